@@ -1,0 +1,118 @@
+"""What the console says: the shapes of `/tree.json`, `/health` and the live WebSocket.
+
+All numbers are made by the server. A client that connects to the WebSocket is told `Hello` once and then one
+`Change` a tick; a `Change` carries only the rows that differ from what this client was last told, so applying it to
+what the client has gives exactly the server's picture. Times are Unix seconds.
+"""
+
+from typing import Literal
+
+import msgspec
+
+NodeState = Literal["starting", "running", "backoff", "paused", "stopping", "stopped"]
+SystemState = Literal["up", "starting", "down", "paused", "off"]
+
+
+class Node(msgspec.Struct, frozen=True, omit_defaults=False):
+    """One child slot of the tree. `path` is unique: the ids from the top, joined by `/`."""
+
+    path: str
+    parent: str | None
+    name: str
+    kind: Literal["supervisor", "actor"]
+    state: NodeState
+    since: float
+    restarts: int
+    queued: int
+    capacity: int
+    handled: int
+    rate: float
+    dropped: int
+    error: str | None
+    note: str | None
+    folded: int
+    """Children that exist but are left out of this picture, because there are too many to draw."""
+
+
+class StopNote(msgspec.Struct, frozen=True):
+    """An incarnation ended."""
+
+    at: float
+    path: str
+    why: str
+    error: str | None
+    message: str | None
+    """The type of the message that was being handled when it crashed; never its content."""
+    restarts: bool
+
+
+class DeadNote(msgspec.Struct, frozen=True):
+    """A message that nobody will handle."""
+
+    at: float
+    path: str
+    message: str
+    why: str
+
+
+class System(msgspec.Struct, frozen=True):
+    """One of the house's systems, in a sentence a person can act on."""
+
+    name: str
+    state: SystemState
+    sentence: str
+    url: str | None
+    """Where its page is, when it has one and is up."""
+
+
+class Totals(msgspec.Struct, frozen=True):
+    actors: int
+    handled: int
+    rate: float
+    restarts: int
+    dead_letters: int
+    dropped: int
+    lag: float
+    """Seconds by which the last tick came late: how busy the loop is."""
+    memory: int
+    """Resident bytes of the process."""
+
+
+class Hello(msgspec.Struct, frozen=True, tag="hello", tag_field="type"):
+    at: float
+    interval: float
+    version: str
+    pid: int
+    started: float
+    totals: Totals
+    systems: list[System]
+    nodes: list[Node]
+    """Parents before their children, children in start order."""
+    history: dict[str, list[float]]
+    """Messages per second of each node, one number a tick, oldest first; at most 60. `""` is the whole house."""
+    stops: list[StopNote]
+    """Newest last, at most 100."""
+    dead: list[DeadNote]
+
+
+class Change(msgspec.Struct, frozen=True, tag="change", tag_field="type"):
+    at: float
+    totals: Totals
+    systems: list[System] | None
+    """None: as before."""
+    nodes: list[Node]
+    """New or changed rows; a new row comes after its parent's."""
+    gone: list[str]
+    stops: list[StopNote]
+    """Only those that are new."""
+    dead: list[DeadNote]
+
+
+class Health(msgspec.Struct, frozen=True):
+    """`GET /health`: 200 when status is ok, 503 otherwise."""
+
+    status: Literal["ok", "degraded"]
+    version: str
+    pid: int
+    uptime: float
+    systems: list[System]
