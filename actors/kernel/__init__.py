@@ -1,0 +1,67 @@
+"""How actors live. The public face of the kernel; everything else is private to this folder (and to tests of it)."""
+
+from actors.kernel.actor import Actor, actor_from
+from actors.kernel.errors import (
+    ActorDown,
+    AlreadyAnswered,
+    KernelError,
+    MailboxFull,
+    NameTaken,
+    PeerGone,
+    StartFailed,
+    TooManyChildren,
+    TooManyRestarts,
+    TooSlow,
+)
+from actors.kernel.lease import Lease
+from actors.kernel.mailbox import Mailbox, MailboxStatistics, Overflow
+from actors.kernel.ref import ActorRef
+from actors.kernel.reply import Reply
+from actors.kernel.slot import ChildSpec, Restart, SlotState, SlotStatistics
+from actors.kernel.stage import DeadLetter, Ended, Registry, Stage, StageStatistics, Tracer, run
+from actors.kernel.stop import Down, Stop, Why, describe
+from actors.kernel.supervisor import Decay, Intensity, Meter, Strategy, Supervisor, supervisor_spec
+from actors.kernel.timers import Timer
+
+__all__ = [
+    "Actor",
+    "ActorDown",
+    "ActorRef",
+    "AlreadyAnswered",
+    "ChildSpec",
+    "DeadLetter",
+    "Decay",
+    "Down",
+    "Ended",
+    "Intensity",
+    "KernelError",
+    "Lease",
+    "Mailbox",
+    "MailboxFull",
+    "MailboxStatistics",
+    "Meter",
+    "NameTaken",
+    "Overflow",
+    "PeerGone",
+    "Registry",
+    "Reply",
+    "Restart",
+    "SlotState",
+    "SlotStatistics",
+    "Stage",
+    "StageStatistics",
+    "StartFailed",
+    "Stop",
+    "Strategy",
+    "Supervisor",
+    "Timer",
+    "TooManyChildren",
+    "TooManyRestarts",
+    "TooSlow",
+    "Tracer",
+    "Why",
+    "actor_from",
+    "describe",
+    "run",
+    "supervisor_spec",
+]

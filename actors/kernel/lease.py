@@ -1,0 +1,63 @@
+"""A temporary child tied to the block that owns a connection.
+
+Leaving the block stops the child, and the block is not left before the child is gone; if the child ends first, the
+block is cancelled. So neither outlives the other, whoever crashes or is cancelled, and nothing is left of ten
+thousand of them.
+
+    async with peers.lease(ChildSpec(name, make)) as peer:
+        ...                      # feed the peer until the connection ends
+"""
+
+import dataclasses
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import trio
+
+from actors.kernel.ref import ActorRef
+from actors.kernel.slot import ChildSpec, Restart, Slot
+
+if TYPE_CHECKING:
+    from actors.kernel.supervisor import Supervisor
+
+
+class Lease:
+    __slots__ = ("_block", "_slot", "_spec", "_supervisor")
+
+    def __init__(self, supervisor: "Supervisor", spec: ChildSpec) -> None:
+        if spec.restart is not Restart.TEMPORARY:
+            spec = dataclasses.replace(spec, restart=Restart.TEMPORARY)
+        self._supervisor = supervisor
+        self._spec = spec
+        self._block = trio.CancelScope()
+
+    async def __aenter__(self) -> ActorRef[Any]:
+        self._slot = slot = self._supervisor.adopt(self._spec)
+        slot.trial = True
+        slot.start()
+        try:
+            settled = await slot.wait_settled()
+        except BaseException:
+            await _gone(slot)
+            raise
+        if not settled and slot.start_error is not None:
+            raise slot.failed_to_start()
+        self._block.__enter__()
+        if slot.stop is None:
+            slot.on_stopped(self._block.cancel)
+        else:
+            self._block.cancel()
+        return slot.ref
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool | None:
+        await _gone(self._slot)
+        return self._block.__exit__(kind, error, traceback)
+
+
+async def _gone(slot: Slot) -> None:
+    """Bounded by the child's grace, after which it is killed."""
+    slot.begin_stop()
+    with trio.CancelScope(shield=True):
+        await slot.wait_stopped()

@@ -1,0 +1,245 @@
+"""The mailbox: two lanes, one reader.
+
+Rules
+  - An unhandled message is in exactly one place: a lane, the hand of a sender that waits for room, a handler, or the
+    dead letters.
+  - The user lane is bounded; what happens when it is full is the mailbox's stated policy. Messages of the system lane (a
+    stop, a Down, an exit, an urgent message) are never refused and overtake; there are only as many of them as there
+    are children, monitors and requests to stop.
+  - One owner takes messages. It parks when both lanes are empty and is woken by the first put; it yields to others
+    after at most `budget` messages. Messages are popped one at a time, so a crash loses the one that crashed, no other.
+  - The mailbox belongs to the child's slot: it outlives incarnations, and is closed with the slot.
+
+Why not a trio memory channel: it pays a scheduler step in `send` and one in `receive`; a synchronous put pays none,
+and the owner's turn pays one for a whole batch (python -m bench mailbox).
+
+The fast path is one comparison, `len(lane) < fast`: `fast` is the capacity while the mailbox is open and nobody
+traces it, and -1 otherwise, so that closing and tracing cost nothing until they happen.
+"""
+
+import enum
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import trio
+from trio.lowlevel import Abort, RaiseCancelT, Task, current_task, reschedule, wait_task_rescheduled
+
+from actors.kernel.errors import MailboxFull
+from actors.kernel.stop import Stop
+
+M = TypeVar("M")
+
+
+class Overflow(enum.Enum):
+    WAIT = "wait"
+    """`send` waits for room; `tell`, which cannot wait, raises MailboxFull."""
+    REFUSE = "refuse"
+    """`tell` and `send` raise MailboxFull."""
+    DROP_OLDEST = "drop oldest"
+    DROP_NEWEST = "drop newest"
+
+
+@dataclass(frozen=True, slots=True)
+class MailboxStatistics:
+    queued: int
+    urgent: int
+    waiting: int
+    """Senders that wait for room."""
+    capacity: int
+    handled: int
+    dropped: int
+
+
+def _ignore(message: object) -> None:
+    pass
+
+
+class Mailbox(Generic[M]):
+    __slots__ = (
+        "_fast",
+        "senders",
+        "budget",
+        "capacity",
+        "closed",
+        "dropped",
+        "handled",
+        "lane",
+        "name",
+        "on_drop",
+        "on_dead",
+        "on_tell",
+        "overflow",
+        "parked",
+        "system",
+    )
+
+    def __init__(self, capacity: int = 1024, overflow: Overflow = Overflow.WAIT, budget: int = 64) -> None:
+        if capacity < 1 or budget < 1:
+            raise ValueError(f"a mailbox needs room and a budget of at least 1, not {capacity} and {budget}")
+        self.capacity = capacity
+        self.overflow = overflow
+        self.budget = budget
+        self.lane: deque[Any] = deque()  # len(lane) <= capacity, but for timer messages, which are never refused
+        self.system: deque[Any] = deque()
+        self.senders: OrderedDict[Parcel, None] | None = None  # not empty only while len(lane) >= capacity
+        self.parked: Task | None = None  # the owner; not None only while both lanes are empty
+        self.closed: Stop | None = None
+        self.handled = 0
+        self.dropped = 0
+        self.name = "a mailbox"
+        self.on_drop: Callable[[Any], None] = _ignore
+        self.on_dead: Callable[[Any], None] = _ignore
+        self.on_tell: Callable[[Any], None] | None = None
+        self._fast = capacity
+
+    # -- putting
+
+    def put_nowait(self, message: M) -> None:
+        """Apply the overflow policy; to a closed mailbox: a dead letter."""
+        if len(self.lane) < self._fast:
+            self.lane.append(message)
+            if self.parked is not None:
+                self.wake()
+        else:
+            self._put_slowly(message)
+
+    def _put_slowly(self, message: Any) -> None:
+        if self.closed is not None:
+            self.on_dead(message)
+            return
+        if len(self.lane) >= self.capacity:
+            match self.overflow:
+                case Overflow.WAIT | Overflow.REFUSE:
+                    raise MailboxFull(
+                        f"{self.name} has {len(self.lane)} messages waiting, which is all it takes "
+                        f"({type(message).__name__} not taken); use send() to wait for room, or slow down"
+                    )
+                case Overflow.DROP_NEWEST:
+                    self._drop(message)
+                    return
+                case Overflow.DROP_OLDEST:
+                    self._drop(self.lane.popleft())
+        self.put_over(message)
+
+    def _drop(self, message: Any) -> None:
+        self.dropped += 1
+        self.on_drop(message)
+
+    def put_over(self, message: Any) -> None:
+        """Append without regard to capacity: for timer messages, of which an actor has a bounded number."""
+        if self.closed is not None:
+            self.on_dead(message)
+            return
+        if self.on_tell is not None:
+            self.on_tell(message)
+        self.lane.append(message)
+        if self.parked is not None:
+            self.wake()
+
+    def put_system(self, message: object) -> None:
+        """Never blocks, never refused, overtakes user messages. After the close: nothing happens."""
+        if self.closed is None:
+            self.system.append(message)
+            if self.parked is not None:
+                self.wake()
+
+    async def put(self, message: M) -> None:
+        """Put with back-pressure; always a checkpoint. Cancelled while it waits for room, the message was not put."""
+        if len(self.lane) >= self.capacity and self.overflow is Overflow.WAIT and self.closed is None:
+            parcel = Parcel(message, current_task())
+            self.enlist(parcel)
+
+            def withdraw(_: RaiseCancelT) -> Abort:
+                self.withdraw(parcel)
+                return Abort.SUCCEEDED
+
+            await wait_task_rescheduled(withdraw)
+            return
+        await trio.lowlevel.checkpoint_if_cancelled()
+        self.put_nowait(message)
+        await trio.lowlevel.cancel_shielded_checkpoint()
+
+    def enlist(self, parcel: "Parcel") -> None:
+        """Queue a message for room in the lane: it is taken in turn, unless withdrawn before."""
+        if self.senders is None:
+            self.senders = OrderedDict()
+        self.senders[parcel] = None
+
+    def withdraw(self, parcel: "Parcel") -> None:
+        if self.senders is not None:
+            self.senders.pop(parcel, None)
+
+    # -- taking: the owner pops `system` and `lane` itself, and calls `admit` after a pop while there are `senders`
+
+    def admit(self) -> None:
+        """Room was made: let waiting senders in."""
+        while self.senders and len(self.lane) < self.capacity:
+            parcel, _ = self.senders.popitem(last=False)
+            if self.on_tell is not None:
+                self.on_tell(parcel.message)
+            self.lane.append(parcel.message)
+            parcel.taken()
+
+    async def wait(self) -> None:
+        """One checkpoint, after which there is something to take."""
+        if self.lane or self.system:
+            await trio.lowlevel.checkpoint()
+        else:
+            self.parked = current_task()
+            await wait_task_rescheduled(self._unpark)
+
+    def _unpark(self, _: RaiseCancelT) -> Abort:
+        self.parked = None
+        return Abort.SUCCEEDED
+
+    def wake(self) -> None:
+        task, self.parked = self.parked, None
+        assert task is not None
+        reschedule(task)
+
+    # -- ending, tracing, asking
+
+    def close(self, stop: Stop) -> list[Any]:
+        """Refuse all later puts; hand over what is left, oldest first, for the dead letters."""
+        self.closed = stop
+        self._fast = -1
+        left = list(self.lane)
+        self.lane.clear()
+        self.system.clear()
+        if self.senders:
+            for parcel in self.senders:
+                left.append(parcel.message)
+                parcel.taken()
+            self.senders.clear()
+        return left
+
+    def trace(self, on_tell: Callable[[Any], None]) -> None:
+        """Call this with every message that is put from now on."""
+        self.on_tell = on_tell
+        self._fast = -1
+
+    def statistics(self) -> MailboxStatistics:
+        return MailboxStatistics(
+            queued=len(self.lane),
+            urgent=len(self.system),
+            waiting=len(self.senders or ()),
+            capacity=self.capacity,
+            handled=self.handled,
+            dropped=self.dropped,
+        )
+
+
+class Parcel:
+    """A message whose sender waits for room; `task` is None for an ask, which waits for its answer anyway."""
+
+    __slots__ = ("message", "task")
+
+    def __init__(self, message: Any, task: Task | None) -> None:
+        self.message = message
+        self.task = task
+
+    def taken(self) -> None:
+        if self.task is not None:
+            reschedule(self.task)

@@ -1,0 +1,487 @@
+"""A child's place in the tree: it outlives the incarnations that fill it, and owns what must survive them - the
+mailbox, the address, the monitors, the claimed names, the count of restarts.
+
+    from        to
+    WAITING     STARTING STOPPED            not started yet, or between incarnations (backoff)
+    STARTING    RUNNING STOPPING WAITING PAUSED STOPPED
+    RUNNING     STOPPING WAITING PAUSED STOPPED
+    STOPPING    WAITING PAUSED STOPPED      last words; WAITING when a restart follows
+    PAUSED      STARTING STOPPED            it failed too often; its supervisor tries again later
+    STOPPED     -                           for good
+
+Whether a restart follows is the supervisor's decision (supervisor.py); everything else about ending is here, in this
+order: nothing of the dead incarnation may arrive any more, its unanswered asks are refused, and - if it ends for
+good - the mailbox is closed into the dead letters, names are released, then monitors are told.
+"""
+
+import contextvars
+import enum
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import trio
+from outcome import Outcome
+
+from actors.kernel.actor import Actor
+from actors.kernel.errors import ActorDown, MailboxFull, StartFailed
+from actors.kernel.incarnation import Incarnation, Later
+from actors.kernel.mailbox import Mailbox, MailboxStatistics
+from actors.kernel.monitor import Monitor
+from actors.kernel.ref import ActorRef
+from actors.kernel.reply import WAITING as ASKER_WAITS
+from actors.kernel.reply import Reply
+from actors.kernel.stop import Down, Stop, Why, describe
+from actors.kernel.timers import Timer
+
+if TYPE_CHECKING:
+    from actors.kernel.stage import Stage
+    from actors.kernel.supervisor import Supervisor
+
+
+class Restart(enum.Enum):
+    PERMANENT = "permanent"
+    """Restarted however it ended."""
+    TRANSIENT = "transient"
+    """Restarted unless it ended normally (DONE, SHUTDOWN)."""
+    TEMPORARY = "temporary"
+    """Never restarted."""
+
+    def wanted(self, why: Why) -> bool:
+        return self is Restart.PERMANENT or (self is Restart.TRANSIENT and not why.normal)
+
+
+@dataclass(frozen=True, slots=True)
+class ChildSpec:
+    id: Hashable
+    """Unique within its supervisor; with the ids above it, the actor's path."""
+    make: Callable[[], Actor[Any]]
+    """Called again for each incarnation."""
+    restart: Restart = Restart.PERMANENT
+    start_timeout: float = 5.0
+    """Until `started()` has returned; infinity for a supervisor, whose children have their own."""
+    grace: float = 5.0
+    """For last words, then it is killed; infinity for a supervisor."""
+    backoff: tuple[float, float, float] = (0.1, 10.0, 0.5)
+    """Before a restart: the first delay, doubled with each failure in a row up to the second, give or take a share."""
+    mailbox: Callable[[], Mailbox[Any]] = Mailbox
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """A supervisor's decision that a child will be started again."""
+
+    delay: float
+    paused: bool = False
+
+
+REGROUPED = Again(0.0)
+"""It was stopped for its group, and will be started with it."""
+
+
+class SlotState(enum.Enum):
+    WAITING = "waiting"
+    STARTING = "starting"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    PAUSED = "paused"
+    STOPPED = "stopped"
+
+
+WAITING, STARTING, RUNNING, STOPPING, PAUSED, STOPPED = SlotState
+
+MOVES: dict[SlotState, frozenset[SlotState]] = {
+    WAITING: frozenset({STARTING, STOPPED}),
+    STARTING: frozenset({RUNNING, STOPPING, WAITING, PAUSED, STOPPED}),
+    RUNNING: frozenset({STOPPING, WAITING, PAUSED, STOPPED}),
+    STOPPING: frozenset({WAITING, PAUSED, STOPPED}),
+    PAUSED: frozenset({STARTING, STOPPED}),
+    STOPPED: frozenset(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SlotStatistics:
+    path: str
+    supervises: bool
+    state: SlotState
+    since: float
+    """Kernel time of the last change of state."""
+    restarts: int
+    children: int
+    error: str | None
+    """What the last failure was, in a line."""
+    note: str | None
+    mailbox: MailboxStatistics
+
+
+class Slot:
+    __slots__ = (
+        "_context",
+        "_kept",
+        "_on_stopped",
+        "_ready_at",
+        "_retry",
+        "_settled",
+        "_stopped",
+        "box",
+        "dynamic",
+        "error",
+        "failures",
+        "incarnation",
+        "leaving",
+        "monitors",
+        "names",
+        "note",
+        "nursery",
+        "path",
+        "ref",
+        "regrouping",
+        "restarts",
+        "since",
+        "spec",
+        "stage",
+        "start_error",
+        "state",
+        "stop",
+        "supervisor",
+        "trial",
+    )
+
+    def __init__(
+        self,
+        stage: "Stage",
+        spec: ChildSpec,
+        nursery: trio.Nursery,
+        supervisor: "Supervisor | None" = None,
+        *,
+        path: str,
+        dynamic: bool = False,
+    ) -> None:
+        self.stage = stage
+        self.spec = spec
+        self.nursery = nursery
+        self.supervisor = supervisor
+        self.path = path
+        self.dynamic = dynamic
+        self.box = box = spec.mailbox()
+        box.name = path
+        box.on_drop = self._dropped
+        box.on_dead = self._dead
+        self.ref: ActorRef[Any] = ActorRef(self)
+        if stage.on_tell is not None:
+            box.trace(self._told)
+        self.state = WAITING
+        self.since = stage.now()
+        self.incarnation: Incarnation | None = None
+        self.restarts = 0
+        self.failures = 0  # in a row; what backoff doubles
+        self.error: str | None = None
+        self.note: str | None = None  # what the kernel has to say of it; an actor's own note comes first
+        self.leaving = False  # it was asked to stop for good
+        self.regrouping = False  # it was asked to stop, and will be restarted with its group
+        self.trial = False  # somebody waits for its first start, and a failure is his to know, not a reason to restart
+        self.start_error: BaseException | None = None
+        self.stop: Stop | None = None  # not None if and only if state is STOPPED
+        self.monitors: set[Monitor] | None = None
+        self.names: list[str] | None = None
+        self._kept: object | None = None
+        self._retry: Timer | None = None
+        self._ready_at: float | None = None
+        self._settled: trio.Event | None = None
+        self._stopped: trio.Event | None = None
+        self._on_stopped: Callable[[], None] | None = None
+        self._context = contextvars.copy_context()
+
+    def _move(self, state: SlotState) -> None:
+        assert state in MOVES[self.state], f"{self.path}: {self.state.value} -> {state.value}"
+        self.state = state
+        self.since = self.stage.now()
+
+    # -- starting
+
+    def start(self) -> None:
+        self._retry = None
+        self._move(STARTING)
+        self._settled = None
+        self._ready_at = None
+        self.regrouping = False
+        self.incarnation = incarnation = Incarnation(self)
+        self.stage.living += 1
+        self.stage.trace("spawn", self.ref, self.restarts)
+        self._context.run(partial(self.nursery.start_soon, incarnation.live, name=self.path))
+
+    def start_in(self, seconds: float) -> None:
+        """After a failure: try again later."""
+        if self.state is PAUSED:
+            self.note = f"failed too often; trying again in {seconds:.0f} s"
+            self.stage.trace("pause", self.ref, seconds)
+        self._retry = self.stage.timers.after(seconds, self.restart)
+
+    def restart(self) -> None:
+        self.restarts += 1
+        self.stage.restarts += 1
+        self.note = None
+        self.start()
+
+    def became_ready(self) -> None:
+        if self.state is STARTING:
+            self._move(RUNNING)
+        self.trial = False
+        self._ready_at = self.stage.now()
+        self.stage.trace("ready", self.ref, None)
+        if self._settled is not None:
+            self._settled.set()
+            self._settled = None
+
+    def ran_for(self) -> float:
+        """Seconds from ready to now; 0 if this incarnation was not."""
+        return 0.0 if self._ready_at is None else self.stage.now() - self._ready_at
+
+    async def wait_settled(self) -> bool:
+        """Until the start has succeeded or failed; True if it has succeeded."""
+        if self.state is STARTING:
+            if self._settled is None:
+                self._settled = trio.Event()
+            await self._settled.wait()
+        return self.incarnation is not None and self.incarnation.ready
+
+    def take_kept(self) -> object | None:
+        kept, self._kept = self._kept, None
+        return kept
+
+    def failed_to_start(self) -> StartFailed:
+        cause = self.start_error
+        error = StartFailed(f"{self.path} did not start: {describe(cause) if cause else 'it was stopped'}")
+        error.__cause__ = cause
+        return error
+
+    # -- ending
+
+    def begin_stop(self, grace: float | None = None) -> None:
+        """Stop for good; safe to call at any time, any number of times."""
+        self.leaving = True
+        self._interrupt(self.spec.grace if grace is None else grace)
+
+    def begin_regroup(self) -> None:
+        """Stop, to be started again with the group; a temporary child does not come back."""
+        if self.spec.restart is Restart.TEMPORARY:
+            self.leaving = True
+        else:
+            self.regrouping = True
+        self._interrupt(self.spec.grace)
+
+    def _interrupt(self, grace: float) -> None:
+        if self.incarnation is not None:
+            if self.state in (STARTING, RUNNING):
+                self._move(STOPPING)
+            self.incarnation.interrupt(Stop(Why.SHUTDOWN), grace)
+        elif self.leaving and self.state is not STOPPED:
+            self._terminate(Stop(Why.SHUTDOWN))
+
+    def stopping_began(self) -> None:
+        if self.state is not STOPPING:
+            self._move(STOPPING)
+
+    def kill(self) -> None:
+        if self.incarnation is not None:
+            self.incarnation.kill()
+
+    def killed_with_supervisor(self) -> None:
+        """The supervisor's nursery cancels the task; this reaches the shields in it, and keeps it from coming back."""
+        self.leaving = True
+        if self.incarnation is not None:
+            self.incarnation.kill()
+        elif self.stop is None:
+            self._terminate(Stop(Why.KILLED))
+
+    async def wait_ended(self) -> None:
+        """Until the present incarnation is gone."""
+        if self.incarnation is not None:
+            if self._stopped is None:
+                self._stopped = trio.Event()
+            await self._stopped.wait()
+
+    async def wait_stopped(self) -> Stop:
+        """Until it has ended for good."""
+        while self.stop is None:
+            if self._stopped is None:
+                self._stopped = trio.Event()
+            await self._stopped.wait()
+        return self.stop
+
+    def on_stopped(self, call: Callable[[], None]) -> None:
+        self._on_stopped = call
+
+    def ended(self, incarnation: Incarnation, stop: Stop, *, with_supervisor: bool = False) -> None:
+        """An incarnation is over; called once for each, in its own task, synchronously."""
+        if not incarnation.ready and stop.why is Why.CRASHED:
+            stop = Stop(Why.NEVER_STARTED, stop.error)
+        self.stage.living -= 1
+        self.incarnation = None
+        incarnation.release(stop)
+        if not stop.why.normal:
+            self.error = str(stop)
+        if not incarnation.ready:
+            self.start_error = stop.error
+        again: Again | None = None
+        unwanted = with_supervisor or self.leaving or (self.trial and not incarnation.ready)
+        if self.supervisor is not None and not unwanted:
+            again = REGROUPED if self.regrouping else self.supervisor.decide(self, stop)
+        crashed_on = incarnation.crashed_on
+        self.stage.ended(self, stop, None if crashed_on is None else type(crashed_on).__name__, again is not None)
+        if again is None:
+            self._terminate(stop)
+            return
+        self._move(PAUSED if again.paused else WAITING)
+        if incarnation.ready and not stop.why.normal:
+            self._keep(incarnation)
+        for monitor in tuple(self.monitors or ()):
+            if monitor.every:
+                monitor.notify(Down(self.ref, stop, final=False))
+        self._wake_waiters()
+        if again is not REGROUPED:
+            assert self.supervisor is not None
+            self.supervisor.carry_out(self, again)
+
+    def _keep(self, incarnation: Incarnation) -> None:
+        assert incarnation.actor is not None
+        try:
+            self._kept = incarnation.actor.keep()
+        except Exception as error:
+            self.error = f"{self.error}; and keep() failed: {describe(error)}"
+
+    def _terminate(self, stop: Stop) -> None:
+        self._move(STOPPED)
+        self.stop = stop
+        if self._retry is not None:
+            self._retry.cancel()
+        left = self.box.close(stop)
+        for name in self.names or ():
+            self.stage.registry.release(name, self.ref)
+        for message in left:
+            self._dead(message)
+        monitors, self.monitors = self.monitors, None
+        for monitor in monitors or ():
+            monitor.notify(Down(self.ref, stop))
+        if self.supervisor is not None:
+            self.supervisor.forget(self)
+        self._wake_waiters()
+        if self._on_stopped is not None:
+            self._on_stopped()
+
+    def _wake_waiters(self) -> None:
+        for event in (self._settled, self._stopped):
+            if event is not None:
+                event.set()
+        self._settled = self._stopped = None
+
+    # -- monitors
+
+    def add_monitor(self, watcher: "Slot", *, every: bool) -> Monitor:
+        monitor = Monitor(self, watcher, every)
+        if self.stop is not None:
+            monitor.notify(Down(self.ref, self.stop))
+        else:
+            if self.monitors is None:
+                self.monitors = set()
+            self.monitors.add(monitor)
+        return monitor
+
+    def drop_monitor(self, monitor: Monitor) -> None:
+        if self.monitors is not None:
+            self.monitors.discard(monitor)
+
+    # -- messages that go astray, and asks
+
+    def put_urgent(self, message: object) -> None:
+        if self.box.closed is not None:
+            self._dead(message)
+        else:
+            if self.box.on_tell is not None:
+                self.box.on_tell(message)
+            self.box.put_system(message)
+
+    def _told(self, message: Any) -> None:
+        assert self.stage.on_tell is not None
+        self.stage.on_tell(self.ref, _bare(message))
+
+    def _dropped(self, message: Any) -> None:
+        self.stage.dropped(self.ref, _bare(message))
+        if type(message) is Reply:
+            message.fail(MailboxFull(f"{self.path} has no room, and its {self.box.overflow.value} policy dropped this ask"))
+        elif type(message) is Later:
+            message.cancel()
+
+    def _dead(self, message: Any) -> None:
+        assert self.box.closed is not None
+        if type(message) is Reply:
+            if message.state is ASKER_WAITS:
+                self.refuse(message, self.box.closed)
+        elif type(message) is not Later or message.arrived():
+            self.stage.dead(self.ref, _bare(message), self.box.closed)
+
+    def refuse(self, reply: Reply[Any], stop: Stop) -> None:
+        reply.fail(ActorDown(self.path, stop))
+
+    def answered(self, reply: Reply[Any], outcome: Outcome[Any]) -> None:
+        if self.incarnation is not None:
+            self.incarnation.forget(reply)
+        if self.stage.on_reply is not None:
+            self.stage.on_reply(self.ref, outcome)
+
+    def late(self, reply: Reply[Any]) -> None:
+        self.stage.late(self.ref, reply.message)
+
+    def cancel_handling(self, reply: Reply[Any]) -> None:
+        if self.incarnation is not None:
+            self.incarnation.cancel_handling(reply)
+
+    def forget(self, reply: Reply[Any]) -> None:
+        if self.incarnation is not None:
+            self.incarnation.forget(reply)
+
+    # -- the actor in it as a supervisor
+
+    def _supervisor(self) -> "Supervisor | None":
+        actor = self.incarnation.actor if self.incarnation is not None else None
+        return cast("Supervisor", actor) if actor is not None and actor.supervises else None
+
+    def supervising(self) -> "Supervisor":
+        supervisor = self._supervisor()
+        if supervisor is not None:
+            return supervisor
+        if self.incarnation is None or self.incarnation.actor is None:
+            raise ActorDown(self.path, self.stop or Stop(Why.CRASHED))
+        kind = type(self.incarnation.actor).__name__
+        raise TypeError(f"{self.path} is a {kind}, which has no children; only a Supervisor has")
+
+    def close_to_children(self) -> None:
+        supervisor = self._supervisor()
+        if supervisor is not None:
+            supervisor.closing = True
+
+    def children(self) -> "list[Slot]":
+        """In start order."""
+        supervisor = self._supervisor()
+        return [] if supervisor is None else list(supervisor.slots.values())
+
+    def statistics(self) -> SlotStatistics:
+        actor = self.incarnation.actor if self.incarnation is not None else None
+        return SlotStatistics(
+            path=self.path,
+            supervises=self._supervisor() is not None,
+            state=self.state,
+            since=self.since,
+            restarts=self.restarts,
+            children=len(self.children()),
+            error=self.error,
+            note=(actor.note if actor is not None else None) or self.note,
+            mailbox=self.box.statistics(),
+        )
+
+
+def _bare(message: Any) -> Any:
+    """The message itself, out of what the kernel wraps it in."""
+    return message.message if type(message) in (Reply, Later) else message

@@ -1,0 +1,250 @@
+"""The running kernel: what all actors of a tree share, and `run`, which brings a tree up and down.
+
+Time is trio's, randomness and ids are given, so a whole house runs the same way under MockClock with a seed.
+"""
+
+import itertools
+import logging
+import random as random_module
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import trio
+from outcome import Outcome
+
+from actors.kernel.errors import NameTaken
+from actors.kernel.ref import ActorRef
+from actors.kernel.slot import ChildSpec, Slot
+from actors.kernel.stop import Stop
+from actors.kernel.timers import Timers, TimersStatistics
+
+logger = logging.getLogger("troupe.kernel")
+
+
+class Tracer(Protocol):
+    """Told of everything that happens, synchronously; must not raise, block or tell.
+
+    kind     detail
+    spawn    which restart this is, from 0
+    ready    None
+    stop     Ended
+    pause    seconds
+    stuck    None
+    drop     the message
+    dead     DeadLetter
+    and, if it was watched `messages=True`:
+    tell     the message
+    take     the message
+    reply    the outcome
+    """
+
+    def __call__(self, kind: str, ref: ActorRef[Any], detail: object, at: float) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """An incarnation ended. `message` is the type of the message it crashed on, if it did."""
+
+    stop: Stop
+    message: str | None
+    restarts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A message that nobody will handle, and why."""
+
+    at: float
+    path: str
+    message: str
+    """Its type, never its content."""
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageStatistics:
+    living: int
+    restarts: int
+    dead_letters: int
+    drops: int
+    names: int
+    timers: TimersStatistics
+
+
+class Registry:
+    """Names for refs. A name vanishes with its owner, before the owner's Down is told to anyone."""
+
+    def __init__(self) -> None:
+        self._refs: dict[str, ActorRef[Any]] = {}
+
+    def claim(self, name: str, ref: ActorRef[Any]) -> None:
+        holder = self._refs.get(name)
+        if holder is not None and holder is not ref:
+            raise NameTaken(f"the name {name!r} belongs to {holder.path}; {ref.path} cannot have it too")
+        if not ref.alive:
+            raise NameTaken(f"{ref.path} has ended and can claim no name ({name!r})")
+        if holder is None:
+            self._refs[name] = ref
+            slot = ref._slot
+            if slot.names is None:
+                slot.names = []
+            slot.names.append(name)
+
+    def find(self, name: str) -> ActorRef[Any] | None:
+        return self._refs.get(name)
+
+    def release(self, name: str, ref: ActorRef[Any]) -> None:
+        if self._refs.get(name) is ref:
+            del self._refs[name]
+
+    def names(self) -> dict[str, ActorRef[Any]]:
+        return dict(self._refs)
+
+    def __len__(self) -> int:
+        return len(self._refs)
+
+
+class Stage:
+    def __init__(
+        self,
+        *,
+        tracer: Tracer | None = None,
+        messages: bool = False,
+        dead_letter: Callable[[ActorRef[Any], object, str], None] | None = None,
+        random: random_module.Random | None = None,
+        new_id: Callable[[], str] | None = None,
+    ) -> None:
+        self.timers = Timers()
+        self.registry = Registry()
+        self.random = random if random is not None else random_module.Random()
+        counter = itertools.count(1)
+        self.new_id: Callable[[], str] = new_id or (lambda: f"{next(counter):x}-{self.random.getrandbits(32):08x}")
+        self.now = trio.current_time
+        self.root: Slot | None = None
+        self.dead_letters: deque[DeadLetter] = deque(maxlen=100)
+        self.living = 0  # incarnations whose task has not ended
+        self.restarts = 0
+        self.dead_count = 0
+        self.drop_count = 0
+        self._dead_letter = dead_letter
+        self._tracers: tuple[Tracer, ...] = ()
+        self.on_tell: Callable[[ActorRef[Any], Any], None] | None = None
+        self.on_take: Callable[[ActorRef[Any], Any], None] | None = None
+        self.on_reply: Callable[[ActorRef[Any], Outcome[Any]], None] | None = None
+        if tracer is not None:
+            self.watch(tracer)
+            if messages:
+                self.on_tell = lambda ref, message: self.trace("tell", ref, message)
+                self.on_take = lambda ref, message: self.trace("take", ref, message)
+                self.on_reply = lambda ref, outcome: self.trace("reply", ref, outcome)
+
+    # -- looking on
+
+    def watch(self, tracer: Tracer) -> Callable[[], None]:
+        """Tell this tracer too, from now on; of single messages only those tracers hear that were there from the start
+        with `messages`. Call the result to end it."""
+        self._tracers = (*self._tracers, tracer)
+
+        def unwatch() -> None:
+            self._tracers = tuple(other for other in self._tracers if other is not tracer)
+
+        return unwatch
+
+    def trace(self, kind: str, ref: ActorRef[Any], detail: object) -> None:
+        if not self._tracers:
+            return
+        at = self.now()
+        for tracer in self._tracers:
+            try:
+                tracer(kind, ref, detail, at)
+            except Exception:
+                # A tracer is called in the middle of the kernel's own steps; its fault must not become ours.
+                self._tracers = tuple(other for other in self._tracers if other is not tracer)
+                logger.exception("a tracer failed on %s of %s, and is told nothing more", kind, ref.path)
+
+    def slots(self) -> Iterator[Slot]:
+        """The whole tree, parents before children, children in start order."""
+        stack = [self.root] if self.root is not None else []
+        while stack:
+            slot = stack.pop()
+            yield slot
+            stack.extend(reversed(slot.children()))
+
+    def statistics(self) -> StageStatistics:
+        return StageStatistics(
+            living=self.living,
+            restarts=self.restarts,
+            dead_letters=self.dead_count,
+            drops=self.drop_count,
+            names=len(self.registry),
+            timers=self.timers.statistics(),
+        )
+
+    # -- what slots report
+
+    def ended(self, slot: Slot, stop: Stop, message: str | None, restarts: bool) -> None:
+        self.trace("stop", slot.ref, Ended(stop, message, restarts))
+
+    def stuck(self, slot: Slot) -> None:
+        slot.note = "was killed but does not end: it never awaits, or it swallows Cancelled"
+        logger.error("%s %s", slot.path, slot.note)
+        self.trace("stuck", slot.ref, None)
+
+    def dead(self, ref: ActorRef[Any], message: object, stop: Stop) -> None:
+        self._bury(ref, message, f"the actor is down ({stop})")
+
+    def late(self, ref: ActorRef[Any], message: object) -> None:
+        self._bury(ref, message, "answered after the asker had gone")
+
+    def dropped(self, ref: ActorRef[Any], message: object) -> None:
+        self.drop_count += 1
+        self.trace("drop", ref, message)
+
+    def _bury(self, ref: ActorRef[Any], message: object, why: str) -> None:
+        self.dead_count += 1
+        letter = DeadLetter(self.now(), ref.path, type(message).__name__, why)
+        self.dead_letters.append(letter)
+        self.trace("dead", ref, letter)
+        if self._dead_letter is not None:
+            self._dead_letter(ref, message, why)
+
+
+async def run(
+    spec: ChildSpec,
+    *,
+    tracer: Tracer | None = None,
+    messages: bool = False,
+    dead_letter: Callable[[ActorRef[Any], object, str], None] | None = None,
+    random: random_module.Random | None = None,
+    new_id: Callable[[], str] | None = None,
+    task_status: trio.TaskStatus[ActorRef[Any]] = trio.TASK_STATUS_IGNORED,
+) -> Stop:
+    """Run a tree until its root has ended; the root is never restarted. `task_status` is told the root's ref once it is
+    ready, or has failed.
+
+    A cancellation from outside becomes an orderly stop of the whole tree: the tree is shielded, and a watcher beside it
+    feels the cancellation and asks the root to stop.
+    """
+    stage = Stage(tracer=tracer, messages=messages, dead_letter=dead_letter, random=random, new_id=new_id)
+
+    async def stop_on_cancel(root: Slot) -> None:
+        try:
+            await trio.sleep_forever()
+        finally:
+            root.begin_stop()
+
+    async with trio.open_nursery() as watching:
+        with trio.CancelScope(shield=True):
+            async with trio.open_nursery() as nursery:
+                root = stage.root = Slot(stage, spec, nursery, path=str(spec.id))
+                watching.start_soon(stop_on_cancel, root)
+                nursery.start_soon(stage.timers.run)
+                root.start()
+                await root.wait_settled()
+                task_status.started(root.ref)
+                stop = await root.wait_stopped()
+                nursery.cancel_scope.cancel()
+        watching.cancel_scope.cancel()
+    return stop
