@@ -156,7 +156,7 @@ class Incarnation:
                 with handling:
                     while True:
                         await box.wait()
-                        for left in turn:  # noqa: B007 - counted after the turn, or after the crash
+                        for left in turn:
                             if system:
                                 message = system.popleft()
                                 if message is self:  # interrupt() or end() was called

@@ -3,8 +3,8 @@
 Rules
   - An unhandled message is in exactly one place: a lane, the hand of a sender that waits for room, a handler, or the
     dead letters.
-  - The user lane is bounded; what happens when it is full is the mailbox's stated policy. Messages of the system lane (a
-    stop, a Down, an exit, an urgent message) are never refused and overtake; there are only as many of them as there
+  - The user lane is bounded; what happens when it is full is the mailbox's stated policy. Messages of the system lane
+    (a stop, a Down, an exit, an urgent message) are never refused and overtake; there are only as many of them as there
     are children, monitors and requests to stop.
   - One owner takes messages. It parks when both lanes are empty and is woken by the first put; it yields to others
     after at most `budget` messages. Messages are popped one at a time, so a crash loses the one that crashed, no other.
@@ -59,7 +59,6 @@ def _ignore(message: object) -> None:
 class Mailbox(Generic[M]):
     __slots__ = (
         "_fast",
-        "senders",
         "budget",
         "capacity",
         "closed",
@@ -67,11 +66,12 @@ class Mailbox(Generic[M]):
         "handled",
         "lane",
         "name",
-        "on_drop",
         "on_dead",
+        "on_drop",
         "on_tell",
         "overflow",
         "parked",
+        "senders",
         "system",
     )
 

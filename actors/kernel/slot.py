@@ -410,7 +410,8 @@ class Slot:
     def _dropped(self, message: Any) -> None:
         self.stage.dropped(self.ref, _bare(message))
         if type(message) is Reply:
-            message.fail(MailboxFull(f"{self.path} has no room, and its {self.box.overflow.value} policy dropped this ask"))
+            policy = self.box.overflow.value
+            message.fail(MailboxFull(f"{self.path} has no room, and its policy ({policy}) dropped this ask"))
         elif type(message) is Later:
             message.cancel()
 

@@ -70,8 +70,8 @@ class Intensity:
 
 
 class Decay:
-    """suture's rule, for a top that must stay up: each child's failures decay by half in `half_life`; above the threshold
-    the child is paused, for `pause` seconds and up to half as long again, and its count starts anew."""
+    """suture's rule, for a top that must stay up: each child's failures decay by half in `half_life`; above the
+    threshold the child is paused, for `pause` seconds and up to half as long again, and its count starts anew."""
 
     def __init__(self, threshold: float = 5.0, half_life: float = 30.0, pause: float = 15.0) -> None:
         self.threshold = threshold

@@ -1,0 +1,142 @@
+"""What can be asked of the store, as plain values.
+
+    operation (changes something, durable when answered)      answer
+    Append(stream, events, expected)                          sequence number of the last event
+    Trim(stream, upto)      Drop(stream)                      None
+    Put(space, key, value)  Delete(space, key)                None
+    PutBlob(data)                                             its digest
+
+    question (changes nothing)
+    Read(stream, after, limit)                                [(sequence number, event), ...]
+    Streams(prefix, after, limit)                             [(name, last sequence number), ...]
+    Get(space, key)                                           value or None
+    Keys(space, prefix, after, limit)                         [(key, value), ...] in the order of the keys' UTF-8 bytes
+    GetBlob(digest)                                           data or None
+
+A log counts its events from 1, without a gap. Trimmed events are gone but stay counted; a dropped log begins anew. What an
+event, a value or a blob means is its owner's business: here they are bytes. The store keeps no time, so no clock can
+disorder anything: order is sequence numbers.
+
+An answer of pages holds at most `limit` entries and about PAGE_BYTES, but at least one entry if there is any.
+"""
+
+from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+import msgspec
+
+from actors.store.errors import Conflict, Refused
+
+R = TypeVar("R")
+
+MAX_NAME = 512
+"""Bytes of a stream's name, a space or a key."""
+MAX_EVENT = MAX_VALUE = 1 << 20
+MAX_APPEND = 16 << 20
+"""Bytes of all events of one append."""
+MAX_BLOB = 64 << 20
+MAX_LIMIT = 10_000
+PAGE_BYTES = 8 << 20
+
+
+class Operation(msgspec.Struct, Generic[R], frozen=True):
+    """A change; answered once it is on the disk."""
+
+
+class Append(Operation[int], frozen=True):
+    stream: str
+    events: Sequence[bytes]
+    expected: int | None = None
+    """The sequence number that the log must end with beforehand (0: it must be new), else Conflict. None: any."""
+
+
+class Trim(Operation[None], frozen=True):
+    """Forget the events up to this one; they stay counted."""
+
+    stream: str
+    upto: int
+
+
+class Drop(Operation[None], frozen=True):
+    """Forget the log and its count."""
+
+    stream: str
+
+
+class Put(Operation[None], frozen=True):
+    space: str
+    key: str
+    value: bytes
+
+
+class Delete(Operation[None], frozen=True):
+    space: str
+    key: str
+
+
+class PutBlob(Operation[str], frozen=True):
+    data: bytes
+
+
+class Question(msgspec.Struct, Generic[R], frozen=True):
+    """Answered beside the writing, from all that was acknowledged before it was asked."""
+
+
+class Read(Question[list[tuple[int, bytes]]], frozen=True):
+    stream: str
+    after: int = 0
+    limit: int = 1000
+
+
+class Streams(Question[list[tuple[str, int]]], frozen=True):
+    prefix: str = ""
+    after: str = ""
+    limit: int = 1000
+
+
+class Get(Question[bytes | None], frozen=True):
+    space: str
+    key: str
+
+
+class Keys(Question[list[tuple[str, bytes]]], frozen=True):
+    space: str
+    prefix: str = ""
+    after: str = ""
+    limit: int = 1000
+
+
+class GetBlob(Question[bytes | None], frozen=True):
+    digest: str
+
+
+def check_name(what: str, name: str) -> None:
+    if type(name) is not str:
+        raise Refused(f"{what} is a str, not {type(name).__name__}")
+    if not (name.isascii() and name.isprintable()) and any(ord(c) < 32 or "\ud800" <= c <= "\udfff" for c in name):
+        raise Refused(f"{what} must not hold control characters or lone surrogates: {name!r}")
+    if not 0 < len(name.encode()) <= MAX_NAME:
+        raise Refused(f"{what} has 1 to {MAX_NAME} bytes, not {len(name.encode())}: {name[:40]!r}")
+
+
+def check_bytes(what: str, data: bytes, most: int) -> None:
+    if type(data) is not bytes:
+        raise Refused(f"{what} is bytes, not {type(data).__name__}")
+    if len(data) > most:
+        raise Refused(f"{what} has at most {most:,} bytes, not {len(data):,}")
+
+
+def check_append(append: Append, last: int) -> None:
+    if append.expected is not None and append.expected != last:
+        raise Conflict(append.stream, append.expected, last)
+    if not append.events:
+        raise Refused(f"an append to {append.stream!r} holds no event")
+    for event in append.events:
+        check_bytes("an event", event, MAX_EVENT)
+    if len(append.events) > 1 and (size := sum(map(len, append.events))) > MAX_APPEND:
+        raise Refused(f"an append has at most {MAX_APPEND:,} bytes, not {size:,}")
+
+
+def check_limit(limit: int) -> None:
+    if not 1 <= limit <= MAX_LIMIT:
+        raise Refused(f"a limit is 1 to {MAX_LIMIT:,}, not {limit}")
