@@ -30,6 +30,8 @@ class Node(msgspec.Struct, frozen=True, omit_defaults=False):
     dropped: int
     error: str | None
     note: str | None
+    dynamic: bool
+    """Started at runtime, such as a connection or a room; not part of the fixed tree."""
     folded: int
     """Children that exist but are left out of this picture, because there are too many to draw."""
 

@@ -7,6 +7,7 @@ from actors.kernel.errors import (
     KernelError,
     MailboxFull,
     NameTaken,
+    NobodyThere,
     PeerGone,
     StartFailed,
     TooManyChildren,
@@ -20,7 +21,7 @@ from actors.kernel.reply import Reply
 from actors.kernel.slot import ChildSpec, Restart, SlotState, SlotStatistics
 from actors.kernel.stage import DeadLetter, Ended, Registry, Stage, StageStatistics, Tracer, run
 from actors.kernel.stop import Down, Stop, Why, describe
-from actors.kernel.supervisor import Decay, Intensity, Meter, Strategy, Supervisor, supervisor_spec
+from actors.kernel.supervisor import Decay, Intensity, Meter, Strategy, Supervisor, Top, supervisor_spec
 from actors.kernel.timers import Timer
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "MailboxStatistics",
     "Meter",
     "NameTaken",
+    "NobodyThere",
     "Overflow",
     "PeerGone",
     "Registry",
@@ -58,6 +60,7 @@ __all__ = [
     "TooManyChildren",
     "TooManyRestarts",
     "TooSlow",
+    "Top",
     "Tracer",
     "Why",
     "actor_from",

@@ -46,5 +46,9 @@ class NameTaken(KernelError):
     """A living actor has claimed this name, or this child id is in use."""
 
 
+class NobodyThere(KernelError):
+    """No living actor has claimed this name."""
+
+
 class PeerGone(Exception):
     """Raised by an actor whose counterpart (a socket, a process) has vanished: the actor ends, nothing has crashed."""

@@ -105,6 +105,8 @@ MOVES: dict[SlotState, frozenset[SlotState]] = {
 class SlotStatistics:
     path: str
     supervises: bool
+    dynamic: bool
+    """Started at runtime, not by its supervisor's list."""
     state: SlotState
     since: float
     """Kernel time of the last change of state."""
@@ -358,6 +360,7 @@ class Slot:
         if self._retry is not None:
             self._retry.cancel()
         left = self.box.close(stop)
+        self.stage.handled_by_gone += self.box.handled
         for name in self.names or ():
             self.stage.registry.release(name, self.ref)
         for message in left:
@@ -473,6 +476,7 @@ class Slot:
         return SlotStatistics(
             path=self.path,
             supervises=self._supervisor() is not None,
+            dynamic=self.dynamic,
             state=self.state,
             since=self.since,
             restarts=self.restarts,

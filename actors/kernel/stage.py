@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import trio
 from outcome import Outcome
 
-from actors.kernel.errors import NameTaken
+from actors.kernel.errors import NameTaken, NobodyThere
 from actors.kernel.ref import ActorRef
 from actors.kernel.slot import ChildSpec, Slot
 from actors.kernel.stop import Stop
@@ -66,6 +66,8 @@ class DeadLetter:
 @dataclass(frozen=True, slots=True)
 class StageStatistics:
     living: int
+    handled: int
+    """Messages, by all actors there are or were."""
     restarts: int
     dead_letters: int
     drops: int
@@ -94,6 +96,12 @@ class Registry:
 
     def find(self, name: str) -> ActorRef[Any] | None:
         return self._refs.get(name)
+
+    def get(self, name: str) -> ActorRef[Any]:
+        ref = self._refs.get(name)
+        if ref is None:
+            raise NobodyThere(f"{name} is not running at the moment; try again in a moment")
+        return ref
 
     def release(self, name: str, ref: ActorRef[Any]) -> None:
         if self._refs.get(name) is ref:
@@ -125,6 +133,7 @@ class Stage:
         self.root: Slot | None = None
         self.dead_letters: deque[DeadLetter] = deque(maxlen=100)
         self.living = 0  # incarnations whose task has not ended
+        self.handled_by_gone = 0
         self.restarts = 0
         self.dead_count = 0
         self.drop_count = 0
@@ -175,6 +184,7 @@ class Stage:
     def statistics(self) -> StageStatistics:
         return StageStatistics(
             living=self.living,
+            handled=self.handled_by_gone + sum(slot.box.handled for slot in self.slots()),
             restarts=self.restarts,
             dead_letters=self.dead_count,
             drops=self.drop_count,

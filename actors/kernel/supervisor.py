@@ -253,6 +253,16 @@ class Supervisor(Actor[Any]):
                     return  # it was decided anew when the member ended
 
 
+class Top(Supervisor):
+    """The root of a house that must stay up: no child's failure ends it. A child that cannot start does not keep the
+    others from starting; one that keeps failing is paused, and tried again later."""
+
+    tolerant = True
+
+    def __init__(self, specs: Sequence[ChildSpec] = (), *, meter: Meter | None = None, max_children: int = 64) -> None:
+        super().__init__(specs, meter=meter or Decay(), max_children=max_children)
+
+
 def supervisor_spec(
     id: Hashable,  # noqa: A002 - as in ChildSpec
     specs: Sequence[ChildSpec] = (),

@@ -1,0 +1,10 @@
+"""The console: the living tree, shown. An observer samples it, each open page has a viewer, and the desk is where the
+transport asks."""
+
+from actors.console.desk import Desk, Viewers
+from actors.console.messages import ListenerChanged
+from actors.console.observer import Observer
+from actors.console.picture import Facts
+from actors.console.systems import Listening, SystemFact
+
+__all__ = ["Desk", "Facts", "ListenerChanged", "Listening", "Observer", "SystemFact", "Viewers"]

@@ -1,0 +1,52 @@
+"""Where the console's transport asks: it knows no actor and no message, gets bytes, and hears every refusal as a
+KernelError whose text can be shown."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from actors.console.messages import HowAreYou, Look, Measure
+from actors.console.observer import NAME as OBSERVER
+from actors.console.viewer import Viewer, Wire, viewer_mailbox
+from actors.kernel import ChildSpec, Lease, Registry, Reply, Supervisor
+
+VIEWERS = "console/viewers"
+PATIENCE = 5.0
+
+encoder = msgspec.json.Encoder()
+
+
+class Viewers(Supervisor):
+    """The open console pages, one actor each."""
+
+    async def started(self, kept: object | None) -> None:
+        await super().started(kept)
+        self.stage.registry.claim(VIEWERS, self.ref)
+
+
+class Desk:
+    def __init__(self, registry: Registry, new_id: Callable[[], str]) -> None:
+        self._registry = registry
+        self._new_id = new_id
+
+    async def tree(self) -> bytes:
+        return encoder.encode(await self._ask(Look))
+
+    async def health(self) -> tuple[bool, bytes]:
+        """Whether all is well, and how each system is."""
+        answer = await self._ask(HowAreYou)
+        return answer.status == "ok", encoder.encode(answer)
+
+    async def metrics(self) -> bytes:
+        answer: bytes = await self._ask(Measure)
+        return answer
+
+    def view(self, wire: Wire) -> Lease:
+        """`async with desk.view(wire):` keeps the page on this wire up to date until the block ends, or it does."""
+        observer = self._registry.get(OBSERVER)
+        spec = ChildSpec(self._new_id(), lambda: Viewer(wire, observer), mailbox=viewer_mailbox, grace=1.0)
+        return self._registry.get(VIEWERS).lease(spec)
+
+    async def _ask(self, message: Callable[[Reply[Any]], Any]) -> Any:
+        return await self._registry.get(OBSERVER).ask(message, timeout=PATIENCE)

@@ -1,0 +1,133 @@
+"""What the house looks like at one moment, as values; and what has changed since another. Pure.
+
+A picture is bounded whatever the house does: a supervisor with a crowd of children is drawn with the first of them and
+the number of the rest.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from actors.kernel import ActorRef, SlotState, SlotStatistics
+from codec.console import Change, DeadNote, Hello, Node, NodeState, StopNote, System, Totals
+
+CROWD = 100
+"""So many children of one supervisor are drawn."""
+ROWS = 2000
+"""So many rows are drawn in all."""
+
+STATES: dict[SlotState, NodeState] = {
+    SlotState.WAITING: "backoff",
+    SlotState.STARTING: "starting",
+    SlotState.RUNNING: "running",
+    SlotState.STOPPING: "stopping",
+    SlotState.PAUSED: "paused",
+    SlotState.STOPPED: "stopped",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One slot, as the kernel says it is."""
+
+    parent: str | None
+    statistics: SlotStatistics
+    folded: int
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """`stops` and `dead` are the newest of all there were; `stops_seen` and `dead_seen` count all of them."""
+
+    at: float
+    totals: Totals
+    systems: tuple[System, ...]
+    nodes: Mapping[str, Node]
+    stops: tuple[StopNote, ...]
+    stops_seen: int
+    dead: tuple[DeadNote, ...]
+    dead_seen: int
+
+
+def walk(root: ActorRef[Any], crowd: int = CROWD, rows: int = ROWS) -> Iterator[Sample]:
+    """The tree, parents before children, children in start order."""
+    waiting: list[tuple[str | None, ActorRef[Any]]] = [(None, root)]
+    room = rows
+    while waiting and room > 0:
+        parent, ref = waiting.pop()
+        room -= 1
+        children = ref.children()
+        shown = children[: min(crowd, max(0, room - len(waiting)))]
+        statistics = ref.statistics()
+        yield Sample(parent, statistics, len(children) - len(shown))
+        waiting.extend((statistics.path, child) for child in reversed(shown))
+
+
+def draw(sample: Sample, *, since: float, rate: float) -> Node:
+    statistics = sample.statistics
+    parent = sample.parent
+    return Node(
+        path=statistics.path,
+        parent=parent,
+        name=statistics.path if parent is None else statistics.path[len(parent) + 1 :],
+        kind="supervisor" if statistics.supervises else "actor",
+        state=STATES[statistics.state],
+        since=since,
+        restarts=statistics.restarts,
+        queued=statistics.mailbox.queued,
+        capacity=statistics.mailbox.capacity,
+        handled=statistics.mailbox.handled,
+        rate=rate,
+        dropped=statistics.mailbox.dropped,
+        error=statistics.error,
+        note=statistics.note,
+        dynamic=statistics.dynamic,
+        folded=sample.folded,
+    )
+
+
+def newest(notes: Sequence[Any], seen: int, told: int) -> list[Any]:
+    """Those of the newest notes that came after the first `told` of all `seen`."""
+    fresh = min(seen - told, len(notes))
+    return list(notes[len(notes) - fresh :])
+
+
+def difference(before: Picture, after: Picture) -> Change:
+    """What must be said to one who knows `before`, so that he knows `after`."""
+    return Change(
+        at=after.at,
+        totals=after.totals,
+        systems=None if after.systems == before.systems else list(after.systems),
+        nodes=[node for path, node in after.nodes.items() if before.nodes.get(path) != node],
+        gone=[path for path in before.nodes if path not in after.nodes],
+        stops=newest(after.stops, after.stops_seen, before.stops_seen),
+        dead=newest(after.dead, after.dead_seen, before.dead_seen),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What does not change while the program runs, and the clocks and gauges of the world outside the kernel."""
+
+    version: str
+    pid: int
+    started: float
+    wall: Callable[[], float]
+    memory: Callable[[], int]
+    """Resident bytes of the process."""
+
+
+def greeting(facts: Facts, picture: Picture, history: Mapping[str, Sequence[float]], interval: float) -> Hello:
+    return Hello(
+        at=picture.at,
+        interval=interval,
+        version=facts.version,
+        pid=facts.pid,
+        started=facts.started,
+        totals=picture.totals,
+        systems=list(picture.systems),
+        nodes=list(picture.nodes.values()),
+        history={path: list(rates) for path, rates in history.items()},
+        stops=list(picture.stops),
+        dead=list(picture.dead),
+    )

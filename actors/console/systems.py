@@ -1,0 +1,67 @@
+"""How each system of the house is, in a state and a sentence: from its slot in the tree and from its listener. Pure.
+
+    off        it is switched off in the settings
+    paused     its part of the tree failed too often and waits
+    down       its listener is down, or its part of the tree has ended or waits for its restart
+    starting   it is being started
+    up         it works
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from actors.kernel import SlotState, SlotStatistics
+from codec.console import Health, System, SystemState
+
+NOT_THERE: dict[SlotState, SystemState] = {
+    SlotState.WAITING: "down",
+    SlotState.PAUSED: "paused",
+    SlotState.STOPPED: "down",
+    SlotState.STOPPING: "down",
+    SlotState.STARTING: "starting",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SystemFact:
+    """A system the house has: its name is that of its slot under the top."""
+
+    name: str
+    enabled: bool
+    listens: bool
+    about: str
+    """What it is for, in a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """What a listener last said of itself."""
+
+    up: bool
+    url: str | None
+    sentence: str
+
+
+def status(fact: SystemFact, slot: SlotStatistics | None, listening: Listening | None) -> System:
+    def say(state: SystemState, sentence: str, url: str | None = None) -> System:
+        return System(fact.name, state, sentence, url)
+
+    if not fact.enabled:
+        return say("off", f"switched off in the settings; [{fact.name}] enabled = true switches it on")
+    if slot is None:
+        return say("starting", "waits for its turn")
+    if slot.state is SlotState.PAUSED:
+        return say("paused", "; ".join(filter(None, (slot.note, slot.error))))
+    if slot.state is not SlotState.RUNNING:
+        sentence = {"starting": "is starting", "down": "is not running"}[NOT_THERE[slot.state]]
+        return say(NOT_THERE[slot.state], "; ".join(filter(None, (sentence, slot.error))))
+    if not fact.listens:
+        return say("up", slot.note or fact.about)
+    if listening is None:
+        return say("starting", "opens its port")
+    return say("up" if listening.up else "down", listening.sentence, listening.url if listening.up else None)
+
+
+def health(systems: tuple[System, ...], *, version: str, pid: int, uptime: float) -> Health:
+    well: Literal["ok", "degraded"] = "ok" if all(system.state in ("up", "off") for system in systems) else "degraded"
+    return Health(well, version, pid, uptime, list(systems))

@@ -1,0 +1,56 @@
+"""One open console page: what it has been told, and how to tell it the rest.
+
+It outlives the observer: when that was restarted, the page is greeted anew.
+"""
+
+from collections.abc import Awaitable
+from functools import partial
+from typing import Protocol
+
+import msgspec
+
+from actors.console.messages import Watch, Welcome
+from actors.console.picture import Picture, difference
+from actors.kernel import Actor, ActorRef, Down, Mailbox, Overflow
+
+encoder = msgspec.json.Encoder()
+
+viewer_mailbox = partial(Mailbox, 2, Overflow.DROP_OLDEST)
+"""Room for the newest picture, and for the welcome before the first."""
+
+
+class Wire(Protocol):
+    """Where a viewer's words go; waits while the page does not take them, raises PeerGone when there is none."""
+
+    def send(self, text: str) -> Awaitable[None]: ...
+
+
+class Viewer(Actor[Welcome | Picture]):
+    def __init__(self, wire: Wire, observer: ActorRef[Watch]) -> None:
+        self.wire = wire
+        self.observer = observer
+        self.told: Picture | None = None
+
+    async def started(self, kept: object | None) -> None:
+        self.monitor(self.observer, every=True)
+        await self.observer.send(Watch(self.ref))
+
+    async def down(self, down: Down) -> None:
+        if down.final:
+            self.finish()
+        else:
+            self.told = None
+            await self.observer.send(Watch(self.ref))
+
+    async def handle(self, message: Welcome | Picture) -> None:
+        match message:
+            case Welcome(hello, picture):
+                self.told = picture
+                await self.wire.send(encoder.encode(hello).decode())
+            case Picture():
+                if self.told is None:  # of before the observer's restart, or the welcome was pushed out by pictures
+                    await self.observer.send(Watch(self.ref))
+                    return
+                change = difference(self.told, message)
+                self.told = message
+                await self.wire.send(encoder.encode(change).decode())

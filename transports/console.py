@@ -1,0 +1,80 @@
+"""The console's port: its page, what scrapers and scripts ask for, and the live WebSocket.
+
+    GET /             the page                 GET /health     JSON; 200 when all is well, 503 when not
+    GET /web/...      what it is made of       GET /metrics    Prometheus text
+    WS  /live         the tree as it changes   GET /tree.json  the tree as it is
+"""
+
+from contextlib import AbstractAsyncContextManager
+from importlib.resources.abc import Traversable
+from typing import Any, Protocol
+
+from quart import Response
+
+from actors.kernel import KernelError
+from transports.application import Application
+from transports.static import serve_files
+from transports.websocket import Handler, Upgrade, WebSocket
+
+JSON = "application/json"
+TEXT = "text/plain; charset=utf-8"
+METRICS = "text/plain; version=0.0.4; charset=utf-8"
+UNEXPECTED, RESTARTING, TRY_LATER = 1008, 1012, 1013
+
+
+class Desk(Protocol):
+    """Who answers. Every refusal is a KernelError whose text can be shown."""
+
+    async def tree(self) -> bytes: ...
+    async def health(self) -> tuple[bool, bytes]: ...
+    async def metrics(self) -> bytes: ...
+    def view(self, wire: WebSocket) -> AbstractAsyncContextManager[Any]: ...
+
+
+def console_application(desk: Desk, web: Traversable) -> Application:
+    app = Application("console")
+    serve_files(app, web, index="console/index.html")
+    serve_files(app, web, at="/web/")
+
+    @app.get("/tree.json")
+    async def tree() -> Response:
+        return _fresh(await desk.tree(), JSON)
+
+    @app.get("/health")
+    async def health() -> Response:
+        well, answer = await desk.health()
+        return _fresh(answer, JSON, 200 if well else 503)
+
+    @app.get("/metrics")
+    async def metrics() -> Response:
+        return _fresh(await desk.metrics(), METRICS)
+
+    @app.errorhandler(KernelError)
+    async def not_now(error: KernelError) -> Response:
+        return _fresh(f"{error}\n".encode(), TEXT, 503)
+
+    return app
+
+
+def console_websocket(desk: Desk) -> Handler:
+    async def on_websocket(upgrade: Upgrade) -> None:
+        if upgrade.path != "/live":
+            await upgrade.reject(404, "The console's WebSocket is at /live.")
+            return
+        socket = await upgrade.accept()
+        try:
+            async with desk.view(socket):
+                await socket.receive()
+                await socket.close(UNEXPECTED, "this socket only tells; it expects no messages")
+        except KernelError as error:
+            await socket.close(TRY_LATER, str(error))
+        else:
+            await socket.close(RESTARTING, "the viewer has ended; connect again")
+
+    return on_websocket
+
+
+def _fresh(content: bytes, content_type: str, status: int = 200) -> Response:
+    response = Response(content, status, content_type=content_type)
+    response.headers["cache-control"] = "no-store"
+    return response
