@@ -29,7 +29,7 @@ def slot(state: SlotState, *, error: str | None = None, note: str | None = None)
         pytest.param(LISTENS, slot(SlotState.WAITING, error="crashed: Boom"), UP, "down", "Boom", id="restarting"),
         pytest.param(LISTENS, slot(SlotState.STOPPING), UP, "down", "not running", id="stopping"),
         pytest.param(LISTENS, slot(SlotState.STOPPED), UP, "down", "not running", id="stopped"),
-        pytest.param(LISTENS, slot(SlotState.PAUSED, note="15 s", error="Boom"), UP, "paused", "15 s; Boom", id="paused"),
+        pytest.param(LISTENS, slot(SlotState.PAUSED, note="15 s", error="Boom"), UP, "paused", "Boom", id="paused"),
         pytest.param(QUIET, slot(SlotState.RUNNING), None, "up", "keeps what", id="no listener"),
         pytest.param(QUIET, slot(SlotState.RUNNING, note="disk is full"), None, "up", "full", id="with a note"),
     ],
