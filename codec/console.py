@@ -67,6 +67,14 @@ class System(msgspec.Struct, frozen=True):
     """Where its page is, when it has one and is up."""
 
 
+class Listening(msgspec.Struct, frozen=True):
+    """What a listener says of itself: where it is, or why it is down and what to do. Not sent; every room speaks of it."""
+
+    up: bool
+    url: str | None
+    sentence: str
+
+
 class Totals(msgspec.Struct, frozen=True):
     actors: int
     handled: int

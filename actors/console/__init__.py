@@ -2,9 +2,8 @@
 transport asks."""
 
 from actors.console.desk import Desk, Viewers
-from actors.console.messages import ListenerChanged
 from actors.console.observer import Observer
 from actors.console.picture import Facts
-from actors.console.systems import Listening, SystemFact
+from actors.console.systems import SystemFact
 
-__all__ = ["Desk", "Facts", "ListenerChanged", "Listening", "Observer", "SystemFact", "Viewers"]
+__all__ = ["Desk", "Facts", "Observer", "SystemFact", "Viewers"]

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from actors.console.picture import Picture
-from actors.console.systems import Listening
 from actors.kernel import ActorRef, Reply
 from codec.console import Health, Hello
 
@@ -14,14 +13,6 @@ class Tick:
     """Time for the next sample; `due` is when it was to come."""
 
     due: float
-
-
-@dataclass(frozen=True, slots=True)
-class ListenerChanged:
-    """The listener of this system went up or down."""
-
-    system: str
-    listening: Listening
 
 
 @dataclass(frozen=True, slots=True)

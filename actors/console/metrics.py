@@ -5,28 +5,26 @@ a label for each would grow without end, and a sum of their counters would fall 
 and their queues added up, under their supervisor's path.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry, PlatformCollector, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from actors.console.picture import Picture
-from codec.console import System
 
 
-def exposition(picture: Picture, systems: Iterable[System]) -> bytes:
+def exposition(picture: Picture) -> bytes:
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_House(picture, systems))
+    registry.register(_House(picture))
     ProcessCollector(registry=registry)
     PlatformCollector(registry=registry)
     return generate_latest(registry)
 
 
 class _House(Collector):
-    def __init__(self, picture: Picture, systems: Iterable[System]) -> None:
+    def __init__(self, picture: Picture) -> None:
         self._picture = picture
-        self._systems = systems
 
     def collect(self) -> Iterator[Metric]:
         totals = self._picture.totals
@@ -37,7 +35,7 @@ class _House(Collector):
         yield CounterMetricFamily("troupe_dropped", "Messages dropped by full mailboxes.", totals.dropped)
         yield GaugeMetricFamily("troupe_lag_seconds", "How late the last tick came.", totals.lag)
         up = GaugeMetricFamily("troupe_system_up", "1 if the system works; absent if switched off.", labels=["system"])
-        for system in self._systems:
+        for system in self._picture.systems:
             if system.state != "off":
                 up.add_metric([system.name], 1.0 if system.state == "up" else 0.0)
         yield up

@@ -9,49 +9,48 @@ Rules
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from actors.console.messages import HowAreYou, ListenerChanged, Look, Measure, Tick, Watch, Welcome
+from actors.console.messages import HowAreYou, Look, Measure, Tick, Watch, Welcome
 from actors.console.metrics import exposition
-from actors.console.picture import Facts, Picture, draw, greeting, walk
-from actors.console.systems import Listening, SystemFact, health, status
+from actors.console.picture import Facts, Picture, Sample, draw, greeting, walk
+from actors.console.systems import SystemFact, health, status
 from actors.kernel import Actor, ActorRef, DeadLetter, Down, Ended, SlotStatistics, Stop
-from codec.console import DeadNote, StopNote, System, Totals
+from codec.console import DeadNote, Hello, Listening, StopNote, System, Totals
 
 INTERVAL = 1.0
 HISTORY = 60
 REMEMBERED = 100
 NAME = "console/observer"
 
-ObserverMessage = Tick | ListenerChanged | Watch | Look | HowAreYou | Measure
+ObserverMessage = Tick | Watch | Look | HowAreYou | Measure
 
 
 class Observer(Actor[ObserverMessage]):
-    def __init__(self, facts: Facts, systems: Sequence[SystemFact]) -> None:
+    def __init__(
+        self, facts: Facts, systems: Sequence[SystemFact], listening: Callable[[str], Listening | None]
+    ) -> None:
         self.facts = facts
         self.systems = systems
-        self.listening: dict[str, Listening] = {}
+        self.listening = listening  # what the listener of a system last said of itself
         self.viewers: set[ActorRef[Any]] = set()
         self.history: dict[str, deque[float]] = {}  # rates; "" is the whole house
-        self.handled: dict[str, int] = {}  # as of the last sample
+        self.handled: dict[str, int] = {}  # as of the last tick
+        self.rates: dict[str, float] = {}
+        self.lag = 0.0  # by which the last tick came late
         self.since: dict[str, tuple[float, float]] = {}  # kernel time of a row's last change, and the wall time it was
         self.stops: deque[StopNote] = deque(maxlen=REMEMBERED)
         self.stops_seen = 0
         self.dead: deque[DeadNote] = deque(maxlen=REMEMBERED)
         self.dead_seen = 0
-        self.sampled_at: float | None = None
 
     async def started(self, kept: object | None) -> None:
-        if isinstance(kept, dict):
-            self.listening = kept
         self.stage.registry.claim(NAME, self.ref)
         self._unwatch = self.stage.watch(self._trace)
-        self.picture = self._sample(lag=0.0)
+        self.measured_at = self.stage.now()
+        self._measure()
         self._next_tick()
-
-    def keep(self) -> object:
-        return self.listening
 
     async def stopping(self, stop: Stop) -> None:
         self._unwatch()
@@ -59,27 +58,25 @@ class Observer(Actor[ObserverMessage]):
     async def handle(self, message: ObserverMessage) -> None:
         match message:
             case Tick(due):
-                self.picture = self._sample(lag=max(0.0, self.stage.now() - due))
-                for viewer in self.viewers:
-                    if viewer.alive:
-                        viewer.tell(self.picture)
+                self.lag = max(0.0, self.stage.now() - due)
+                self._measure()
+                self._show()
                 self._next_tick()
-            case ListenerChanged(system, listening):
-                self.listening[system] = listening
             case Watch(viewer):
                 if viewer not in self.viewers:
                     self.viewers.add(viewer)
                     self.monitor(viewer)
-                viewer.tell(Welcome(self._greeting(), self.picture))
+                picture = self._draw()
+                viewer.tell(Welcome(self._greeting(picture), picture))
             case Look(reply):
-                reply.set(self._greeting())
+                reply.set(self._greeting(self._draw()))
             case HowAreYou(reply):
                 facts, now = self.facts, self.facts.wall()
                 reply.set(
                     health(self._statuses(), version=facts.version, pid=facts.pid, uptime=round(now - facts.started, 3))
                 )
             case Measure(reply):
-                reply.set(exposition(self.picture, self._statuses()))
+                reply.set(exposition(self._draw()))
 
     async def down(self, down: Down) -> None:
         self.viewers.discard(down.ref)
@@ -87,45 +84,57 @@ class Observer(Actor[ObserverMessage]):
     def _next_tick(self) -> None:
         self.tell_later(INTERVAL, Tick(self.stage.now() + INTERVAL))
 
-    def _greeting(self) -> Any:
-        return greeting(self.facts, self.picture, self.history, INTERVAL)
+    def _show(self) -> None:
+        if self.viewers:
+            picture = self._draw()
+            for viewer in self.viewers:
+                if viewer.alive:
+                    viewer.tell(picture)
+
+    def _greeting(self, picture: Picture) -> Hello:
+        return greeting(self.facts, picture, self.history, INTERVAL)
 
     # -- the picture
 
-    def _sample(self, lag: float) -> Picture:
-        root = self.stage.root
-        assert root is not None
+    def _measure(self) -> None:
+        """Once a tick: how many messages each actor has handled since the last."""
+        now = self.stage.now()
+        passed = now - self.measured_at
+        self.measured_at = now
+        handled = {sample.statistics.path: sample.statistics.mailbox.handled for sample in self._walk()}
+        handled[""] = self.stage.statistics().handled
+        self.rates = {path: self._rate(path, count, passed) for path, count in handled.items()}
+        self.handled = handled
+        self.history = {path: self.history.get(path) or deque(maxlen=HISTORY) for path in handled}
+        for path, rate in self.rates.items():
+            self.history[path].append(rate)
+
+    def _rate(self, path: str, handled: int, passed: float) -> float:
+        fresh = handled - self.handled.get(path, 0)
+        return round(fresh / passed, 1) if passed > 0 and fresh > 0 else 0.0
+
+    def _draw(self) -> Picture:
         now, wall = self.stage.now(), self.facts.wall()
-        passed = now - self.sampled_at if self.sampled_at is not None else 0.0
-        self.sampled_at = now
-        nodes = {}
-        handled, since = {}, {}
-        for sample in walk(root.ref):
+        nodes, since = {}, {}
+        for sample in self._walk():
             statistics = sample.statistics
-            path = statistics.path
-            handled[path] = statistics.mailbox.handled
+            path, changed = statistics.path, statistics.since
             known = self.since.get(path)
-            since[path] = known if known and known[0] == statistics.since else (
-                statistics.since,
-                round(wall - (now - statistics.since), 3),
-            )
-            rate = self._rate(path, handled[path], passed)
-            nodes[path] = draw(sample, since=since[path][1], rate=rate)
+            # The wall time of a change is settled once: clocks drift apart, and a row that has not changed is not told.
+            since[path] = known if known and known[0] == changed else (changed, round(wall - (now - changed), 3))
+            nodes[path] = draw(sample, since=since[path][1], rate=self.rates.get(path, 0.0))
+        self.since = since
         overall = self.stage.statistics()
-        rate = self._rate("", overall.handled, passed)
-        handled[""] = overall.handled
-        self.handled, self.since = handled, since
-        self.history = {path: rates for path, rates in self.history.items() if path in handled}
         return Picture(
             at=round(wall, 3),
             totals=Totals(
                 actors=overall.living,
                 handled=overall.handled,
-                rate=rate,
+                rate=self.rates.get("", 0.0),
                 restarts=overall.restarts,
                 dead_letters=overall.dead_letters,
                 dropped=overall.drops,
-                lag=round(lag, 4),
+                lag=round(self.lag, 4),
                 memory=self.facts.memory(),
             ),
             systems=self._statuses(),
@@ -136,11 +145,9 @@ class Observer(Actor[ObserverMessage]):
             dead_seen=self.dead_seen,
         )
 
-    def _rate(self, path: str, handled: int, passed: float) -> float:
-        before = self.handled.get(path, 0)
-        rate = round((handled - before) / passed, 1) if passed > 0 and handled >= before else 0.0
-        self.history.setdefault(path, deque(maxlen=HISTORY)).append(rate)
-        return rate
+    def _walk(self) -> Iterator[Sample]:
+        assert self.stage.root is not None
+        return walk(self.stage.root.ref)
 
     def _statuses(self) -> tuple[System, ...]:
         root = self.stage.root
@@ -149,7 +156,7 @@ class Observer(Actor[ObserverMessage]):
         for child in root.ref.children():
             statistics = child.statistics()
             slots[statistics.path.rpartition("/")[2]] = statistics
-        return tuple(status(fact, slots.get(fact.name), self.listening.get(fact.name)) for fact in self.systems)
+        return tuple(status(fact, slots.get(fact.name), self.listening(fact.name)) for fact in self.systems)
 
     # -- what the kernel tells as it happens
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from actors.kernel import SlotState, SlotStatistics
-from codec.console import Health, System, SystemState
+from codec.console import Health, Listening, System, SystemState
 
 NOT_THERE: dict[SlotState, SystemState] = {
     SlotState.WAITING: "down",
@@ -33,15 +33,6 @@ class SystemFact:
     """What it is for, in a few words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listening:
-    """What a listener last said of itself."""
-
-    up: bool
-    url: str | None
-    sentence: str
-
-
 def status(fact: SystemFact, slot: SlotStatistics | None, listening: Listening | None) -> System:
     def say(state: SystemState, sentence: str, url: str | None = None) -> System:
         return System(fact.name, state, sentence, url)
@@ -59,7 +50,9 @@ def status(fact: SystemFact, slot: SlotStatistics | None, listening: Listening |
         return say("up", slot.note or fact.about)
     if listening is None:
         return say("starting", "opens its port")
-    return say("up" if listening.up else "down", listening.sentence, listening.url if listening.up else None)
+    if not listening.up:
+        return say("down", f"{listening.sentence}; tried again every few seconds")
+    return say("up", listening.sentence, listening.url)
 
 
 def health(systems: tuple[System, ...], *, version: str, pid: int, uptime: float) -> Health:

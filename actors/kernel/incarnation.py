@@ -5,8 +5,9 @@
         nursery           only a supervisor has one: its children's tasks
           handling scope  around started() and every handler; cancelled to interrupt them: by an ask that was abandoned
                           while its handler ran (the loop opens the next scope and goes on), or by a request to stop
-          last words      stopping(), outside the handling scope, with the grace time running
+          last words      stopping(), outside the handling scope
       tasks beside        cancelled and awaited at the end
+    The grace time runs from the request to stop, or the crash, until the last of this is over; then comes the kill.
 
 One handling scope serves all messages until it is cancelled: a scope for each ask would cost a third of its rate. It
 can only be cancelled for the ask whose handler is running right now, and after each ask the loop looks whether it
@@ -21,16 +22,20 @@ Cancelled of a supervisor that is being killed leaves the child's task.
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import trio
 
 from actors.kernel.actor import Actor
-from actors.kernel.errors import MailboxFull, PeerGone, TooSlow
+from actors.kernel.beside import Beside
+from actors.kernel.errors import ActorDown, MailboxFull, TooSlow
+from actors.kernel.failures import failure, fatal, joined, parted
+from actors.kernel.later import Later
+from actors.kernel.mailbox import Envelope, Signal
 from actors.kernel.monitor import Monitor, Notice
-from actors.kernel.reply import DEFERRED, RUNNING, WAITING, Reply
+from actors.kernel.reply import ABANDONED, DEFERRED, RUNNING, WAITING, Reply
 from actors.kernel.stop import Stop, Why
-from actors.kernel.timers import Timer, Timers
+from actors.kernel.timers import Timer
 
 if TYPE_CHECKING:
     from actors.kernel.ref import ActorRef
@@ -41,23 +46,25 @@ STUCK_AFTER = 5.0
 """Seconds after a kill until an actor that is still there is reported: it never awaits, or swallows Cancelled."""
 
 
-class Incarnation:
+class Incarnation(Signal):
+    """In its own system lane it says: look at `ending`."""
+
     __slots__ = (
         "_beside",
         "_current",
+        "_deadline",
         "_deferred",
-        "_grace_timer",
         "_late_error",
         "_later",
         "_message",
         "_monitors",
-        "_quiet",
         "_shields",
         "actor",
         "cut",
         "ending",
         "handling",
         "life",
+        "over",
         "ready",
         "slot",
     )
@@ -67,45 +74,48 @@ class Incarnation:
         self.actor: Actor[Any] | None = None
         self.life = trio.CancelScope()
         self.handling = trio.CancelScope()
-        self.ready = False  # started() has returned
+        self.ready = False  # started() has returned, in time
         self.ending: Stop | None = None  # set before handling is cancelled for good
         self.cut: Stop | None = None  # set before life is cancelled
-        self._message: object = None  # what crashed
+        self.over = False  # released: nothing may be started in its name any more
+        self._message: Any = None  # what crashed
         self._current: Reply[Any] | None = None  # the ask whose handler is running
-        self._deferred: set[Reply[Any]] | None = None  # asks whose handler returned without an answer
-        self._late_error: Exception | None = None  # of a task beside, after the reason to end was settled
-        self._later: set[Later] | None = None
-        self._monitors: set[Monitor] | None = None
-        self._shields: set[trio.CancelScope] | None = None
-        self._beside: set[trio.CancelScope] | None = None
-        self._quiet: trio.Event | None = None  # set when _beside becomes empty, once somebody waits for that
-        self._grace_timer: Timer | None = None
+        self._deferred: dict[Reply[Any], None] | None = None  # asks whose handler returned without an answer
+        self._late_error: BaseException | None = None  # of tasks beside, after the reason to end was settled
+        self._later: dict[Later, None] | None = None
+        self._monitors: dict[Monitor, None] | None = None
+        self._shields: dict[trio.CancelScope, None] | None = None
+        self._beside: Beside | None = None
+        self._deadline: Timer | None = None  # until the kill; after the kill, until it is called stuck
 
     # -- the task
 
     async def live(self) -> None:
         stop: Stop | None = None
+        foreign: BaseException | None = None
         try:
-            try:
-                with self.life:
-                    stop = await self._act()
-            except Exception as error:  # of clean-up during a kill, stripped of Cancelled by the scope
-                stop = Stop(Why.CRASHED, error)
-            await self._end_beside()
+            with self.life:
+                stop = await self._act()
         except BaseException as error:
-            self.slot.ended(self, Stop(Why.KILLED, _leave_cancelled(error)), with_supervisor=True)
-            _raise_on(error)
-        self.slot.ended(self, self._verdict(stop))
+            own, foreign = parted(error)
+            stop = self.ending if own is None else Stop(Why.CRASHED, own)  # of clean-up during a kill
+        if self._beside is not None:
+            self._set_deadline(self.slot.spec.grace)
+            await self._beside.end()
+        self.slot.ended(self, self._verdict(stop), with_supervisor=foreign is not None)
+        if foreign is not None:
+            raise foreign
 
     def _verdict(self, stop: Stop | None) -> Stop:
-        meant = self.cut or stop
-        assert meant is not None
-        error = meant.error or (stop and stop.error) or self._late_error
-        if error is None:
-            return meant
-        return Stop(Why.CRASHED if meant.why.normal else meant.why, error)
+        known = [one for one in (self.cut, stop, self.ending) if one is not None]
+        meant = known[0] if known else Stop(Why.KILLED)
+        error = joined(*(one.error for one in known), self._late_error)
+        return Stop(Why.CRASHED if error is not None and meant.why.normal else meant.why, error)
 
     async def _act(self) -> Stop:
+        settled = self.cut or self.ending
+        if settled is not None:  # before its first step
+            return settled
         try:
             actor = self.actor = self.slot.spec.make()
         except Exception as error:
@@ -113,28 +123,38 @@ class Incarnation:
         actor.incarnation = self
         actor.ref = self.slot.ref
         actor.stage = self.slot.stage
-        if actor.supervises:
-            async with trio.open_nursery() as nursery:
-                cast("Supervisor", actor).nursery = nursery
+        try:
+            if not actor.supervises:
                 return await self._perform(actor)
-        return await self._perform(actor)
+            supervisor = cast("Supervisor", actor)
+            async with trio.open_nursery() as supervisor.nursery:
+                stop = await self._perform(actor)
+                self._kill_children()  # there are none, unless a `stopping` was overridden or has failed
+            return stop
+        except BaseException as error:
+            if fatal(error):
+                self.slot.stage.abort()
+            raise
 
     async def _perform(self, actor: Actor[Any]) -> Stop:
         slot = self.slot
         limit = slot.stage.timers.after(slot.spec.start_timeout, self._too_slow_to_start)
+        returned = False
         try:
             with self.handling:
-                await actor.started(slot.take_kept())
-                self.ready = True
+                await actor.started(slot.kept)
+                returned = True
         except Exception as error:
-            self.ending = Stop(Why.NEVER_STARTED, error)
+            late = self.ending.error if self.ending is not None else None
+            self.ending = Stop(Why.NEVER_STARTED, joined(late, error))
         finally:
             limit.cancel()
+        self.ready = returned and (self.ending is None or self.ending.why is not Why.NEVER_STARTED)
         if self.ready:
             slot.became_ready()
             return await self._last_words(actor, await self._loop(actor))
         assert self.ending is not None
-        return await self._last_words(actor, self.ending) if actor.supervises else self.ending
+        return await self._last_words(actor, self.ending) if returned or actor.supervises else self.ending
 
     def _too_slow_to_start(self) -> None:
         spec = self.slot.spec
@@ -154,15 +174,16 @@ class Incarnation:
                 self._current = None
                 self.handling = handling = trio.CancelScope()
                 with handling:
-                    while True:
+                    while not handling.cancel_called:
                         await box.wait()
                         for left in turn:
                             if system:
                                 message = system.popleft()
                                 if message is self:  # interrupt() or end() was called
+                                    left += 1
                                     assert self.ending is not None
                                     return self.ending
-                                await self._handle_system(actor, message)
+                                await self._handle_system(actor, handle, message)
                             elif lane:
                                 message = lane.popleft()
                                 if box.senders:
@@ -173,22 +194,29 @@ class Incarnation:
                                         await self._handle_ask(handle, message)
                                         if handling.cancel_called:
                                             break
+                                    elif message.state is ABANDONED:
+                                        box.stale -= 1
                                 elif kind is Later:
-                                    if message.arrived():
+                                    if message.wanted:
+                                        message.taken()
                                         await handle(message.message)
+                                    else:
+                                        box.stale -= 1
                                 else:
                                     await handle(message)
                             else:
                                 left += 1
                                 break
+                        message = None  # it may be large, and the next one may be long in coming
                         box.handled += box.budget - left
                         left = box.budget
-                        if handling.cancel_called:
-                            break
+                box.handled += box.budget - left  # a handler was cancelled
+                left = box.budget
             return self.ending
         except Exception as error:
-            box.handled += box.budget - left
             return self._crashed(error, message)
+        finally:
+            box.handled += box.budget - left
 
     def _traced(self, handle: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
         on_take, ref = self.slot.stage.on_take, self.slot.ref
@@ -209,42 +237,48 @@ class Incarnation:
         if reply.state is WAITING:
             reply.place = DEFERRED
             if self._deferred is None:
-                self._deferred = set()
-            self._deferred.add(reply)
+                self._deferred = {}
+            self._deferred[reply] = None
 
-    async def _handle_system(self, actor: Actor[Any], message: Any) -> None:
+    async def _handle_system(
+        self, actor: Actor[Any], handle: Callable[[Any], Awaitable[None]], message: object
+    ) -> None:
         match message:
-            case Notice():
-                if message.monitor.active:
-                    await actor.down(message.down)
+            case Notice(monitor=monitor, down=down):
+                if monitor.take(down):
+                    await actor.down(down)
             case Incarnation():
                 pass  # the end of a predecessor
-            case _:
+            case Signal():  # a supervisor's, to itself
                 await actor.handle(message)
+            case _:
+                await handle(message)
 
     def _crashed(self, error: Exception, message: Any) -> Stop:
-        self._message = message.message if type(message) in (Reply, Later) else message
+        match message:
+            case Notice(down=down):
+                self._message = down
+            case Envelope():
+                self._message = message.message
+            case _:
+                self._message = message
         if type(message) is Reply and message.state is WAITING:
             message.fail(error)
-        if self.ending is not None:  # it was interrupted, and its clean-up failed
-            return self.ending if self.ending.error is not None else Stop(Why.CRASHED, error)
-        return _failure(error)
+        if self.ending is None:
+            return failure(error)
+        why = Why.CRASHED if self.ending.why.normal else self.ending.why  # it was to end, and its clean-up failed
+        return Stop(why, joined(self.ending.error, error))
 
     async def _last_words(self, actor: Actor[Any], stop: Stop) -> Stop:
         self.ending = stop
         self.slot.stopping_began()
-        if self._grace_timer is None:
-            self._set_grace(self.slot.spec.grace)
+        if self._deadline is None:
+            self._set_deadline(self.slot.spec.grace)
         try:
             await actor.stopping(stop)
         except Exception as error:
-            if stop.error is None:
-                return Stop(Why.CRASHED, error)
-            return Stop(stop.why, ExceptionGroup("it failed, and again while stopping", _errors(stop.error, error)))
-        finally:
-            if self._grace_timer is not None:
-                self._grace_timer.cancel()
-        return stop
+            self.ending = Stop(Why.CRASHED if stop.why.normal else stop.why, joined(stop.error, error))
+        return self.ending
 
     @property
     def crashed_on(self) -> object:
@@ -257,7 +291,7 @@ class Incarnation:
         """End after the message that is being handled."""
         if self.ending is None:
             self.ending = stop
-            self.slot.box.put_system(self)
+            self.slot.box.put_first(self)
 
     def interrupt(self, stop: Stop, grace: float) -> None:
         """End now, in order: whatever is being handled is cancelled, unless atomic, and last words follow."""
@@ -265,123 +299,119 @@ class Incarnation:
             return
         if self.ending is None:
             self.ending = stop
-            self.slot.box.put_system(self)
+            self.slot.box.put_first(self)
         self.handling.cancel()
-        self._set_grace(grace)
+        self._set_deadline(grace)
 
-    def _set_grace(self, grace: float) -> None:
+    def _set_deadline(self, grace: float) -> None:
+        """Kill it after this time; a request to stop may shorten the time it has, not lengthen it."""
+        if self.cut is not None:
+            return
         timers = self.slot.stage.timers
-        due = timers.now() + grace
-        if self._grace_timer is None or due < self._grace_timer.due:
-            if self._grace_timer is not None:
-                self._grace_timer.cancel()
-            self._grace_timer = timers.after(grace, self.kill)
+        if self._deadline is not None:
+            if self._deadline.due <= timers.now() + grace:
+                return
+            self._deadline.cancel()
+        self._deadline = timers.after(grace, self.kill)
 
     def kill(self) -> None:
         """End now, with everything below, without last words."""
         if self.cut is not None:
             return
         self.cut = Stop(Why.KILLED)
-        for child in self.slot.children():
-            child.killed_with_supervisor()
-        self.slot.close_to_children()
+        self._kill_children()
         for shield in self._shields or ():
             shield.shield = False
         self.life.cancel()
-        for scope in self._beside or ():
-            scope.cancel()
-        self.slot.stage.timers.after(STUCK_AFTER, self._stuck)
+        if self._beside is not None:
+            self._beside.cancel()
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._deadline = self.slot.stage.timers.after(STUCK_AFTER, self._stuck)
+
+    def _kill_children(self) -> None:
+        self.slot.close_to_children()
+        for child in self.slot.children():
+            child.killed_with_supervisor()
 
     def _stuck(self) -> None:
-        if self.slot.incarnation is self:
-            self.slot.stage.stuck(self.slot)
+        self.slot.stage.stuck(self.slot)
 
     # -- what belongs to this life and ends with it
 
-    def tell_later(self, seconds: float, message: object) -> "Later":
+    def tell_later(self, seconds: float, message: object) -> Later:
+        slot, timers = self.slot, self.slot.stage.timers
         if self._later is None:
-            self._later = set()
-        if len(self._later) >= self.slot.box.capacity:
-            raise MailboxFull(f"{self.slot.path} has {len(self._later)} timers pending, which is all it may have")
-        timers = self.slot.stage.timers
-        later = Later(timers, timers.now() + seconds, self, message)
-        self._later.add(later)
-        timers.push(later)
+            self._later = {}
+        if len(self._later) >= slot.box.capacity:
+            raise MailboxFull(f"{slot.path} has {len(self._later)} timers pending, which is all it may have")
+        later = Later(timers, timers.now() + seconds, slot.box, self._later, message)
+        if self.over:
+            later.cancel()
+        else:
+            timers.push(later)
         return later
 
     def monitor(self, ref: "ActorRef[Any]", *, every: bool) -> Callable[[], None]:
-        monitor = ref._slot.add_monitor(self.slot, every=every)
         if self._monitors is None:
-            self._monitors = set()
-        monitors = self._monitors
-        monitors.add(monitor)
-
-        def cancel() -> None:
-            monitors.discard(monitor)
+            self._monitors = {}
+        monitor = ref._slot.add_monitor(self.slot, self._monitors, every=every)
+        if self.over:
             monitor.cancel()
-
-        return cancel
+        return monitor.cancel
 
     @contextmanager
     def atomic(self) -> Iterator[None]:
         with trio.CancelScope(shield=self.cut is None) as scope:
             if self._shields is None:
-                self._shields = set()
-            self._shields.add(scope)
+                self._shields = {}
+            self._shields[scope] = None
             try:
                 yield
             finally:
-                self._shields.discard(scope)
+                del self._shields[scope]
 
     def run_beside(self, task: Callable[..., Awaitable[object]], *args: object) -> None:
-        scope = trio.CancelScope()
+        slot = self.slot
+        if self.over:
+            raise ActorDown(slot.path, slot.stop or Stop(Why.CRASHED))
         if self._beside is None:
-            self._beside = set()
-        self._beside.add(scope)
-        if self.cut is not None:
-            scope.cancel()
-        name = f"{self.slot.path} beside: {getattr(task, '__qualname__', task)}"
-        self.slot.nursery.start_soon(self._run_beside, scope, task, args, name=name)
+            self._beside = Beside(self._failed_beside)
+        self._beside.start(slot.nursery, f"{slot.path} beside: {getattr(task, '__qualname__', task)}", task, args)
 
-    async def _run_beside(
-        self, scope: trio.CancelScope, task: Callable[..., Awaitable[object]], args: tuple[object, ...]
-    ) -> None:
-        assert self._beside is not None
-        try:
-            with scope:
-                await task(*args)
-        except Exception as error:
-            if self.ending is None:
-                self.interrupt(_failure(error), self.slot.spec.grace)
-            else:
-                self._late_error = error
-        finally:
-            self._beside.discard(scope)
-            if not self._beside and self._quiet is not None:
-                self._quiet.set()
+    def _failed_beside(self, error: BaseException) -> None:
+        if fatal(error):
+            self.slot.stage.abort()
+        elif isinstance(error, Exception):
+            self._failed_meanwhile(error)
 
-    async def _end_beside(self) -> None:
-        if self._beside:
-            self._quiet = trio.Event()
-            for scope in self._beside:
-                scope.cancel()
-            with trio.CancelScope(shield=True):
-                await self._quiet.wait()
+    def _failed_meanwhile(self, error: Exception) -> None:
+        """Something of this actor raised outside its handlers."""
+        if self.ending is None and self.cut is None:
+            self.interrupt(failure(error), self.slot.spec.grace)
+        else:
+            self._late_error = joined(self._late_error, error)
 
-    def cancel_handling(self, reply: Reply[Any]) -> None:
+    def asker_left(self, reply: Reply[Any], on_abandon: Callable[[], None] | None) -> None:
+        """The asker of a question that is running or deferred."""
+        self.forget(reply)
         if self._current is reply:
             self.handling.cancel()
+        if on_abandon is not None:
+            try:
+                on_abandon()
+            except Exception as error:  # we are in the asker's task, or the timers'
+                self._failed_meanwhile(error)
 
     def forget(self, reply: Reply[Any]) -> None:
         if self._deferred is not None:
-            self._deferred.discard(reply)
-
-    def forget_later(self, later: "Later") -> None:
-        if self._later is not None:
-            self._later.discard(later)
+            self._deferred.pop(reply, None)
 
     def release(self, stop: Stop) -> None:
         """The life is over: nothing of it may arrive any more, and whoever waits for its answers is told."""
+        self.over = True
+        if self._deadline is not None:
+            self._deadline.cancel()
         for later in tuple(self._later or ()):
             later.cancel()
         for monitor in tuple(self._monitors or ()):
@@ -392,51 +422,3 @@ class Incarnation:
         for reply in unanswered:
             if reply.state is WAITING:
                 self.slot.refuse(reply, stop)
-
-
-class Later(Timer):
-    """A timer message: in the heap until it is due, then in its actor's lane."""
-
-    __slots__ = ("_incarnation", "cancelled", "message")
-
-    def __init__(self, timers: Timers, due: float, incarnation: Incarnation, message: object) -> None:
-        super().__init__(timers, due, self._come)
-        self._incarnation = incarnation
-        self.message = message
-        self.cancelled = False
-
-    def _come(self) -> None:
-        self._incarnation.slot.box.put_over(self)
-
-    def cancel(self) -> None:
-        self.cancelled = True
-        self._incarnation.forget_later(self)
-        super().cancel()
-
-    def arrived(self) -> bool:
-        """It was popped from the lane: is it still wanted?"""
-        self._incarnation.forget_later(self)
-        return not self.cancelled
-
-
-def _failure(error: Exception) -> Stop:
-    return Stop(Why.PEER_GONE if isinstance(error, PeerGone) else Why.CRASHED, error)
-
-
-def _leave_cancelled(error: BaseException) -> BaseException | None:
-    """What else there is beside Cancelled."""
-    if isinstance(error, BaseExceptionGroup):
-        return error.split(trio.Cancelled)[1]
-    return None if isinstance(error, trio.Cancelled) else error
-
-
-def _raise_on(error: BaseException) -> NoReturn:
-    """Pass on what is not ours: Cancelled, KeyboardInterrupt, SystemExit. Errors of clean-up were recorded."""
-    if isinstance(error, BaseExceptionGroup):
-        others = error.split(Exception)[1]
-        raise error if others is None else others
-    raise error
-
-
-def _errors(*errors: BaseException) -> list[Exception]:
-    return [error for error in errors if isinstance(error, Exception)]

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 from actors.kernel.ref import ActorRef
-from actors.kernel.slot import ChildSpec, Restart, Slot
+from actors.kernel.slot import Slot
+from actors.kernel.spec import ChildSpec, Restart
 
 if TYPE_CHECKING:
     from actors.kernel.supervisor import Supervisor
@@ -30,17 +31,19 @@ class Lease:
         self._supervisor = supervisor
         self._spec = spec
         self._block = trio.CancelScope()
+        self._slot: Slot | None = None
 
     async def __aenter__(self) -> ActorRef[Any]:
-        self._slot = slot = self._supervisor.adopt(self._spec)
-        slot.trial = True
-        slot.start()
+        if self._slot is not None:
+            raise RuntimeError("a lease is entered once; ask the supervisor for another one")
+        self._slot = slot = self._supervisor.begin_child(self._spec)
         try:
-            settled = await slot.wait_settled()
+            ready = await slot.wait_settled()
         except BaseException:
             await _gone(slot)
             raise
-        if not settled and slot.start_error is not None:
+        if not ready:
+            await _gone(slot)
             raise slot.failed_to_start()
         self._block.__enter__()
         if slot.stop is None:
@@ -52,6 +55,7 @@ class Lease:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool | None:
+        assert self._slot is not None
         await _gone(self._slot)
         return self._block.__exit__(kind, error, traceback)
 

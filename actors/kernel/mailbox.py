@@ -3,9 +3,10 @@
 Rules
   - An unhandled message is in exactly one place: a lane, the hand of a sender that waits for room, a handler, or the
     dead letters.
-  - The user lane is bounded; what happens when it is full is the mailbox's stated policy. Messages of the system lane
-    (a stop, a Down, an exit, an urgent message) are never refused and overtake; there are only as many of them as there
-    are children, monitors and requests to stop.
+  - The user lane is bounded; what happens when it is full is the mailbox's stated policy. A message that nobody wants
+    any more (a withdrawn ask, a cancelled timer) is skipped when it is popped, and holds no room that another needs.
+  - Messages of the system lane (a stop, a Down, an urgent message) are never refused and overtake; there are only as
+    many of them as there are children, monitors, urgent events and requests to stop.
   - One owner takes messages. It parks when both lanes are empty and is woken by the first put; it yields to others
     after at most `budget` messages. Messages are popped one at a time, so a crash loses the one that crashed, no other.
   - The mailbox belongs to the child's slot: it outlives incarnations, and is closed with the slot.
@@ -56,6 +57,25 @@ def _ignore(message: object) -> None:
     pass
 
 
+class Signal:
+    """What the kernel itself puts in a system lane: nobody misses it when the mailbox is closed."""
+
+    __slots__ = ()
+
+
+class Envelope:
+    """What the kernel wraps some messages in: a question, or a message of an actor to itself."""
+
+    __slots__ = ()
+    owed = False
+    """Never refused and never dropped: an actor that waits for its own timer would wait for ever."""
+    message: Any
+
+    @property
+    def wanted(self) -> bool:
+        raise NotImplementedError
+
+
 class Mailbox(Generic[M]):
     __slots__ = (
         "_fast",
@@ -72,6 +92,7 @@ class Mailbox(Generic[M]):
         "overflow",
         "parked",
         "senders",
+        "stale",
         "system",
     )
 
@@ -81,9 +102,10 @@ class Mailbox(Generic[M]):
         self.capacity = capacity
         self.overflow = overflow
         self.budget = budget
-        self.lane: deque[Any] = deque()  # len(lane) <= capacity, but for timer messages, which are never refused
+        self.lane: deque[Any] = deque()  # len(lane) <= capacity, but for what is owed
         self.system: deque[Any] = deque()
-        self.senders: OrderedDict[Parcel, None] | None = None  # not empty only while len(lane) >= capacity
+        self.stale = 0  # how many in the lane have become unwanted there
+        self.senders: OrderedDict[Parcel, None] | None = None  # not empty only while full() would be True
         self.parked: Task | None = None  # the owner; not None only while both lanes are empty
         self.closed: Stop | None = None
         self.handled = 0
@@ -109,7 +131,7 @@ class Mailbox(Generic[M]):
         if self.closed is not None:
             self.on_dead(message)
             return
-        if len(self.lane) >= self.capacity:
+        if self.full():
             match self.overflow:
                 case Overflow.WAIT | Overflow.REFUSE:
                     raise MailboxFull(
@@ -120,15 +142,33 @@ class Mailbox(Generic[M]):
                     self._drop(message)
                     return
                 case Overflow.DROP_OLDEST:
-                    self._drop(self.lane.popleft())
+                    self._drop_oldest()
         self.put_over(message)
+
+    def full(self) -> bool:
+        """True if there is no room, not even after throwing out what nobody wants any more."""
+        if len(self.lane) < self.capacity:
+            return False
+        if self.stale:
+            wanted = [other for other in self.lane if not isinstance(other, Envelope) or other.wanted]
+            self.lane.clear()  # the same deque: owner and refs hold it
+            self.lane.extend(wanted)
+            self.stale = 0
+        return len(self.lane) >= self.capacity
+
+    def _drop_oldest(self) -> None:
+        for place, message in enumerate(self.lane):
+            if not (isinstance(message, Envelope) and message.owed):
+                del self.lane[place]
+                self._drop(message)
+                return
 
     def _drop(self, message: Any) -> None:
         self.dropped += 1
         self.on_drop(message)
 
     def put_over(self, message: Any) -> None:
-        """Append without regard to capacity: for timer messages, of which an actor has a bounded number."""
+        """Append without regard to capacity: for what is owed, of which an actor has a bounded number."""
         if self.closed is not None:
             self.on_dead(message)
             return
@@ -145,9 +185,16 @@ class Mailbox(Generic[M]):
             if self.parked is not None:
                 self.wake()
 
+    def put_first(self, message: object) -> None:
+        """Before everything else: the owner is to end."""
+        if self.closed is None:
+            self.system.appendleft(message)
+            if self.parked is not None:
+                self.wake()
+
     async def put(self, message: M) -> None:
         """Put with back-pressure; always a checkpoint. Cancelled while it waits for room, the message was not put."""
-        if len(self.lane) >= self.capacity and self.overflow is Overflow.WAIT and self.closed is None:
+        if self.overflow is Overflow.WAIT and self.closed is None and self.full():
             parcel = Parcel(message, current_task())
             self.enlist(parcel)
 
@@ -158,8 +205,10 @@ class Mailbox(Generic[M]):
             await wait_task_rescheduled(withdraw)
             return
         await trio.lowlevel.checkpoint_if_cancelled()
-        self.put_nowait(message)
-        await trio.lowlevel.cancel_shielded_checkpoint()
+        try:
+            self.put_nowait(message)
+        finally:  # also when it was refused: a sender that tries again and again must not starve the others
+            await trio.lowlevel.cancel_shielded_checkpoint()
 
     def enlist(self, parcel: "Parcel") -> None:
         """Queue a message for room in the lane: it is taken in turn, unless withdrawn before."""
@@ -167,9 +216,18 @@ class Mailbox(Generic[M]):
             self.senders = OrderedDict()
         self.senders[parcel] = None
 
-    def withdraw(self, parcel: "Parcel") -> None:
-        if self.senders is not None:
-            self.senders.pop(parcel, None)
+    def withdraw(self, parcel: "Parcel") -> bool:
+        """Take it back, if it still waits for room; False if it does not."""
+        if self.senders is None or parcel not in self.senders:
+            return False
+        del self.senders[parcel]
+        return True
+
+    def unwanted(self) -> None:
+        """A message in the lane has just become stale."""
+        self.stale += 1
+        if self.senders and not self.full():
+            self.admit()
 
     # -- taking: the owner pops `system` and `lane` itself, and calls `admit` after a pop while there are `senders`
 
@@ -202,12 +260,14 @@ class Mailbox(Generic[M]):
     # -- ending, tracing, asking
 
     def close(self, stop: Stop) -> list[Any]:
-        """Refuse all later puts; hand over what is left, oldest first, for the dead letters."""
+        """Refuse all later puts; hand over what is left, urgent ones first, then oldest first, for the dead letters."""
         self.closed = stop
         self._fast = -1
-        left = list(self.lane)
+        left = [message for message in self.system if not isinstance(message, Signal)]
+        left.extend(self.lane)
         self.lane.clear()
         self.system.clear()
+        self.stale = 0
         if self.senders:
             for parcel in self.senders:
                 left.append(parcel.message)
@@ -222,7 +282,7 @@ class Mailbox(Generic[M]):
 
     def statistics(self) -> MailboxStatistics:
         return MailboxStatistics(
-            queued=len(self.lane),
+            queued=len(self.lane) - self.stale,
             urgent=len(self.system),
             waiting=len(self.senders or ()),
             capacity=self.capacity,

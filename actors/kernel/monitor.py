@@ -1,8 +1,13 @@
-"""A watch over a slot, and the notice of its end. A monitor that was cancelled is silent, even if its notice was on its
-way."""
+"""A watch over a slot, and the notice of its end.
+
+A monitor that was cancelled is silent, even if its notice was on its way. It is kept at both ends until it is cancelled
+or its final notice is taken: by the watched slot, to tell it; and by its holder - the watcher's incarnation, or the
+watcher's slot - to cancel it when the holder ends, so that a watcher that comes and goes leaves nothing behind.
+"""
 
 from typing import TYPE_CHECKING
 
+from actors.kernel.mailbox import Signal
 from actors.kernel.stop import Down
 
 if TYPE_CHECKING:
@@ -10,23 +15,34 @@ if TYPE_CHECKING:
 
 
 class Monitor:
-    __slots__ = ("active", "every", "watched", "watcher")
+    __slots__ = ("_holder", "active", "every", "watched", "watcher")
 
-    def __init__(self, watched: "Slot", watcher: "Slot", every: bool) -> None:
+    def __init__(self, watched: "Slot", watcher: "Slot", holder: "dict[Monitor, None]", every: bool) -> None:
         self.watched = watched
         self.watcher = watcher
         self.every = every
         self.active = True
+        self._holder = holder
+        holder[self] = None
 
     def cancel(self) -> None:
         self.active = False
         self.watched.drop_monitor(self)
+        self._holder.pop(self, None)
 
     def notify(self, down: Down) -> None:
         self.watcher.box.put_system(Notice(self, down))
 
+    def take(self, down: Down) -> bool:
+        """The notice has arrived: is it still wanted?"""
+        if not self.active:
+            return False
+        if down.final:
+            self._holder.pop(self, None)
+        return True
 
-class Notice:
+
+class Notice(Signal):
     """A Down on its way to a handler."""
 
     __slots__ = ("down", "monitor")

@@ -8,7 +8,8 @@ from actors.kernel.stop import Stop
 
 if TYPE_CHECKING:
     from actors.kernel.lease import Lease
-    from actors.kernel.slot import ChildSpec, Slot, SlotStatistics
+    from actors.kernel.slot import Slot, SlotStatistics
+    from actors.kernel.spec import ChildSpec
 
 M = TypeVar("M")
 R = TypeVar("R")
@@ -81,8 +82,10 @@ class ActorRef(Generic[M]):
 
     def monitor(self, watcher: "ActorRef[Any]", *, every: bool = False) -> Callable[[], None]:
         """Have the watcher's `down` called exactly once when this actor has ended for good, at once if it already has;
-        with `every`, also at each end that a restart will follow. The result cancels the monitor."""
-        return self._slot.add_monitor(watcher._slot, every=every).cancel
+        with `every`, also at each end that a restart will follow. The result cancels the monitor.
+
+        It lasts until the watcher has ended for good; one set by `Actor.monitor`, until that incarnation ends."""
+        return watcher._slot.watch(self._slot, every=every).cancel
 
     # -- children, if the actor is a supervisor
 

@@ -4,15 +4,16 @@ An ask is a message like any other, whose `Reply` the handler answers now or lat
 for the callee and for the answer together. Wherever the question is when the asker gives up, it is withdrawn from
 there:
 
-    place      when the asker gives up
-    QUEUED     in the lane: it is skipped when popped, never handled; still waiting for room: it is taken out
-    RUNNING    its handler runs: the handler is cancelled (unless atomic); the actor lives on
-    DEFERRED   the handler has returned and will answer later: `abandoned` is True, an `on_abandon` is called
+    place      may become   when the asker gives up
+    QUEUED     RUNNING      in the lane: it is skipped when popped, never handled; waiting for room: it is taken out
+    RUNNING    DEFERRED     its handler runs: the handler is cancelled (unless atomic); the actor lives on
+    DEFERRED   -            the handler has returned and will answer later
+    From RUNNING on, `abandoned` is True and what was set by `on_abandon` is called.
 
-    state      may become
-    WAITING    ANSWERED, ABANDONED
-    ANSWERED   -    a second answer raises AlreadyAnswered
-    ABANDONED  -    a late answer is a dead letter
+    state      may become            an answer
+    WAITING    ANSWERED, ABANDONED   reaches the asker
+    ANSWERED   -                     raises AlreadyAnswered
+    ABANDONED  -                     is late: a dead letter
 """
 
 import enum
@@ -20,10 +21,19 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from outcome import Error, Outcome, Value
-from trio.lowlevel import Abort, RaiseCancelT, Task, current_task, reschedule, wait_task_rescheduled
+from trio.lowlevel import (
+    Abort,
+    RaiseCancelT,
+    Task,
+    cancel_shielded_checkpoint,
+    checkpoint_if_cancelled,
+    current_task,
+    reschedule,
+    wait_task_rescheduled,
+)
 
-from actors.kernel.errors import ActorDown, AlreadyAnswered, TooSlow
-from actors.kernel.mailbox import Overflow, Parcel
+from actors.kernel.errors import ActorDown, AlreadyAnswered, MailboxFull, TooSlow
+from actors.kernel.mailbox import Envelope, Overflow, Parcel
 from actors.kernel.timers import Timer
 
 if TYPE_CHECKING:
@@ -48,7 +58,14 @@ WAITING, ANSWERED, ABANDONED = State
 QUEUED, RUNNING, DEFERRED = Place
 
 
-class Reply(Generic[R]):
+MOVES: dict[State, frozenset[State]] = {
+    WAITING: frozenset({ANSWERED, ABANDONED}),
+    ANSWERED: frozenset(),
+    ABANDONED: frozenset(),
+}
+
+
+class Reply(Envelope, Generic[R]):
     """One-shot. `message` is the question it belongs to; in the lane the reply stands for both."""
 
     __slots__ = ("_on_abandon", "_outcome", "_parcel", "_slot", "_task", "_timer", "message", "place", "state")
@@ -74,13 +91,20 @@ class Reply(Generic[R]):
         self._answer(Error(error))
 
     @property
+    def wanted(self) -> bool:
+        """Somebody still waits for the answer."""
+        return self.state is WAITING
+
+    @property
     def abandoned(self) -> bool:
         """The asker has gone: it was cancelled, or its deadline passed."""
         return self.state is ABANDONED
 
     def on_abandon(self, call: Callable[[], None]) -> None:
-        """Call this, synchronously, if the asker goes after the handler has returned without answering."""
+        """Call this, synchronously, if the asker goes unanswered: at once, if it already has."""
         self._on_abandon = call
+        if self.state is ABANDONED:
+            call()
 
     def _answer(self, outcome: Outcome[R]) -> None:
         if self.state is WAITING:
@@ -101,8 +125,14 @@ class Reply(Generic[R]):
 
     async def asked(self, message: object, timeout: float) -> R:
         self.message = message
-        self._post()
+        await checkpoint_if_cancelled()
+        try:
+            self._post()
+        except (ActorDown, MailboxFull):  # an asker that tries again and again must not starve the others
+            await cancel_shielded_checkpoint()
+            raise
         if self._outcome is not None:  # dropped at once by the mailbox's policy
+            await cancel_shielded_checkpoint()
             return self._outcome.unwrap()
         self._timer = self._slot.stage.timers.after(timeout, self._expire)
         self._task = current_task()
@@ -113,7 +143,7 @@ class Reply(Generic[R]):
         slot, box = self._slot, self._slot.box
         if box.closed is not None:
             raise ActorDown(slot.path, box.closed)
-        if len(box.lane) >= box.capacity and box.overflow is Overflow.WAIT:
+        if box.overflow is Overflow.WAIT and box.full():
             self._parcel = Parcel(self, None)
             box.enlist(self._parcel)
         else:
@@ -134,13 +164,9 @@ class Reply(Generic[R]):
 
     def _abandon(self) -> None:
         self.state = ABANDONED
-        match self.place:
-            case Place.QUEUED:
-                if self._parcel is not None:
-                    self._slot.box.withdraw(self._parcel)
-            case Place.RUNNING:
-                self._slot.cancel_handling(self)
-            case Place.DEFERRED:
-                self._slot.forget(self)
-                if self._on_abandon is not None:
-                    self._on_abandon()
+        if self.place is QUEUED:
+            box = self._slot.box
+            if self._parcel is None or not box.withdraw(self._parcel):
+                box.unwanted()
+        else:
+            self._slot.asker_left(self, self._on_abandon)

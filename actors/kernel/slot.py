@@ -1,13 +1,13 @@
 """A child's place in the tree: it outlives the incarnations that fill it, and owns what must survive them - the
-mailbox, the address, the monitors, the claimed names, the count of restarts.
+mailbox, the address, the monitors, the claimed names, what was kept, the count of restarts.
 
     from        to
-    WAITING     STARTING STOPPED            not started yet, or between incarnations (backoff)
-    STARTING    RUNNING STOPPING WAITING PAUSED STOPPED
-    RUNNING     STOPPING WAITING PAUSED STOPPED
-    STOPPING    WAITING PAUSED STOPPED      last words; WAITING when a restart follows
-    PAUSED      STARTING STOPPED            it failed too often; its supervisor tries again later
-    STOPPED     -                           for good
+    WAITING     STARTING STOPPED                          not started yet, or between incarnations (backoff)
+    STARTING    RUNNING STOPPING WAITING PAUSED STOPPED   until `started` has returned
+    RUNNING     STOPPING WAITING PAUSED STOPPED           not by way of STOPPING: it was killed
+    STOPPING    WAITING PAUSED STOPPED                    last words; WAITING or PAUSED when a restart follows
+    PAUSED      STARTING STOPPED                          it failed too often; its supervisor tries again later
+    STOPPED     -                                         for good
 
 Whether a restart follows is the supervisor's decision (supervisor.py); everything else about ending is here, in this
 order: nothing of the dead incarnation may arrive any more, its unanswered asks are refused, and - if it ends for
@@ -16,7 +16,7 @@ good - the mailbox is closed into the dead letters, names are released, then mon
 
 import contextvars
 import enum
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -24,48 +24,19 @@ from typing import TYPE_CHECKING, Any, cast
 import trio
 from outcome import Outcome
 
-from actors.kernel.actor import Actor
 from actors.kernel.errors import ActorDown, MailboxFull, StartFailed
-from actors.kernel.incarnation import Incarnation, Later
-from actors.kernel.mailbox import Mailbox, MailboxStatistics
+from actors.kernel.incarnation import Incarnation
+from actors.kernel.mailbox import Envelope, MailboxStatistics
 from actors.kernel.monitor import Monitor
 from actors.kernel.ref import ActorRef
-from actors.kernel.reply import WAITING as ASKER_WAITS
 from actors.kernel.reply import Reply
+from actors.kernel.spec import ChildSpec, Restart
 from actors.kernel.stop import Down, Stop, Why, describe
 from actors.kernel.timers import Timer
 
 if TYPE_CHECKING:
     from actors.kernel.stage import Stage
     from actors.kernel.supervisor import Supervisor
-
-
-class Restart(enum.Enum):
-    PERMANENT = "permanent"
-    """Restarted however it ended."""
-    TRANSIENT = "transient"
-    """Restarted unless it ended normally (DONE, SHUTDOWN)."""
-    TEMPORARY = "temporary"
-    """Never restarted."""
-
-    def wanted(self, why: Why) -> bool:
-        return self is Restart.PERMANENT or (self is Restart.TRANSIENT and not why.normal)
-
-
-@dataclass(frozen=True, slots=True)
-class ChildSpec:
-    id: Hashable
-    """Unique within its supervisor; with the ids above it, the actor's path."""
-    make: Callable[[], Actor[Any]]
-    """Called again for each incarnation."""
-    restart: Restart = Restart.PERMANENT
-    start_timeout: float = 5.0
-    """Until `started()` has returned; infinity for a supervisor, whose children have their own."""
-    grace: float = 5.0
-    """For last words, then it is killed; infinity for a supervisor."""
-    backoff: tuple[float, float, float] = (0.1, 10.0, 0.5)
-    """Before a restart: the first delay, doubled with each failure in a row up to the second, give or take a share."""
-    mailbox: Callable[[], Mailbox[Any]] = Mailbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +92,6 @@ class SlotStatistics:
 class Slot:
     __slots__ = (
         "_context",
-        "_kept",
         "_on_stopped",
         "_ready_at",
         "_retry",
@@ -132,6 +102,7 @@ class Slot:
         "error",
         "failures",
         "incarnation",
+        "kept",
         "leaving",
         "monitors",
         "names",
@@ -149,6 +120,7 @@ class Slot:
         "stop",
         "supervisor",
         "trial",
+        "watching",
     )
 
     def __init__(
@@ -186,9 +158,10 @@ class Slot:
         self.trial = False  # somebody waits for its first start, and a failure is his to know, not a reason to restart
         self.start_error: BaseException | None = None
         self.stop: Stop | None = None  # not None if and only if state is STOPPED
-        self.monitors: set[Monitor] | None = None
+        self.monitors: dict[Monitor, None] | None = None  # over this slot
+        self.watching: dict[Monitor, None] | None = None  # held by this slot, not by an incarnation of it
         self.names: list[str] | None = None
-        self._kept: object | None = None
+        self.kept: object | None = None  # of the last keep(), until an incarnation that was given it is ready
         self._retry: Timer | None = None
         self._ready_at: float | None = None
         self._settled: trio.Event | None = None
@@ -204,7 +177,7 @@ class Slot:
     # -- starting
 
     def start(self) -> None:
-        self._retry = None
+        self._forget_retry()
         self._move(STARTING)
         self._settled = None
         self._ready_at = None
@@ -214,12 +187,14 @@ class Slot:
         self.stage.trace("spawn", self.ref, self.restarts)
         self._context.run(partial(self.nursery.start_soon, incarnation.live, name=self.path))
 
-    def start_in(self, seconds: float) -> None:
-        """After a failure: try again later."""
-        if self.state is PAUSED:
-            self.note = f"failed too often; trying again in {seconds:.0f} s"
-            self.stage.trace("pause", self.ref, seconds)
-        self._retry = self.stage.timers.after(seconds, self.restart)
+    def retry_in(self, seconds: float, retry: Callable[[], None]) -> None:
+        """Between incarnations: what is to be done after the backoff, unless it is started or stopped before."""
+        self._retry = self.stage.timers.after(seconds, retry)
+
+    def _forget_retry(self) -> None:
+        if self._retry is not None:
+            self._retry.cancel()
+            self._retry = None
 
     def restart(self) -> None:
         self.restarts += 1
@@ -231,6 +206,7 @@ class Slot:
         if self.state is STARTING:
             self._move(RUNNING)
         self.trial = False
+        self.kept = None
         self._ready_at = self.stage.now()
         self.stage.trace("ready", self.ref, None)
         if self._settled is not None:
@@ -242,16 +218,12 @@ class Slot:
         return 0.0 if self._ready_at is None else self.stage.now() - self._ready_at
 
     async def wait_settled(self) -> bool:
-        """Until the start has succeeded or failed; True if it has succeeded."""
-        if self.state is STARTING:
+        """Until the start has succeeded or failed; True if it has succeeded, whatever came of it since."""
+        if self.state is STARTING or (self.state is STOPPING and self._ready_at is None):
             if self._settled is None:
                 self._settled = trio.Event()
             await self._settled.wait()
-        return self.incarnation is not None and self.incarnation.ready
-
-    def take_kept(self) -> object | None:
-        kept, self._kept = self._kept, None
-        return kept
+        return self._ready_at is not None
 
     def failed_to_start(self) -> StartFailed:
         cause = self.start_error
@@ -279,7 +251,7 @@ class Slot:
             if self.state in (STARTING, RUNNING):
                 self._move(STOPPING)
             self.incarnation.interrupt(Stop(Why.SHUTDOWN), grace)
-        elif self.leaving and self.state is not STOPPED:
+        elif self.leaving and self.stop is None:
             self._terminate(Stop(Why.SHUTDOWN))
 
     def stopping_began(self) -> None:
@@ -337,6 +309,9 @@ class Slot:
             self._terminate(stop)
             return
         self._move(PAUSED if again.paused else WAITING)
+        if again.paused:
+            self.note = f"failed too often; trying again in {again.delay:.0f} s"
+            self.stage.trace("pause", self.ref, again.delay)
         if incarnation.ready and not stop.why.normal:
             self._keep(incarnation)
         for monitor in tuple(self.monitors or ()):
@@ -350,21 +325,22 @@ class Slot:
     def _keep(self, incarnation: Incarnation) -> None:
         assert incarnation.actor is not None
         try:
-            self._kept = incarnation.actor.keep()
+            self.kept = incarnation.actor.keep()
         except Exception as error:
             self.error = f"{self.error}; and keep() failed: {describe(error)}"
 
     def _terminate(self, stop: Stop) -> None:
         self._move(STOPPED)
         self.stop = stop
-        if self._retry is not None:
-            self._retry.cancel()
+        self.kept = None
+        self._forget_retry()
         left = self.box.close(stop)
-        self.stage.handled_by_gone += self.box.handled
         for name in self.names or ():
             self.stage.registry.release(name, self.ref)
         for message in left:
             self._dead(message)
+        for monitor in tuple(self.watching or ()):
+            monitor.cancel()
         monitors, self.monitors = self.monitors, None
         for monitor in monitors or ():
             monitor.notify(Down(self.ref, stop))
@@ -382,19 +358,28 @@ class Slot:
 
     # -- monitors
 
-    def add_monitor(self, watcher: "Slot", *, every: bool) -> Monitor:
-        monitor = Monitor(self, watcher, every)
+    def watch(self, watched: "Slot", *, every: bool) -> Monitor:
+        """Have whatever incarnation is here then told."""
+        if self.watching is None:
+            self.watching = {}
+        monitor = watched.add_monitor(self, self.watching, every=every)
+        if self.stop is not None:
+            monitor.cancel()
+        return monitor
+
+    def add_monitor(self, watcher: "Slot", holder: dict[Monitor, None], *, every: bool) -> Monitor:
+        monitor = Monitor(self, watcher, holder, every)
         if self.stop is not None:
             monitor.notify(Down(self.ref, self.stop))
         else:
             if self.monitors is None:
-                self.monitors = set()
-            self.monitors.add(monitor)
+                self.monitors = {}
+            self.monitors[monitor] = None
         return monitor
 
     def drop_monitor(self, monitor: Monitor) -> None:
         if self.monitors is not None:
-            self.monitors.discard(monitor)
+            self.monitors.pop(monitor, None)
 
     # -- messages that go astray, and asks
 
@@ -415,16 +400,13 @@ class Slot:
         if type(message) is Reply:
             policy = self.box.overflow.value
             message.fail(MailboxFull(f"{self.path} has no room, and its policy ({policy}) dropped this ask"))
-        elif type(message) is Later:
-            message.cancel()
 
     def _dead(self, message: Any) -> None:
         assert self.box.closed is not None
-        if type(message) is Reply:
-            if message.state is ASKER_WAITS:
-                self.refuse(message, self.box.closed)
-        elif type(message) is not Later or message.arrived():
-            self.stage.dead(self.ref, _bare(message), self.box.closed)
+        if not isinstance(message, Envelope):
+            self.stage.dead(self.ref, message, self.box.closed)
+        elif type(message) is Reply and message.wanted:  # a message of the dead to itself is nobody's loss
+            self.refuse(message, self.box.closed)
 
     def refuse(self, reply: Reply[Any], stop: Stop) -> None:
         reply.fail(ActorDown(self.path, stop))
@@ -438,13 +420,9 @@ class Slot:
     def late(self, reply: Reply[Any]) -> None:
         self.stage.late(self.ref, reply.message)
 
-    def cancel_handling(self, reply: Reply[Any]) -> None:
+    def asker_left(self, reply: Reply[Any], on_abandon: Callable[[], None] | None) -> None:
         if self.incarnation is not None:
-            self.incarnation.cancel_handling(reply)
-
-    def forget(self, reply: Reply[Any]) -> None:
-        if self.incarnation is not None:
-            self.incarnation.forget(reply)
+            self.incarnation.asker_left(reply, on_abandon)
 
     # -- the actor in it as a supervisor
 
@@ -489,4 +467,4 @@ class Slot:
 
 def _bare(message: Any) -> Any:
     """The message itself, out of what the kernel wraps it in."""
-    return message.message if type(message) in (Reply, Later) else message
+    return message.message if isinstance(message, Envelope) else message

@@ -16,7 +16,8 @@ from outcome import Outcome
 
 from actors.kernel.errors import NameTaken, NobodyThere
 from actors.kernel.ref import ActorRef
-from actors.kernel.slot import ChildSpec, Slot
+from actors.kernel.slot import Slot
+from actors.kernel.spec import ChildSpec
 from actors.kernel.stop import Stop
 from actors.kernel.timers import Timers, TimersStatistics
 
@@ -202,6 +203,9 @@ class Stage:
         logger.error("%s %s", slot.path, slot.note)
         self.trace("stuck", slot.ref, None)
 
+    def stray(self, ref: ActorRef[Any], message: object) -> None:
+        self._bury(ref, message, "it takes no messages")
+
     def dead(self, ref: ActorRef[Any], message: object, stop: Stop) -> None:
         self._bury(ref, message, f"the actor is down ({stop})")
 
@@ -218,7 +222,16 @@ class Stage:
         self.dead_letters.append(letter)
         self.trace("dead", ref, letter)
         if self._dead_letter is not None:
-            self._dead_letter(ref, message, why)
+            try:
+                self._dead_letter(ref, message, why)
+            except Exception:  # as with a tracer
+                self._dead_letter = None
+                logger.exception("the taker of dead letters failed on one to %s, and is given no more", ref.path)
+
+    def abort(self) -> None:
+        """KeyboardInterrupt or the like is on its way out: nothing may hold up the end of the tree."""
+        if self.root is not None:
+            self.root.killed_with_supervisor()
 
 
 async def run(
@@ -229,10 +242,11 @@ async def run(
     dead_letter: Callable[[ActorRef[Any], object, str], None] | None = None,
     random: random_module.Random | None = None,
     new_id: Callable[[], str] | None = None,
+    on_stage: Callable[["Stage"], None] | None = None,
     task_status: trio.TaskStatus[ActorRef[Any]] = trio.TASK_STATUS_IGNORED,
 ) -> Stop:
     """Run a tree until its root has ended; the root is never restarted. `task_status` is told the root's ref once it is
-    ready, or has failed.
+    ready, or has failed; `on_stage` is called before it starts.
 
     A cancellation from outside becomes an orderly stop of the whole tree: the tree is shielded, and a watcher beside it
     feels the cancellation and asks the root to stop.
@@ -249,12 +263,18 @@ async def run(
         with trio.CancelScope(shield=True):
             async with trio.open_nursery() as nursery:
                 root = stage.root = Slot(stage, spec, nursery, path=str(spec.id))
+                if on_stage is not None:
+                    on_stage(stage)
                 watching.start_soon(stop_on_cancel, root)
                 nursery.start_soon(stage.timers.run)
                 root.start()
-                await root.wait_settled()
-                task_status.started(root.ref)
-                stop = await root.wait_stopped()
+                try:
+                    await root.wait_settled()
+                    task_status.started(root.ref)
+                    stop = await root.wait_stopped()
+                except BaseException:  # KeyboardInterrupt: the main task may be this one
+                    stage.abort()
+                    raise
                 nursery.cancel_scope.cancel()
         watching.cancel_scope.cancel()
     return stop

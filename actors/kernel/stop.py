@@ -54,5 +54,8 @@ def describe(error: BaseException) -> str:
     """One line a person can read; a group is opened down to its first member."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    lines = str(error).strip().splitlines()
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception as broken:  # its __str__ is not ours, and we are in the middle of somebody's end
+        lines = [f"(its text cannot be had: {type(broken).__name__})"]
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

@@ -14,14 +14,19 @@ group is stopped in reverse order and started in order, each start awaited. Stat
 `started()` awaited, before the supervisor itself is ready; they stop in reverse order, after the dynamic ones, which
 stop together.
 
+A child that has ended for good stays ended: whoever knows its ref was told so. A group's restart therefore brings
+back neither a transient child that was done nor a temporary one.
+
 Decisions about one child are taken synchronously where it ends. Only a group's restart takes time, and is a message
 of the supervisor to itself, so that it can still hear that it shall stop.
 """
 
 import enum
+import math
 from collections import deque
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import trio
@@ -29,8 +34,10 @@ import trio
 from actors.kernel.actor import Actor
 from actors.kernel.errors import ActorDown, NameTaken, TooManyChildren, TooManyRestarts
 from actors.kernel.lease import Lease
+from actors.kernel.mailbox import Signal
 from actors.kernel.ref import ActorRef
-from actors.kernel.slot import STOPPED, WAITING, Again, ChildSpec, Slot
+from actors.kernel.slot import PAUSED, STOPPED, WAITING, Again, Slot
+from actors.kernel.spec import ChildSpec
 from actors.kernel.stop import Stop, Why
 
 
@@ -61,7 +68,7 @@ class Intensity:
     def failure(self, child: Hashable, now: float, luck: float) -> float | None:
         times = self._times
         times.append(now)
-        while times[0] <= now - self.period:
+        while times and times[0] <= now - self.period:
             times.popleft()
         return 0.0 if len(times) <= self.restarts else None
 
@@ -80,20 +87,25 @@ class Decay:
         self._levels: dict[Hashable, tuple[float, float]] = {}
 
     def failure(self, child: Hashable, now: float, luck: float) -> float | None:
-        level, at = self._levels.get(child, (0.0, now))
-        level = level * 0.5 ** ((now - at) / self.half_life) + 1.0
-        if level <= self.threshold:
-            self._levels[child] = (level, now)
-            return 0.0
-        del self._levels[child]
-        return self.pause * (1.0 + 0.5 * luck)
+        self._levels = {  # without those that have decayed: dynamic children come and go
+            other: (level, at) for other, (level, at) in self._levels.items() if self._decayed(level, now - at) > 0.01
+        }
+        level, at = self._levels.pop(child, (0.0, now))
+        level = self._decayed(level, now - at) + 1.0
+        if level > self.threshold:
+            return self.pause * (1.0 + 0.5 * luck)
+        self._levels[child] = (level, now)
+        return 0.0
+
+    def _decayed(self, level: float, seconds: float) -> float:
+        return level * math.exp2(-seconds / self.half_life)
 
     def limit(self) -> str:
         return f"{self.threshold:g} failures, halved every {self.half_life:g} s"
 
 
 @dataclass(frozen=True, slots=True)
-class _Regroup:
+class _Regroup(Signal):
     """This child failed, and its group must be stopped and started with it."""
 
     slot: Slot
@@ -102,7 +114,7 @@ class _Regroup:
 
 
 @dataclass(frozen=True, slots=True)
-class _StartGroup:
+class _StartGroup(Signal):
     slot: Slot
     restarts: int
 
@@ -126,16 +138,17 @@ class Supervisor(Actor[Any]):
     ) -> None:
         self.specs = specs
         self.strategy = strategy
-        self.max_children = max_children
+        self.max_children = max_children  # of dynamic ones
         self.meter: Meter = meter if meter is not None else Intensity(intensity, period)
         self.slots: dict[Hashable, Slot] = {}  # in start order
+        self._static = 0  # how many of them are not dynamic
         self.closing = False  # no more starts: it stops, or is being killed
 
     # -- the life of a supervisor
 
     async def started(self, kept: object | None) -> None:
         for spec in self.specs:
-            slot = self.adopt(spec, dynamic=False)
+            slot = self._adopt(spec, dynamic=False)
             slot.trial = not self.tolerant
             slot.start()
             if not await slot.wait_settled() and not self.tolerant:
@@ -144,15 +157,14 @@ class Supervisor(Actor[Any]):
     async def handle(self, message: Any) -> None:
         match message:
             case _Regroup(slot, restarts, delay):
-                if slot.restarts == restarts and slot.state is WAITING:
+                if self._awaits(slot, restarts):
                     await self._stop_group(slot)
-                    start = _StartGroup(slot, restarts)
-                    self.stage.timers.after(delay, lambda: self._remind(start))
+                    slot.retry_in(delay, partial(self._remind, _StartGroup(slot, restarts)))
             case _StartGroup(slot, restarts):
-                if slot.restarts == restarts and slot.state is WAITING:
+                if self._awaits(slot, restarts):
                     await self._start_group(slot)
-            case _:
-                await super().handle(message)
+            case _:  # crashing on it would take all children down
+                self.stage.stray(self.ref, message)
 
     async def stopping(self, stop: Stop) -> None:
         self.closing = True
@@ -169,38 +181,45 @@ class Supervisor(Actor[Any]):
 
     async def start_child(self, spec: ChildSpec) -> ActorRef[Any]:
         """A dynamic child. If the start fails, or is no longer waited for, there is no child."""
-        slot = self.adopt(spec)
-        slot.trial = True
-        slot.start()
+        slot = self.begin_child(spec)
         try:
-            settled = await slot.wait_settled()
+            ready = await slot.wait_settled()
         except BaseException:
             slot.begin_stop()
             raise
-        if not settled and slot.start_error is not None:
+        if not ready:
             raise slot.failed_to_start()
         return slot.ref
 
     def lease(self, spec: ChildSpec) -> Lease:
         return Lease(self, spec)
 
-    def adopt(self, spec: ChildSpec, *, dynamic: bool = True) -> Slot:
-        """A slot for a child, not started yet."""
+    def begin_child(self, spec: ChildSpec) -> Slot:
+        """A dynamic child whose first start has begun, and is to be waited for."""
+        slot = self._adopt(spec, dynamic=True)
+        slot.trial = True
+        slot.start()
+        return slot
+
+    def _adopt(self, spec: ChildSpec, *, dynamic: bool) -> Slot:
         if self.closing:
             raise ActorDown(self.ref.path, Stop(Why.SHUTDOWN))
         known = self.slots.get(spec.id)
         if known is not None and known.state is not STOPPED:
             raise NameTaken(f"{known.path} exists already; a child's id must be unique within its supervisor")
-        if len(self.slots) >= self.max_children:
+        if dynamic and len(self.slots) - self._static >= self.max_children:
             raise TooManyChildren(f"{self.ref.path} has {self.max_children} children, which is all it may have")
-        path = f"{self.ref.path}/{spec.id}"
-        slot = Slot(self.stage, spec, self.nursery, self, path=path, dynamic=dynamic)
+        slot = Slot(self.stage, spec, self.nursery, self, path=f"{self.ref.path}/{spec.id}", dynamic=dynamic)
+        if known is not None:  # static, and stopped for good; a dynamic one would have been forgotten
+            self._static -= 1
+            del self.slots[spec.id]
         self.slots[spec.id] = slot
+        self._static += not dynamic
         return slot
 
     def forget(self, slot: Slot) -> None:
         """A child ended for good. A static one stays in the list, stopped, to be seen."""
-        if slot.dynamic and self.slots.get(slot.spec.id) is slot:
+        if slot.dynamic:
             del self.slots[slot.spec.id]
 
     # -- restarts
@@ -210,12 +229,15 @@ class Supervisor(Actor[Any]):
         if self.closing or not slot.spec.restart.wanted(stop.why):
             return None
         stage = self.stage
-        now = stage.now()
-        pause = self.meter.failure(slot.spec.id, now, stage.random.random())
+        try:
+            pause = self.meter.failure(slot.spec.id, stage.now(), stage.random.random())
+        except Exception as error:  # we are in the child's task, which must not die of it
+            self._give_up(error)
+            return None
         if pause is None:
             reason = TooManyRestarts(f"{slot.path} ended ({stop}) once more than {self.meter.limit()} allow")
             reason.__cause__ = stop.error
-            self.incarnation.interrupt(Stop(Why.CRASHED, reason), self.incarnation.slot.spec.grace)
+            self._give_up(reason)
             return None
         if pause > 0:
             slot.failures = 0
@@ -227,14 +249,21 @@ class Supervisor(Actor[Any]):
         slot.failures += 1
         return Again(max(0.0, delay))
 
+    def _give_up(self, reason: Exception) -> None:
+        self.incarnation.interrupt(Stop(Why.CRASHED, reason), self.incarnation.slot.spec.grace)
+
     def carry_out(self, slot: Slot, again: Again) -> None:
         if self.strategy is Strategy.ONE_FOR_ONE:
-            slot.start_in(again.delay)
+            slot.retry_in(again.delay, slot.restart)
         else:
             self._remind(_Regroup(slot, slot.restarts, again.delay))
 
     def _remind(self, message: _Regroup | _StartGroup) -> None:
         self.incarnation.slot.box.put_system(message)
+
+    def _awaits(self, slot: Slot, restarts: int) -> bool:
+        """Is the slot still between incarnations, as it was when the message about it was sent?"""
+        return slot.restarts == restarts and slot.state in (WAITING, PAUSED)
 
     def _group(self, slot: Slot) -> list[Slot]:
         slots = list(self.slots.values())
@@ -247,10 +276,10 @@ class Supervisor(Actor[Any]):
 
     async def _start_group(self, slot: Slot) -> None:
         for member in self._group(slot):
-            if member.state is WAITING:
+            if member.state in (WAITING, PAUSED):
                 member.restart()
-                if not await member.wait_settled():
-                    return  # it was decided anew when the member ended
+                if not await member.wait_settled() and member.state is not STOPPED:
+                    return  # it failed, and a message about its own group is on its way
 
 
 class Top(Supervisor):
@@ -270,5 +299,4 @@ def supervisor_spec(
     **limits: Any,
 ) -> ChildSpec:
     """A supervisor as a child of another: it may take as long to start and to stop as its children do."""
-    inf = float("inf")
-    return ChildSpec(id, lambda: Supervisor(specs, strategy, **limits), start_timeout=inf, grace=inf)
+    return ChildSpec(id, lambda: Supervisor(specs, strategy, **limits), start_timeout=math.inf, grace=math.inf)

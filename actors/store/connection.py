@@ -1,6 +1,5 @@
 """Connections to the database file, what its failures are in words, and whether it is fit for use."""
 
-import os
 import sqlite3
 from pathlib import Path
 from urllib.parse import quote
@@ -23,6 +22,14 @@ def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
         isolation_level=None,
         check_same_thread=False,
     )
+
+
+def size(path: Path) -> int:
+    """Of a file that may not be there."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def primary_code(error: sqlite3.Error) -> int | None:
@@ -72,10 +79,7 @@ def inspect(path: Path) -> None:
 
     The connection only reads, because the last writing one to close would carry the log over into a damaged file.
     """
-    try:
-        if os.stat(path).st_size == 0:
-            return
-    except FileNotFoundError:
+    if not size(path):
         return
     try:
         connection = connect(path, readonly=True)
@@ -88,16 +92,21 @@ def inspect(path: Path) -> None:
 
 
 def _inspect(path: Path, connection: sqlite3.Connection) -> None:
+    check_ours(path, connection)
+    pages = size(path) / connection.execute("PRAGMA page_size").fetchone()[0]
+    if pages % 1 and not size(Path(f"{path}-wal")):  # beside a log, it is a checkpoint that was cut short, and is redone
+        raise damaged(path, "it is cut off amid a page")
+    verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if verdict != "ok":
+        raise damaged(path, " ".join(str(verdict).split()))
+
+
+def check_ours(path: Path, connection: sqlite3.Connection) -> None:
     found = version(connection)
-    if application(connection) != APPLICATION_ID:
-        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if tables or found:
-            raise DatabaseDamaged(f"{path} is another program's database. Nothing was changed; use another state directory.")
+    if application(connection) != APPLICATION_ID and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+        raise DatabaseDamaged(f"{path} is another program's database. Nothing was changed; use another state directory.")
     if found > len(MIGRATIONS):
         raise SchemaTooNew(
             f"The database {path} was written by a newer version (schema {found}, this one knows up to {len(MIGRATIONS)}). "
             "Nothing was changed. Use that version, or another state directory."
         )
-    verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if verdict != "ok":
-        raise damaged(path, " ".join(str(verdict).split()))

@@ -20,11 +20,13 @@ import hashlib
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from actors.store.connection import connect, in_words, primary_code, unusable
+from actors.store.connection import check_ours, connect, in_words, primary_code, size, unusable
 from actors.store.errors import StateUnusable, StoreError
 from actors.store.operations import (
     MAX_BLOB,
@@ -74,26 +76,17 @@ class Counter:
 
 
 class Plan:
-    """What a transaction will do and what it will answer."""
+    """What a transaction will do and what it will answer. Rows gather until `settle` makes statements of them."""
 
-    __slots__ = ("_events", "_pairs", "_streams", "answers", "statements", "touched")
+    __slots__ = ("answers", "events", "pairs", "statements", "streams", "touched")
 
     def __init__(self) -> None:
         self.answers: list[object] = []
         self.statements: list[tuple[str, Sequence[object]]] = []
         self.touched: set[str] = set()  # streams whose counters run ahead of the disk until the commit
-        self._streams: list[object] = []
-        self._events: list[object] = []
-        self._pairs: dict[tuple[str, str], bytes] = {}
-
-    def stream(self, id: int, name: str) -> None:  # noqa: A002
-        self._streams += (id, name)
-
-    def event(self, id: int, data: bytes) -> None:  # noqa: A002
-        self._events += (id, data)
-
-    def pair(self, space: str, key: str, value: bytes) -> None:
-        self._pairs[space, key] = value
+        self.streams: list[object] = []
+        self.events: list[object] = []
+        self.pairs: dict[tuple[str, str], bytes] = {}
 
     def then(self, statement: str, *values: object) -> None:
         """After all that was planned before."""
@@ -101,16 +94,16 @@ class Plan:
         self.statements.append((statement, values))
 
     def settle(self) -> None:
-        """Turn the gathered rows into statements."""
-        if self._streams:
-            self._insert(INSERT_STREAM, 2, self._streams)
-            self._streams = []
-        if self._events:
-            self._insert(INSERT_EVENT, 2, self._events)
-            self._events = []
-        if self._pairs:
-            self._insert(REPLACE_PAIR, 3, [part for (space, key), value in self._pairs.items() for part in (space, key, value)])
-            self._pairs = {}
+        if self.streams:
+            self._insert(INSERT_STREAM, 2, self.streams)
+            self.streams = []
+        if self.events:
+            self._insert(INSERT_EVENT, 2, self.events)
+            self.events = []
+        if self.pairs:
+            rows = ((space, key, value) for (space, key), value in self.pairs.items())
+            self._insert(REPLACE_PAIR, 3, list(chain.from_iterable(rows)))
+            self.pairs = {}
 
     def _insert(self, form: tuple[str, str], columns: int, values: list[object]) -> None:
         for start in range(0, len(values), ROWS * columns):
@@ -129,7 +122,7 @@ class Database:
         """Open, create or migrate. Raises a StateError in words."""
         self.path = path
         self.unrested = 0  # commits since the last rest
-        self._counters: dict[str, Counter] = {}
+        self._counters: dict[str, Counter | None] = {}  # None: there is no such stream
         try:
             _create_private(path)
             self._connection = connect(path)
@@ -148,6 +141,7 @@ class Database:
 
     def _prepare(self) -> None:
         execute = self._connection.execute
+        check_ours(self.path, self._connection)
         execute("PRAGMA foreign_keys = ON")
         mode = execute("PRAGMA journal_mode = WAL").fetchone()[0]
         if mode != "wal":
@@ -166,16 +160,16 @@ class Database:
     def _write_log_ahead(self) -> None:
         """Zeros after the end of the log mean nothing to SQLite: no frame there has a valid checksum."""
         log = Path(f"{self.path}-wal")
-        size = log.stat().st_size if log.exists() else 0
-        if size >= LOG_BYTES:
+        before = size(log)
+        if before >= LOG_BYTES:
             return
         try:
             with open(log, "ab") as file:
-                file.write(bytes(LOG_BYTES - size))
+                file.write(bytes(LOG_BYTES - before))
                 file.flush()
                 os.fsync(file.fileno())
         except OSError:  # a full disk: it will do without
-            os.truncate(log, size)
+            os.truncate(log, before)
 
     # -- a group of operations
 
@@ -225,41 +219,41 @@ class Database:
 
     def _append(self, plan: Plan, append: Append) -> int:
         name = append.stream
-        counter = self._counters.get(name) or self._count(name)
+        counter = self._counter(name)
         check_append(append, 0 if counter is None else counter.last)
+        plan.touched.add(name)
         if counter is None:
             counter = self._counters[name] = Counter(self._next_id, 0)
             self._next_id += 1
-            plan.stream(counter.id, name)
-        plan.touched.add(name)
+            plan.streams += (counter.id, name)
         base = counter.id << SEQ_BITS
         for event in append.events:
             counter.last += 1
-            plan.event(base | counter.last, event)
+            plan.events += (base | counter.last, event)
         return counter.last
 
     def _trim(self, plan: Plan, trim: Trim) -> None:
-        counter = self._counters.get(trim.stream) or self._count(trim.stream)
+        counter = self._counter(trim.stream)
         if counter is not None:
-            upto = min(trim.upto, counter.last)
+            upto = min(max(trim.upto, 0), counter.last)
             base = counter.id << SEQ_BITS
             plan.then("UPDATE stream SET trimmed = max(trimmed, ?) WHERE id = ?", upto, counter.id)
-            plan.then("DELETE FROM event WHERE id BETWEEN ? AND ?", base, base + max(upto, 0))
+            plan.then("DELETE FROM event WHERE id BETWEEN ? AND ?", base, base | upto)
 
     def _drop(self, plan: Plan, drop: Drop) -> None:
-        counter = self._counters.get(drop.stream) or self._count(drop.stream)
+        counter = self._counter(drop.stream)
         if counter is not None:
             plan.touched.add(drop.stream)
-            del self._counters[drop.stream]
+            self._counters[drop.stream] = None
             base = counter.id << SEQ_BITS
-            plan.then("DELETE FROM event WHERE id BETWEEN ? AND ?", base, base + counter.last)
+            plan.then("DELETE FROM event WHERE id BETWEEN ? AND ?", base, base | counter.last)
             plan.then("DELETE FROM stream WHERE id = ?", counter.id)
 
     def _put(self, plan: Plan, put: Put) -> None:
         check_name("a space", put.space)
         check_name("a key", put.key)
         check_bytes("a value", put.value, MAX_VALUE)
-        plan.pair(put.space, put.key, put.value)
+        plan.pairs[put.space, put.key] = put.value
 
     def _delete(self, plan: Plan, delete: Delete) -> None:
         check_name("a space", delete.space)
@@ -272,14 +266,14 @@ class Database:
         plan.then("INSERT OR IGNORE INTO blob (digest, data) VALUES (?, ?)", digest, put.data)
         return digest
 
-    def _count(self, stream: str) -> Counter | None:
-        """The counter of a stream that is not remembered; None if there is no such stream."""
-        check_name("a stream's name", stream)
-        row = self._connection.execute(FIND_STREAM, (stream,)).fetchone()
-        if row is None:
-            return None
-        counter = self._counters[stream] = Counter(*row)
-        return counter
+    def _counter(self, stream: str) -> Counter | None:
+        try:
+            return self._counters[stream]
+        except KeyError:
+            check_name("a stream's name", stream)
+            row = self._connection.execute(FIND_STREAM, (stream,)).fetchone()
+            counter = self._counters[stream] = None if row is None else Counter(*row)
+            return counter
 
     # -- housekeeping
 
@@ -287,7 +281,8 @@ class Database:
         """Between two groups: checkpoint if nobody waits or it is time. False: there is nothing left to do."""
         if self.unrested and (idle or self.unrested >= COMMITS_BETWEEN_RESTS):
             self.unrested = 0
-            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            with suppress(sqlite3.Error):  # a full disk: the log still has it all, and the next rest tries again
+                self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         return self.unrested > 0
 
     def close(self) -> None:

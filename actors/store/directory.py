@@ -35,14 +35,12 @@ class StateDirectory:
         path = path.absolute()
         lock = _lock(path)
         directory = cls(path)
-        idle = True
         try:
             inspect(directory.database)
             yield directory
-            idle = directory.writing.acquire(timeout=LAST_COMMIT_SECONDS)
         finally:
-            if idle:  # otherwise the lock goes with the process, which is about to end
-                os.close(lock)
+            if directory.writing.acquire(timeout=LAST_COMMIT_SECONDS):
+                os.close(lock)  # if it still writes, the lock goes with the process, which is about to end
 
 
 def _lock(path: Path) -> int:
@@ -69,5 +67,5 @@ def _lock(path: Path) -> int:
 
 
 def _unusable(path: Path, error: OSError) -> StateUnusable:
-    culprit = "" if error.filename in (None, str(path)) else f" ({error.filename})"
-    return StateUnusable(f"The state directory {path} cannot be used: {error.strerror}{culprit}. Name another one.")
+    reason = "there is a file of that name" if isinstance(error, FileExistsError) else error.strerror
+    return StateUnusable(f"The state directory {path} cannot be used: {reason}. Name another one.")

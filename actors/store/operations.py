@@ -132,11 +132,12 @@ def check_append(append: Append, last: int) -> None:
     if not append.events:
         raise Refused(f"an append to {append.stream!r} holds no event")
     for event in append.events:
-        check_bytes("an event", event, MAX_EVENT)
+        if type(event) is not bytes or len(event) > MAX_EVENT:
+            check_bytes("an event", event, MAX_EVENT)
     if len(append.events) > 1 and (size := sum(map(len, append.events))) > MAX_APPEND:
         raise Refused(f"an append has at most {MAX_APPEND:,} bytes, not {size:,}")
 
 
 def check_limit(limit: int) -> None:
     if not 1 <= limit <= MAX_LIMIT:
-        raise Refused(f"a limit is 1 to {MAX_LIMIT:,}, not {limit}")
+        raise Refused(f"a limit is 1 to {MAX_LIMIT:,}, not {limit:,}")

@@ -9,10 +9,10 @@ import pytest
 import trio
 from prometheus_client.parser import text_string_to_metric_families
 
-from actors.console import Desk, Facts, ListenerChanged, Listening, Observer, SystemFact, Viewers
+from actors.console import Desk, Facts, Observer, SystemFact, Viewers
 from actors.console.observer import NAME
 from actors.kernel import Actor, ActorRef, ChildSpec, KernelError, PeerGone, Top, run, supervisor_spec
-from codec.console import Change, Health, Hello
+from codec.console import Change, Health, Hello, Listening
 
 SYSTEMS = [
     SystemFact("console", enabled=True, listens=True, about="this page"),
@@ -49,9 +49,10 @@ class Page:
 
 
 class House:
-    def __init__(self, top: ActorRef[Any], desk: Desk) -> None:
+    def __init__(self, top: ActorRef[Any], desk: Desk, listening: dict[str, Listening]) -> None:
         self.top = top
         self.desk = desk
+        self.listening = listening
 
     def ref(self, path: str) -> ActorRef[Any]:
         ref = self.top
@@ -71,17 +72,20 @@ async def house() -> AsyncIterator[House]:
     def wall() -> float:
         return 1_000_000.0 + trio.current_time()
 
+    listening: dict[str, Listening] = {}
     facts = Facts("1.2.3", 42, wall(), wall, lambda: 50_000_000)
+
+    def observer() -> Observer:
+        return Observer(facts, SYSTEMS, listening.get)
+
     specs = [
         ChildSpec("worker", Counter),
-        supervisor_spec(
-            "console", [ChildSpec("observer", lambda: Observer(facts, SYSTEMS)), ChildSpec("viewers", Viewers)]
-        ),
+        supervisor_spec("console", [ChildSpec("observer", observer), ChildSpec("viewers", Viewers)]),
     ]
     async with trio.open_nursery() as nursery:
         top = await nursery.start(run, ChildSpec("troupe", lambda: Top(specs)))
         registry = top._slot.stage.registry
-        yield House(top, Desk(registry, top._slot.stage.new_id))
+        yield House(top, Desk(registry, top._slot.stage.new_id), listening)
         await top.stop()
 
 
@@ -178,15 +182,14 @@ async def test_pages_survive_a_crash_of_the_observer(autojump_clock: object) -> 
 async def test_listeners_and_health(autojump_clock: object) -> None:
     async with house() as troupe:
         assert (await troupe.health()).status == "degraded"
-        observer = troupe.ref("troupe/console/observer")
-        observer.tell(ListenerChanged("console", Listening(True, "http://127.0.0.1:5160", "listening on it")))
+        troupe.listening["console"] = Listening(True, "http://127.0.0.1:5160", "listening on it")
         answer = await troupe.health()
         assert answer.status == "ok"
         assert {system.name: system.state for system in answer.systems} == {"console": "up", "judge": "off"}
-        observer.kill()
+        troupe.ref("troupe/console/observer").kill()
         await trio.sleep(1)
         assert (await troupe.health()).status == "ok", "a restarted observer knows the listeners still"
-        observer.tell(ListenerChanged("console", Listening(False, None, "port 5160 is in use")))
+        troupe.listening["console"] = Listening(False, None, "port 5160 is in use")
         well, _ = await troupe.desk.health()
         assert not well
 

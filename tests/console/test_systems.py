@@ -2,9 +2,9 @@
 
 import pytest
 
-from actors.console.systems import Listening, SystemFact, health, status
+from actors.console.systems import SystemFact, health, status
 from actors.kernel import MailboxStatistics, SlotState, SlotStatistics
-from codec.console import System
+from codec.console import Listening, System
 
 LISTENS = SystemFact("console", enabled=True, listens=True, about="this page")
 QUIET = SystemFact("store", enabled=True, listens=False, about="keeps what must be kept")

@@ -1,0 +1,58 @@
+"""Tasks beside an actor: they run in its supervisor's nursery, and end with the incarnation at the latest.
+
+An incarnation is not over, and nobody is told of its end, before the last of them has gone.
+"""
+
+from collections.abc import Awaitable, Callable
+
+import trio
+
+from actors.kernel.failures import parted
+
+
+class Beside:
+    __slots__ = ("_all_gone", "_ending", "_failed", "_scopes")
+
+    def __init__(self, failed: Callable[[BaseException], None]) -> None:
+        self._failed = failed  # told of what a task raised, except Cancelled; must not raise
+        self._scopes: dict[trio.CancelScope, None] = {}  # one for each task, in start order
+        self._ending = False  # cancelled, and so is whatever they start yet
+        self._all_gone: trio.Event | None = None  # not None once somebody waits for that
+
+    def start(
+        self, nursery: trio.Nursery, name: str, task: Callable[..., Awaitable[object]], args: tuple[object, ...]
+    ) -> None:
+        scope = trio.CancelScope()
+        if self._ending:
+            scope.cancel()
+        self._scopes[scope] = None
+        nursery.start_soon(self._run, scope, task, args, name=name)
+
+    async def _run(
+        self, scope: trio.CancelScope, task: Callable[..., Awaitable[object]], args: tuple[object, ...]
+    ) -> None:
+        foreign = None
+        try:
+            with scope:
+                await task(*args)
+        except BaseException as error:
+            own, foreign = parted(error)
+            self._failed(error if own is None else own)
+        finally:
+            del self._scopes[scope]
+            if not self._scopes and self._all_gone is not None:
+                self._all_gone.set()
+        if foreign is not None:
+            raise foreign
+
+    def cancel(self) -> None:
+        self._ending = True
+        for scope in self._scopes:
+            scope.cancel()
+
+    async def end(self) -> None:
+        self.cancel()
+        if self._scopes:
+            self._all_gone = trio.Event()
+            with trio.CancelScope(shield=True):
+                await self._all_gone.wait()

@@ -1,0 +1,69 @@
+"""A message of an actor to itself. It dies with the incarnation that told it.
+
+    place      may become     when it is cancelled
+    PENDING    QUEUED GONE    in the heap of timers: it never comes
+    QUEUED     GONE           due, and in the lane: it is skipped when popped
+    GONE       -              handled, or cancelled before: nothing happens
+"""
+
+import enum
+
+from actors.kernel.mailbox import Envelope, Mailbox
+from actors.kernel.timers import Timer, Timers
+
+
+class Place(enum.Enum):
+    PENDING = "pending"
+    QUEUED = "queued"
+    GONE = "gone"
+
+
+PENDING, QUEUED, GONE = Place
+
+MOVES: dict[Place, frozenset[Place]] = {
+    PENDING: frozenset({QUEUED, GONE}),
+    QUEUED: frozenset({GONE}),
+    GONE: frozenset(),
+}
+
+
+class Later(Timer, Envelope):
+    __slots__ = ("_box", "_holder", "message", "place")
+
+    owed = True
+
+    def __init__(
+        self, timers: Timers, due: float, box: Mailbox[object], holder: "dict[Later, None]", message: object
+    ) -> None:
+        super().__init__(timers, due, self._come)
+        self._box = box
+        self._holder = holder  # place is not GONE if and only if self in _holder
+        self.message = message
+        self.place = PENDING
+        holder[self] = None
+
+    def _come(self) -> None:
+        self.place = QUEUED
+        self._box.put_over(self)
+
+    @property
+    def pending(self) -> bool:
+        return self.place is not GONE
+
+    @property
+    def wanted(self) -> bool:
+        return self.place is not GONE
+
+    def cancel(self) -> None:
+        place, self.place = self.place, GONE
+        if place is not GONE:
+            del self._holder[self]
+        if place is PENDING:
+            super().cancel()
+        elif place is QUEUED:
+            self._box.unwanted()
+
+    def taken(self) -> None:
+        """Popped from the lane, to be handled now."""
+        self.place = GONE
+        del self._holder[self]

@@ -1,0 +1,348 @@
+"""Actors under test: puppets, a stage that leaves nothing behind, a tracer that writes down, schedules to be replayed.
+
+A test runs in virtual time and never sleeps: it waits for what an actor was told or did, or lets time jump.
+
+    async with staged(puppet.spec()) as house:
+        house["a"].tell("hello")
+        assert await puppet.message(1) == "hello"
+        house["a"].tell(crash())                # a message that can be called is called with the puppet
+        await puppet.start(2)                   # it was restarted
+
+Schedules: trio shuffles what is ready to run, so a test shows one order of many. `run_schedule(seed, ...)` draws the
+order from the seed: the same seed, the same order. That needs two private names of trio; they stand in `schedule` and
+nowhere else, and it says so in words should a release of trio move them.
+"""
+
+import inspect
+import random as random_module
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+import trio
+import trio.testing
+
+from actors.kernel.actor import Actor
+from actors.kernel.ref import ActorRef
+from actors.kernel.reply import Reply
+from actors.kernel.spec import ChildSpec
+from actors.kernel.stage import Ended, Stage, run
+from actors.kernel.stop import Down, Stop, Why
+from actors.kernel.supervisor import supervisor_spec
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Log(Generic[T]):
+    """A list that can be awaited."""
+
+    def __init__(self) -> None:
+        self.entries: list[T] = []
+        self._waiting = trio.lowlevel.ParkingLot()
+
+    def add(self, entry: T) -> None:
+        self.entries.append(entry)
+        self._waiting.unpark_all()
+
+    async def nth(self, number: int, wanted: Callable[[T], bool]) -> T:
+        """The n-th such entry, counted from 1, as soon as it is there."""
+        while True:
+            found = [entry for entry in self.entries if wanted(entry)]
+            if len(found) >= number:
+                return found[number - 1]
+            await self._waiting.park()
+
+
+# -- puppets
+
+Act = Callable[["PuppetActor"], Awaitable[None] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Did:
+    """`what` is started, handle, down or stopping; `detail` is what it was given."""
+
+    who: Hashable
+    what: str
+    detail: Any
+
+
+class Puppet:
+    """An actor whose behaviour the test drives, and what it did, over all its incarnations.
+
+    Each start takes the next of `on_start`, each stop of `on_stop`, each Down of `on_down`; if there is none, nothing is
+    done. Several puppets may share a log, which then shows in which order they acted.
+    """
+
+    def __init__(self, id: Hashable = "puppet", log: Log[Did] | None = None, **fields: Any) -> None:  # noqa: A002
+        self.id = id
+        self.log: Log[Did] = log if log is not None else Log()
+        self.fields = fields
+        self.on_start: list[Act] = []
+        self.on_stop: list[Act] = []
+        self.on_down: list[Act] = []
+        self.keep: Callable[[], object | None] = lambda: None
+        self.actor: PuppetActor | None = None
+        """The present incarnation, or the last."""
+
+    def spec(self, **fields: Any) -> ChildSpec:
+        return ChildSpec(self.id, lambda: PuppetActor(self), **{**self.fields, **fields})
+
+    @property
+    def ref(self) -> ActorRef[Any]:
+        assert self.actor is not None
+        return self.actor.ref
+
+    def did(self, what: str) -> list[Any]:
+        return [entry.detail for entry in self.log.entries if entry.who == self.id and entry.what == what]
+
+    @property
+    def messages(self) -> list[Any]:
+        return self.did("handle")
+
+    async def message(self, number: int) -> Any:
+        """The n-th message it was told, counted from 1, as soon as it handles it."""
+        return await self._nth("handle", number)
+
+    async def down(self, number: int = 1) -> Down:
+        down: Down = await self._nth("down", number)
+        return down
+
+    async def start(self, number: int = 1) -> object | None:
+        """What the n-th incarnation was given by its predecessors."""
+        kept: object | None = await self._nth("started", number)
+        return kept
+
+    async def _nth(self, what: str, number: int) -> Any:
+        entry = await self.log.nth(number, lambda entry: entry.who == self.id and entry.what == what)
+        return entry.detail
+
+
+class PuppetActor(Actor[Any]):
+    def __init__(self, puppet: Puppet) -> None:
+        self.puppet = puppet
+
+    async def started(self, kept: object | None) -> None:
+        self.puppet.actor = self
+        await self._next("started", kept, self.puppet.on_start)
+
+    async def handle(self, message: Any) -> None:
+        self._did("handle", message)
+        if callable(message):
+            await self._perform(message)
+
+    async def down(self, down: Down) -> None:
+        await self._next("down", down, self.puppet.on_down)
+
+    async def stopping(self, stop: Stop) -> None:
+        await self._next("stopping", stop, self.puppet.on_stop)
+
+    def keep(self) -> object | None:
+        return self.puppet.keep()
+
+    def _did(self, what: str, detail: object) -> None:
+        self.puppet.log.add(Did(self.puppet.id, what, detail))
+
+    async def _next(self, what: str, detail: object, acts: list[Act]) -> None:
+        self._did(what, detail)
+        if acts:
+            await self._perform(acts.pop(0))
+
+    async def _perform(self, act: Act) -> None:
+        result = act(self)
+        if inspect.isawaitable(result):
+            await result
+
+
+def crash(error: BaseException | None = None) -> Act:
+    def act(puppet: PuppetActor) -> None:
+        raise error if error is not None else RuntimeError("crash")
+
+    return act
+
+
+def finish(why: Why = Why.DONE) -> Act:
+    return lambda puppet: puppet.finish(why)
+
+
+def block(until: trio.Event | None = None) -> Act:
+    """Until the event is set, or for ever."""
+
+    async def act(puppet: PuppetActor) -> None:
+        await (until if until is not None else trio.Event()).wait()
+
+    return act
+
+
+def pause(seconds: float) -> Act:
+    async def act(puppet: PuppetActor) -> None:
+        await trio.sleep(seconds)
+
+    return act
+
+
+def held(act: Act) -> Act:
+    """The act, atomic."""
+
+    async def atomic(puppet: PuppetActor) -> None:
+        with puppet.atomic():
+            await puppet._perform(act)
+
+    return atomic
+
+
+def then(*acts: Act) -> Act:
+    async def all_of_them(puppet: PuppetActor) -> None:
+        for act in acts:
+            await puppet._perform(act)
+
+    return all_of_them
+
+
+def answer(value: R, before: Act | None = None) -> Callable[[Reply[R]], Act]:
+    """To be asked: `await ref.ask(answer(3), timeout=1)`."""
+
+    def make(reply: Reply[R]) -> Act:
+        async def act(puppet: PuppetActor) -> None:
+            if before is not None:
+                await puppet._perform(before)
+            reply.set(value)
+
+        return act
+
+    return make
+
+
+# -- the stage
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    kind: str
+    path: str
+    detail: Any
+    at: float
+
+
+class Trace:
+    """A tracer that writes down what it is told."""
+
+    def __init__(self) -> None:
+        self.log: Log[Traced] = Log()
+
+    def __call__(self, kind: str, ref: ActorRef[Any], detail: object, at: float) -> None:
+        self.log.add(Traced(kind, ref.path, detail, at))
+
+    def of(self, kind: str, path: str | None = None) -> list[Traced]:
+        return [entry for entry in self.log.entries if entry.kind == kind and path in (None, entry.path)]
+
+    async def nth(self, kind: str, path: str, number: int = 1) -> Traced:
+        return await self.log.nth(number, lambda entry: entry.kind == kind and entry.path == path)
+
+    async def stop(self, path: str, number: int = 1) -> Stop:
+        """Why the n-th incarnation of it ended, as soon as it has."""
+        ended: Ended = (await self.nth("stop", path, number)).detail
+        return ended.stop
+
+
+@dataclass
+class House:
+    """A tree that runs in a test."""
+
+    root: ActorRef[Any]
+    stage: Stage
+    trace: Trace
+    stop: Stop | None = None
+    """Why the root ended; known after the block."""
+
+    def __getitem__(self, path: str) -> ActorRef[Any]:
+        """By ids from the root on: `house["door/peer"]`."""
+        ref = self.root
+        for part in path.split("/"):
+            ref = next(child for child in ref.children() if child.path == f"{ref.path}/{part}")
+        return ref
+
+
+@asynccontextmanager
+async def staged(
+    *specs: ChildSpec,
+    root: ChildSpec | None = None,
+    messages: bool = False,
+    dead_letter: Callable[[ActorRef[Any], object, str], None] | None = None,
+    random: random_module.Random | None = None,
+    **limits: Any,
+) -> AsyncIterator[House]:
+    """Run these children under a supervisor `top` (or run any `root`) until the block ends, and leave nothing."""
+    trace, stages = Trace(), list[Stage]()
+    play = partial(
+        run,
+        root if root is not None else supervisor_spec("top", specs, **limits),
+        tracer=trace,
+        messages=messages,
+        dead_letter=dead_letter,
+        random=random if random is not None else random_module.Random(0),
+        on_stage=stages.append,
+    )
+    failed: Exception | None = None
+    async with trio.open_nursery() as nursery:
+        ref: ActorRef[Any] = await nursery.start(play)
+        house = House(ref, stages[0], trace)
+        try:
+            yield house
+        except Exception as error:  # raised again outside of the nursery, which would wrap it in a group
+            failed = error
+        finally:
+            ref.begin_stop()
+        house.stop = await ref.wait_stopped()
+    if failed is not None:
+        raise failed
+    check_empty(house.stage)
+
+
+def check_empty(stage: Stage) -> None:
+    """After the end of a tree: no living actor, no claimed name, no timer."""
+    left = stage.statistics()
+    if (left.living, left.names, left.timers.pending) != (0, 0, 0):
+        raise AssertionError(f"the tree has ended, but not all of it: {left}")
+
+
+# -- schedules
+
+
+def run_schedule(seed: int, test: Callable[..., Awaitable[T]], *args: object) -> T:
+    """Run a test in virtual time, with the order of what is ready to run drawn from the seed. It fails when nothing is
+    left that could ever happen: TooSlow after a virtual day."""
+
+    async def within_a_day() -> T:
+        with trio.fail_after(24 * 3600):
+            return await test(*args)
+
+    with schedule(seed):
+        return trio.run(within_a_day, clock=trio.testing.MockClock(autojump_threshold=0))
+
+
+@contextmanager
+def schedule(seed: int) -> Iterator[None]:
+    """The order of what trio finds ready to run at the same time is drawn from the seed, in runs inside this block."""
+    from trio._core import _run  # the one place that knows these private names
+
+    if not isinstance(getattr(_run, "_r", None), random_module.Random) or not hasattr(_run, _SORTED):
+        raise RuntimeError(
+            f"trio {trio.__version__} has no `_r` or no `{_SORTED}` in trio._core._run: see how its scheduler orders "
+            "a batch now, and mend schedule() in actors/kernel/testing.py"
+        )
+    dice: random_module.Random = _run._r
+    before, was_sorted = dice.getstate(), getattr(_run, _SORTED)
+    setattr(_run, _SORTED, True)
+    dice.seed(seed)
+    try:
+        yield
+    finally:
+        setattr(_run, _SORTED, was_sorted)
+        dice.setstate(before)
+
+
+_SORTED = "_ALLOW_DETERMINISTIC_SCHEDULING"

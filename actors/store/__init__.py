@@ -1,0 +1,40 @@
+"""What is kept: append-only logs, pairs and blobs in one SQLite database, written by one actor. Others hold a StoreClient."""
+
+from actors.store.backup import Backup
+from actors.store.client import StoreClient
+from actors.store.directory import StateDirectory
+from actors.store.errors import (
+    Conflict,
+    DatabaseDamaged,
+    Refused,
+    SchemaTooNew,
+    StateError,
+    StateInUse,
+    StateUnusable,
+    StoreError,
+    StoreFull,
+)
+from actors.store.executors import Inline, Threaded
+from actors.store.messages import StoreMessage, StoreStatistics
+from actors.store.store import Store, store_spec
+
+__all__ = [
+    "Backup",
+    "Conflict",
+    "DatabaseDamaged",
+    "Inline",
+    "Refused",
+    "SchemaTooNew",
+    "StateDirectory",
+    "StateError",
+    "StateInUse",
+    "StateUnusable",
+    "Store",
+    "StoreClient",
+    "StoreError",
+    "StoreFull",
+    "StoreMessage",
+    "StoreStatistics",
+    "Threaded",
+    "store_spec",
+]

@@ -1,0 +1,105 @@
+"""What other actors hold: the store's operations as calls.
+
+Each raises a StoreError (Conflict, Refused, StoreFull) for what the store could not do, and the kernel's TooSlow or ActorDown when
+nobody knows: a change may then be kept or not, and an `expected` sequence number tells which on the next try.
+"""
+
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from actors.kernel import ActorRef
+from actors.store.messages import Ask, BackUp, Look, StoreMessage, StoreStatistics, Write
+from actors.store.operations import (
+    Append,
+    Delete,
+    Drop,
+    Get,
+    GetBlob,
+    Keys,
+    Operation,
+    Put,
+    PutBlob,
+    Question,
+    Read,
+    Streams,
+    Trim,
+)
+
+R = TypeVar("R")
+Call = Coroutine[Any, Any, R]
+"""What an `async def` gives, without a frame of its own between the caller and the kernel's `ask`."""
+
+SECONDS = 30.0
+"""For an answer: a disk may take some, and a restarting store too."""
+BACKUP_SECONDS = 600.0
+
+
+class StoreClient:
+    __slots__ = ("_ref", "_seconds")
+
+    def __init__(self, ref: ActorRef[StoreMessage], seconds: float = SECONDS) -> None:
+        self._ref = ref
+        self._seconds = seconds
+
+    # -- logs
+
+    def append(self, stream: str, events: Sequence[bytes], expected: int | None = None) -> Call[int]:
+        return self._write(Append(stream, events, expected))
+
+    def read(self, stream: str, after: int = 0, limit: int = 1000) -> Call[list[tuple[int, bytes]]]:
+        """One page."""
+        return self._ask(Read(stream, after, limit))
+
+    async def replay(self, stream: str, after: int = 0) -> AsyncIterator[tuple[int, bytes]]:
+        """All of it, page by page."""
+        while page := await self.read(stream, after):
+            for entry in page:
+                yield entry
+            after = page[-1][0]
+
+    def trim(self, stream: str, upto: int) -> Call[None]:
+        return self._write(Trim(stream, upto))
+
+    def drop(self, stream: str) -> Call[None]:
+        return self._write(Drop(stream))
+
+    def streams(self, prefix: str = "", after: str = "", limit: int = 1000) -> Call[list[tuple[str, int]]]:
+        return self._ask(Streams(prefix, after, limit))
+
+    # -- pairs
+
+    def put(self, space: str, key: str, value: bytes) -> Call[None]:
+        return self._write(Put(space, key, value))
+
+    def get(self, space: str, key: str) -> Call[bytes | None]:
+        return self._ask(Get(space, key))
+
+    def delete(self, space: str, key: str) -> Call[None]:
+        return self._write(Delete(space, key))
+
+    def keys(self, space: str, prefix: str = "", after: str = "", limit: int = 1000) -> Call[list[tuple[str, bytes]]]:
+        return self._ask(Keys(space, prefix, after, limit))
+
+    # -- blobs
+
+    def put_blob(self, data: bytes) -> Call[str]:
+        return self._write(PutBlob(data))
+
+    def get_blob(self, digest: str) -> Call[bytes | None]:
+        return self._ask(GetBlob(digest))
+
+    # -- the store itself
+
+    def back_up(self, target: Path) -> Call[int]:
+        return self._ref.ask(partial(BackUp, target), timeout=BACKUP_SECONDS)
+
+    def statistics(self) -> Call[StoreStatistics]:
+        return self._ref.ask(Look, timeout=self._seconds)
+
+    def _write(self, operation: Operation[R]) -> Call[R]:
+        return self._ref.ask(partial(Write, operation), timeout=self._seconds)
+
+    def _ask(self, question: Question[R]) -> Call[R]:
+        return self._ref.ask(partial(Ask, question), timeout=self._seconds)

@@ -1,0 +1,113 @@
+"""The store: the one writer of the database, and readers beside it.
+
+Rules
+  - A change is answered after the commit that holds it, never before.
+  - Changes are made in the order in which their messages came. A question is answered from all that was acknowledged before it
+    was asked; it neither waits for a commit nor holds one up.
+  - An operation that fails, fails alone, with a sentence. A full disk is an answer, not a crash: what was acknowledged is
+    kept, questions are answered, and changes work again when there is space.
+  - An orderly stop commits what was taken and closes the database. A kill or a crash drops what waits; what was under
+    way may or may not be kept, and nobody was told that it is.
+  - The next incarnation begins when the last one's thread has closed the database (`directory.writing`).
+"""
+
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+
+import trio
+
+from actors.kernel import Actor, ChildSpec, Mailbox, Reply, Stop
+from actors.store.backup import Backup
+from actors.store.connection import size
+from actors.store.database import Database
+from actors.store.desk import Desk
+from actors.store.directory import StateDirectory
+from actors.store.errors import Refused, StoreError
+from actors.store.executors import Make, Threaded
+from actors.store.messages import Ask, BackUp, Look, StoreMessage, StoreStatistics, Write
+from actors.store.reader import Reader
+
+CAPACITY = 4096
+START_SECONDS = 60.0
+"""A log of some size is read through at the start after a kill, and a predecessor's last commit waited for."""
+GRACE_SECONDS = 5.0
+
+
+def store_spec(directory: StateDirectory, id: str = "store") -> ChildSpec:  # noqa: A002
+    return ChildSpec(
+        id,
+        partial(Store, directory),
+        start_timeout=START_SECONDS,
+        grace=GRACE_SECONDS,
+        mailbox=partial(Mailbox, CAPACITY),
+    )
+
+
+class Store(Actor[StoreMessage]):
+    def __init__(self, directory: StateDirectory, executor: Make = Threaded) -> None:
+        self._directory = directory
+        self._executor = executor
+        self._backup: Backup | None = None
+
+    async def started(self, kept: object | None) -> None:
+        file, turn = self._directory.database, self._directory.writing
+        self._writing = Desk(self._executor(partial(Database, file), "store: writer", turn), self._note_trouble)
+        self.run_beside(self._writing.serve)
+        await self._writing.opened()  # first, for it makes the tables
+        self._reading = Desk(self._executor(partial(Reader, file), "store: reader", nullcontext()), self._note_trouble)
+        self.run_beside(self._reading.serve)
+        await self._reading.opened()
+
+    async def handle(self, message: StoreMessage) -> None:
+        match message:
+            case Write():
+                if self._writing.full:
+                    await self._writing.room()
+                self._writing.take(message)
+            case Ask():
+                if self._reading.full:
+                    await self._reading.room()
+                self._reading.take(message)
+            case BackUp(target, reply):
+                self._back_up(target, reply)
+            case Look(reply):
+                reply.set(self.statistics())
+
+    async def stopping(self, stop: Stop) -> None:
+        await self._reading.finish()
+        await self._writing.finish()
+
+    def _note_trouble(self) -> None:
+        trouble = self._writing.trouble or self._reading.trouble
+        self.note = None if trouble is None else str(trouble)
+
+    def _back_up(self, target: Path, reply: Reply[int]) -> None:
+        if self._backup is not None:
+            reply.fail(Refused("A backup is being made already. Wait for its end."))
+            return
+        self._backup = backup = Backup(self._directory.database, target)
+        reply.on_abandon(backup.give_up)
+        self.run_beside(self._run_backup, backup, reply)
+
+    async def _run_backup(self, backup: Backup, reply: Reply[int]) -> None:
+        try:
+            size = await trio.to_thread.run_sync(backup.run, abandon_on_cancel=True)
+        except StoreError as error:
+            if not reply.abandoned:
+                reply.fail(error)
+        else:
+            if not reply.abandoned:
+                reply.set(size)
+        finally:
+            backup.give_up()
+            self._backup = None
+
+    def statistics(self) -> StoreStatistics:
+        file = self._directory.database
+        return StoreStatistics(
+            writing=self._writing.statistics(),
+            reading=self._reading.statistics(),
+            database_bytes=size(file),
+            log_bytes=size(Path(f"{file}-wal")),
+        )

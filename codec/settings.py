@@ -1,0 +1,324 @@
+"""What a person may set, and the words in which they are told that they set it wrong.
+
+Settings come from one TOML file and from `section.key=value` flags, which win over the file. They are judged together
+and once, so that a flag can mend what the file has wrong between two keys, and so that everything that is wrong is said
+at once: nobody should have to start a server five times to find five typing errors.
+
+Every problem names its place (`config.toml:3`, or the flag), the dotted path, what was expected and what came. The
+place of a key is found without a TOML parser of our own: each statement of a valid TOML text is itself a valid TOML
+text, so lines are gathered until they parse.
+
+To add a setting, add a field. Its `Meta` description is what an error says was expected.
+"""
+
+import difflib
+import ipaddress
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Annotated, NamedTuple
+
+import msgspec
+from msgspec import Meta
+from msgspec.structs import fields
+
+LONGEST = 65_536
+"""Characters in a configuration file. Ours has a dozen keys; anything this long is another file."""
+
+BOTH_LOOPBACKS = ("127.0.0.1", "::1")
+
+Switch = Annotated[bool, Meta(description="true or false")]
+Host = Annotated[str, Meta(description='"localhost" or a loopback address such as "127.0.0.1" or "::1"')]
+Port = Annotated[int, Meta(ge=0, le=65535, description="a whole number from 0 to 65535 (0 takes any free port)")]
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What every system has."""
+
+    enabled: Switch = True
+
+
+class Listening(Section, frozen=True, kw_only=True):
+    """A system that listens."""
+
+    host: Host = "localhost"
+    port: Port = 0
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The numeric addresses to listen on."""
+        return BOTH_LOOPBACKS if self.host == "localhost" else (self.host,)
+
+
+class Console(Listening, frozen=True, kw_only=True):
+    port: Port = 5160
+
+
+class Sidekick(Listening, frozen=True, kw_only=True):
+    port: Port = 5163
+
+
+class Judge(Listening, frozen=True, kw_only=True):
+    port: Port = 10043
+
+
+class Agent(Listening, frozen=True, kw_only=True):
+    port: Port = 3199
+
+
+class Ipc(Section, frozen=True, kw_only=True):
+    """Speaks through directories; listens nowhere."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    console: Console = Console()
+    sidekick: Sidekick = Sidekick()
+    judge: Judge = Judge()
+    agent: Agent = Agent()
+    ipc: Ipc = Ipc()
+
+    def listening(self) -> dict[str, Listening]:
+        """The enabled sections that listen, by name."""
+        sections = [(name, getattr(self, name)) for name in self.__struct_fields__]
+        return {name: section for name, section in sections if isinstance(section, Listening) and section.enabled}
+
+
+class BadSettings(Exception):
+    """Everything that is wrong, in the order of the file, then of the flags."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = tuple(problems)
+
+
+def parse(text: str, *, source: str, overrides: Sequence[str] = ()) -> Settings:
+    """The settings of a TOML `text` that came from `source`, with `section.key=value` flags laid over it."""
+    verdict = _Verdict()
+    for given in (*_of_file(text, source, verdict), *_of_flags(overrides, verdict)):
+        verdict.judge(given)
+    return verdict.settings()
+
+
+_SECTIONS: dict[str, type[Section]] = {field.name: field.type for field in fields(Settings)}
+
+
+class _Given(NamedTuple):
+    """Somebody set something."""
+
+    place: str
+    order: int
+    path: tuple[str, ...]
+    value: object
+
+
+class _Verdict:
+    """What has been accepted, and what is wrong with the rest."""
+
+    def __init__(self) -> None:
+        self._accepted: dict[str, dict[str, object]] = {}
+        self._places: dict[str, tuple[str, int]] = {}
+        self._problems: list[tuple[int, str]] = []
+
+    def wrong(self, place: str, order: int, sentence: str) -> None:
+        self._problems.append((order, f"{place}: {sentence}"))
+
+    def judge(self, given: _Given) -> None:
+        sentence = _what_is_wrong(given)
+        if sentence is not None:
+            self.wrong(given.place, given.order, sentence)
+        elif len(given.path) == 2:
+            section, key = given.path
+            self._accepted.setdefault(section, {})[key] = given.value
+            self._places[f"{section}.{key}"] = (given.place, given.order)
+
+    def settings(self) -> Settings:
+        settings = msgspec.convert(self._accepted, Settings)
+        self._refuse_shared_ports(settings)
+        if self._problems:
+            raise BadSettings([sentence for _, sentence in sorted(self._problems, key=lambda problem: problem[0])])
+        return settings
+
+    def _refuse_shared_ports(self, settings: Settings) -> None:
+        for (name, one), (other_name, other) in combinations(settings.listening().items(), 2):
+            if one.port == other.port != 0 and set(one.addresses) & set(other.addresses):
+                paths = (f"{name}.port", f"{other_name}.port")
+                given = [self._places[path] for path in paths if path in self._places]
+                place, order = max(given, key=lambda at: at[1])  # the defaults differ, so at least one was given
+                self.wrong(place, order, f"{' and '.join(paths)} are both {one.port}; expected two different ports")
+
+
+def _what_is_wrong(given: _Given) -> str | None:
+    section, *rest = given.path
+    if section not in _SECTIONS:
+        return _unknown_section(section, given.value)
+    known = {field.name: field for field in fields(_SECTIONS[section])}
+    if not rest:
+        if isinstance(given.value, dict):
+            return None
+        return f"{section} is a section; expected [{section}] with keys under it, got {_shown(given.value)}"
+    key = rest[0]
+    path = f"{_bare(section)}.{_bare(key)}"
+    if key not in known:
+        near = _nearest(key, known)
+        hint = f" Did you mean {section}.{near}?" if near else ""
+        return f"{path} is not a setting.{hint} [{section}] knows {_listed(known)}"
+    try:
+        msgspec.convert(given.value, known[key].type)
+    except msgspec.ValidationError:
+        return f"{path}: expected {_expected(known[key].type)}, got {_shown(given.value)}"
+    check = _CHECKS.get(key)
+    return check(path, given.value) if check else None
+
+
+def _unknown_section(section: str, value: object) -> str:
+    if not isinstance(value, dict):
+        owners = [name for name, kind in _SECTIONS.items() if section in kind.__struct_fields__]
+        if owners:
+            return f"{section} stands outside of any section; expected it under a heading such as [{owners[0]}]"
+    near = _nearest(section, _SECTIONS)
+    hint = f" Did you mean {near}?" if near else ""
+    return f"{_bare(section)} is not a section.{hint} The sections are {_listed(_SECTIONS)}"
+
+
+def _wrong_host(path: str, host: object) -> str | None:
+    if host == "localhost":
+        return None
+    try:
+        address = ipaddress.ip_address(str(host))
+    except ValueError:
+        return f"{path}: expected {_expected(Host)}, got {_shown(host)}"
+    if address.is_loopback:
+        return None
+    return (
+        f"{path}: {_shown(host)} can be reached from other machines, and that wants a token and TLS, which are not "
+        f"supported yet; expected {_expected(Host)}"
+    )
+
+
+_CHECKS: Mapping[str, Callable[[str, object], str | None]] = {"host": _wrong_host}
+"""What a type cannot say about the value of a key."""
+
+
+def _of_file(text: str, source: str, verdict: _Verdict) -> Iterator[_Given]:
+    if len(text) > LONGEST:
+        size = f"{len(text):,} characters long; expected at most {LONGEST:,}"
+        verdict.wrong(source, 0, f"the configuration is {size}. Is it the right file?")
+        return
+    text = text.replace("\r\n", "\n")
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        line, column, what = _where_toml_broke(str(error), text)
+        verdict.wrong(f"{source}:{line}:{column}", line, f"not valid TOML: {what}")
+        return
+    except (RecursionError, ValueError):  # a thousand brackets; a number of 5,000 digits: tomllib lets both escape
+        verdict.wrong(source, 0, "not valid TOML: it holds brackets too deep, or a number too long, to be read")
+        return
+    lines = lines_of(text)
+    for section, content in document.items():
+        paths: list[tuple[tuple[str, ...], object]] = [((section,), content)]
+        if isinstance(content, dict) and section in _SECTIONS:
+            paths += [((section, key), value) for key, value in content.items()]
+        for path, value in paths:
+            yield _Given(f"{source}:{lines[path]}", lines[path], path, value)
+
+
+def _of_flags(overrides: Sequence[str], verdict: _Verdict) -> Iterator[_Given]:
+    for order, flag in enumerate(overrides, LONGEST + 1):
+        place = f"--set {_printable(flag)}"
+        name, equals, value = flag.partition("=")
+        path = tuple(part.strip() for part in name.split("."))
+        if not equals or len(path) != 2 or not all(path):
+            verdict.wrong(place, order, "expected section.key=value, such as console.port=5160")
+        else:
+            yield _Given(place, order, path, _flag_value(value))
+
+
+def _flag_value(text: str) -> object:
+    """As TOML would read it; what is no TOML is taken as a string, so that nobody has to quote quotes for a shell."""
+    try:
+        match tomllib.loads(f"value = {text}"):
+            case {"value": value, **rest} if not rest:
+                return value
+    except (ValueError, RecursionError):
+        pass
+    return text.strip()
+
+
+def lines_of(text: str) -> dict[tuple[str, ...], int]:
+    """The line on which each key and table of a valid TOML text first appears."""
+    found: dict[tuple[str, ...], int] = {}
+    table: tuple[str, ...] = ()
+    statement: list[str] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        statement.append(line)
+        try:
+            content = tomllib.loads("\n".join(statement))
+        except tomllib.TOMLDecodeError:
+            continue  # a string or an array that goes on
+        begins = number - len(statement) + 1
+        if statement[0].lstrip().startswith("["):
+            table = max(_paths(content, ()), key=len)
+            found |= {table[:depth]: begins for depth in range(1, len(table) + 1) if table[:depth] not in found}
+        else:
+            found |= {path: begins for path in _paths(content, table) if path not in found}
+        statement = []
+    return found
+
+
+def _paths(content: object, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    match content:
+        case dict():
+            for key, value in content.items():
+                yield (*above, key)
+                yield from _paths(value, (*above, key))
+        case [dict() as only]:
+            yield from _paths(only, above)
+
+
+def _where_toml_broke(message: str, text: str) -> tuple[int, int, str]:
+    """Line, column and what: tomllib says them in its message only (attributes came with Python 3.14)."""
+    if at := re.search(r" \(at line (\d+), column (\d+)\)$", message):
+        return int(at[1]), int(at[2]), message[: at.start()]
+    lines = text.rstrip("\n").split("\n")
+    return len(lines), len(lines[-1]) + 1, message.removesuffix(" (at end of document)")
+
+
+def _expected(annotated: object) -> str:
+    return " ".join(meta.description for meta in getattr(annotated, "__metadata__", ()) if meta.description)
+
+
+def _nearest(word: str, known: Mapping[str, object]) -> str | None:
+    return next(iter(difflib.get_close_matches(word.lower(), list(known), n=1)), None)
+
+
+def _listed(names: Mapping[str, object]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else f"only {last}"
+
+
+def _bare(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]{1,60}", key) else _shown(key)
+
+
+def _shown(value: object) -> str:
+    """As it would stand in the file, and no longer than a person will read."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            shown = json.dumps(value, ensure_ascii=False)
+        case dict():
+            return "a table"
+        case list():
+            return "an array"
+        case _:
+            shown = str(value)
+    shown = _printable(shown)
+    return shown if len(shown) <= 60 else f"{shown[:59]}…"
+
+
+def _printable(text: str) -> str:
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)

@@ -1,0 +1,221 @@
+"""The command line: what may be asked for, and what came of it as a value.
+
+`read` turns the arguments into one frozen command; it touches nothing outside. argparse answers `--help`, `--version`
+and wrong usage by itself (`SystemExit`, with 0 or 2), as every command line tool does.
+
+`troupe` alone means `troupe serve`, and so do options without a command (`troupe --strict`).
+"""
+
+import argparse
+import difflib
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+from urllib.parse import urlsplit
+
+from program import places
+from program.trouble import Trouble
+from program.version import version
+
+LogFormat = Literal["auto", "text", "json"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Serve:
+    config: Path | None
+    overrides: tuple[str, ...]
+    state_dir: Path
+    ready_file: Path | None
+    strict: bool
+    log_format: LogFormat
+    log_level: LogLevel
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    url: str | None
+    state_dir: Path
+    json: bool
+    watch: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    config: Path | None
+    overrides: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    target: Path
+    state_dir: Path
+    force: bool
+
+
+Command = Serve | Tree | Check | Backup
+
+_COMMANDS = {
+    "serve": "run the server (this is what `troupe` alone does)",
+    "tree": "show the live tree of a running server",
+    "check": "say whether a configuration is right, and what it amounts to",
+    "backup": "copy the database, whether or not a server is running",
+}
+
+_EXAMPLES = """\
+examples:
+  troupe                                    start the server; the console page is at http://127.0.0.1:5160
+  troupe --set console.port=8080            the same, with the console elsewhere
+  troupe tree --watch                       look at its tree while it lives
+  troupe backup ~/troupe-backup.db          keep a copy of everything it knows
+"""
+
+
+def read(arguments: Sequence[str]) -> Command:
+    """The command that `arguments` (without the program's name) ask for."""
+    parser = _parser()
+    match arguments:
+        case ["-h" | "--help" | "--version", *_]:
+            pass
+        case [first, *_] if not first.startswith("-"):
+            if first not in _COMMANDS:
+                parser.error(f"there is no command {first!r}; {_nearest(first, _COMMANDS)}")
+        case _:
+            arguments = ("serve", *arguments)
+    asked, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        options = re.findall(r"--[a-z-]+", asked.parser.format_usage())
+        asked.parser.error(f"{unknown[0]!r} is not understood; {_nearest(unknown[0].partition('=')[0], options)}")
+    match asked.command:
+        case "tree":
+            return Tree(asked.url, asked.state_dir or places.state_dir(), asked.json, asked.watch)
+        case "check":
+            return Check(asked.config, tuple(asked.overrides))
+        case "backup":
+            return Backup(asked.target, asked.state_dir or places.state_dir(), asked.force)
+        case _:
+            return Serve(
+                config=asked.config,
+                overrides=tuple(asked.overrides),
+                state_dir=asked.state_dir or places.state_dir(),
+                ready_file=asked.ready_file,
+                strict=asked.strict,
+                log_format=asked.log_format,
+                log_level=asked.log_level,
+            )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="troupe",
+        description="One local server for your editor, browser and scripts: every conversation is a supervised actor.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"troupe {version()}")
+    commands = parser.add_subparsers(
+        dest="command", metavar="command", title="commands", help="`troupe command --help` tells more of each"
+    )
+
+    def command(name: str, *options: argparse.ArgumentParser) -> argparse.ArgumentParser:
+        said = _COMMANDS[name]
+        described = f"{said[0].upper()}{said[1:]}."
+        parser = commands.add_parser(name, help=said, description=described, parents=options, allow_abbrev=False)
+        parser.set_defaults(parser=parser)
+        return parser
+
+    configured, stateful = _configured(), _stateful()
+    serve = command("serve", configured, stateful)
+    serve.add_argument(
+        "--ready-file",
+        type=_path,
+        metavar="FILE",
+        help="write the process id and every address here, as JSON, once all that can listen listens; removed at stop",
+    )
+    serve.add_argument(
+        "--strict", action="store_true", help="end with exit code 2 if a port is taken, instead of trying it again"
+    )
+    serve.add_argument(
+        "--log-format",
+        choices=get_args(LogFormat),
+        default="auto",
+        help="auto (the default) is text on a terminal, and one JSON object a line otherwise",
+    )
+    serve.add_argument(
+        "--log-level", choices=get_args(LogLevel), default="info", help="the least that is logged (default: info)"
+    )
+
+    tree = command("tree", stateful)
+    tree.add_argument("--url", type=_url, help="where the console is, such as http://127.0.0.1:5160; found by itself")
+    style = tree.add_mutually_exclusive_group()
+    style.add_argument("--json", action="store_true", help="print what the server says, as it says it")
+    style.add_argument("--watch", action="store_true", help="draw it again every second, until Ctrl-C")
+
+    command("check", configured)
+
+    backup = command("backup", stateful)
+    backup.add_argument("target", type=_path, metavar="FILE", help="the copy to make; it is whole, or it is not there")
+    backup.add_argument("--force", action="store_true", help="replace FILE if it exists")
+    return parser
+
+
+def _configured() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(add_help=False)
+    options.add_argument(
+        "--config",
+        type=_path,
+        metavar="FILE",
+        help=f"the settings, in TOML (default: {_customary(places.config_file)}, if it exists)",
+    )
+    options.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="overrides",
+        metavar="SECTION.KEY=VALUE",
+        help="change one setting, such as console.port=0; wins over the file, may be repeated",
+    )
+    return options
+
+
+def _stateful() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(add_help=False)
+    options.add_argument(
+        "--state-dir",
+        type=_path,
+        metavar="DIR",
+        help=f"where the database is kept (default: {_customary(places.state_dir)})",
+    )
+    return options
+
+
+def _nearest(word: str, known: Collection[str]) -> str:
+    near = difflib.get_close_matches(word, known, n=1)
+    return f"did you mean {near[0]}?" if near else f"expected one of {', '.join(known)}"
+
+
+def _customary(place: Callable[[], Path]) -> str:
+    try:
+        return str(place()).replace("%", "%%")
+    except Trouble:
+        return "none, there being no home directory"
+
+
+def _path(text: str) -> Path:
+    if not text or "\0" in text:
+        raise argparse.ArgumentTypeError("expected a path")
+    return Path(text).expanduser().absolute()
+
+
+def _url(text: str) -> str:
+    try:
+        parts = urlsplit(text)
+        well = parts.scheme == "http" and parts.hostname and (parts.port is None or parts.port > 0)
+    except ValueError:
+        well = False
+    if not well:
+        raise argparse.ArgumentTypeError(f"expected an address such as http://127.0.0.1:5160, got {text!r}")
+    return text

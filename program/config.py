@@ -1,0 +1,49 @@
+"""Finding and reading the settings, and saying what they amount to (`troupe check`)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from codec.settings import LONGEST, BadSettings, Listening, Settings, parse
+from program.trouble import Trouble
+
+
+def load(path: Path | None, overrides: Sequence[str] = (), *, default: Path) -> Settings:
+    """The settings of the file at `path`, or else of the one at `default` if there is one, under `overrides`."""
+    source = path or default
+    try:
+        return parse(_read(source, optional=path is None), source=str(source), overrides=overrides)
+    except BadSettings as bad:
+        raise Trouble(str(bad)) from None
+
+
+def described(settings: Settings) -> str:
+    """What the settings amount to, one system a line."""
+    names = settings.__struct_fields__
+    width = max(map(len, names))
+    return "\n".join(f"{name:{width}}  {_in_words(getattr(settings, name))}" for name in names)
+
+
+def _in_words(section: object) -> str:
+    match section:
+        case Listening(enabled=True):
+            port = section.port or "any free port"
+            return " and ".join(f"[{each}]:{port}" if ":" in each else f"{each}:{port}" for each in section.addresses)
+        case _:
+            return "on" if getattr(section, "enabled", False) else "off"
+
+
+def _read(path: Path, *, optional: bool) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(LONGEST * 4 + 1)
+    except FileNotFoundError:
+        if optional:
+            return ""
+        raise Trouble(f"{path}: there is no such file. Without --config, the defaults are used") from None
+    except OSError as error:
+        raise Trouble(f"{path}: the configuration cannot be read: {error.strerror}") from None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise Trouble(f"{path}:{line}: not text in UTF-8, as TOML must be; save the file as UTF-8") from None

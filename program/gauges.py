@@ -1,0 +1,16 @@
+"""What the operating system knows about this process."""
+
+import resource
+import sys
+from pathlib import Path
+
+_STATM = Path("/proc/self/statm")
+_UNIT = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss
+
+
+def resident_bytes() -> int:
+    """Memory in use now; where the system does not say (no /proc), the most there ever was."""
+    try:
+        return int(_STATM.read_text("ascii").split()[1]) * resource.getpagesize()
+    except (OSError, ValueError, IndexError):
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _UNIT

@@ -1,0 +1,35 @@
+"""What the kernel tells, in the log: failures, pauses, dead letters. Ordinary ends, a peer's leaving among them, are said
+at debug level only."""
+
+from typing import Any
+
+import structlog
+
+from actors.kernel import ActorRef, DeadLetter, Ended, Why
+
+
+class Journal:
+    """A tracer. What a dead letter held is not its business, only its type."""
+
+    def __init__(self) -> None:
+        self._log = structlog.get_logger("tree")
+
+    def __call__(self, kind: str, ref: ActorRef[Any], detail: object, at: float) -> None:
+        match detail:
+            case Ended(stop, message, restarts) if not stop.why.normal and stop.why is not Why.PEER_GONE:
+                self._log.error(
+                    "an actor failed",
+                    actor=ref.path,
+                    why=stop.why.value,
+                    on=message,
+                    restarts=restarts,
+                    exc_info=stop.error,
+                )
+            case Ended(stop):
+                self._log.debug("an actor ended", actor=ref.path, why=stop.why.value)
+            case DeadLetter():
+                self._log.warning("a message reached nobody", actor=ref.path, message=detail.message, why=detail.why)
+            case float() if kind == "pause":
+                self._log.error("an actor failed too often and is paused", actor=ref.path, seconds=round(detail))
+            case _ if kind == "spawn":
+                self._log.debug("an actor starts", actor=ref.path, restart=detail)

@@ -1,0 +1,40 @@
+"""Where things are kept when nobody says where: the customs of each system."""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from program.trouble import Trouble
+
+
+def state_dir(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
+    """Where the database, and the address of a running server, are kept."""
+    match platform:
+        case "win32":
+            return _base(environ, "LOCALAPPDATA", "AppData", "Local") / "troupe"
+        case "darwin":
+            return _home() / "Library" / "Application Support" / "troupe"
+        case _:
+            return _base(environ, "XDG_STATE_HOME", ".local", "state") / "troupe"
+
+
+def config_file(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
+    """The configuration that is read when it exists."""
+    match platform:
+        case "win32":
+            return _base(environ, "APPDATA", "AppData", "Roaming") / "troupe" / "config.toml"
+        case _:
+            return _base(environ, "XDG_CONFIG_HOME", ".config") / "troupe" / "config.toml"
+
+
+def _base(environ: Mapping[str, str], variable: str, *below_home: str) -> Path:
+    base = Path(environ.get(variable, ""))
+    return base if base.is_absolute() else _home().joinpath(*below_home)  # XDG: a relative path is to be ignored
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:
+        raise Trouble("There is no home directory to keep things in; say where with --state-dir and --config") from None

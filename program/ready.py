@@ -1,0 +1,87 @@
+"""Saying where the server is: the ready file, and `server.json` in the state directory.
+
+Both hold the same JSON, `{"pid": 1, "listeners": {"console": "http://127.0.0.1:5160", "sidekick": null}}`, where null
+is a listener that is known to be down. Whoever started the server waits for the first; `troupe tree` finds the server
+by the second. A file is whole or absent, never in between; it is only ever there while the server is up, `kill -9`
+aside: what such an end leaves behind is taken away by the next start.
+"""
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+
+from program.trouble import Trouble
+
+SERVER_FILE = "server.json"
+LONGEST = 65_536
+
+
+class Announcement(msgspec.Struct, frozen=True):
+    pid: int
+    listeners: dict[str, str | None]
+
+
+def read(path: Path) -> Announcement | None:
+    """What is announced there, if anything is."""
+    try:
+        with path.open("rb") as file:
+            return msgspec.json.decode(file.read(LONGEST), type=Announcement)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+class ReadyFiles:
+    """The same announcement in several files, for as long as the block lasts.
+
+    Enter it when the state directory is ours alone: entering takes away what a killed server left behind.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._paths = tuple(paths)
+
+    def __enter__(self) -> "ReadyFiles":
+        for path in self._paths:
+            _refuse_anything_else(path)
+        self._remove()
+        return self
+
+    def announce(self, listeners: Mapping[str, str | None]) -> None:
+        """To be called once every listener is up or known to be down, and again whenever that changes."""
+        content = msgspec.json.encode(Announcement(os.getpid(), dict(listeners))) + b"\n"
+        for path in self._paths:
+            try:
+                _write_whole(path, content)
+            except OSError as error:
+                raise Trouble(f"{path}: the ready file cannot be written: {error.strerror}") from None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._remove()
+
+    def _remove(self) -> None:
+        for path in self._paths:
+            with suppress(OSError):  # gone already, or its folder is: nobody can read it there
+                path.unlink()
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _refuse_anything_else(path: Path) -> None:
+    """A mistyped --ready-file must not cost anybody a file."""
+    if not path.parent.is_dir():
+        raise Trouble(f"{path}: the ready file has no folder to be in; make {path.parent} first")
+    if path.is_dir() or (path.exists() and path.stat().st_size and read(path) is None):
+        raise Trouble(f"{path}: there is something else already; expected a ready file of ours, an empty file, or none")

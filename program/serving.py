@@ -1,0 +1,119 @@
+"""From a tree to an exit code: the tree runs, signals stop it, and the world is told where its listeners are.
+
+    while                                                a signal does
+    the tree runs, or starts                             cancel it; the kernel makes an orderly stop of that
+    it stops in order (at most the root's grace)         a second one kills it
+
+The ready file is written once every listener is up or known to be down, and again when that changes. A ready file that
+cannot be written, and with `strict` a listener that is down, end the program with a sentence, after an orderly stop.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import structlog
+import trio
+
+from actors.kernel import ChildSpec, Stage, Tracer, Why, run
+from codec.console import Listening
+from program import signals
+from program.notify import Notifier
+from program.trouble import WENT_WRONG, Trouble
+
+
+class Listeners:
+    """All listeners the tree is to have, by system; the tree reports, `serve` waits."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._known: dict[str, Listening | None] = dict.fromkeys(names)
+        self._changed = trio.Event()
+        if self.settled:  # there are none
+            self._changed.set()
+
+    def report(self, name: str, listening: Listening) -> None:
+        self._known[name] = listening
+        self._changed.set()
+
+    def known(self, name: str) -> Listening | None:
+        """What was last said of it; None before anything was."""
+        return self._known.get(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+    @property
+    def settled(self) -> bool:
+        return None not in self._known.values()
+
+    @property
+    def down(self) -> list[str]:
+        """A sentence for each that is down."""
+        return [each.sentence for each in self._known.values() if each is not None and not each.up]
+
+    def urls(self) -> Mapping[str, str | None]:
+        return {name: each.url if each is not None and each.up else None for name, each in self._known.items()}
+
+    async def changed(self) -> None:
+        """Until something was reported since the last call."""
+        await self._changed.wait()
+        self._changed = trio.Event()
+
+
+async def serve(
+    spec: ChildSpec,
+    listeners: Listeners,
+    *,
+    announce: Callable[[Mapping[str, str | None]], None],
+    strict: bool,
+    tracer: Tracer | None = None,
+    notifier: Notifier | None = None,
+) -> None:
+    """Run the tree to its end. Raises Trouble for what a person can mend."""
+    log = structlog.get_logger("troupe")
+    notifier = notifier or Notifier()
+    stages: list[Stage] = []
+    orderly = trio.CancelScope()
+    trouble: Trouble | None = None
+
+    def stop(reason: str) -> None:
+        log.info("stopping", reason=reason)
+        notifier.stopping()
+        orderly.cancel()
+
+    def kill(signal: str) -> None:
+        log.warning("stopping at once", reason=signal)
+        for stage in stages:
+            if stage.root is not None:
+                stage.root.kill()
+
+    async def tell_the_world() -> None:
+        nonlocal trouble
+        ready = False
+        try:
+            while True:
+                await listeners.changed()
+                if not listeners.settled:
+                    continue
+                announce(listeners.urls())
+                notifier.status(" ".join(listeners.down) or "all is well")
+                if ready:
+                    continue
+                if strict and listeners.down:
+                    raise Trouble(" ".join(listeners.down))
+                ready = True
+                notifier.ready()
+                log.info("ready", **{name: url or "down" for name, url in listeners.urls().items()})
+        except Trouble as found:
+            trouble = found
+            stop(str(found))
+
+    async with trio.open_nursery() as nursery:
+        await nursery.start(signals.listen, stop, kill)
+        nursery.start_soon(notifier.watchdog)
+        nursery.start_soon(tell_the_world)
+        with orderly:
+            ended = await run(spec, tracer=tracer, on_stage=stages.append)
+            if ended.why is Why.CRASHED:
+                trouble = Trouble(f"The server has crashed ({ended}); its log says where.", code=WENT_WRONG)
+        nursery.cancel_scope.cancel()
+    if trouble is not None:
+        raise trouble

@@ -1,0 +1,172 @@
+"""`troupe tree`: asks the console of a running server for its tree, and shows it in the terminal."""
+
+import http.client
+import os
+import shutil
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TextIO
+from urllib.parse import urlsplit
+
+import msgspec
+
+from codec.console import Hello
+from program import ready
+from program.arguments import Tree
+from program.drawing import draw
+from program.terminal import colours_wanted, fitted, is_terminal, printable
+from program.trouble import WENT_WRONG, Trouble
+
+DEADLINE = 5.0
+LARGEST = 64 * 1024 * 1024
+INTERVAL = 1.0
+
+_HOME, _CLEAR_BELOW, _HIDE_CURSOR, _SHOW_CURSOR = "\x1b[H", "\x1b[J", "\x1b[?25l", "\x1b[?25h"
+
+
+def show(command: Tree, out: TextIO | None = None) -> int:
+    """Print the tree once, or every second until Ctrl-C; the exit code."""
+    out = out or sys.stdout
+    try:
+        if command.watch:
+            _watch(command, out)
+        elif command.json:
+            _print(fetch(address(command)).decode("utf-8", "replace"), out)
+        else:
+            _print(_picture(command, out), out)
+    except BrokenPipeError:  # `troupe tree | head`: enough was seen
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())  # or the flush at exit complains
+    return 0
+
+
+def address(command: Tree) -> str:
+    """Where the console of the running server is."""
+    if command.url:
+        return command.url
+    announced = ready.read(command.state_dir / ready.SERVER_FILE)
+    if announced is None:
+        raise Trouble(
+            f"No server is running with its state in {command.state_dir}. Start one with `troupe`, or say where it is "
+            "with --state-dir or --url",
+            code=WENT_WRONG,
+        )
+    url = announced.listeners.get("console")
+    if url is None:
+        raise Trouble(
+            f"The server is running (pid {announced.pid}), but its console, which would show the tree, is down; "
+            "its log says why",
+            code=WENT_WRONG,
+        )
+    return url
+
+
+def fetch(url: str, *, deadline: float = DEADLINE) -> bytes:
+    """What `/tree.json` says there, all of it within `deadline` seconds."""
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=deadline)
+    late = threading.Event()
+    try:
+        connection.connect()
+        with _cut_off(connection.sock, deadline, late):
+            connection.request("GET", "/tree.json", headers={"Accept": "application/json"})
+            with connection.getresponse() as response:
+                body = response.read(LARGEST + 1)
+                missing = response.length
+    except ConnectionRefusedError:
+        raise Trouble(f"No server answers at {url}. Start one with `troupe`", code=WENT_WRONG) from None
+    except (OSError, http.client.HTTPException) as error:
+        if late.is_set() or isinstance(error, TimeoutError):
+            raise _too_slow(url, deadline) from None
+        raise _not_asked(url, getattr(error, "strerror", None) or str(error) or type(error).__name__) from None
+    finally:
+        connection.close()
+    if late.is_set():
+        raise _too_slow(url, deadline)
+    if response.status != 200:
+        said = printable(f"{response.status} {response.reason}")
+        raise Trouble(f"The server at {url} answered {said} instead of its tree; is it a Troupe?", code=WENT_WRONG)
+    if len(body) > LARGEST:
+        raise Trouble(f"The tree at {url} is larger than {LARGEST:,} bytes; open the page instead", code=WENT_WRONG)
+    if missing:
+        raise _not_asked(url, "its answer broke off")
+    return body
+
+
+def _picture(command: Tree, out: TextIO) -> str:
+    url = address(command)
+    try:
+        hello = msgspec.json.decode(fetch(url), type=Hello)
+    except msgspec.DecodeError as error:
+        raise Trouble(
+            f"What {url} says is no tree that this version knows ({error}); is another version of Troupe running?",
+            code=WENT_WRONG,
+        ) from None
+    return draw(hello, width=shutil.get_terminal_size().columns, colours=colours_wanted(out))
+
+
+def _watch(command: Tree, out: TextIO) -> None:
+    terminal = is_terminal(out)
+    try:
+        if terminal:
+            out.write(_HIDE_CURSOR)
+        while True:
+            size = shutil.get_terminal_size()
+            try:
+                picture = _picture(command, out)
+            except Trouble as trouble:  # it may come, or come back
+                picture = str(trouble)
+            if terminal:
+                picture = f"{_HOME}{_CLEAR_BELOW}{_cropped(picture, size.lines - 1, size.columns)}"
+            _print(picture if terminal else f"{picture}\n", out)
+            time.sleep(INTERVAL)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        if terminal:
+            out.write(_SHOW_CURSOR)
+            out.flush()
+
+
+def _cropped(picture: str, height: int, width: int) -> str:
+    lines = picture.split("\n")
+    if len(lines) <= height:
+        return picture
+    more = fitted(f"… {len(lines) - height + 1} more lines; a taller terminal, or the page, shows them", width)
+    return "\n".join([*lines[: height - 1], more.rstrip()])
+
+
+def _print(text: str, out: TextIO) -> None:
+    encoding = out.encoding or "utf-8"
+    out.write(text.encode(encoding, "replace").decode(encoding) + "\n")  # box characters on a terminal without them
+    out.flush()
+
+
+@contextmanager
+def _cut_off(sock: socket.socket, deadline: float, late: threading.Event) -> Iterator[None]:
+    """A socket's timeout is for each read; whoever sends a byte a second is cut off by this one."""
+
+    def cut() -> None:
+        late.set()
+        with suppress(OSError):
+            sock.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(deadline, cut)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _not_asked(url: str, reason: str) -> Trouble:
+    return Trouble(f"The server at {url} could not be asked for its tree: {printable(reason)}", code=WENT_WRONG)
+
+
+def _too_slow(url: str, deadline: float) -> Trouble:
+    return Trouble(f"The server at {url} did not answer within {deadline:g} seconds", code=WENT_WRONG)

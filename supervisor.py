@@ -1,0 +1,127 @@
+"""Troupe, from top to bottom: what the program does, and the tree it runs.
+
+    troupe                     top: never dies of a child; one that keeps failing is paused, and tried again later
+    ├─ store                   the one writer of the database
+    └─ console                 observer · viewers (one per open page) · door on :5160
+
+This file alone knows all the others. `python supervisor.py` is the same as `troupe`.
+"""
+
+import math
+import os
+import sys
+import time
+from collections.abc import Sequence
+from functools import partial
+from importlib import resources
+
+import trio
+
+from actors.console import Desk, Facts, Observer, SystemFact, Viewers
+from actors.kernel import ChildSpec, Stage, Top, supervisor_spec
+from actors.store import Backup, StateDirectory, StateError, store_spec
+from codec.settings import Section, Settings
+from program import arguments, places, signals, tree
+from program.backup import back_up
+from program.config import described, load
+from program.gauges import resident_bytes
+from program.journal import Journal
+from program.logs import logging_to
+from program.ready import SERVER_FILE, ReadyFiles
+from program.serving import Listeners, serve
+from program.trouble import Trouble
+from program.version import version
+from transports.console import console_application, console_websocket
+from transports.door import Door
+from transports.listener import listener_spec
+
+STOP_WITHIN = 9.0
+"""Seconds for the orderly stop of the whole tree; then what is left is killed."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    return signals.quietly(partial(_main, sys.argv[1:] if argv is None else argv))
+
+
+def _main(argv: Sequence[str]) -> int:
+    try:
+        match arguments.read(argv):
+            case arguments.Serve() as command:
+                run_server(command)
+            case arguments.Tree() as command:
+                return tree.show(command)
+            case arguments.Check(config, overrides):
+                print(described(load(config, overrides, default=places.config_file())))
+            case arguments.Backup(target, state_dir, force):
+                back_up(state_dir / "troupe.db", target, copy=lambda source, copy: Backup(source, copy).run(), force=force)
+    except (Trouble, StateError) as trouble:
+        print(f"troupe: {trouble}", file=sys.stderr)
+        return getattr(trouble, "code", 2)
+    return 0
+
+
+def run_server(command: arguments.Serve) -> None:
+    settings = load(command.config, command.overrides, default=places.config_file())
+    files = [command.state_dir / SERVER_FILE, *([command.ready_file] if command.ready_file else [])]
+    with (
+        StateDirectory.claim(command.state_dir) as directory,
+        logging_to(form=command.log_format, level=command.log_level),
+        ReadyFiles(files) as ready,
+    ):
+        trio.run(partial(_serve, settings, directory, ready, strict=command.strict))
+
+
+async def _serve(settings: Settings, directory: StateDirectory, ready: ReadyFiles, *, strict: bool) -> None:
+    listeners = Listeners([name for name in settings.listening() if name in SYSTEMS])
+    await serve(
+        troupe(settings, directory, listeners),
+        listeners,
+        announce=ready.announce,
+        strict=strict,
+        tracer=Journal(),
+    )
+
+
+# -- the tree
+
+SYSTEMS = {
+    "store": "keeps what must be kept",
+    "console": "shows the living tree",
+}
+
+
+def troupe(settings: Settings, directory: StateDirectory, listeners: Listeners) -> ChildSpec:
+    children = [store_spec(directory)]
+    if settings.console.enabled:
+        children.append(console(settings, listeners))
+    return ChildSpec("troupe", lambda: Top(children), start_timeout=math.inf, grace=STOP_WITHIN)
+
+
+def console(settings: Settings, listeners: Listeners) -> ChildSpec:
+    facts = Facts(version(), os.getpid(), started=time.time(), wall=time.time, memory=resident_bytes)
+    systems = [
+        SystemFact(name, enabled=getattr(settings, name, Section()).enabled, listens=name in listeners, about=about)
+        for name, about in SYSTEMS.items()
+    ]
+
+    def door(stage: Stage) -> Door:
+        desk = Desk(stage.registry, stage.new_id)
+        return Door(
+            app=console_application(desk, resources.files("web")),
+            on_websocket=console_websocket(desk),
+            hosts=settings.console.addresses,
+            port=settings.console.port,
+        )
+
+    return supervisor_spec(
+        "console",
+        [
+            ChildSpec("observer", lambda: Observer(facts, systems, listeners.known)),
+            ChildSpec("viewers", Viewers, start_timeout=math.inf, grace=math.inf),
+            listener_spec("console", door, listeners.report),
+        ],
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

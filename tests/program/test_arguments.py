@@ -1,0 +1,165 @@
+import os
+import shlex
+from pathlib import Path
+
+import pytest
+
+from program import arguments, places
+from program.arguments import Backup, Check, Serve, Tree
+from program.trouble import Trouble
+from program.version import version
+
+HERE = places.state_dir()
+
+SERVE = Serve(
+    config=None,
+    overrides=(),
+    state_dir=HERE,
+    ready_file=None,
+    strict=False,
+    log_format="auto",
+    log_level="info",
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("", SERVE),
+        ("serve", SERVE),
+        ("tree", Tree(url=None, state_dir=HERE, json=False, watch=False)),
+        ("tree --json --url http://[::1]:1", Tree(url="http://[::1]:1", state_dir=HERE, json=True, watch=False)),
+        ("tree --watch --state-dir /s", Tree(url=None, state_dir=Path("/s"), json=False, watch=True)),
+        ("check", Check(config=None, overrides=())),
+        ("check --config /c --set a.b=1", Check(config=Path("/c"), overrides=("a.b=1",))),
+        ("backup /b", Backup(target=Path("/b"), state_dir=HERE, force=False)),
+        ("backup --force --state-dir=/s /b", Backup(target=Path("/b"), state_dir=Path("/s"), force=True)),
+    ],
+)
+def test_a_command_line_is_a_value(line: str, command: arguments.Command) -> None:
+    assert arguments.read(shlex.split(line)) == command
+
+
+@pytest.mark.parametrize("prefix", ["", "serve "])
+def test_the_options_of_serve_need_no_command(prefix: str) -> None:
+    command = arguments.read(
+        shlex.split(
+            f"{prefix}--config /c --set a.b=1 --set c.d=2 --state-dir /s --ready-file /r --strict --log-format json "
+            "--log-level debug"
+        )
+    )
+    assert command == Serve(
+        config=Path("/c"),
+        overrides=("a.b=1", "c.d=2"),
+        state_dir=Path("/s"),
+        ready_file=Path("/r"),
+        strict=True,
+        log_format="json",
+        log_level="debug",
+    )
+
+
+def test_paths_are_absolute_and_know_the_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/home/me")
+    command = arguments.read(["--config=~/c.toml", "--state-dir", "state"])
+    assert isinstance(command, Serve)
+    assert (command.config, command.state_dir) == (Path("/home/me/c.toml"), tmp_path / "state")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("backpu", "there is no command 'backpu'; did you mean backup?"),
+        ("frobnicate", "there is no command 'frobnicate'; expected one of serve, tree, check, backup"),
+        ("''", "there is no command ''"),
+        ("--stric", "'--stric' is not understood; did you mean --strict?"),
+        ("--redy-file=x", "'--redy-file=x' is not understood; did you mean --ready-file?"),
+        ("serve extra", "'extra' is not understood; expected one of --config,"),
+        ("tree --config x", "'--config' is not understood"),
+        ("--log-level loud", "invalid choice: 'loud'"),
+        ("--set", "expected one argument"),
+        ("--config ''", "expected a path"),
+        ("backup", "required: FILE"),
+        ("tree --json --watch", "not allowed with argument"),
+        ("tree --url localhost:5160", "expected an address such as http://127.0.0.1:5160, got 'localhost:5160'"),
+        ("tree --url https://localhost", "expected an address such as"),
+        ("tree --url http://", "expected an address such as"),
+        ("tree --url http://h:99999", "expected an address such as"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2_and_a_sentence(
+    line: str, expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        arguments.read(shlex.split(line))
+    assert ended.value.code == 2
+    said = capsys.readouterr()
+    assert expected in said.err
+    assert said.out == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("--help", ["serve", "tree", "check", "backup", "examples:"]),
+        ("serve --help", ["--ready-file FILE", "--strict", "--set SECTION.KEY=VALUE", "--log-format"]),
+        ("tree --help", ["--watch", "--json", "--url URL", "--state-dir DIR"]),
+        ("check --help", ["--config FILE"]),
+        ("backup --help", ["FILE", "--force"]),
+        ("--version", [f"troupe {version()}"]),
+    ],
+)
+def test_help_is_printed_and_names_everything(
+    line: str, expected: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        arguments.read(shlex.split(line))
+    assert ended.value.code == 0
+    printed = capsys.readouterr().out
+    assert [each for each in expected if each not in printed] == []
+
+
+@pytest.mark.parametrize(
+    ("environ", "platform", "state", "config"),
+    [
+        ({}, "linux", "/home/me/.local/state/troupe", "/home/me/.config/troupe/config.toml"),
+        (
+            {"XDG_STATE_HOME": "/s", "XDG_CONFIG_HOME": "/c"},
+            "linux",
+            "/s/troupe",
+            "/c/troupe/config.toml",
+        ),
+        (
+            {"XDG_STATE_HOME": "relative", "XDG_CONFIG_HOME": ""},
+            "linux",
+            "/home/me/.local/state/troupe",
+            "/home/me/.config/troupe/config.toml",
+        ),
+        ({}, "darwin", "/home/me/Library/Application Support/troupe", "/home/me/.config/troupe/config.toml"),
+        ({"LOCALAPPDATA": "/l", "APPDATA": "/a"}, "win32", "/l/troupe", "/a/troupe/config.toml"),
+        ({}, "win32", "/home/me/AppData/Local/troupe", "/home/me/AppData/Roaming/troupe/config.toml"),
+    ],
+)
+def test_things_are_kept_where_each_system_has_them(
+    monkeypatch: pytest.MonkeyPatch, environ: dict[str, str], platform: str, state: str, config: str
+) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    assert places.state_dir(environ, platform) == Path(state)
+    assert places.config_file(environ, platform) == Path(config)
+
+
+def test_without_a_home_one_has_to_say_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError
+
+    monkeypatch.setattr(Path, "home", homeless)
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    with pytest.raises(Trouble, match="say where with --state-dir"):
+        arguments.read([])
+    assert isinstance(arguments.read(["--state-dir", os.curdir]), Serve)
+
+
+def test_the_version_is_the_project_files() -> None:
+    text = (Path(__file__).parents[2] / "pyproject.toml").read_text()
+    assert f'version = "{version()}"' in text

@@ -1,0 +1,255 @@
+from collections.abc import Iterable
+
+import hypothesis
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codec.settings import LONGEST, BadSettings, Settings, lines_of, parse
+
+
+def problems(text: str = "", overrides: Iterable[str] = ()) -> tuple[str, ...]:
+    with pytest.raises(BadSettings) as caught:
+        parse(text, source="c.toml", overrides=tuple(overrides))
+    assert str(caught.value) == "\n".join(caught.value.problems)
+    return caught.value.problems
+
+
+def test_nothing_given_is_five_systems_on_their_own_ports() -> None:
+    settings = parse("", source="c.toml")
+    assert settings == Settings()
+    assert {name: each.port for name, each in settings.listening().items()} == {
+        "console": 5160,
+        "sidekick": 5163,
+        "judge": 10043,
+        "agent": 3199,
+    }
+    assert settings.ipc.enabled
+
+
+def test_a_file_sets_what_it_names_and_leaves_the_rest() -> None:
+    settings = parse('[console]\nport = 0\nhost = "::1"\n[ipc]\nenabled = false\n', source="c.toml")
+    assert (settings.console.port, settings.console.host, settings.ipc.enabled) == (0, "::1", False)
+    assert settings.sidekick == Settings().sidekick
+
+
+def test_localhost_means_both_loopbacks() -> None:
+    settings = parse("", source="c.toml", overrides=["agent.host=127.0.0.2"])
+    assert settings.console.addresses == ("127.0.0.1", "::1")
+    assert settings.agent.addresses == ("127.0.0.2",)
+
+
+def test_what_is_disabled_does_not_listen() -> None:
+    assert "judge" not in parse("[judge]\nenabled = false", source="c.toml").listening()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[consol]", "c.toml:1: consol is not a section. Did you mean console? The sections are console, sidekick,"),
+        ("\n[Judge]", "c.toml:2: Judge is not a section. Did you mean judge?"),
+        ("[zzz]", "c.toml:1: zzz is not a section. The sections are console,"),
+        ("port = 1", "c.toml:1: port stands outside of any section; expected it under a heading such as [console]"),
+        ("verbose = true", "c.toml:1: verbose is not a section."),
+        ("console = 5160", "c.toml:1: console is a section; expected [console] with keys under it, got 5160"),
+        ("[[console]]\nport = 1", "c.toml:1: console is a section; expected [console] with keys under it, got an"),
+        ("[console]\n\nprot = 1", "c.toml:3: console.prot is not a setting. Did you mean console.port? [console]"),
+        ("[ipc]\nport = 1", "c.toml:2: ipc.port is not a setting. [ipc] knows only enabled"),
+        ("[console.inner]\nport = 1", "c.toml:1: console.inner is not a setting. [console] knows enabled, host"),
+        ('[console]\n"a\\u001bb" = 1', 'c.toml:2: console."a\\u001bb" is not a setting.'),
+        ("[console]\nport = true", "c.toml:2: console.port: expected a whole number from 0 to 65535"),
+        ("[console]\nport = -1", "c.toml:2: console.port: expected a whole number from 0 to 65535"),
+        ("[console]\nport = 65536", "got 65536"),
+        ("[console]\nport = 80.0", "got 80.0"),
+        ('[console]\nport = "80"', 'got "80"'),
+        ("[console]\nport = [1]", "got an array"),
+        ("[console]\nport = 1979-05-27", "got 1979-05-27"),
+        ("[console]\nenabled = 1", "c.toml:2: console.enabled: expected true or false, got 1"),
+        ("[console]\nhost = 1", 'c.toml:2: console.host: expected "localhost" or a loopback address such as'),
+        ('[console]\nhost = "example.org"', 'got "example.org"'),
+        ('[console]\nhost = "[::1]"', 'got "[::1]"'),
+        ('[console]\nhost = ""', 'got ""'),
+        (f'[console]\nhost = "{"x" * 500}"', "…"),
+        ("a = 1\nb = [1,,]", "c.toml:2:8: not valid TOML: Invalid value"),
+        ("[console\nport = 1", "c.toml:1:9: not valid TOML: Expected ']'"),
+        ("[console]\nport = ", "c.toml:2:8: not valid TOML: Invalid value"),
+        ("[console]\r\nport = 1\r\nport = 2\r\n", "c.toml:3:9: not valid TOML: Cannot overwrite a value"),
+        pytest.param("x = " + "[" * 9_000, "c.toml: not valid TOML: it holds brackets too deep", id="brackets"),
+        pytest.param("x = " + "9" * 9_000, "c.toml: not valid TOML:", id="digits"),
+        pytest.param("#" * (LONGEST + 1), "c.toml: the configuration is 65,537 characters long; expected", id="length"),
+    ],
+)
+def test_a_mistake_is_named_with_its_place_and_what_was_expected(text: str, expected: str) -> None:
+    (problem,) = problems(text)
+    assert expected in problem
+    assert len(problem) < 300
+    assert problem.isprintable()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "8.8.8.8", "fe80::1"])
+def test_listening_off_loopback_is_refused_with_the_reason(host: str) -> None:
+    (problem,) = problems(f'[console]\nhost = "{host}"')
+    assert f'"{host}" can be reached from other machines, and that wants a token and TLS' in problem
+
+
+def test_everything_that_is_wrong_is_said_at_once_in_the_order_of_the_file_then_of_the_flags() -> None:
+    found = problems(
+        '[console]\nport = "x"\n[nope]\n[judge]\nenabled = 3\nhots = 1\n',
+        ["judge.port=x", "agent.enabled=maybe", "zzz"],
+    )
+    assert [each.split(": ")[0] for each in found] == [
+        "c.toml:2",
+        "c.toml:3",
+        "c.toml:5",
+        "c.toml:6",
+        "--set judge.port=x",
+        "--set agent.enabled=maybe",
+        "--set zzz",
+    ]
+
+
+def test_the_flags_are_judged_though_the_file_is_no_toml() -> None:
+    assert len(problems("[", ["console.port=x"])) == 2
+
+
+@pytest.mark.parametrize(
+    ("flag", "section", "key", "value"),
+    [
+        ("console.port=0", "console", "port", 0),
+        (" console . port = 8080 # why", "console", "port", 8080),
+        ("console.host=127.0.0.1", "console", "host", "127.0.0.1"),
+        ("console.host=::1", "console", "host", "::1"),
+        ('console.host="::1"', "console", "host", "::1"),
+        ("console.host=localhost", "console", "host", "localhost"),
+        ("ipc.enabled=false", "ipc", "enabled", False),
+    ],
+)
+def test_a_flag_is_read_as_toml_and_else_as_a_bare_string(flag: str, section: str, key: str, value: object) -> None:
+    assert getattr(getattr(parse("", source="c.toml", overrides=[flag]), section), key) == value
+
+
+def test_a_flag_wins_over_the_file_and_the_last_flag_over_the_first() -> None:
+    settings = parse("[console]\nport = 1", source="c.toml", overrides=["console.port=2", "console.port=3"])
+    assert settings.console.port == 3
+
+
+@pytest.mark.parametrize(
+    ("flag", "expected"),
+    [
+        ("console.port", "expected section.key=value, such as console.port=5160"),
+        ("port=1", "expected section.key=value"),
+        ("a.b.c=1", "expected section.key=value"),
+        (".port=1", "expected section.key=value"),
+        ("", "expected section.key=value"),
+        ("consle.port=1", "consle is not a section. Did you mean console?"),
+        ("console.prt=1", "console.prt is not a setting. Did you mean console.port?"),
+        ("console.port=", 'expected a whole number from 0 to 65535 (0 takes any free port), got ""'),
+        ("console.port=1\nconsole.host=::1", "got"),
+        ("console.enabled=yes", 'expected true or false, got "yes"'),
+        ("console.host=\x1b[31m", 'got "\\u001b[31m"'),
+    ],
+)
+def test_a_wrong_flag_is_named_with_what_was_expected(flag: str, expected: str) -> None:
+    (problem,) = problems(overrides=[flag])
+    assert problem.startswith("--set ")
+    assert expected in problem
+    assert problem.isprintable()
+
+
+def test_two_systems_on_one_port_are_named() -> None:
+    (problem,) = problems("[agent]\nport = 5163")
+    assert problem == "c.toml:2: sidekick.port and agent.port are both 5163; expected two different ports"
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["agent.port=5163", "sidekick.port=1"],
+        ["agent.port=5163", "sidekick.enabled=false"],
+        ["agent.port=5163", "agent.host=127.0.0.2"],
+        ["agent.port=0", "sidekick.port=0"],
+    ],
+)
+def test_one_port_twice_is_fine_where_nothing_meets(overrides: list[str]) -> None:
+    parse("", source="c.toml", overrides=overrides)
+
+
+def test_a_flag_can_mend_two_ports_that_the_file_has_alike() -> None:
+    assert parse("[agent]\nport = 5160", source="c.toml", overrides=["console.port=0"]).agent.port == 5160
+
+
+TRICKY = '''\
+# [console]
+one = 1
+text = """
+[console]
+port = 1
+"""
+
+a.b.c = { d = 1, e = [ { f = 1 } ] }
+array = [
+    1,  # ]
+]
+"quoted key" = "\u2028"
+  [ x . "y" ]  # comment
+z = 1
+[[list]]
+z = 2
+[[list]]
+y = 3
+'''
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        (("one",), 2),
+        (("text",), 3),
+        (("a",), 8),
+        (("a", "b", "c", "d"), 8),
+        (("array",), 9),
+        (("quoted key",), 12),
+        (("x",), 13),
+        (("x", "y"), 13),
+        (("x", "y", "z"), 14),
+        (("list",), 15),
+        (("list", "z"), 16),
+        (("list", "y"), 18),
+    ],
+)
+def test_the_line_of_a_key_is_where_its_statement_begins(path: tuple[str, ...], line: int) -> None:
+    assert lines_of(TRICKY)[path] == line
+
+
+LINES = st.sampled_from(
+    [
+        "[console]",
+        "[ipc]",
+        "[[agent]]",
+        "[a.b]",
+        "port = 1",
+        "host = '::1'",
+        "x.y = {z = 1}",
+        'x = """',
+        '"""',
+        "y = [",
+        "]",
+        "# #",
+        "",
+        "\x00",
+        "=",
+        "🦜 = 1",
+    ]
+)
+
+
+@pytest.mark.slow
+@hypothesis.settings(deadline=None)
+@given(st.lists(LINES).map("\n".join) | st.text(), st.lists(st.text() | st.text().map("console.port={}".format)))
+def test_whatever_is_given_is_either_settings_or_words(text: str, overrides: list[str]) -> None:
+    said: tuple[str, ...] | None = None
+    try:
+        parse(text, source="c.toml", overrides=overrides)
+    except BadSettings as bad:
+        said = bad.problems
+    assert said is None or (said and all(each.isprintable() for each in said))

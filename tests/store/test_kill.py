@@ -1,0 +1,98 @@
+"""`kill -9` at any moment is a normal way to stop."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from actors.store.connection import connect
+from actors.store.directory import StateDirectory
+from actors.store.operations import Get, Read
+from actors.store.reader import Reader
+from tests.store.appender import STREAMS
+
+KILLS = 50
+ROOT = Path(__file__).parent.parent.parent
+
+
+class Server:
+    def __init__(self, path: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.store.appender", str(path)],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+
+    def live_and_die(self, name: str, acknowledgements: int, seconds: float) -> list[tuple[str, int, bytes]]:
+        """Run until so many acknowledgements and seconds have passed; all that was acknowledged."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{name}\n".encode())
+        self.process.stdin.flush()
+        pid = int(self.process.stdout.readline().split()[1])
+        lines = [self.process.stdout.readline() for _ in range(acknowledgements)]
+        time.sleep(seconds)  # a real process on a real disk: where it stands when it dies is to be anywhere
+        os.kill(pid, signal.SIGKILL)
+        while (line := self.process.stdout.readline()) != b"dead\n":
+            assert line.endswith(b"\n"), "the server's parent has ended"
+            lines.append(line)
+        return [(stream.decode(), int(seq), payload) for stream, seq, payload in map(bytes.split, lines)]
+
+    def close(self) -> None:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.close()
+        self.process.stdout.close()
+        assert self.process.wait(10) == 0
+
+
+def check(path: Path, acknowledged: dict[tuple[str, int], bytes]) -> None:
+    with StateDirectory.claim(path) as directory:
+        connection = connect(directory.database, readonly=True)  # which leaves the log for the next life to recover
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        connection.close()
+        reader = Reader(directory.database)
+        kept: dict[tuple[str, int], bytes] = {}
+        for stream in (f"s{number}" for number in range(STREAMS)):
+            after = 0
+            while page := reader.execute([Read(stream, after, 10_000)])[0]:
+                assert isinstance(page, list)
+                assert [seq for seq, _ in page] == list(range(after + 1, after + 1 + len(page)))
+                kept |= {(stream, seq): payload for seq, payload in page}
+                after += len(page)
+        assert acknowledged.items() <= kept.items()
+        assert len(set(kept.values())) == len(kept), "an event was kept twice"
+        numbers: dict[str, int] = {}
+        for payload in acknowledged.values():
+            writer, number = payload.decode().rsplit("-", 1)
+            numbers[writer] = max(numbers.get(writer, 0), int(number))
+        for writer, number in numbers.items():
+            (last,) = reader.execute([Get("last", writer)])
+            assert isinstance(last, bytes)
+            assert int(last.decode().rsplit("-", 1)[1]) >= number
+        reader.close()
+
+
+@pytest.mark.slow
+def test_after_fifty_kills_every_acknowledged_event_is_there_and_none_twice(tmp_path: Path) -> None:
+    moments = random.Random(50)
+    path = tmp_path / "state"
+    path.mkdir()
+    acknowledged: dict[tuple[str, int], bytes] = {}
+    server = Server(path)
+    try:
+        for life in range(KILLS):
+            answers = server.live_and_die(str(life), moments.choice([0, 0, 1, 30, 100]), moments.uniform(0, 0.03))
+            for stream, seq, payload in answers:
+                assert (stream, seq) not in acknowledged, "a number was given twice"
+                acknowledged[stream, seq] = payload
+            check(path, acknowledged)
+    finally:
+        server.close()
+    assert len(acknowledged) > KILLS

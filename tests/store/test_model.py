@@ -1,0 +1,119 @@
+"""Random operations in random groups, against a model of plain dictionaries; reopened now and then, full now and then."""
+
+import hashlib
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+
+from actors.store.database import Database
+from actors.store.errors import Conflict, StoreFull
+from actors.store.operations import (
+    Append,
+    Delete,
+    Drop,
+    Get,
+    GetBlob,
+    Keys,
+    Operation,
+    Put,
+    PutBlob,
+    Read,
+    Streams,
+    Trim,
+)
+from actors.store.reader import Reader
+
+NAMES = st.sampled_from(["a", "b", "ü/c"])
+DATA = st.binary(max_size=20) | st.just(b"x" * 5000)
+OPERATIONS: st.SearchStrategy[Operation[Any]] = st.one_of(
+    st.builds(Append, NAMES, st.lists(DATA, min_size=1, max_size=4), st.none() | st.integers(0, 6)),
+    st.builds(Trim, NAMES, st.integers(0, 8)),
+    st.builds(Drop, NAMES),
+    st.builds(Put, NAMES, NAMES, DATA),
+    st.builds(Delete, NAMES, NAMES),
+    st.builds(PutBlob, DATA),
+)
+GROUPS = st.lists(OPERATIONS, min_size=1, max_size=8)
+
+
+class Model:
+    def __init__(self) -> None:
+        self.logs: dict[str, tuple[int, dict[int, bytes]]] = {}
+        self.pairs: dict[tuple[str, str], bytes] = {}
+        self.blobs: dict[str, bytes] = {}
+
+    def check(self, operation: Operation[Any], answer: object) -> None:
+        """This answer is the right one; do the same here."""
+        if isinstance(answer, StoreFull):
+            return
+        match operation:
+            case Append(stream, events, expected):
+                last, log = self.logs.get(stream, (0, {}))
+                if expected is not None and expected != last:
+                    assert isinstance(answer, Conflict)
+                    assert answer.last == last
+                else:
+                    log = log | dict(enumerate(events, last + 1))
+                    self.logs[stream] = (last + len(events), log)
+                    assert answer == last + len(events)
+            case Trim(stream, upto):
+                if stream in self.logs:
+                    last, log = self.logs[stream]
+                    self.logs[stream] = (last, {seq: event for seq, event in log.items() if seq > upto})
+                assert answer is None
+            case Drop(stream):
+                self.logs.pop(stream, None)
+                assert answer is None
+            case Put(space, key, value):
+                self.pairs[space, key] = value
+                assert answer is None
+            case Delete(space, key):
+                self.pairs.pop((space, key), None)
+                assert answer is None
+            case PutBlob(data):
+                self.blobs[hashlib.sha256(data).hexdigest()] = data
+                assert answer == hashlib.sha256(data).hexdigest()
+
+    def check_all(self, reader: Reader) -> None:
+        names = sorted(self.logs, key=str.encode)
+        assert reader.execute([Streams()]) == [[(name, self.logs[name][0]) for name in names]]
+        for name in ("a", "b", "ü/c"):
+            log = self.logs.get(name, (0, {}))[1]
+            assert reader.execute([Read(name)]) == [sorted(log.items())]
+            pairs = sorted((key, value) for (space, key), value in self.pairs.items() if space == name)
+            assert reader.execute([Keys(name)]) == [pairs]
+            for key, value in pairs:
+                assert reader.execute([Get(name, key)]) == [value]
+        for digest, data in self.blobs.items():
+            assert reader.execute([GetBlob(digest)]) == [data]
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=60)
+@given(groups=st.lists(st.tuples(GROUPS, st.sampled_from(["go on", "reopen", "rest", "full", "space"])), max_size=8))
+def test_any_groups_of_operations_do_what_the_model_does(groups: list[tuple[list[Operation[Any]], str]]) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "troupe.db"
+        database, reader, model = Database(path), Reader(path), Model()
+        try:
+            for group, event in groups:
+                match event:
+                    case "reopen":
+                        database.close()
+                        database = Database(path)
+                    case "rest":
+                        database.unrested = 1
+                        database.rest(idle=True)
+                    case "full" | "space":
+                        pages = 20 if event == "full" else 10_000
+                        database._connection.execute(f"PRAGMA max_page_count = {pages}").fetchone()
+                for operation, answer in zip(group, database.execute(group), strict=True):
+                    model.check(operation, answer)
+                model.check_all(reader)
+        finally:
+            reader.close()
+            database.close()

@@ -1,0 +1,92 @@
+import pytest
+
+from transports.policy import HostPolicy
+from transports.refusal import Refusal
+
+POLICY = HostPolicy(
+    names=("box.lan", "localhost:9999"),
+    origins=("https://tools.example", "vscode-webview://*"),
+)
+RULES = POLICY.at(5160, hosts=("127.0.0.1", "::1"))
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost:5160", "LOCALHOST:5160", "127.0.0.1:5160", "[::1]:5160", "box.lan:5160", "localhost:9999"]
+)
+def test_our_own_names_are_let_in(host: str) -> None:
+    assert RULES.check([host], []) is None
+
+
+@pytest.mark.parametrize(
+    ("hosts", "status"),
+    [
+        ([], 400),
+        (["localhost:5160", "localhost:5160"], 400),
+        ([""], 421),
+        (["localhost"], 421),
+        (["localhost:5161"], 421),
+        (["localhost.:5160"], 421),
+        (["localhost:5160.evil.example"], 421),
+        (["evil.example"], 421),
+        (["evil.example:5160"], 421),
+        (["127.0.0.1.evil.example:5160"], 421),
+        (["user@localhost:5160"], 421),
+        (["::1:5160"], 421),
+        (["127.1:5160"], 421),
+        (["box.lan:9999"], 421),
+    ],
+)
+def test_any_other_host_is_refused(hosts: list[str], status: int) -> None:
+    with pytest.raises(Refusal) as refused:
+        RULES.check(hosts, [])
+    assert refused.value.status == status
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://localhost:5160", "HTTP://LOCALHOST:5160", "http://127.0.0.1:5160", "http://[::1]:5160"]
+)
+def test_our_own_pages_are_let_in(origin: str) -> None:
+    assert RULES.check(["localhost:5160"], [origin]) is None
+
+
+@pytest.mark.parametrize("origin", ["https://tools.example", "vscode-webview://0a1b2c"])
+def test_a_configured_origin_is_let_in_and_named(origin: str) -> None:
+    assert RULES.check(["localhost:5160"], [origin]) == origin
+
+
+@pytest.mark.parametrize(
+    "origins",
+    [
+        ["null"],
+        [""],
+        ["http://evil.example"],
+        ["http://localhost:3000"],
+        ["http://localhost"],
+        ["https://localhost:5160"],
+        ["http://localhost:5160.evil.example"],
+        ["https://tools.example.evil.example"],
+        ["http://tools.example"],
+        ["evil://vscode-webview://x"],
+        ["http://localhost:5160", "http://localhost:5160"],
+    ],
+)
+def test_any_other_page_is_refused(origins: list[str]) -> None:
+    with pytest.raises(Refusal) as refused:
+        RULES.check(["localhost:5160"], origins)
+    assert refused.value.status in {400, 403}
+
+
+def test_the_refusal_says_which_names_are_right() -> None:
+    with pytest.raises(Refusal, match=r"not 'evil\.example'; it answers to .*localhost:5160"):
+        RULES.check(["evil.example"], [])
+
+
+def test_the_default_port_need_not_be_said() -> None:
+    assert HostPolicy().at(443, secure=True).check(["localhost"], ["https://localhost"]) is None
+    assert HostPolicy().at(80).check(["localhost"], ["http://localhost"]) is None
+
+
+def test_an_address_the_door_is_bound_to_is_a_name_of_it_but_any_address_is_not() -> None:
+    assert HostPolicy().at(5160, hosts=("192.168.1.5",)).check(["192.168.1.5:5160"], []) is None
+    with pytest.raises(Refusal):
+        HostPolicy().at(5160, hosts=("0.0.0.0",)).check(["0.0.0.0:5160"], [])

@@ -1,0 +1,154 @@
+"""A small server for the pages: static files and one scripted WebSocket on one port, in a thread of its own.
+
+The browser tests are plain functions (playwright's synchronous interface may not run inside trio), so the server has
+its own trio loop, and what a test wants is handed over to it. It serves with the Content-Security-Policy of the house, so
+that a page that breaks it fails its test with a console error.
+"""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+import trio
+import trio_websocket
+
+from codec.console import Change, Hello
+
+WEB = Path(__file__).parents[2] / "web"
+POLICY = "default-src 'self'"
+TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+LONGEST_HEAD = 16_384
+
+
+class Replay(trio.abc.Stream):
+    """A stream that gives back first what has been read of it already."""
+
+    def __init__(self, head: bytes, stream: trio.SocketStream) -> None:
+        self._head = head
+        self._stream = stream
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        head, self._head = self._head, b""
+        return head or await self._stream.receive_some(max_bytes)
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        await self._stream.send_all(data)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self._stream.wait_send_all_might_not_block()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+class Stage:
+    """`with Stage(hello) as stage`: serves the console page at `stage.url`; the rest is what a test can do to it."""
+
+    def __init__(self, hello: Hello | None) -> None:
+        self.hello = hello
+        self.refusing = False
+        self.greeted = 0
+        self._sockets: set[trio_websocket.WebSocketConnection] = set()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=trio.run, args=(self._serve,))
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        assert self._ready.wait(10)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        trio.from_thread.run_sync(self._scope.cancel, trio_token=self._token)
+        self._thread.join()
+
+    def tell(self, change: Change) -> None:
+        """Sends a Change to every page."""
+        self.send(msgspec.json.encode(change).decode())
+
+    def send(self, text: str) -> None:
+        self._do(self._send, text)
+
+    def drop(self) -> None:
+        """Ends every connection the way a killed server does: without a word."""
+        self._do(self._drop)
+
+    def leave(self, reason: str) -> None:
+        """Ends every connection the way a stopping server does."""
+        self._do(self._leave, reason)
+
+    def _do(self, action: Callable[..., Any], *args: Any) -> None:
+        trio.from_thread.run(action, *args, trio_token=self._token)
+
+    async def _send(self, text: str) -> None:
+        for socket in list(self._sockets):
+            await socket.send_message(text)
+
+    async def _drop(self) -> None:
+        for socket in list(self._sockets):
+            await socket._stream.aclose()
+
+    async def _leave(self, reason: str) -> None:
+        for socket in list(self._sockets):
+            with trio.move_on_after(1):
+                await socket.aclose(1001, reason)
+
+    async def _serve(self) -> None:
+        self._token = trio.lowlevel.current_trio_token()
+        (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        self.url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}/"
+        async with trio.open_nursery() as nursery:
+            self._scope = nursery.cancel_scope
+            self._ready.set()
+            await trio.serve_listeners(self._answer, [listener])
+
+    async def _answer(self, stream: trio.SocketStream) -> None:
+        head = b""
+        while b"\r\n\r\n" not in head and len(head) < LONGEST_HEAD:
+            try:
+                more = await stream.receive_some()
+            except trio.BrokenResourceError:
+                return
+            if not more:
+                return
+            head += more
+        target = head.split(b" ", 2)[1].decode()
+        if target == "/live" and not self.refusing:
+            await self._converse(Replay(head, stream))
+        else:
+            try:
+                await stream.send_all(page(target))
+            except trio.BrokenResourceError:
+                return
+
+    async def _converse(self, stream: Replay) -> None:
+        async with trio.open_nursery() as nursery:
+            request = await trio_websocket.wrap_server_stream(nursery, stream)
+            socket = await request.accept()
+            self._sockets.add(socket)
+            try:
+                if self.hello is not None:
+                    self.greeted += 1
+                    await socket.send_message(msgspec.json.encode(self.hello).decode())
+                await socket.get_message()
+            except trio_websocket.ConnectionClosed:
+                pass
+            finally:
+                self._sockets.discard(socket)
+
+
+def page(target: str) -> bytes:
+    """The whole answer to a GET."""
+    path = WEB / ("console/index.html" if target == "/" else target.removeprefix("/web/"))
+    if not path.resolve().is_relative_to(WEB) or not path.is_file():
+        return b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    body = path.read_bytes()
+    head = (
+        f"HTTP/1.1 200 OK\r\nContent-Type: {TYPES[path.suffix]}; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
+        f"Content-Security-Policy: {POLICY}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode() + body

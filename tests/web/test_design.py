@@ -1,0 +1,184 @@
+"""What every page of the house owes its readers: contrast, names, themes, room on a narrow screen, no inline code."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web import scenes
+from tests.web.conftest import Visit
+from tests.web.stage import WEB
+
+CONTRASTS = """() => {
+    const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    const rgba = (color, under = [0, 0, 0]) => {
+        canvas.fillStyle = `rgb(${under})`;
+        canvas.fillRect(0, 0, 1, 1);
+        canvas.fillStyle = color;
+        canvas.fillRect(0, 0, 1, 1);
+        return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+    };
+    const ground = (element) => {
+        const above = element.parentElement ? ground(element.parentElement) : [255, 255, 255];
+        return rgba(getComputedStyle(element).backgroundColor, above);
+    };
+    const light = (color) => {
+        const [r, g, b] = color.map((part) => {
+            const share = part / 255;
+            return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+        });
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const poor = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+        const element = walker.currentNode.parentElement;
+        const text = walker.currentNode.data.trim();
+        if (!text || !element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+        const under = ground(element);
+        const [one, other] = [light(rgba(getComputedStyle(element).color, under)), light(under)].sort((a, b) => b - a);
+        const contrast = (one + 0.05) / (other + 0.05);
+        if (contrast < 4.5) poor.push(`${text} (${element.className}): ${contrast.toFixed(2)}`);
+    }
+    return poor;
+}"""
+
+NAMELESS = """() => [...document.querySelectorAll("button, a[href], input")]
+    .filter((element) => element.checkVisibility())
+    .filter((element) => !(element.ariaLabel || element.textContent.trim() || element.title))
+    .map((element) => element.outerHTML)"""
+
+
+def ready(page: Page) -> None:
+    expect(page.locator(".row").first).to_be_visible()
+
+
+def scheme(page: Page) -> str:
+    """Which theme is really drawn."""
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    lightness = float(re.findall(r"[\d.]+", ground)[0])
+    return "light" if lightness > 0.5 else "dark"
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.parametrize("colors", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 400])
+def test_all_text_can_be_read(visit: Visit, width: int, colors: str) -> None:
+    page, _ = visit(scenes.evening(), "#/troupe/judge", color_scheme=colors, viewport={"width": width, "height": 1600})
+    ready(page)
+    assert scheme(page) == colors
+    assert page.evaluate(CONTRASTS) == []
+    page.get_by_role("searchbox").fill("port")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator(".row mark").first).to_be_visible()
+    assert page.evaluate(CONTRASTS) == []
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [320, 400, 700, 1280, 1920])
+def test_no_page_is_wider_than_its_window(visit: Visit, width: int) -> None:
+    page, _ = visit(scenes.evening(), viewport={"width": width, "height": 800})
+    ready(page)
+    tabs = page.get_by_role("tab")
+    for view in range(tabs.count()):
+        tabs.nth(view).click()
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        assert page.locator("house-tree").evaluate("tree => tree.scrollWidth <= tree.clientWidth")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_a_narrow_page_shows_one_view_at_a_time(visit: Visit) -> None:
+    page, _ = visit(scenes.evening(), viewport={"width": 400, "height": 800})
+    ready(page)
+    views = {"Tree": "Actors", "Systems": "Systems", "Stops": "Recent stops", "Dead letters": "Dead letters"}
+    for tab in views:
+        page.get_by_role("tab", name=tab).click()
+        for other, region in views.items():
+            expect(page.get_by_role("region", name=region)).to_be_visible(visible=other == tab)
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name="Tree")).to_be_focused()
+    expect(page.get_by_role("tab", name="Tree")).to_have_attribute("aria-selected", "true")
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_the_reader_may_choose_a_theme_and_it_is_kept(visit: Visit) -> None:
+    page, _ = visit(scenes.small(), color_scheme="dark")
+    button = page.get_by_role("button", name="Theme: auto")
+    assert scheme(page) == "dark"
+    button.click()
+    assert scheme(page) == "light"
+    page.reload()
+    expect(page.get_by_role("button", name="Theme: light")).to_be_visible()
+    assert scheme(page) == "light"
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_colours_of_vs_code_take_over_unless_the_reader_has_chosen(visit: Visit) -> None:
+    page, _ = visit(scenes.small(), color_scheme="light")
+    ready(page)
+    page.evaluate("""() => {
+        document.documentElement.style.setProperty("--vscode-editor-background", "rgb(1, 2, 3)");
+        document.body.classList.add("vscode-dark");
+    }""")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(ground) == "rgb(1, 2, 3)"
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
+    page.get_by_role("button", name="Theme: auto").click()
+    assert scheme(page) == "light"
+    assert page.evaluate(ground) != "rgb(1, 2, 3)"
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_everything_that_can_be_used_has_a_name(visit: Visit) -> None:
+    page, _ = visit(scenes.evening(), "#/troupe/store")
+    ready(page)
+    assert page.evaluate(NAMELESS) == []
+    assert (
+        page.evaluate("""() => {
+        const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
+        return ids.filter((id, index) => ids.indexOf(id) !== index);
+    }""")
+        == []
+    )
+    for role, name in [("navigation", "Pages"), ("treegrid", "Tree of actors"), ("region", "Recent stops"),
+                       ("region", "Dead letters"), ("searchbox", "Filter actors"), ("heading", "Console")]:  # fmt: skip
+        expect(page.get_by_role(role, name=name, exact=True).first).to_be_attached()  # type: ignore[arg-type]
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_everything_is_reached_by_the_tab_key(visit: Visit) -> None:
+    page, _ = visit(scenes.evening(), "#/troupe/sidekick/rooms/lobby")
+    ready(page)
+    reached = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.ariaLabel || document.activeElement.textContent.trim()"))
+    assert {"Theme: auto", "sidekick", "Filter actors", "Trouble 2", "Fold all", "Pause", "Tree of actors", "Copy path",
+            "Close", "Last error", "troupe/sidekick/rooms/lobby"} <= reached  # fmt: skip
+
+
+def files(*suffixes: str) -> list[Path]:
+    return [path for path in sorted(WEB.rglob("*")) if path.suffix in suffixes]
+
+
+@pytest.mark.parametrize("path", files(".html"), ids=lambda path: path.relative_to(WEB).as_posix())
+def test_a_page_holds_no_code_and_no_style_of_its_own(path: Path) -> None:
+    text = path.read_text()
+    assert re.findall(r"<script(?![^>]*\bsrc=)[^>]*>|<style\b|\sstyle=|\son\w+=", text) == []
+
+
+@pytest.mark.parametrize("path", files(".js"), ids=lambda path: path.relative_to(WEB).as_posix())
+def test_a_script_makes_no_markup_and_fetches_nothing_from_elsewhere(path: Path) -> None:
+    text = re.sub(r"/\*.*?\*/|//.*", "", path.read_text(), flags=re.DOTALL)
+    forbidden = r"(?:inner|outer|insertAdjacent)HTML|document\.write|\beval\(|new Function|import\s*\("
+    assert re.findall(forbidden, text) == []
+    assert all(found.startswith(".") for found in re.findall(r"""(?:from|import) ["']([^"']+)["']""", text))

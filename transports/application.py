@@ -1,0 +1,88 @@
+"""The application that a system hangs its HTTP routes on: Quart on trio, with uploads that wait.
+
+Quart 0.22 takes the parts of a body as they come and keeps them until the handler asks: 200 MB for a handler that
+sleeps were 200 MB of memory. Here a handler that reads a body part by part (`async for part in request.body`) sets
+the pace, and one that wants it whole (`await request.get_data()`, `get_json()`) gets it whole, up to the guard's
+limit.
+
+Quart's own limits on the length and the time of a body, and on the time of an answer, are off: the guard and the wire
+count better (Quart's did not count a chunked body that was read while it came).
+
+There is no lifespan: whatever lives longer than a request is an actor. WebSockets do not come this way either.
+"""
+
+from collections.abc import Generator
+from typing import Any
+
+import trio
+from hypercorn.typing import ASGIReceiveCallable
+from quart import Request
+from quart_trio import QuartTrio
+from quart_trio.asgi import TrioASGIHTTPConnection
+from quart_trio.wrappers.request import TrioBody, TrioRequest
+
+
+class PacedBody(TrioBody):
+    """A body that can say when it has room for more."""
+
+    def __init__(self, expected_content_length: int | None, max_content_length: int | None) -> None:
+        super().__init__(expected_content_length, max_content_length)
+        self._wanted_whole = False
+        self._waiting = False
+        """The handler has not yet taken the last part."""
+        self._taken = trio.Event()
+
+    def append(self, data: bytes) -> None:
+        self._waiting = self._waiting or bool(data)
+        super().append(data)
+
+    async def __anext__(self) -> bytes:
+        part = await super().__anext__()
+        self._waiting = False
+        self._make_room()
+        return part
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        self._wanted_whole = True
+        self._make_room()
+        return (yield from super().__await__())
+
+    async def room(self) -> None:
+        while self._waiting and not self._wanted_whole:
+            await self._taken.wait()
+
+    def _make_room(self) -> None:
+        self._taken.set()
+        self._taken = trio.Event()
+
+
+class _Request(TrioRequest):
+    body_class = PacedBody
+
+
+class _Conversation(TrioASGIHTTPConnection):
+    async def handle_messages(  # type: ignore[override]
+        self, nursery: trio.Nursery, request: Request, receive: ASGIReceiveCallable
+    ) -> None:
+        body = request.body
+        assert isinstance(body, PacedBody)
+        while (message := await receive())["type"] == "http.request":
+            body.append(message.get("body", b""))
+            if not message.get("more_body", False):
+                body.set_complete()
+            await body.room()
+        nursery.cancel_scope.cancel()
+
+
+class Application(QuartTrio):
+    request_class = _Request
+    asgi_http_class = _Conversation
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, static_folder=None)
+        self.config.update(
+            MAX_CONTENT_LENGTH=None,
+            BODY_TIMEOUT=None,
+            RESPONSE_TIMEOUT=None,
+            PROPAGATE_EXCEPTIONS=True,  # to the guard, which logs and answers
+        )

@@ -1,0 +1,95 @@
+"""The stream under trio-websocket.
+
+Between the wire and the library there is this one, which sees every byte of a WebSocket. It listens for signs of
+life, mends three faults of trio-websocket 0.12, and is the place for anything that wants to see frames before the
+library does.
+
+  - A frame that comes in one packet with the upgrade is lost in the library, which feeds it to the parser of the
+    handshake. So the library is given the head, and nothing more until the handshake is done.
+  - On a violation of the protocol the library closes the stream without a close frame; here it is sent, so that the
+    client learns what it did (1002, 1007).
+  - The library counts the characters of a message, not its fragments: empty fragments would pile up for ever. So the
+    bytes that may come without a message coming of them are bounded.
+"""
+
+import struct
+from contextlib import suppress
+
+import trio
+from trio_websocket import WebSocketConnection
+
+from transports.wire import GONE, Wire
+
+CLOSE_FRAME = 0x88
+VIOLATIONS = (1002, 1007)
+POLICY = 1008
+IDLE_BYTES_PER_SECOND = 256
+"""Pings and pongs of a client that has nothing to say may come at this rate for ever."""
+
+
+class Lane(trio.abc.Stream):
+    def __init__(self, wire: Wire, head: bytes, *, most_without_message: int) -> None:
+        self._wire = wire
+        self._head = head
+        self._most = most_without_message
+        self._fruitless = 0
+        self._since = self.heard_at = trio.current_time()
+        self.listening = False
+        """Somebody is waiting for the client's next bytes."""
+        self._said_goodbye = False
+        self._ending = trio.Lock()
+        self._connection: WebSocketConnection | None = None
+        self._shaken_hands = trio.Event()
+
+    def shaken_hands(self, connection: WebSocketConnection) -> None:
+        self._connection = connection
+        self.heard_at = self._since = trio.current_time()
+        self._shaken_hands.set()
+
+    def bore_fruit(self) -> None:
+        """A message has come out."""
+        self._fruitless = 0
+        self._since = trio.current_time()
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        if self._head:
+            await trio.lowlevel.checkpoint()
+            head, self._head = self._head, b""
+            return head
+        await self._shaken_hands.wait()
+        self.listening = True
+        try:
+            data = await self._wire.receive_some(max_bytes)
+        finally:
+            self.listening = False
+        self.heard_at = trio.current_time()
+        self._fruitless += len(data)
+        if self._fruitless > self._most + IDLE_BYTES_PER_SECOND * (self.heard_at - self._since):
+            self._wire.fault = f"{self._fruitless} bytes came and no message among them"
+            await self._say_goodbye(POLICY, self._wire.fault)
+            await self._wire.aclose()
+            raise trio.ClosedResourceError
+        return data
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        if data[0] == CLOSE_FRAME:
+            self._said_goodbye = True
+        await self._wire.send_all(data)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self._wire.wait_send_all_might_not_block()
+
+    async def aclose(self) -> None:
+        async with self._ending:
+            reason = self._connection.closed if self._connection is not None else None
+            if reason is not None and reason.code in VIOLATIONS:
+                await self._say_goodbye(int(reason.code), reason.reason or "")
+            await self._wire.aclose()
+
+    async def _say_goodbye(self, code: int, reason: str) -> None:
+        if self._said_goodbye:
+            return
+        self._said_goodbye = True
+        payload = struct.pack("!H", code) + reason.encode("ascii", "replace")[:120]
+        with suppress(*GONE, trio.BusyResourceError):
+            await self._wire.send_all(bytes([CLOSE_FRAME, len(payload)]) + payload)

@@ -1,0 +1,36 @@
+"""A refusal: what we answer to a request we will not serve. One sentence that says what was wrong and what to do."""
+
+from http import HTTPStatus
+
+Headers = list[tuple[bytes, bytes]]
+
+
+class Refusal(Exception):
+    """Raised where a request is found wanting; turned into an answer by whoever owns the connection."""
+
+    def __init__(self, status: int, sentence: str, *, headers: tuple[tuple[str, str], ...] = ()) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.sentence = sentence
+        self._extra = headers
+
+    @property
+    def body(self) -> bytes:
+        return f"{self.sentence}\n".encode()
+
+    @property
+    def headers(self) -> Headers:
+        """Names in lower case, as ASGI wants them. A refused connection is not used again."""
+        fixed = [
+            ("content-type", "text/plain; charset=utf-8"),
+            ("content-length", str(len(self.body))),
+            ("x-content-type-options", "nosniff"),
+            ("connection", "close"),
+        ]
+        return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in (*fixed, *self._extra)]
+
+    def response(self) -> bytes:
+        """The whole answer as bytes, for a connection that no library owns yet."""
+        lines = [f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}".encode("latin-1")]
+        lines += [name + b": " + value for name, value in self.headers]
+        return b"\r\n".join(lines) + b"\r\n\r\n" + self.body

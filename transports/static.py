@@ -1,0 +1,79 @@
+"""The browser side of Troupe, served from a folder.
+
+Rules
+  - A path is never joined to the folder: it is walked name by name, and a name that starts with a dot, holds a
+    separator, or leads through a link out of the folder does not exist.
+  - The types are ours, not the machine's: a registry that calls `.js` text would stop every module.
+  - `no-cache` with an ETag: the browser asks each time, and mostly hears 304. An edited file shows at once.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+import trio
+from quart import Quart, Response, request
+
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+    ".woff2": "font/woff2",
+    ".txt": "text/plain; charset=utf-8",
+    ".webmanifest": "application/manifest+json",
+    ".wasm": "application/wasm",
+}
+"""A file of any other kind is not served."""
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFile:
+    content: bytes
+    content_type: str
+    etag: str
+
+
+def find(root: Traversable, path: str) -> StaticFile | None:
+    """The file at this path below the root; None if there is none that may be served. Reads from the disk."""
+    names = path.split("/")
+    if not all(map(_NAME.fullmatch, names)):
+        return None
+    content_type = TYPES.get(Path(names[-1]).suffix)
+    place = root
+    for name in names:
+        place = place / name
+    if content_type is None or not place.is_file() or not _inside(root, place):
+        return None
+    content = place.read_bytes()
+    return StaticFile(content, content_type, hashlib.sha256(content).hexdigest()[:32])
+
+
+def serve_files(app: Quart, root: Traversable, *, index: str = "index.html", at: str = "/") -> None:
+    """Answer GET and HEAD below `at` (it ends in a slash) with the files below `root`; `at` itself with the index."""
+
+    async def respond(path: str = index) -> Response:
+        file = await trio.to_thread.run_sync(find, root, path)
+        if file is None:
+            return Response(f"There is no page {request.path!r} here.\n", 404, content_type=TYPES[".txt"])
+        response = Response(file.content, content_type=file.content_type)
+        response.headers["cache-control"] = "no-cache"
+        response.set_etag(file.etag)
+        return await response.make_conditional(request)
+
+    app.add_url_rule(at, f"files {at}", respond)
+    app.add_url_rule(f"{at}<path:path>", f"files below {at}", respond)
+
+
+def _inside(root: Traversable, place: Traversable) -> bool:
+    """Resolve links, where there can be any (a zip has none)."""
+    if not (isinstance(root, Path) and isinstance(place, Path)):
+        return True
+    return place.resolve().is_relative_to(root.resolve())

@@ -1,0 +1,145 @@
+"""The stream between a socket and the library that reads from it.
+
+Hypercorn and trio-websocket are each handed a `Wire`. It gives them what no setting of theirs does:
+
+  - the head, which the door has already read, once more;
+  - a deadline for every 64 KiB sent. Hypercorn 0.18 sends under a shield, so no scope around it could end a send to a
+    client that does not read; `cut` can, for it closes the socket beneath;
+  - back-pressure: while held, nothing is read (Hypercorn and Quart take an upload as fast as it comes, and keep it
+    all);
+  - an end in two steps. When the library closes, the client is told that no more will come. The socket is closed by
+    `finish`, after what the client was still sending has been read and dropped: closing over unread bytes makes the
+    kernel send a reset, and that can destroy our last words before they are read.
+
+Rule: a send that was broken off, by a deadline or a cancellation, ends the connection. Half a message may be on the
+wire, and nothing can follow that.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import trio
+
+PIECE = 64 * 1024
+
+GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
+
+
+class Wire(trio.abc.HalfCloseableStream):
+    def __init__(self, stream: trio.abc.Stream, cut: Callable[[], object], *, send_seconds: float) -> None:
+        """`cut` closes the socket at once, without awaiting anything."""
+        self._stream = stream
+        self._close_socket = cut
+        self._send_seconds = send_seconds
+        self._replay = b""
+        self._released: trio.Event | None = None
+        """Invariant: the wire is held <=> this is an event that is not set."""
+        self._reading: trio.CancelScope | None = None
+        """Invariant: not None <=> a task is in `receive_some`."""
+        self._ended = False
+        """The client has sent its last byte."""
+        self._closed = False
+        """The library is done with it: no more reads, no more sends."""
+        self.fault: str | None = None
+        """What the client did to be cut off, if we cut it off."""
+        self.bytes_in = 0
+        self.bytes_out = 0
+
+    def replay(self, data: bytes) -> None:
+        """Let the next reads give these bytes, before anything else."""
+        self._replay = data + self._replay
+
+    def hold(self) -> None:
+        """Read nothing more for now: the client must wait."""
+        if self._released is None:
+            self._released = trio.Event()
+
+    def release(self) -> None:
+        if self._released is not None:
+            self._released.set()
+            self._released = None
+
+    @property
+    def held(self) -> bool:
+        return self._released is not None
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        if self._closed:
+            await trio.lowlevel.checkpoint()
+            raise trio.ClosedResourceError
+        if self._replay:
+            await trio.lowlevel.checkpoint()
+            size = len(self._replay) if max_bytes is None else max_bytes
+            data, self._replay = self._replay[:size], self._replay[size:]
+            return data
+        with trio.CancelScope() as self._reading:
+            try:
+                while self._released is not None:
+                    await self._released.wait()
+                data = bytes(await self._stream.receive_some(max_bytes))
+            except GONE:
+                self._ended = True
+                raise
+            finally:
+                self._reading = None
+            self._ended = not data
+            self.bytes_in += len(data)
+            return data
+        raise trio.ClosedResourceError
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        await trio.lowlevel.checkpoint()  # also when closed: an application that only sends must not starve the others
+        if self._closed:
+            raise trio.ClosedResourceError
+        view = memoryview(data)
+        whole = False
+        try:
+            for start in range(0, len(view), PIECE):
+                with trio.move_on_after(self._send_seconds) as patience:
+                    await self._stream.send_all(view[start : start + PIECE])
+                if patience.cancelled_caught:
+                    self.fault = f"it read nothing for {self._send_seconds:g} seconds"
+                    raise trio.BrokenResourceError(self.fault)
+            whole = True
+            self.bytes_out += len(view)
+        finally:
+            if not whole:
+                self.cut()
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self._stream.wait_send_all_might_not_block()
+
+    async def send_eof(self) -> None:
+        # A TLS stream cannot be half closed, but the TCP stream beneath it can.
+        stream = self._stream.transport_stream if isinstance(self._stream, trio.SSLStream) else self._stream
+        if isinstance(stream, trio.abc.HalfCloseableStream):
+            await stream.send_eof()
+
+    async def aclose(self) -> None:
+        """What the library calls. The socket stays open until `finish`."""
+        if self._closed:
+            await trio.lowlevel.checkpoint()
+            return
+        self._closed = True
+        if self._reading is not None:
+            self._reading.cancel()
+        with suppress(*GONE, trio.BusyResourceError):
+            await self.send_eof()
+
+    async def finish(self, *, seconds: float, most: int) -> None:
+        """Close; before that, read and drop what the client is still sending, within these limits."""
+        await self.aclose()
+        with trio.move_on_after(seconds), suppress(*GONE):
+            await self.send_eof()  # once more: the library may have been cancelled in its closing
+            while most > 0 and not self._ended:
+                data = await self._stream.receive_some(PIECE)
+                most -= len(data)
+                self._ended = not data
+        self.cut()
+
+    def cut(self) -> None:
+        """Close the socket now. Whoever reads from or sends to the wire is told that it is gone."""
+        self._closed = self._ended = True
+        self._close_socket()
+        if self._reading is not None:
+            self._reading.cancel()

@@ -1,0 +1,214 @@
+/**
+ * The console page: the server's picture, as it is now or as it was when the reader paused it.
+ *
+ *   socket -> live picture -> shown picture (the live one, or a copy while paused) -> views
+ *
+ * A message is folded in when it comes and drawn with the next frame; the two are separate tasks, and several messages
+ * between two frames are drawn once.
+ */
+
+import { LiveSocket, Outline, beside, format, h, icon, mark, notify, put, turn } from "../house/house.js";
+import "../house/bar.js";
+import { Picture, hashOf, isTrouble, pathOf } from "./picture.js";
+import { COLUMNS, painter } from "./row.js";
+import { Views } from "./views.js";
+import "./details.js";
+import "./notes.js";
+import "./systems.js";
+import "./totals.js";
+
+const CROWD = 40; // a supervisor with more children than this starts folded
+const $ = (selector) => document.querySelector(selector);
+
+const bar = $("house-bar");
+const banner = $("house-banner");
+const totals = $("console-totals");
+const systems = $("console-systems");
+const search = $("house-search");
+const tree = $("house-tree");
+const emptyTree = $(".actors house-empty");
+const details = $("console-details");
+const stops = $("console-stops");
+const dead = $("console-dead");
+const troubleButton = $(".trouble");
+const pauseButton = $(".pause");
+const pausing = $(".pausing");
+const views = new Views($(".views"));
+
+const socket = new LiveSocket(beside("live"));
+const outline = new Outline();
+const live = new Picture();
+let shown = live;
+let pausedAt = null;
+let onlyTrouble = false;
+let chosen = pathOf(location.hash);
+let unrevealed = chosen !== null; // chosen by a link, and still to be brought into sight
+
+// --- drawing
+
+let frame = null;
+
+function draw() {
+  frame ??= requestAnimationFrame(() => {
+    frame = null;
+    if (shown.totals) drawNow(performance.now());
+    drawPausing();
+  });
+}
+
+function drawNow(now) {
+  const time = shown.time(now);
+  const trouble = [...shown.nodes.values()].filter(isTrouble).length;
+  bar.systems = shown.systems;
+  totals.show(shown, now);
+  systems.show(shown.systems);
+  drawTree();
+  details.show(chosen, shown, now);
+  stops.show(shown.stops, time);
+  dead.show(shown.dead, time);
+  views.count({ stops: shown.stops.length, dead: shown.dead.length });
+  put($(".trouble .badge"), format.count(trouble));
+  mark(troubleButton, "data-zero", trouble === 0);
+  document.title = trouble ? `(${trouble}) Troupe console` : "Troupe console";
+}
+
+function drawTree() {
+  if (unrevealed && shown.nodes.has(chosen)) openWayTo(chosen);
+  const rows = outline.rows({
+    children: (path) => shown.children(path),
+    matches,
+    extra: (path) => more(shown.nodes.get(path)),
+  });
+  tree.hidden = rows.length === 0;
+  emptyTree.hidden = rows.length > 0;
+  tree.show(rows);
+  if (unrevealed && shown.nodes.has(chosen)) {
+    unrevealed = false;
+    tree.choose(chosen, true);
+  }
+  if (rows.length > 0) return;
+  if (shown.nodes.size === 0) emptyTree.say("The stage is empty.", "No actors are running. They appear here as they start.");
+  else if (outline.terms.length) emptyTree.say(`Nothing matches “${search.value}”.`, "The filter looks at names, states, errors and notes. Escape clears it.");
+  else emptyTree.say("No trouble.", "No actor is paused, waiting to be restarted, or behind with its mailbox.");
+}
+
+/** A search cannot know what the rows that were left out are called, so it does not speak of them. */
+function more(node) {
+  return node?.folded && !outline.searching ? `+ ${format.count(node.folded)} more` : null;
+}
+
+function matches(path, terms) {
+  const node = shown.nodes.get(path);
+  if (onlyTrouble && !isTrouble(node)) return false;
+  const text = `${node.name}\n${node.state}\n${node.error ?? ""}\n${node.note ?? ""}`.toLowerCase();
+  return terms.every((term) => text.includes(term));
+}
+
+function openWayTo(path) {
+  for (let node = shown.nodes.get(path); node?.parent; node = shown.nodes.get(node.parent)) outline.set(node.parent, true);
+}
+
+// --- what the server says
+
+socket.addEventListener("message", ({ detail }) => {
+  if (detail.type === "hello") greet(detail);
+  live.hear(detail, performance.now());
+  draw();
+});
+
+function greet(hello) {
+  if (live.pid && live.pid !== hello.pid) notify("The server has been restarted.");
+  socket.silence = Math.max(10, 5 * hello.interval);
+  const sizes = new Map(hello.nodes.map(({ path }) => [path, 0]));
+  outline.forget((path) => sizes.has(path));
+  for (const { parent } of hello.nodes) sizes.set(parent, sizes.get(parent) + 1);
+  for (const { path, parent } of hello.nodes) outline.suggest(path, parent === null || sizes.get(path) <= CROWD);
+}
+
+socket.addEventListener("state", () => (bar.connection = socket.state));
+bar.connection = socket.state;
+banner.socket = socket;
+
+// --- pausing
+
+function pause() {
+  const on = pausedAt === null;
+  pausedAt = on ? { time: performance.now(), ticks: live.ticks } : null;
+  shown = on ? live.copy() : live;
+  mark(pauseButton, "aria-pressed", on);
+  document.documentElement.toggleAttribute("data-paused", on);
+  turn(pauseIcon, on ? "play" : "bars");
+  put(pauseWord, on ? "Resume" : "Pause");
+  mark(pauseButton, "aria-label", on ? "Resume" : "Pause");
+  draw();
+}
+
+function drawPausing() {
+  if (pausedAt === null) {
+    put(pausing, "");
+    return;
+  }
+  const waiting = live.ticks - pausedAt.ticks;
+  const changes = waiting === 1 ? "1 change waits" : `${format.count(waiting)} changes wait`;
+  put(pausing, `Paused ${format.span((performance.now() - pausedAt.time) / 1000)} · ${changes}`);
+}
+
+const pauseIcon = icon("bars");
+const pauseWord = h("span", {}, "Pause");
+pauseButton.append(pauseIcon, pauseWord);
+pauseButton.ariaLabel = "Pause";
+pauseButton.addEventListener("click", pause);
+
+// --- the tree
+
+tree.columns = COLUMNS;
+tree.painter = painter(() => shown, () => outline.terms);
+tree.addEventListener("fold", ({ detail }) => {
+  outline.set(detail.key, detail.open);
+  draw();
+});
+tree.addEventListener("choose", ({ detail }) => {
+  if (shown.nodes.has(detail.key)) location.hash = hashOf(detail.key);
+});
+search.addEventListener("filter", ({ detail }) => {
+  outline.search(detail, onlyTrouble);
+  draw();
+});
+troubleButton.addEventListener("click", () => {
+  onlyTrouble = !onlyTrouble;
+  mark(troubleButton, "aria-pressed", onlyTrouble);
+  outline.search(search.value, onlyTrouble);
+  draw();
+});
+for (const [selector, open, sign] of [[".unfold", true, "unfold"], [".fold", false, "fold"]]) {
+  $(selector).append(icon(sign));
+  $(selector).addEventListener("click", () => {
+    for (const [path, { parent }] of shown.nodes) outline.set(path, open || parent === null);
+    draw();
+  });
+}
+
+// --- the chosen actor
+
+window.addEventListener("hashchange", () => {
+  const path = pathOf(location.hash);
+  unrevealed = path !== null && !tree.shows(path);
+  chosen = path;
+  tree.choose(chosen);
+tree.hidden = true;
+emptyTree.hidden = false;
+emptyTree.say("Connecting…", "The picture comes with the server's first message.");
+  if (document.body.dataset.view !== "tree") views.turnTo("tree");
+  draw();
+});
+details.addEventListener("close", () => {
+  history.pushState(null, "", location.pathname + location.search);
+  chosen = null;
+  tree.choose(null);
+  tree.focus();
+  draw();
+});
+tree.choose(chosen);
+tree.hidden = true;
+emptyTree.hidden = false;
+emptyTree.say("Connecting…", "The picture comes with the server's first message.");

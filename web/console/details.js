@@ -1,0 +1,103 @@
+/** <console-details>: everything about the chosen actor. `details.show(path, picture, now)`. Announces "close". */
+
+import { HouseElement, format, h, icon, mark, notify, put } from "../house/house.js";
+import { hashOf } from "./picture.js";
+import "./meter.js";
+
+const NUMBERS = [
+  ["Restarts", ({ restarts }) => format.count(restarts)],
+  ["Messages/s", ({ rate }) => format.rate(rate)],
+  ["Handled", ({ handled }) => format.count(handled)],
+  ["Dropped", ({ dropped }) => format.count(dropped)],
+  ["Children", (node, picture) => format.count(picture.children(node.path).length + node.folded)],
+];
+
+class ConsoleDetails extends HouseElement {
+  #path = null;
+  #last = null; // the node as it was last seen
+  #name = h("h2");
+  #pill = h("house-pill");
+  #since = h("span.since");
+  #trail = h("p.trail");
+  #spark = h("house-spark");
+  #peak = h("p.peak");
+  #meter = h("console-meter");
+  #values = NUMBERS.map(() => h("dd"));
+  #note = h("p.note");
+  #errorTitle = h("h3", {}, "Last error");
+  #error = h("pre", { tabIndex: 0, ariaLabel: "Last error" });
+  #body = h("div.body", {},
+    h("div.course", {}, this.#spark, this.#peak),
+    h("dl", {},
+      h("div.wide", {}, h("dt", {}, "Mailbox"), h("dd", {}, this.#meter)),
+      ...NUMBERS.map(([label], index) => h("div", {}, h("dt", {}, label), this.#values[index]))),
+    this.#note, this.#errorTitle, this.#error);
+  #missing = h("house-empty");
+
+  build() {
+    this.setAttribute("role", "region");
+    this.setAttribute("aria-label", "Chosen actor");
+    const button = (sign, label, onclick) => h("button.quiet", { type: "button", title: label, ariaLabel: label, onclick }, icon(sign));
+    this.append(
+      h("header", {}, this.#name, button("copy", "Copy path", () => this.#copy()), button("cross", "Close", () => this.announce("close"))),
+      this.#trail, h("p.standing", {}, this.#pill, this.#since), this.#missing, this.#body,
+    );
+    this.#missing.say("Not in the tree now.", "It appears here when it starts. It may also be one of the rows left out of a long list.");
+    this.addEventListener("keydown", (event) => event.key === "Escape" && this.announce("close"));
+  }
+
+  show(path, picture, now) {
+    this.hidden = path === null;
+    if (path === null) return;
+    if (path !== this.#path) this.#turnTo(path);
+    const node = picture.nodes.get(path);
+    this.#last = node ?? this.#last;
+    this.#body.hidden = !this.#last;
+    this.#missing.hidden = Boolean(this.#last);
+    this.#pill.state = node?.state ?? "gone";
+    put(this.#since, node ? `for ${format.span(picture.time(now) - node.since)}, since ${format.clock(node.since)}` : "");
+    if (node) this.#since.title = format.exact(node.since);
+    if (this.#last) this.#paint(this.#last, picture);
+  }
+
+  #turnTo(path) {
+    this.#path = path;
+    this.#last = null;
+    const steps = path.split("/");
+    put(this.#name, steps.at(-1));
+    this.#trail.replaceChildren(...steps.flatMap((step, index) => [
+      index ? h("span.slash", {}, "/") : null,
+      index === steps.length - 1 ? h("span", {}, step) : h("a", { href: hashOf(steps.slice(0, index + 1).join("/")) }, step),
+    ]).filter(Boolean));
+    this.scrollTop = 0;
+  }
+
+  #paint(node, picture) {
+    const history = picture.histories.get(node.path);
+    if (history) {
+      this.#spark.draw(history);
+      const peak = history.reduce((most, value) => (value > most ? value : most), 0);
+      this.#spark.label = "Messages per second over the last minute";
+      put(this.#peak, `peak ${format.rate(peak)}/s`);
+    }
+    this.#meter.show(node);
+    NUMBERS.forEach(([, value], index) => put(this.#values[index], value(node, picture)));
+    put(this.#note, node.note ?? "");
+    this.#note.hidden = !node.note;
+    this.#error.hidden = this.#errorTitle.hidden = !node.error;
+    put(this.#error, node.error ?? "");
+    mark(this, "data-kind", node.kind);
+  }
+
+  async #copy() {
+    try {
+      await navigator.clipboard.writeText(this.#path);
+      notify(`Copied ${this.#path}`);
+    } catch {
+      getSelection().selectAllChildren(this.#trail); // a webview may refuse its clipboard to scripts, never to a person
+      notify("The path is selected: press Ctrl+C or ⌘C to copy it.");
+    }
+  }
+}
+
+customElements.define("console-details", ConsoleDetails);

@@ -1,0 +1,98 @@
+/**
+ * <console-stops> and <console-dead>: what ended lately, and what nobody will handle. Newest first, a few until asked for
+ * all. `list.show(notes, now)`, notes newest last. The time is relative, and exact under the pointer or the focus.
+ */
+
+import { HouseElement, format, h, mark, put } from "../house/house.js";
+import { hashOf } from "./picture.js";
+
+const FEW = 6;
+
+/** An actor as a link: where it is in a quiet tone, its name in ink. */
+export function actorLink(path) {
+  const cut = path.lastIndexOf("/") + 1;
+  return h("a.path", { href: hashOf(path), title: path }, h("span.where", {}, path.slice(0, cut)), h("span.who", {}, path.slice(cut)));
+}
+
+function when(at) {
+  return h("time", { dateTime: new Date(at * 1000).toISOString(), title: format.exact(at) },
+    h("span.ago"), h("span.exact", {}, format.clock(at)));
+}
+
+class Notes extends HouseElement {
+  #items = new Map(); // note -> its list item
+  #list = h("ol");
+  #empty = h("house-empty", { hidden: true });
+  #count = h("b.badge", {}, "0");
+  #more = h("button.link", { type: "button", onclick: () => this.#openAll() });
+  #all = false;
+  #last = [[], 0];
+
+  build() {
+    this.append(h("h2", {}, this.constructor.heading, " ", this.#count), this.#list, this.#more, this.#empty);
+    this.#empty.say(...this.constructor.none);
+  }
+
+  show(notes, now) {
+    this.#last = [notes, now];
+    const shown = notes.slice(this.#all ? 0 : -FEW).reverse();
+    const kept = new Set(shown);
+    for (const [note, item] of this.#items) {
+      if (kept.has(note)) continue;
+      item.remove();
+      this.#items.delete(note);
+    }
+    let next = this.#list.firstElementChild;
+    for (const note of shown) {
+      if (!this.#items.has(note)) this.#items.set(note, this.#item(note));
+      const item = this.#items.get(note);
+      if (item === next) next = next.nextElementSibling;
+      else this.#list.insertBefore(item, next);
+      put(item.querySelector(".ago"), format.ago(now - note.at));
+    }
+    put(this.#count, format.count(notes.length));
+    mark(this.#count, "data-zero", notes.length === 0);
+    this.#more.hidden = notes.length <= FEW;
+    put(this.#more, this.#all ? `Show the last ${FEW}` : `Show all ${notes.length}`);
+    this.#empty.hidden = notes.length > 0;
+  }
+
+  #item(note) {
+    return h("li", {}, h("div.first", {}, actorLink(note.path), when(note.at)), ...this.constructor.tell(note));
+  }
+
+  #openAll() {
+    this.#all = !this.#all;
+    this.show(...this.#last);
+  }
+}
+
+/** A text that may be long. */
+function clip(text, properties) {
+  const element = h("house-clip", properties);
+  element.text = text;
+  return element;
+}
+
+class ConsoleStops extends Notes {
+  static heading = "Recent stops";
+  static none = ["Nothing has stopped.", "Actors that end or crash are listed here."];
+
+  static tell({ why, error, message, restarts }) {
+    const handling = message ? [" while handling ", h("code", {}, message)] : [];
+    const then = restarts ? ", is restarted" : "";
+    return [h("p.what", {}, why, ...handling, then), error && clip(error, { "data-tone": "bad" })];
+  }
+}
+
+class ConsoleDead extends Notes {
+  static heading = "Dead letters";
+  static none = ["No dead letters.", "Messages that nobody will handle are listed here."];
+
+  static tell({ message, why }) {
+    return [clip(`${message}: ${why}`)];
+  }
+}
+
+customElements.define("console-stops", ConsoleStops);
+customElements.define("console-dead", ConsoleDead);

@@ -1,0 +1,132 @@
+/**
+ * The server's picture: one Hello, then Changes folded in. Pure, apart from the clock it is given.
+ *
+ * Nodes, systems and totals are the server's own objects and are never altered, only replaced; so a copy (what a paused
+ * page goes on showing) shares them.
+ */
+
+export const TICKS = 60;
+const MOST_NOTES = 100;
+
+export class Picture {
+  at = 0;
+  interval = 1;
+  version = "";
+  pid = 0;
+  started = 0;
+  totals = null;
+  systems = [];
+  nodes = new Map(); // path -> node; parents before their children, children in start order
+  histories = new Map(); // path -> Float32Array of TICKS, oldest first, NaN before the actor was known
+  stops = []; // newest last
+  dead = [];
+  /** Grows with each message, so that a paused page can say how many wait. */
+  ticks = 0;
+
+  #children = null;
+  #heardAt = 0;
+
+  /** Takes what the server says. */
+  hear(message, now) {
+    if (message.type === "hello") this.#hello(message);
+    else if (message.type === "change") this.#change(message);
+    else return;
+    this.at = message.at;
+    this.#heardAt = now;
+    this.ticks += 1;
+  }
+
+  /** The server's clock, now. */
+  time(now) {
+    return this.at + (now - this.#heardAt) / 1000;
+  }
+
+  children(path) {
+    if (this.#children === null) {
+      this.#children = new Map([["", []]]);
+      for (const [each, { parent }] of this.nodes) {
+        const above = this.nodes.has(parent) ? parent : "";
+        if (!this.#children.has(above)) this.#children.set(above, []);
+        this.#children.get(above).push(each);
+      }
+    }
+    return this.#children.get(path) ?? [];
+  }
+
+  /** Something with the same content that no later message alters. */
+  copy() {
+    const copy = Object.assign(new Picture(), this);
+    copy.nodes = new Map(this.nodes);
+    copy.histories = new Map([...this.histories].map(([path, values]) => [path, values.slice()]));
+    copy.#heardAt = this.#heardAt;
+    return copy;
+  }
+
+  #hello({ interval, version, pid, started, totals, systems, nodes, history, stops, dead }) {
+    Object.assign(this, { interval, version, pid, started, totals, systems, stops, dead });
+    this.nodes = new Map(nodes.map((node) => [node.path, node]));
+    this.histories = new Map([["", filled(history[""] ?? [])]]);
+    for (const { path } of nodes) this.histories.set(path, filled(history[path] ?? []));
+    this.#children = null;
+  }
+
+  #change({ at, totals, systems, nodes, gone, stops, dead }) {
+    this.totals = totals;
+    if (systems) this.systems = systems;
+    for (const path of gone) {
+      this.nodes.delete(path);
+      this.histories.delete(path);
+    }
+    let reshaped = gone.length > 0;
+    for (const node of nodes) {
+      if (!this.nodes.has(node.path)) {
+        reshaped = true;
+        this.histories.set(node.path, filled([]));
+      }
+      this.nodes.set(node.path, node);
+    }
+    if (reshaped) this.#children = null;
+    if (stops.length) this.stops = [...this.stops, ...stops].slice(-MOST_NOTES);
+    if (dead.length) this.dead = [...this.dead, ...dead].slice(-MOST_NOTES);
+
+    // A node that is not mentioned went on as before; ticks that never came (a busy server) count as the same.
+    const passed = Math.min(TICKS, Math.max(1, Math.round((at - this.at) / this.interval)));
+    push(this.histories.get(""), totals.rate, passed);
+    for (const [path, { rate }] of this.nodes) push(this.histories.get(path), rate, passed);
+  }
+}
+
+function filled(values) {
+  const history = new Float32Array(TICKS).fill(NaN);
+  const known = values.slice(-TICKS);
+  history.set(known, TICKS - known.length);
+  return history;
+}
+
+function push(history, value, times) {
+  history.copyWithin(0, times);
+  history.fill(value, TICKS - times);
+}
+
+/** What a person should look at. */
+export function isTrouble(node) {
+  return node.state === "backoff" || node.state === "paused" || fullness(node) >= 0.9;
+}
+
+export function fullness({ queued, capacity }) {
+  return capacity > 0 ? Math.min(1, queued / capacity) : 0;
+}
+
+/** `#/troupe/store` and back. */
+export function hashOf(path) {
+  return `#/${path.split("/").map(encodeURIComponent).join("/")}`;
+}
+
+export function pathOf(hash) {
+  if (!hash.startsWith("#/")) return null;
+  try {
+    return hash.slice(2).split("/").map(decodeURIComponent).join("/") || null;
+  } catch {
+    return null; // a broken percent sign
+  }
+}

@@ -1,0 +1,91 @@
+/** How one actor is painted into a row of the tree. */
+
+import { format, h, mark, put } from "../house/house.js";
+import "./meter.js";
+
+export const COLUMNS = [
+  { id: "name", label: "Actor" },
+  { id: "state", label: "State" },
+  { id: "restarts", label: "Restarts" },
+  { id: "mailbox", label: "Mailbox" },
+  { id: "rate", label: "Messages/s" },
+  { id: "last", label: "Last error or note" },
+];
+
+/** `shown()` is the picture on display, `terms()` what is searched for. */
+export function painter(shown, terms) {
+  return (cells, element) => {
+    const name = h("span.label");
+    const inside = h("span.inside");
+    const pill = h("house-pill");
+    const restarts = h("span.number");
+    const meter = h("console-meter");
+    const rate = h("span.number");
+    const spark = h("house-spark");
+    const last = h("span.text");
+    cells.name.append(name, inside);
+    cells.state.append(pill);
+    cells.restarts.append(restarts);
+    cells.mailbox.append(meter);
+    cells.rate.append(rate, spark);
+    cells.last.append(last);
+    let before = null;
+
+    return (row) => {
+      const picture = shown();
+      const node = picture.nodes.get(row.key);
+      element.classList.toggle("more", !node);
+      if (!node) {
+        put(name, row.extra);
+        return;
+      }
+      const words = terms();
+      highlight(name, node.name, words);
+      name.title = node.path;
+      const within = row.open === false ? picture.children(node.path).length + node.folded : 0;
+      put(inside, within ? format.count(within) : "");
+      mark(element, "data-kind", node.kind);
+      pill.state = node.state;
+      put(restarts, format.count(node.restarts));
+      mark(restarts, "data-zero", node.restarts === 0);
+      meter.show(node);
+      put(rate, format.rate(node.rate));
+      mark(rate, "data-zero", node.rate === 0);
+      spark.draw(picture.histories.get(node.path));
+      const text = node.error ?? node.note ?? "";
+      highlight(last, text, words);
+      last.title = text;
+      mark(last, "data-tone", node.error ? "bad" : null);
+      if (before?.path === node.path && before.restarts < node.restarts) flash(element);
+      before = node;
+    };
+  };
+}
+
+/** Text with the searched words marked. */
+function highlight(element, text, terms) {
+  const shown = `${terms.join(" ")}\n${text}`;
+  if (element.shown === shown) return;
+  element.shown = shown;
+  const parts = [];
+  let rest = 0;
+  for (const [start, end] of places(text.toLowerCase(), terms)) {
+    if (start < rest) continue;
+    parts.push(text.slice(rest, start), h("mark", {}, text.slice(start, end)));
+    rest = end;
+  }
+  element.replaceChildren(...parts, text.slice(rest));
+}
+
+function places(text, terms) {
+  const found = [];
+  for (const term of terms) {
+    for (let at = text.indexOf(term); at !== -1; at = text.indexOf(term, at + term.length)) found.push([at, at + term.length]);
+  }
+  return found.sort(([a], [b]) => a - b);
+}
+
+/** Draws the eye to an actor that has just been restarted. */
+function flash(element) {
+  element.animate([{ backgroundColor: "var(--flash)" }, { backgroundColor: "transparent" }], { duration: 1500, easing: "ease-out" });
+}

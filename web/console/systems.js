@@ -1,0 +1,48 @@
+/** <console-systems>: a card for each system: its state, a sentence, the way to its page. `systems.show(list)`. */
+
+import { HouseElement, h, put, safeLink } from "../house/house.js";
+
+class ConsoleSystems extends HouseElement {
+  #cards = new Map(); // name -> card
+  #empty = h("house-empty", { hidden: true });
+
+  build() {
+    this.append(this.#empty);
+    this.#empty.say("No systems are configured.");
+  }
+
+  show(systems) {
+    this.#empty.hidden = systems.length > 0;
+    const names = new Set(systems.map(({ name }) => name));
+    for (const [name, { element }] of this.#cards) {
+      if (names.has(name)) continue;
+      element.remove();
+      this.#cards.delete(name);
+    }
+    for (const system of systems) {
+      if (!this.#cards.has(system.name)) this.#cards.set(system.name, this.#card(system.name));
+      this.#paint(this.#cards.get(system.name), system);
+    }
+  }
+
+  #card(name) {
+    const link = h("a.name", {}, name);
+    const pill = h("house-pill");
+    const sentence = h("p.sentence");
+    const element = h("article.card", {}, h("header", {}, h("h2", {}, link), pill), sentence);
+    this.append(element);
+    return { element, link, pill, sentence };
+  }
+
+  #paint({ element, link, pill, sentence }, system) {
+    const href = safeLink(system.url);
+    if (href) link.href = href;
+    else link.removeAttribute("href");
+    pill.state = system.state;
+    element.dataset.state = system.state;
+    put(sentence, system.sentence);
+    sentence.title = system.sentence;
+  }
+}
+
+customElements.define("console-systems", ConsoleSystems);

@@ -1,0 +1,42 @@
+/** <console-totals>: the whole house in seven figures. `totals.show(picture, now)`. */
+
+import { HouseElement, format, h, mark, put } from "../house/house.js";
+
+const FIGURES = [
+  { label: "Messages/s", drawn: true, value: (totals) => format.rate(totals.rate) },
+  { label: "Actors", value: ({ actors }) => format.count(actors) },
+  { label: "Restarts", value: ({ restarts }) => format.count(restarts), tone: ({ restarts }) => restarts > 0 && "warn" },
+  { label: "Dead letters", value: (totals) => format.count(totals.dead_letters), tone: (totals) => totals.dead_letters > 0 && "warn" },
+  { label: "Dropped", value: ({ dropped }) => format.count(dropped), tone: ({ dropped }) => dropped > 0 && "warn" },
+  { label: "Loop lag", value: ({ lag }) => format.brief(lag), tone: ({ lag }) => (lag > 0.25 ? "bad" : lag > 0.05 && "warn") },
+  { label: "Memory", value: ({ memory }) => format.bytes(memory) },
+];
+
+class ConsoleTotals extends HouseElement {
+  #spark = h("house-spark");
+  #cells = FIGURES.map(({ label, drawn }) => {
+    const value = h("dd.value", {}, "–");
+    return { value, element: h("div.figure", {}, h("dt", {}, label), value, drawn ? h("dd", {}, this.#spark) : null) };
+  });
+  #about = h("p.about");
+
+  build() {
+    this.append(h("dl", {}, ...this.#cells.map(({ element }) => element)), this.#about);
+  }
+
+  show(picture, now) {
+    const { totals } = picture;
+    FIGURES.forEach(({ value, tone }, index) => {
+      const cell = this.#cells[index];
+      put(cell.value, value(totals));
+      mark(cell.value, "data-tone", (tone && tone(totals)) || null);
+    });
+    const history = picture.histories.get("");
+    this.#spark.draw(history);
+    this.#spark.label = "Messages per second over the last minute";
+    const handled = format.count(totals.handled);
+    put(this.#about, `${handled} messages handled\nTroupe ${picture.version} · process ${picture.pid} · up ${format.span(picture.time(now) - picture.started)}`);
+  }
+}
+
+customElements.define("console-totals", ConsoleTotals);

@@ -1,0 +1,19 @@
+/** <house-empty>: what stands where there is nothing yet. `empty.say(sentence, hint, action)`. */
+
+import { HouseElement, h, put } from "./element.js";
+
+export class HouseEmpty extends HouseElement {
+  #sentence = h("p.sentence");
+  #hint = h("p.hint");
+
+  build() {
+    this.append(this.#sentence, this.#hint);
+  }
+
+  say(sentence, hint = "") {
+    put(this.#sentence, sentence);
+    put(this.#hint, hint);
+  }
+}
+
+customElements.define("house-empty", HouseEmpty);

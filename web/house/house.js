@@ -1,0 +1,16 @@
+/** The design system's public face: what a page imports. Importing it defines every element. */
+
+export { HouseElement, h, mark, put } from "./element.js";
+export * as format from "./format.js";
+export { icon, turn } from "./icons.js";
+export { Outline } from "./outline.js";
+export { LiveSocket, beside } from "./socket.js";
+export { notify } from "./notice.js";
+export { safeLink } from "./bar.js";
+import "./banner.js";
+import "./clip.js";
+import "./empty.js";
+import "./pill.js";
+import "./search.js";
+import "./spark.js";
+import "./tree.js";

@@ -1,0 +1,32 @@
+/**
+ * <house-notices>: short messages that pass by, read out politely. `notify("Path copied")` from anywhere; at most three
+ * are shown, and a repeated text takes the place of the first.
+ */
+
+import { HouseElement, h } from "./element.js";
+
+const SHOWN_FOR = 5000;
+const MOST = 3;
+
+class HouseNotices extends HouseElement {
+  build() {
+    this.setAttribute("role", "status");
+  }
+
+  add(text) {
+    for (const old of [...this.children]) if (old.textContent === text) old.remove();
+    const notice = h("p.notice", {}, text);
+    this.append(notice);
+    while (this.children.length > MOST) this.firstElementChild.remove();
+    setTimeout(() => notice.remove(), SHOWN_FOR);
+  }
+}
+
+customElements.define("house-notices", HouseNotices);
+
+let notices = null;
+
+export function notify(text) {
+  notices ??= document.body.appendChild(document.createElement("house-notices"));
+  notices.add(text);
+}

@@ -1,0 +1,46 @@
+/**
+ * <house-pill>: a state as sign, word and tone. `pill.state = "backoff"`. Quiet when all is well: only what wants a look
+ * is tinted.
+ */
+
+import { HouseElement, mark, put, h } from "./element.js";
+import { icon, turn } from "./icons.js";
+
+/** state: [sign, tone, word]. The words of the kernel's and the systems' states, and of a connection's. */
+export const STATES = {
+  running: ["disc", "good", "running"],
+  starting: ["half", "info", "starting"],
+  backoff: ["again", "warn", "backoff"],
+  paused: ["bars", "bad", "paused"],
+  stopping: ["block", "idle", "stopping"],
+  stopped: ["square", "idle", "stopped"],
+  gone: ["cross", "idle", "gone"],
+
+  up: ["disc", "good", "up"],
+  down: ["alarm", "bad", "down"],
+  off: ["ring", "idle", "off"],
+
+  live: ["disc", "good", "live"],
+  connecting: ["half", "info", "connecting"],
+  waiting: ["again", "bad", "disconnected"],
+};
+
+const UNKNOWN = (state) => ["ring", "idle", state];
+
+export class HousePill extends HouseElement {
+  #icon = icon("ring");
+  #word = h("span.word");
+
+  build() {
+    this.append(this.#icon, this.#word);
+  }
+
+  set state(state) {
+    const [sign, tone, word] = STATES[state] ?? UNKNOWN(state);
+    turn(this.#icon, sign);
+    mark(this, "data-tone", tone);
+    put(this.#word, word);
+  }
+}
+
+customElements.define("house-pill", HousePill);

@@ -1,0 +1,106 @@
+/**
+ * A WebSocket that never gives up.
+ *
+ *   connecting --first message--> live --close or silence--> waiting --time is up--> connecting
+ *
+ * Rules
+ *   - A connection counts as live when the first message has come, and only that resets the wait: a server that accepts
+ *     and closes at once is not hammered.
+ *   - Waits double from 0.25 s to 15 s, each shortened at random by up to half, so that many pages do not return together.
+ *   - The server speaks at least once in `silence` seconds; one that does not is taken for lost (a half-open connection
+ *     closes by itself only after minutes).
+ *   - Coming back to the page or to the network, or `retry()`, ends a wait at once.
+ *
+ * Events: "state", and "message" with the decoded JSON in `detail`. What a reconnected server says first is for the
+ * page to understand; for the console that is the next Hello.
+ */
+
+const FIRST_WAIT = 0.25;
+const LONGEST_WAIT = 15;
+const CONNECT_LIMIT = 10;
+
+/** The address of `path` beside this page, behind whatever proxy the page came through. */
+export function beside(path) {
+  const url = new URL(path, document.baseURI);
+  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+  return url.href;
+}
+
+export class LiveSocket extends EventTarget {
+  state = "connecting";
+  silence = 20;
+  /** Wall-clock milliseconds: when it was last lost, and when it is tried again. */
+  lostAt = null;
+  retryAt = null;
+  /** What the server said when it closed, if it said anything. */
+  reason = "";
+
+  #url;
+  #socket = null;
+  #timer = null;
+  #failures = 0;
+
+  constructor(url) {
+    super();
+    this.#url = url;
+    window.addEventListener("online", () => this.retry());
+    document.addEventListener("visibilitychange", () => document.hidden || this.retry());
+    this.#connect();
+  }
+
+  /** Tries now, if it is waiting. */
+  retry() {
+    if (this.state === "waiting") this.#connect();
+  }
+
+  #connect() {
+    this.retryAt = null;
+    this.#enter("connecting");
+    const socket = new WebSocket(this.#url);
+    this.#socket = socket;
+    socket.onmessage = ({ data }) => this.#hear(data);
+    socket.onclose = ({ reason }) => this.#lose(reason);
+    this.#expectWithin(CONNECT_LIMIT);
+  }
+
+  #hear(data) {
+    let message;
+    try {
+      message = JSON.parse(data);
+    } catch {
+      this.#lose("The server sent something that is not JSON.");
+      return;
+    }
+    this.#failures = 0;
+    this.reason = "";
+    this.#enter("live");
+    this.dispatchEvent(new CustomEvent("message", { detail: message }));
+    this.#expectWithin(this.silence);
+  }
+
+  #expectWithin(seconds) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#lose("The server fell silent."), seconds * 1000);
+  }
+
+  #lose(reason) {
+    const socket = this.#socket;
+    socket.onmessage = socket.onclose = null;
+    socket.close();
+    if (this.state === "live") this.lostAt = Date.now();
+    if (reason) this.reason = reason;
+    const longest = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** this.#failures);
+    const wait = longest * (0.5 + Math.random() / 2) * 1000;
+    this.#failures += 1;
+    this.retryAt = Date.now() + wait;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#connect(), wait);
+    this.#enter("waiting");
+  }
+
+  #enter(state) {
+    if (this.state === state && state === "live") return;
+    this.state = state;
+    this.dispatchEvent(new Event("state"));
+  }
+}
