@@ -1,0 +1,100 @@
+"""A real server in a real process. Waiting for it is waiting as systemd does: for a datagram that says READY=1."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+ROOT = Path(__file__).parents[2]
+DEADLINE = 30.0
+
+
+class Server:
+    def __init__(self, folder: Path, *options: str, environ: dict[str, str] | None = None) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.state = folder / "state"
+        self.ready_file = folder / "ready.json"
+        # Paths of sockets are short; pytest's folders are not.
+        name = f"\0troupe-test-{os.getpid()}-{id(self)}"
+        self._notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._notices.bind(name)
+        self._notices.settimeout(DEADLINE)
+        command = [sys.executable, str(ROOT / "supervisor.py"), "--set", "console.port=0"]
+        command += ["--state-dir", str(self.state), "--ready-file", str(self.ready_file), *options]
+        self.process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=folder,
+            env={**os.environ, "NOTIFY_SOCKET": "@" + name[1:], **(environ or {})},
+        )
+        self.said = ""
+
+    def notice(self, beginning: str) -> str:
+        """Wait for a datagram that begins like this."""
+        while True:
+            text = self._notices.recv(4096).decode()
+            if text.startswith(beginning):
+                return text
+
+    def ready(self) -> "Server":
+        self.notice("READY=1")
+        return self
+
+    @property
+    def url(self) -> str:
+        url = json.loads(self.ready_file.read_text())["listeners"]["console"]
+        assert isinstance(url, str)
+        return url
+
+    def get(self, path: str) -> httpx.Response:
+        return httpx.get(self.url + path, timeout=DEADLINE)
+
+    def json(self, path: str) -> Any:
+        return self.get(path).json()
+
+    def ended(self) -> int:
+        """Its exit code, once it has ended; what it printed is in `said`."""
+        out, err = self.process.communicate(timeout=DEADLINE)
+        self.said = out + err
+        self._notices.close()
+        return self.process.returncode
+
+    def stop(self, by: signal.Signals = signal.SIGTERM) -> int:
+        self.process.send_signal(by)
+        return self.ended()
+
+
+@contextlib.contextmanager
+def server(folder: Path, *options: str, environ: dict[str, str] | None = None) -> Iterator[Server]:
+    running = Server(folder, *options, environ=environ)
+    try:
+        yield running
+    finally:
+        if running.process.poll() is None:
+            running.process.kill()
+        if running.process.stdout is not None and not running.process.stdout.closed:
+            running.ended()
+
+
+def troupe(folder: Path, *arguments: str, environ: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """A command that ends by itself."""
+    return subprocess.run(
+        [sys.executable, str(ROOT / "supervisor.py"), *arguments],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        timeout=DEADLINE,
+        env={**os.environ, **(environ or {})},
+        check=False,
+    )
