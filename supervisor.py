@@ -19,7 +19,7 @@ import trio
 
 from actors.console import Desk, Facts, Observer, SystemFact, Viewers
 from actors.kernel import ChildSpec, Stage, Top, supervisor_spec
-from actors.store import Backup, StateDirectory, StateError, store_spec
+from actors.store import StateDirectory, StateError, StoreError, copy_database, store_spec
 from codec.settings import Section, Settings
 from program import arguments, places, signals, tree
 from program.backup import back_up
@@ -53,8 +53,8 @@ def _main(argv: Sequence[str]) -> int:
             case arguments.Check(config, overrides):
                 print(described(load(config, overrides, default=places.config_file())))
             case arguments.Backup(target, state_dir, force):
-                back_up(state_dir / "troupe.db", target, copy=lambda source, copy: Backup(source, copy).run(), force=force)
-    except (Trouble, StateError) as trouble:
+                back_up(state_dir / "troupe.db", target, copy=copy_database, force=force)
+    except (Trouble, StateError, StoreError) as trouble:
         print(f"troupe: {trouble}", file=sys.stderr)
         return getattr(trouble, "code", 2)
     return 0

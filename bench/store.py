@@ -2,8 +2,9 @@
 
 A commit is one event of 100 bytes, and is done when it cannot be lost: both sides write a log in WAL mode with
 synchronous=FULL. Plain sqlite3 is a loop that inserts a row and commits. Each slice has a new database. All figures
-follow the disk: what a group saves is syncs, so beside a disk that hardly needs time for one it saves little; the line
-"a sync of this disk" says what it needs (ours: through the log written ahead, theirs: to the end of a growing file).
+follow the disk: what a group saves is syncs, so beside a disk that hardly needs time for one it saves little; the
+line "a sync of this disk" says what it needs (ours: through the log written ahead, theirs: to the end of a growing
+file).
 """
 
 import os
@@ -140,18 +141,19 @@ async def plain_in_threads(units: int) -> AsyncIterator[Go]:
 
 @asynccontextmanager
 async def syncs(units: int, *, ahead: bool = False) -> AsyncIterator[Go]:
-    with _place() as place, open(Path(place, "file"), "wb", buffering=0) as file:
-        if ahead:
-            file.write(PAGE * units)
-            os.fsync(file.fileno())
-            file.seek(0)
+    with _place() as place:
+        file = os.open(Path(place, "file"), os.O_CREAT | os.O_WRONLY)
+        os.write(file, PAGE * units if ahead else b"")
+        os.fsync(file)
+        os.lseek(file, 0, os.SEEK_SET)
 
         async def go() -> None:
             for _ in range(units):
-                file.write(PAGE)
-                os.fdatasync(file.fileno())
+                os.write(file, PAGE)
+                os.fdatasync(file)
 
         yield go
+        os.close(file)
 
 
 def _place() -> tempfile.TemporaryDirectory[str]:

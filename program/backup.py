@@ -1,6 +1,6 @@
 """`troupe backup FILE`: a copy of the database that is whole, or is not there.
 
-The copying itself is the store's (SQLite's online backup, safe beside a server that writes); this is about the file: it
+The copying itself is the store's (VACUUM INTO, safe beside a server that writes); this is about the file: it
 is made in a folder of its own beside its place, synchronised to the disk, and only then given its name.
 """
 

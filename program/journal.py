@@ -1,5 +1,5 @@
-"""What the kernel tells, in the log: failures, pauses, dead letters. Ordinary ends, a peer's leaving among them, are said
-at debug level only."""
+"""What the kernel tells, in the log: failures, pauses, dead letters. Ordinary ends, and peers
+that leave, are said at debug level only."""
 
 from typing import Any
 

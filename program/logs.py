@@ -115,9 +115,10 @@ class LineWriter:
 
     def close(self, timeout: float = FAREWELL) -> None:
         """Write what waits, for at most `timeout` seconds."""
-        self._closing = True
-        with suppress(queue.Full):  # full: then the thread needs no waking
-            self._lines.put_nowait(None)
+        if not self._closing:
+            self._closing = True
+            with suppress(queue.Full):  # full: then the thread needs no waking
+                self._lines.put_nowait(None)
         self._thread.join(timeout)
 
     def statistics(self) -> LogStatistics:

@@ -1,8 +1,8 @@
 """The console's port: its page, what scrapers and scripts ask for, and the live WebSocket.
 
-    GET /             the page                 GET /health     JSON; 200 when all is well, 503 when not
-    GET /web/...      what it is made of       GET /metrics    Prometheus text
-    WS  /live         the tree as it changes   GET /tree.json  the tree as it is
+GET /             the page                 GET /health     JSON; 200 when all is well, 503 when not
+GET /web/...      what it is made of       GET /metrics    Prometheus text
+WS  /live         the tree as it changes   GET /tree.json  the tree as it is
 """
 
 from contextlib import AbstractAsyncContextManager

@@ -24,6 +24,7 @@ from typing import Any
 import structlog
 import trio
 
+from actors.kernel import describe
 from transports.binding import Address, Bound, bind
 from transports.guard import App, Guard, SecurityHeaders
 from transports.head import Head, HeadReader
@@ -119,11 +120,9 @@ class Door:
     def contain(self, what: str, error: BaseException) -> None:
         """Log and count an error that ends at its connection."""
         self._contained += 1
-        self._log.error("contained", what=what, error=repr(error), exc_info=error)
+        self._log.error("contained", what=what, error=describe(error), exc_info=error)
 
-    async def serve(
-        self, *, task_status: trio.TaskStatus[tuple[Address, ...]] = trio.TASK_STATUS_IGNORED
-    ) -> None:
+    async def serve(self, *, task_status: trio.TaskStatus[tuple[Address, ...]] = trio.TASK_STATUS_IGNORED) -> None:
         """Listen (or raise `CannotListen`), report the addresses, and serve until `close` or a cancellation."""
         bound = await bind(self._hosts, self._port)
         try:

@@ -104,9 +104,7 @@ class Guard:
             self._contain(f"{scope['method']} {scope['path']}", errors)
             await answer.refuse(Refusal(500, "The server failed at this request; its log says why."))
 
-    def _judge(
-        self, scope: Scope, headers: list[tuple[str, str]], upload: Upload, answer: "_Answer"
-    ) -> None:
+    def _judge(self, scope: Scope, headers: list[tuple[str, str]], upload: Upload, answer: "_Answer") -> None:
         answer.origin = self._rules.check(_values(headers, "host"), _values(headers, "origin"))
         check_target(scope["raw_path"].decode("latin-1"))
         length = check_framing(scope["http_version"], headers)
@@ -124,7 +122,7 @@ class _Answer:
         self._security = security
         self._started = False
         self.finished = False
-        """The last of the answer has been handed to Hypercorn. From here on a cancellation could only do harm."""
+        """The last of the answer is on its way. From here on a cancellation could only do harm."""
         self.origin: str | None = None
         """The foreign origin that was let in."""
         self.refusal: Refusal | None = None
@@ -154,6 +152,7 @@ class _Answer:
         await self._whole(204, headers, b"")
 
     async def _whole(self, status: int, headers: Headers, body: bytes) -> None:
+        self.finished = True
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
         await self.send({"type": "http.response.body", "body": body})
 

@@ -1,108 +1,127 @@
-"""The actor that owns a door: it opens it, says where it is, and tries again when it cannot.
+"""An actor that owns a door.
 
-    from          when                          to           what is said
-    -             started                       OPENING      nothing
-    OPENING       the port is bound             LISTENING    the address
-    OPENING       it cannot be bound            DOWN         why, what to do, and that it is tried again
-    DOWN          after `RETRY_SECONDS`         OPENING      nothing
-    LISTENING     the door ends by itself       -            the actor has crashed: its supervisor restarts it
+A port in use is no crash: the listener stays down, says so in one sentence, and tries again every few seconds, so that
+the rest of the server lives and the door opens when the port is free. It says the same sentence once, not at every try.
 
-A port in use is not a crash: nothing of ours is broken, and the house goes on without this port until it is free. The
-same sentence is not said twice in a row.
+Whoever is told of its states (`report`) hears of the first one before `started` returns: once the listeners of a tree have
+been started, they are all up or known to be down.
 """
 
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import structlog
 import trio
 
-from actors.kernel import Actor, ChildSpec, Stage, Stop
-from codec.console import Listening
+from actors.kernel import Actor, Stop
 from transports.binding import Address, CannotListen
-from transports.door import Door
+from transports.door import Door, DoorStatistics
 
-RETRY_SECONDS = 3.0
-GRACE_SECONDS = 6.0
-"""For last words: somewhat more than a door takes to close."""
+RETRY_SECONDS = 5.0
 
 
 class State(enum.Enum):
-    OPENING = "opening"
-    LISTENING = "listening"
+    CLOSED = "closed"
+    """Not yet opened, or closed in order."""
     DOWN = "down"
+    """The port cannot be had at present."""
+    LISTENING = "listening"
 
 
-MOVES: dict[State, frozenset[State]] = {
-    State.OPENING: frozenset({State.LISTENING, State.DOWN}),
-    State.DOWN: frozenset({State.OPENING}),
-    State.LISTENING: frozenset(),
+MOVES = {
+    State.CLOSED: {State.LISTENING, State.DOWN},
+    State.DOWN: {State.DOWN, State.LISTENING, State.CLOSED},
+    State.LISTENING: {State.CLOSED},
 }
 
 
-Report = Callable[[str, Listening], None]
-"""Told the system's name, and how its listener is, whenever that changes."""
+@dataclass(frozen=True, slots=True)
+class ListenerState:
+    """What a person wants to know of a listener. `url` while it is up, `sentence` while it is down."""
+
+    name: str
+    up: bool
+    url: str | None = None
+    sentence: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TryAgain:
-    """The pause after a failed attempt is over."""
+    """A message to itself."""
 
 
 class Listener(Actor[TryAgain]):
-    def __init__(self, name: str, make_door: Callable[[Stage], Door], report: Report) -> None:
-        self.name = name
-        self.state = State.OPENING
+    def __init__(
+        self,
+        name: str,
+        make_door: Callable[[], Door],
+        report: Callable[[ListenerState], object],
+        *,
+        advice: str = "",
+        retry_seconds: float = RETRY_SECONDS,
+    ) -> None:
+        """`advice` follows the sentence of a port that cannot be had: where to choose another one."""
+        self._name = name
         self._make_door = make_door
         self._report = report
-        self._door: Door | None = None
+        self._advice = advice
+        self._retry_seconds = retry_seconds
+        self._state = State.CLOSED
+        self._opening: _Opening | None = None
+        """The last attempt. Invariant: the state is LISTENING => it has addresses."""
+
+    def statistics(self) -> DoorStatistics | None:
+        return self._opening.door.statistics() if self._opening else None
 
     async def started(self, kept: object | None) -> None:
-        self._open()
+        await self._open()
 
     async def handle(self, message: TryAgain) -> None:
-        self._move(State.OPENING)
-        self._open()
+        await self._open()
 
     async def stopping(self, stop: Stop) -> None:
-        if self._door is not None and self.state is State.LISTENING:
-            await self._door.close()
+        if self._opening and self._opening.addresses:
+            await self._opening.door.close()
+        self._move(State.CLOSED)
+        self._report(ListenerState(self._name, up=False, sentence="stopped"))
 
-    def _move(self, state: State) -> None:
-        assert state in MOVES[self.state], f"{self.name}: {self.state.value} -> {state.value}"
-        self.state = state
-
-    def _open(self) -> None:
-        self._door = self._make_door(self.stage)
-        self.run_beside(self._serve, self._door)
-
-    async def _serve(self, door: Door) -> None:
-        try:
-            async with trio.open_nursery() as nursery:
-                self._went_up(await nursery.start(door.serve))
-        except* CannotListen as failures:
-            self._went_down(failures.exceptions[0])
-
-    def _went_up(self, addresses: tuple[Address, ...]) -> None:
-        self._move(State.LISTENING)
-        self._say(True, addresses[0].url, f"listening on {' and '.join(address.url for address in addresses)}")
-
-    def _went_down(self, failure: BaseException) -> None:
+    async def _open(self) -> None:
+        opening = self._opening = _Opening(self._make_door())
+        self.run_beside(opening.run)
+        await opening.settled.wait()
+        if opening.addresses:
+            self._move(State.LISTENING)
+            self.note = None
+            self._report(ListenerState(self._name, up=True, url=opening.addresses[0].url))
+            return
         self._move(State.DOWN)
-        self._say(False, None, f"{self.name}: {failure} ([{self.name}] in the settings)")
-        self.tell_later(RETRY_SECONDS, TryAgain())
-
-    def _say(self, up: bool, url: str | None, sentence: str) -> None:
+        self.tell_later(self._retry_seconds, TryAgain())
+        sentence = " ".join(filter(None, (opening.refusal, self._advice)))
         if sentence != self.note:
             self.note = sentence
-            log = structlog.get_logger("door")
-            if up:
-                log.info(sentence, system=self.name)
-            else:
-                log.warning(sentence, system=self.name, again_in=RETRY_SECONDS)
-            self._report(self.name, Listening(up, url, sentence))
+            self._report(ListenerState(self._name, up=False, sentence=sentence))
+
+    def _move(self, to: State) -> None:
+        assert to in MOVES[self._state], f"a listener does not go from {self._state.value} to {to.value}"
+        self._state = to
 
 
-def listener_spec(name: str, make_door: Callable[[Stage], Door], report: Report) -> ChildSpec:
-    return ChildSpec("door", lambda: Listener(name, make_door, report), grace=GRACE_SECONDS)
+class _Opening(trio.TaskStatus[tuple[Address, ...]]):
+    """One attempt, and the door's life if it succeeds."""
+
+    def __init__(self, door: Door) -> None:
+        self.door = door
+        self.settled = trio.Event()
+        self.addresses: tuple[Address, ...] = ()
+        self.refusal: str | None = None
+
+    async def run(self) -> None:
+        try:
+            await self.door.serve(task_status=self)
+        except CannotListen as refused:
+            self.refusal = str(refused)
+            self.settled.set()
+
+    def started(self, value: tuple[Address, ...] = ()) -> None:
+        self.addresses = value
+        self.settled.set()

@@ -31,7 +31,8 @@ TYPES = {
 }
 """A file of any other kind is not served."""
 
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+DEEPEST = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class StaticFile:
 def find(root: Traversable, path: str) -> StaticFile | None:
     """The file at this path below the root; None if there is none that may be served. Reads from the disk."""
     names = path.split("/")
-    if not all(map(_NAME.fullmatch, names)):
+    if len(names) > DEEPEST or not all(map(_NAME.fullmatch, names)):
         return None
     content_type = TYPES.get(Path(names[-1]).suffix)
     place = root

@@ -196,9 +196,7 @@ class WebSockets:
                 self._open.discard(upgrade.socket)
             nursery.cancel_scope.cancel()
 
-    async def shake_hands(
-        self, head: Head, wire: Wire, nursery: trio.Nursery, subprotocol: str | None
-    ) -> WebSocket:
+    async def shake_hands(self, head: Head, wire: Wire, nursery: trio.Nursery, subprotocol: str | None) -> WebSocket:
         lane = Lane(wire, head.raw, most_without_message=2 * self._limits.message_bytes + READ_BYTES)
         library: trio.Nursery = await nursery.start(self._library, wire)
         try:

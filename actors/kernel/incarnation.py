@@ -54,7 +54,7 @@ class Incarnation(Signal):
         "_current",
         "_deadline",
         "_deferred",
-        "_late_error",
+        "_late_errors",
         "_later",
         "_message",
         "_monitors",
@@ -81,7 +81,7 @@ class Incarnation(Signal):
         self._message: Any = None  # what crashed
         self._current: Reply[Any] | None = None  # the ask whose handler is running
         self._deferred: dict[Reply[Any], None] | None = None  # asks whose handler returned without an answer
-        self._late_error: BaseException | None = None  # of tasks beside, after the reason to end was settled
+        self._late_errors: tuple[Exception, ...] = ()  # of tasks beside, after the reason to end was settled
         self._later: dict[Later, None] | None = None
         self._monitors: dict[Monitor, None] | None = None
         self._shields: dict[trio.CancelScope, None] | None = None
@@ -109,7 +109,7 @@ class Incarnation(Signal):
     def _verdict(self, stop: Stop | None) -> Stop:
         known = [one for one in (self.cut, stop, self.ending) if one is not None]
         meant = known[0] if known else Stop(Why.KILLED)
-        error = joined(*(one.error for one in known), self._late_error)
+        error = joined(*(one.error for one in known), *self._late_errors)
         return Stop(Why.CRASHED if error is not None and meant.why.normal else meant.why, error)
 
     async def _act(self) -> Stop:
@@ -390,7 +390,7 @@ class Incarnation(Signal):
         if self.ending is None and self.cut is None:
             self.interrupt(failure(error), self.slot.spec.grace)
         else:
-            self._late_error = joined(self._late_error, error)
+            self._late_errors = (*self._late_errors, error)
 
     def asker_left(self, reply: Reply[Any], on_abandon: Callable[[], None] | None) -> None:
         """The asker of a question that is running or deferred."""

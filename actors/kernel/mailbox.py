@@ -134,9 +134,10 @@ class Mailbox(Generic[M]):
         if self.full():
             match self.overflow:
                 case Overflow.WAIT | Overflow.REFUSE:
+                    kind = type(message.message if isinstance(message, Envelope) else message).__name__
                     raise MailboxFull(
                         f"{self.name} has {len(self.lane)} messages waiting, which is all it takes "
-                        f"({type(message).__name__} not taken); use send() to wait for room, or slow down"
+                        f"({kind} not taken); use send() to wait for room, or slow down"
                     )
                 case Overflow.DROP_NEWEST:
                     self._drop(message)

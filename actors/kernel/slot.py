@@ -334,6 +334,7 @@ class Slot:
         self.stop = stop
         self.kept = None
         self._forget_retry()
+        self.stage.handled_by_gone += self.box.handled
         left = self.box.close(stop)
         for name in self.names or ():
             self.stage.registry.release(name, self.ref)

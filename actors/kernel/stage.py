@@ -185,7 +185,7 @@ class Stage:
     def statistics(self) -> StageStatistics:
         return StageStatistics(
             living=self.living,
-            handled=self.handled_by_gone + sum(slot.box.handled for slot in self.slots()),
+            handled=self.handled_by_gone + sum(slot.box.handled for slot in self.slots() if slot.stop is None),
             restarts=self.restarts,
             dead_letters=self.dead_count,
             drops=self.drop_count,
@@ -251,6 +251,7 @@ async def run(
     A cancellation from outside becomes an orderly stop of the whole tree: the tree is shielded, and a watcher beside it
     feels the cancellation and asks the root to stop.
     """
+    await trio.lowlevel.checkpoint_if_cancelled()
     stage = Stage(tracer=tracer, messages=messages, dead_letter=dead_letter, random=random, new_id=new_id)
 
     async def stop_on_cancel(root: Slot) -> None:

@@ -73,8 +73,8 @@ class Did:
 class Puppet:
     """An actor whose behaviour the test drives, and what it did, over all its incarnations.
 
-    Each start takes the next of `on_start`, each stop of `on_stop`, each Down of `on_down`; if there is none, nothing is
-    done. Several puppets may share a log, which then shows in which order they acted.
+    Each start takes the next of `on_start`, each stop of `on_stop`, each Down of `on_down`; with none, nothing is done.
+    Several puppets may share a log, which then shows in which order they acted.
     """
 
     def __init__(self, id: Hashable = "puppet", log: Log[Did] | None = None, **fields: Any) -> None:  # noqa: A002
@@ -312,16 +312,20 @@ def check_empty(stage: Stage) -> None:
 # -- schedules
 
 
-def run_schedule(seed: int, test: Callable[..., Awaitable[T]], *args: object) -> T:
-    """Run a test in virtual time, with the order of what is ready to run drawn from the seed. It fails when nothing is
-    left that could ever happen: TooSlow after a virtual day."""
+def run_in_virtual_time(test: Callable[[], Awaitable[T]], **options: Any) -> T:
+    """`trio.run` with a clock that jumps as soon as nothing else can happen. When nothing ever can, the test fails."""
 
     async def within_a_day() -> T:
         with trio.fail_after(24 * 3600):
-            return await test(*args)
+            return await test()
 
+    return trio.run(within_a_day, **{**options, "clock": trio.testing.MockClock(autojump_threshold=0)})
+
+
+def run_schedule(seed: int, test: Callable[..., Awaitable[T]], *args: object) -> T:
+    """In virtual time, and with the order of what is ready to run drawn from the seed."""
     with schedule(seed):
-        return trio.run(within_a_day, clock=trio.testing.MockClock(autojump_threshold=0))
+        return run_in_virtual_time(partial(test, *args))
 
 
 @contextmanager

@@ -1,6 +1,7 @@
-"""What is kept: append-only logs, pairs and blobs in one SQLite database, written by one actor. Others hold a StoreClient."""
+"""What is kept: append-only logs, pairs and blobs in one SQLite database, written by one actor. Others hold a
+StoreClient."""
 
-from actors.store.backup import Backup
+from actors.store.backup import copy_database
 from actors.store.client import StoreClient
 from actors.store.directory import StateDirectory
 from actors.store.errors import (
@@ -19,7 +20,6 @@ from actors.store.messages import StoreMessage, StoreStatistics
 from actors.store.store import Store, store_spec
 
 __all__ = [
-    "Backup",
     "Conflict",
     "DatabaseDamaged",
     "Inline",
@@ -36,5 +36,6 @@ __all__ = [
     "StoreMessage",
     "StoreStatistics",
     "Threaded",
+    "copy_database",
     "store_spec",
 ]

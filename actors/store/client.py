@@ -1,16 +1,16 @@
 """What other actors hold: the store's operations as calls.
 
-Each raises a StoreError (Conflict, Refused, StoreFull) for what the store could not do, and the kernel's TooSlow or ActorDown when
-nobody knows: a change may then be kept or not, and an `expected` sequence number tells which on the next try.
+Each raises a StoreError (Conflict, Refused, StoreFull) for what the store could not do, and the kernel's TooSlow or
+ActorDown when nobody knows: a change may then be kept or not, and an `expected` sequence number tells which on the
+next try.
 """
 
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar
 
 from actors.kernel import ActorRef
-from actors.store.messages import Ask, BackUp, Look, StoreMessage, StoreStatistics, Write
+from actors.store.messages import Ask, Look, StoreMessage, StoreStatistics, Write
 from actors.store.operations import (
     Append,
     Delete,
@@ -33,7 +33,6 @@ Call = Coroutine[Any, Any, R]
 
 SECONDS = 30.0
 """For an answer: a disk may take some, and a restarting store too."""
-BACKUP_SECONDS = 600.0
 
 
 class StoreClient:
@@ -92,8 +91,6 @@ class StoreClient:
 
     # -- the store itself
 
-    def back_up(self, target: Path) -> Call[int]:
-        return self._ref.ask(partial(BackUp, target), timeout=BACKUP_SECONDS)
 
     def statistics(self) -> Call[StoreStatistics]:
         return self._ref.ask(Look, timeout=self._seconds)

@@ -49,7 +49,7 @@ def in_words(error: sqlite3.Error) -> StoreError:
         case sqlite3.SQLITE_IOERR:
             return StoreError(f"the disk failed ({error}): this was not kept; look at the disk and the system log")
         case code if code in DAMAGED:
-            return StoreError(f"the database is damaged ({error}): this was not kept; stop the server and restore a backup")
+            return StoreError(f"the database is damaged ({error}): this was not kept; put a backup in its place")
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return StoreError(f"another program holds the database locked ({error}): this was not kept; try again")
         case _:
@@ -64,7 +64,7 @@ def unusable(path: Path, error: sqlite3.Error) -> StateError:
         case code if code in DAMAGED:
             return damaged(path, str(error))
         case _:
-            return StateUnusable(f"The database {path} cannot be opened: {error}. Look at the file's permissions and disk.")
+            return StateUnusable(f"The database {path} cannot be opened: {error}. Look at its permissions and disk.")
 
 
 def damaged(path: Path, detail: str) -> DatabaseDamaged:
@@ -94,7 +94,7 @@ def inspect(path: Path) -> None:
 def _inspect(path: Path, connection: sqlite3.Connection) -> None:
     check_ours(path, connection)
     pages = size(path) / connection.execute("PRAGMA page_size").fetchone()[0]
-    if pages % 1 and not size(Path(f"{path}-wal")):  # beside a log, it is a checkpoint that was cut short, and is redone
+    if pages % 1 and not size(Path(f"{path}-wal")):  # beside a log, a checkpoint was cut short, and will be redone
         raise damaged(path, "it is cut off amid a page")
     verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if verdict != "ok":
@@ -104,9 +104,9 @@ def _inspect(path: Path, connection: sqlite3.Connection) -> None:
 def check_ours(path: Path, connection: sqlite3.Connection) -> None:
     found = version(connection)
     if application(connection) != APPLICATION_ID and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-        raise DatabaseDamaged(f"{path} is another program's database. Nothing was changed; use another state directory.")
+        raise DatabaseDamaged(f"{path} is another program's database. Nothing was changed. Name another directory.")
     if found > len(MIGRATIONS):
         raise SchemaTooNew(
-            f"The database {path} was written by a newer version (schema {found}, this one knows up to {len(MIGRATIONS)}). "
-            "Nothing was changed. Use that version, or another state directory."
+            f"The database {path} was written by a newer version (schema {found}, this one knows up to "
+            f"{len(MIGRATIONS)}). Nothing was changed. Use that version, or another state directory."
         )

@@ -1,13 +1,14 @@
 """A desk: jobs gather while the last batch is with the executor, and go together as the next.
 
-This is the group commit. Nobody waits for company: a job that comes while the executor is idle goes at once, alone, so a lone
-writer pays no delay; the longer a batch takes, the more share the next.
+This is the group commit. Nobody waits for company: a job that comes while the executor is idle goes at once, alone,
+so a lone writer pays no delay; the longer a batch takes, the more share the next.
 
     a job is     when its asker gives up
     waiting      it is skipped, never executed
     under way    it is executed, and its answer goes nowhere: a change that was abandoned here has happened
 
-Whoever hands in jobs waits for `room` while the desk is `full`, so that a flood stays in the mailbox and under its policy.
+Whoever hands in jobs waits for `room` while the desk is `full`, so that a flood stays in the mailbox and under its
+policy.
 """
 
 from collections import deque

@@ -1,8 +1,8 @@
 """The state directory: where everything that outlives the process is kept, owned by one process at a time.
 
-It is claimed once, before the tree starts, so that everything that can be wrong with it is said in one sentence and nothing has
-been started yet. The claim is a lock on a file (flock), which the operating system drops with the process however it
-dies; the number in the file is only for the sentence.
+It is claimed once, before the tree starts, so that everything that can be wrong with it is said in one sentence and
+nothing has been started yet. The claim is a lock on a file (flock), which the operating system drops with the
+process however it dies; the number in the file is only for the sentence.
 """
 
 import fcntl

@@ -1,14 +1,14 @@
 """Where an engine (the Database, the Reader) does its blocking work: in a thread of its own, or inline for tests.
 
-An executor has at most one batch under way. It opens its engine, executes batches in the order they were submitted, lets the
-engine rest in between, and closes it; nothing but the executor ever touches the engine.
+An executor has at most one batch under way. It opens its engine, executes batches in the order they were submitted,
+lets the engine rest in between, and closes it; nothing but the executor ever touches the engine.
 
-Results come back by a byte on a socket pair and not by `TrioToken.run_sync_soon`: measured from thread to waiting task and
-back, 45 µs instead of 75, and a lone writer waits for each of them.
+Results come back by a byte on a socket pair and not by `TrioToken.run_sync_soon`: measured from thread to waiting
+task and back, 45 µs instead of 75, and a lone writer waits for each of them.
 
-A thread that has been told to close finishes its batch first; nobody needs to wait for it, because a writing thread holds its
-`turn` until its engine is closed, and the next one opens its own only then. Threads are daemons: a disk that hangs must
-not keep the process from ending, and what is not committed was not acknowledged.
+A thread that has been told to close finishes its batch first; nobody needs to wait for it, because a writing thread
+holds its `turn` until its engine is closed, and the next one opens its own only then. Threads are daemons: a disk
+that hangs must not keep the process from ending, and what is not committed was not acknowledged.
 """
 
 import queue

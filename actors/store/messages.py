@@ -1,6 +1,5 @@
 """What the store actor takes. `reply` is set when a change is on the disk, or failed with a StoreError."""
 
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -24,13 +23,6 @@ class Ask(msgspec.Struct, frozen=True):
     reply: Reply[Any]
 
 
-class BackUp(msgspec.Struct, frozen=True):
-    """Copy the database to this new file, and answer how many bytes it has."""
-
-    target: Path
-    reply: Reply[int]
-
-
 class Look(msgspec.Struct, frozen=True):
     """How are you?"""
 
@@ -45,4 +37,4 @@ class StoreStatistics(msgspec.Struct, frozen=True):
     log_bytes: int
 
 
-StoreMessage = Write | Ask | BackUp | Look
+StoreMessage = Write | Ask | Look

@@ -13,9 +13,9 @@
     Keys(space, prefix, after, limit)                         [(key, value), ...] in the order of the keys' UTF-8 bytes
     GetBlob(digest)                                           data or None
 
-A log counts its events from 1, without a gap. Trimmed events are gone but stay counted; a dropped log begins anew. What an
-event, a value or a blob means is its owner's business: here they are bytes. The store keeps no time, so no clock can
-disorder anything: order is sequence numbers.
+A log counts its events from 1, without a gap. Trimmed events are gone but stay counted; a dropped log begins anew.
+What an event, a value or a blob means is its owner's business: here they are bytes. The store keeps no time, so no
+clock can disorder anything: order is sequence numbers.
 
 An answer of pages holds at most `limit` entries and about PAGE_BYTES, but at least one entry if there is any.
 """

@@ -1,10 +1,11 @@
 """The reading half: a connection of its own, which neither waits for a commit nor holds one up.
 
-Each question is one snapshot, taken when it is answered, so it holds everything acknowledged before.
+A question is answered from a snapshot taken then, so from everything acknowledged before it was asked.
 
-Why a page comes as one row: sqlite3 lets go of the interpreter lock for each row it steps to, and a busy event loop gives it back
-late. Measured: 1000 rows by `fetchall` took 425 ms beside a busy loop, as one row 3 ms. So SQLite joins the entries, and the
-lengths say where to cut. A cast between TEXT and BLOB changes no byte in a UTF-8 database.
+Why a page comes as one row: sqlite3 lets go of the interpreter lock for each row it steps to, and a busy event loop
+gives it back late. Measured: 1000 rows by `fetchall` took 425 ms beside a busy loop, as one row 3 ms. So SQLite
+joins the entries, and the lengths say where to cut. A cast between TEXT and BLOB changes no byte in a UTF-8
+database.
 """
 
 import json
@@ -103,7 +104,7 @@ class Reader:
         return None if row is None else row[0]
 
     def _page(self, query: str, limit: int, **values: object) -> tuple[list[Any], Iterator[bytes]]:
-        """Ids and data of what this query finds, cut to size. What lies between the two steps can only make it shorter."""
+        """Ids and data of what this query finds, cut to size: one step to look at the sizes, one to fetch."""
         check_limit(limit)
         values["limit"] = limit
         (sizes,) = self._connection.execute(

@@ -1,12 +1,13 @@
 """The tables, and how they came to be what they are: an ordered list of migrations, counted by `user_version`.
 
-A migration, once released, is never edited; a change is a new entry at the end. Each runs in one transaction with its number,
-so a crash leaves the database at one version or at the next.
+A migration, once released, is never edited; a change is a new entry at the end. Each runs in one transaction with
+its number, so a crash leaves the database at one version or at the next.
 
-`event` is the hot table, and has but two columns: `id` is the stream's id and the sequence number in one integer. Appending to a
-log then touches one page, and replaying it reads neighbours. Measured beside it: a table with (stream, seq) as its key
-WITHOUT ROWID, 1.4 pages for a lone append and slower in groups; one table in order of arrival with an index, 2.1 pages.
-It wins for hundreds of logs in one commit, which one developer's server seldom sees.
+`event` is the hot table, and has but two columns: `id` is the stream's id and the sequence number in one integer.
+Appending to a log then touches one page, and replaying it reads neighbours. Measured beside it: a table with
+(stream, seq) as its key WITHOUT ROWID, 1.4 pages for a lone append and slower in groups; one table in order of
+arrival with an index, 2.1 pages. It wins for hundreds of logs in one commit, which one developer's server seldom
+sees.
 """
 
 import sqlite3

@@ -2,12 +2,12 @@
 
 Rules
   - A change is answered after the commit that holds it, never before.
-  - Changes are made in the order in which their messages came. A question is answered from all that was acknowledged before it
-    was asked; it neither waits for a commit nor holds one up.
-  - An operation that fails, fails alone, with a sentence. A full disk is an answer, not a crash: what was acknowledged is
-    kept, questions are answered, and changes work again when there is space.
-  - An orderly stop commits what was taken and closes the database. A kill or a crash drops what waits; what was under
-    way may or may not be kept, and nobody was told that it is.
+  - Changes are made in the order in which their messages came. A question is answered from all that was
+    acknowledged before it was asked; it neither waits for a commit nor holds one up.
+  - An operation that fails, fails alone, with a sentence. A full disk is an answer, not a crash: what was
+    acknowledged is kept, questions are answered, and changes work again when there is space.
+  - An orderly stop, and a crash of a handler, commit and answer what was taken, and close the database. A kill drops
+    what waits; what was under way may or may not be kept, and nobody was told that it is.
   - The next incarnation begins when the last one's thread has closed the database (`directory.writing`).
 """
 
@@ -15,17 +15,13 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
-import trio
-
-from actors.kernel import Actor, ChildSpec, Mailbox, Reply, Stop
-from actors.store.backup import Backup
+from actors.kernel import Actor, ChildSpec, Mailbox, Stop
 from actors.store.connection import size
 from actors.store.database import Database
 from actors.store.desk import Desk
 from actors.store.directory import StateDirectory
-from actors.store.errors import Refused, StoreError
 from actors.store.executors import Make, Threaded
-from actors.store.messages import Ask, BackUp, Look, StoreMessage, StoreStatistics, Write
+from actors.store.messages import Ask, Look, StoreMessage, StoreStatistics, Write
 from actors.store.reader import Reader
 
 CAPACITY = 4096
@@ -48,7 +44,6 @@ class Store(Actor[StoreMessage]):
     def __init__(self, directory: StateDirectory, executor: Make = Threaded) -> None:
         self._directory = directory
         self._executor = executor
-        self._backup: Backup | None = None
 
     async def started(self, kept: object | None) -> None:
         file, turn = self._directory.database, self._directory.writing
@@ -69,8 +64,6 @@ class Store(Actor[StoreMessage]):
                 if self._reading.full:
                     await self._reading.room()
                 self._reading.take(message)
-            case BackUp(target, reply):
-                self._back_up(target, reply)
             case Look(reply):
                 reply.set(self.statistics())
 
@@ -81,27 +74,6 @@ class Store(Actor[StoreMessage]):
     def _note_trouble(self) -> None:
         trouble = self._writing.trouble or self._reading.trouble
         self.note = None if trouble is None else str(trouble)
-
-    def _back_up(self, target: Path, reply: Reply[int]) -> None:
-        if self._backup is not None:
-            reply.fail(Refused("A backup is being made already. Wait for its end."))
-            return
-        self._backup = backup = Backup(self._directory.database, target)
-        reply.on_abandon(backup.give_up)
-        self.run_beside(self._run_backup, backup, reply)
-
-    async def _run_backup(self, backup: Backup, reply: Reply[int]) -> None:
-        try:
-            size = await trio.to_thread.run_sync(backup.run, abandon_on_cancel=True)
-        except StoreError as error:
-            if not reply.abandoned:
-                reply.fail(error)
-        else:
-            if not reply.abandoned:
-                reply.set(size)
-        finally:
-            backup.give_up()
-            self._backup = None
 
     def statistics(self) -> StoreStatistics:
         file = self._directory.database

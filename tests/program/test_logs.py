@@ -195,6 +195,13 @@ def pipe() -> Iterator[tuple[int, TextIO]]:
         yield reader.fileno(), writer
 
 
+def hang_up(reader: int) -> None:
+    """Close a pipe's reading end, under a file that will close its descriptor once more."""
+    elsewhere = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(elsewhere, reader)
+    os.close(elsewhere)
+
+
 def test_a_reader_who_stalls_holds_up_nobody_and_is_told_what_was_lost() -> None:
     with pipe() as (reader, stream):
         writer = LineWriter(stream, dropped=lambda count: f"{count} lost", capacity=100)
@@ -225,15 +232,15 @@ def test_ending_waits_for_a_stalled_reader_only_so_long() -> None:
             writer.put("x" * 1000)
         writer.close(timeout=0.01)
         assert writer.statistics().waiting > 0
-        while writer.statistics().waiting:  # so that its thread ends with this test
-            os.read(reader, 65_536)
+        hang_up(reader)  # so that its thread ends with this test
         writer.close()
+        assert writer.statistics().waiting == 0
 
 
 def test_a_reader_who_is_gone_is_no_error() -> None:
     with pipe() as (reader, stream):
         writer = LineWriter(stream, dropped=str)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), reader)  # closes the pipe's reading end
+        hang_up(reader)
         writer.put("one")
         writer.put("two")
         writer.close()

@@ -1,7 +1,7 @@
 """A server that is made to be killed: it appends as fast as it can and prints what was acknowledged.
 
-The parent process imports once and forks a child for each line on its input; the child runs a store and prints its process
-number, then a line for each acknowledgement. When the child is dead, the parent prints "dead".
+The parent process imports once and forks a child for each line on its input; the child runs a store and prints its
+process number, then a line for each acknowledgement. When the child is dead, the parent prints "dead".
 """
 
 import os

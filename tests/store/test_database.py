@@ -157,6 +157,32 @@ def test_many_rows_go_in_whole_statements_and_none_is_lost_at_the_seams(database
     assert one(reader, Read("a")) == list(enumerate(events, 1))
 
 
+def statements(half: Database | Reader, jobs: list[Any]) -> list[str]:
+    """The first words of what SQLite is asked to run for these jobs."""
+    ran: list[str] = []
+    half._connection.set_trace_callback(lambda statement: ran.append(" ".join(statement.split()[:3])))
+    half.execute(jobs)
+    half._connection.set_trace_callback(None)
+    return ran
+
+
+def test_a_group_of_appends_is_one_statement_which_is_its_own_transaction(database: Database) -> None:
+    streams = [f"s{number % 9}" for number in range(ROWS)]
+    database.execute([Append(stream, [b"first"]) for stream in streams[:9]])
+    assert statements(database, [Append(stream, [b"x"]) for stream in streams]) == ["INSERT INTO event"]
+
+
+def test_operations_of_several_kinds_are_one_transaction(database: Database) -> None:
+    jobs = [Append("new", [b"1"]), Put("s", "k", b"v"), Append("other", [b"1"]), Put("s", "l", b"v")]
+    ran = [statement for statement in statements(database, jobs) if not statement.startswith("SELECT")]
+    assert ran == ["BEGIN IMMEDIATE", "INSERT INTO stream", "INSERT INTO event", "REPLACE INTO pair", "COMMIT"]
+
+
+def test_a_page_of_any_length_is_two_statements(database: Database, reader: Reader) -> None:
+    database.execute([Append("a", [b"x"] * 3000)])
+    assert len(statements(reader, [Read("a", 0, 3000)])) == 2
+
+
 def test_a_log_is_read_page_by_page(database: Database, reader: Reader) -> None:
     one(database, Append("a", [b"%d" % number for number in range(1, 8)]))
     assert [seq for seq, _ in one(reader, Read("a", 0, 3))] == [1, 2, 3]
@@ -185,11 +211,13 @@ def test_any_bytes_come_back_as_they_were(database: Database, reader: Reader, da
 
 
 def test_pairs_are_put_replaced_deleted_in_their_order(database: Database, reader: Reader) -> None:
-    database.execute([Put("s", "a", b"1"), Put("s", "a", b"2"), Put("s", "b", b"1"), Delete("s", "b"), Put("t", "a", b"3")])
+    database.execute([Put("s", "a", b"1"), Put("s", "a", b"2"), Put("t", "a", b"3")])
+    database.execute([Put("s", "b", b"1"), Delete("s", "b"), Delete("s", "c"), Put("s", "c", b"4")])
     assert one(reader, Get("s", "a")) == b"2"
     assert one(reader, Get("s", "b")) is None
     assert one(reader, Get("t", "a")) == b"3"
-    database.execute([Delete("s", "a"), Delete("s", "never there")])
+    assert one(reader, Get("s", "c")) == b"4"
+    database.execute([Delete("s", "a"), Delete("s", "c"), Delete("s", "never there")])
     assert one(reader, Keys("s")) == []
 
 

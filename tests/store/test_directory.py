@@ -190,7 +190,10 @@ def test_a_database_that_cannot_be_used_is_refused_and_left_as_it_is(
     assert (path.read_bytes() if path.is_file() else None) == before
 
 
-@pytest.mark.parametrize(("spoil", "kind"), [case[:2] for case in REFUSED if case[0] in (newer, text, foreign, a_directory)])
+SEEN_WITHOUT_A_CHECK = [(newer, SchemaTooNew), (text, DatabaseDamaged), (foreign, DatabaseDamaged)]
+
+
+@pytest.mark.parametrize(("spoil", "kind"), SEEN_WITHOUT_A_CHECK)
 def test_the_writer_itself_refuses_what_the_claim_would(
     tmp_path: Path, spoil: Callable[[Path], None], kind: type[StateError]
 ) -> None:
@@ -215,25 +218,21 @@ def test_a_damaged_database_with_an_unfinished_log_is_not_touched(tmp_path: Path
     assert log.read_bytes() == saved
 
 
-@pytest.mark.parametrize("rubbish", [b"", b"\x00" * 5000, b"\x37\x7f\x06\x82" + b"rubbish" * 1000], ids=["", "0", "text"])
-def test_a_log_that_was_being_written_when_the_power_failed_ends_at_its_last_commit(
-    tmp_path: Path, rubbish: bytes
-) -> None:
+@pytest.mark.parametrize("rubbish", [b"", b"\x00" * 5000, b"\x37\x7f\x06\x82" + b"rubbish" * 1000], ids=len)
+def test_a_commit_that_was_half_written_when_the_power_failed_never_was(tmp_path: Path, rubbish: bytes) -> None:
     path, log = tmp_path / "troupe.db", tmp_path / "troupe.db-wal"
     database = Database(path)
     database.execute([Append("a", [b"1"])])
     database.execute([Append("a", [b"2"])])
-    written = log.read_bytes()[: 32 + 4 * 4120]
-    saved = path.read_bytes()
+    written, saved = log.read_bytes().rstrip(b"\x00"), path.read_bytes()
     database.close()
     path.write_bytes(saved)
-    log.write_bytes(written + rubbish)
+    log.write_bytes(written[:-1000] + rubbish)
     with StateDirectory.claim(tmp_path) as directory:
         database = Database(directory.database)
         reader = Reader(directory.database)
-        (events,) = reader.execute([Read("a")])
-        assert events == [(1, b"1"), (2, b"2")][: len(events)]  # type: ignore[arg-type]
-        assert database.execute([Append("a", [b"next"])]) == [len(events) + 1]  # type: ignore[arg-type]
+        assert reader.execute([Read("a")]) == [[(1, b"1")]]
+        assert database.execute([Append("a", [b"next"])]) == [2]
         reader.close()
         database.close()
 

@@ -68,14 +68,14 @@ def check(path: Path, acknowledged: dict[tuple[str, int], bytes]) -> None:
                 after += len(page)
         assert acknowledged.items() <= kept.items()
         assert len(set(kept.values())) == len(kept), "an event was kept twice"
-        numbers: dict[str, int] = {}
+        reached: dict[str, int] = {}
         for payload in acknowledged.values():
             writer, number = payload.decode().rsplit("-", 1)
-            numbers[writer] = max(numbers.get(writer, 0), int(number))
-        for writer, number in numbers.items():
+            reached[writer] = max(reached.get(writer, 0), int(number))
+        for writer, least in reached.items():
             (last,) = reader.execute([Get("last", writer)])
             assert isinstance(last, bytes)
-            assert int(last.decode().rsplit("-", 1)[1]) >= number
+            assert int(last.decode().rsplit("-", 1)[1]) >= least
         reader.close()
 
 

@@ -30,7 +30,6 @@ from actors.store import (
     StateDirectory,
     Store,
     StoreClient,
-    StoreError,
     StoreFull,
     Threaded,
     store_spec,
@@ -77,6 +76,10 @@ def kept(directory: StateDirectory, stream: str) -> list[bytes]:
     return [event for _, event in page]
 
 
+def log_exists(directory: StateDirectory) -> bool:
+    return Path(f"{directory.database}-wal").exists()
+
+
 def released(directory: StateDirectory) -> bool:
     """Nobody has the database open for writing."""
     free = directory.writing.acquire(timeout=5)
@@ -105,7 +108,6 @@ async def test_a_client_does_all_that_the_store_can(directory: StateDirectory, e
         await store.delete("s", "k")
         assert await store.get("s", "k") is None
         assert await store.get_blob(await store.put_blob(b"data")) == b"data"
-        assert await store.back_up(tmp_path / "copy.db") == (tmp_path / "copy.db").stat().st_size
         await store.drop("a")
         assert await store.streams() == []
         with pytest.raises(Refused):
@@ -268,38 +270,6 @@ async def test_an_answer_that_comes_too_late_is_too_slow(directory: StateDirecto
             await StoreClient(ref, seconds=COMMIT / 2).append("a", [b"1"])
 
 
-async def test_a_backup_that_nobody_waits_for_is_given_up(
-    directory: StateDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wanted = threading.Event()
-    monkeypatch.setattr("actors.store.backup.Backup.give_up", lambda _: wanted.set())
-
-    def run_until_given_up(_: object) -> int:
-        assert wanted.wait(5)
-        raise StoreError("given up")
-
-    monkeypatch.setattr("actors.store.backup.Backup.run", run_until_given_up)
-    async with living(directory) as ref:
-        store = StoreClient(ref)
-        with trio.move_on_after(0.01):
-            await store.back_up(tmp_path / "copy.db")
-        assert await trio.to_thread.run_sync(wanted.wait, 5)
-
-
-async def test_there_is_one_backup_at_a_time(
-    directory: StateDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    go_on = threading.Event()
-    monkeypatch.setattr("actors.store.backup.Backup._copy", lambda *_: go_on.wait(5))
-    async with living(directory) as ref, trio.open_nursery() as nursery:
-        store = StoreClient(ref)
-        nursery.start_soon(store.back_up, tmp_path / "first.db")
-        await wait_all_tasks_blocked()
-        with pytest.raises(Refused, match="is being made already"):
-            await store.back_up(tmp_path / "second.db")
-        go_on.set()
-
-
 # -- a full disk
 
 
@@ -459,7 +429,7 @@ async def test_an_orderly_stop_answers_all_that_was_taken_and_removes_the_log(
         with pytest.raises(ActorDown):
             await store.append("a", [b"late"])
     assert sorted(answer for answer in answers if answer) == list(range(1, BATCH + 1))
-    assert not Path(f"{directory.database}-wal").exists()
+    assert not log_exists(directory)
 
 
 @pytest.mark.slow
@@ -482,7 +452,7 @@ async def test_an_orderly_stop_of_a_busy_store_keeps_what_it_acknowledged(direct
             await trio.lowlevel.checkpoint()
         assert (await ref.stop()).why is Why.SHUTDOWN
         assert released(directory)
-    assert not Path(f"{directory.database}-wal").exists()
+    assert not log_exists(directory)
     reader = Reader(directory.database)
     assert reader.execute([Streams()]) == [[("a", acknowledged)]]
     reader.close()

@@ -1,21 +1,24 @@
 """A door with a small application behind it, and the clients that come to it."""
 
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import httpx
+import pytest
 import trio
 from quart import Response, request
 from trio.testing import memory_stream_pair
-from trio_websocket import WebSocketConnection, open_websocket_url, wrap_client_stream
+from trio_websocket import CloseReason, ConnectionClosed, WebSocketConnection, wrap_client_stream
 
 from transports.application import Application
+from transports.binding import Address
 from transports.door import Door
 from transports.websocket import Closed, Upgrade, WebSocket
 
-PATIENCE = 5.0
+PATIENCE = 20.0
 """Real time after which a test that waits for a socket has failed."""
 
 
@@ -31,7 +34,7 @@ class Log:
     warning = error
 
     def contained(self) -> list[str]:
-        return [repr(fields["error"]) for event, fields in self.lines if event == "contained"]
+        return [str(fields["error"]) for event, fields in self.lines if event == "contained"]
 
 
 @dataclass
@@ -201,11 +204,28 @@ class House:
         return await trio.open_tcp_stream("127.0.0.1", self.port)
 
     async def exchange(self, data: bytes) -> bytes:
-        """Send, and read until the door has closed."""
-        async with await self.connect() as stream:
-            with trio.fail_after(PATIENCE):
-                await stream.send_all(data)
-                return await read_all(stream)
+        """Send, and read until the door has closed, also if it closes before everything is sent."""
+        answer = b""
+        with trio.fail_after(PATIENCE):
+            async with await self.connect() as stream, trio.open_nursery() as nursery:
+
+                async def read() -> None:
+                    nonlocal answer
+                    answer = await read_all(stream)
+                    nursery.cancel_scope.cancel()
+
+                nursery.start_soon(read)
+                with suppress(trio.BrokenResourceError):
+                    await stream.send_all(data)
+        return answer
+
+    def post(self, path: str, body: bytes, *, chunked: bool = False) -> bytes:
+        """A POST as bytes, with the body in one piece or in chunks."""
+        if not chunked:
+            return self.request(f"POST {path} HTTP/1.1", f"Content-Length: {len(body)}", body=body)
+        parts = [body[at : at + 10_000] for at in range(0, len(body), 10_000)]
+        chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts)
+        return self.request(f"POST {path} HTTP/1.1", "Transfer-Encoding: chunked", body=chunks + b"0\r\n\r\n")
 
     def memory_client(self) -> trio.StapledStream[Any, Any]:
         """A client without a socket, for virtual time."""
@@ -215,18 +235,43 @@ class House:
             server.send_stream.close()
             server.receive_stream.close()
 
-        self.nursery.start_soon(self.door.attend, self.door.admit(server, cut), (("127.0.0.1", 1), ("127.0.0.1", self.port)))
+        ends = (("127.0.0.1", 1), ("127.0.0.1", self.port))
+        self.nursery.start_soon(self.door.attend, self.door.admit(server, cut), ends)
         return client
 
+    @asynccontextmanager
+    async def websocket(
+        self, path: str = "/", *, address: Address | None = None, tls: ssl.SSLContext | None = None
+    ) -> AsyncIterator[WebSocketConnection]:
+        """A client of trio-websocket. Its own `open_websocket` leaves the socket open when the server closes first."""
+        address = address or self.door.statistics().addresses[0]
+        stream: trio.abc.Stream = await trio.open_tcp_stream(address.host, address.port)
+        if tls is not None:
+            stream = trio.SSLStream(stream, tls, server_hostname="localhost", https_compatible=True)
+        try:
+            async with trio.open_nursery() as nursery:
+                with trio.fail_after(PATIENCE):
+                    yield await wrap_client_stream(nursery, cast(trio.SocketStream, stream), address.netloc, path)
+                nursery.cancel_scope.cancel()
+        finally:
+            await trio.aclose_forcefully(stream)
+
+    async def all_gone(self) -> None:
+        """Wait until the door has no connection any more."""
+        with trio.fail_after(PATIENCE):
+            while self.door.statistics().open:  # noqa: ASYNC110  what is asked is the public figure
+                await trio.sleep(0.01)
+
     async def memory_websocket(self, path: str = "/") -> WebSocketConnection:
-        return await wrap_client_stream(self.nursery, self.memory_client(), self.host, path)
+        client = cast(trio.SocketStream, self.memory_client())
+        return await wrap_client_stream(self.nursery, client, self.host, path)
 
     async def is_healthy(self) -> bool:
         """A GET and a WebSocket echo, as any client would."""
         with trio.fail_after(PATIENCE):
             async with httpx.AsyncClient() as client:
                 answer = await client.get(f"{self.url}/")
-            async with open_websocket_url(self.url.replace("http", "ws", 1)) as socket:
+            async with self.websocket() as socket:
                 await socket.send_message("are you there")
                 echo = await socket.get_message()
         return (answer.status_code, answer.text, echo) == (200, "hello", "are you there")
@@ -265,6 +310,12 @@ async def read_until(stream: trio.abc.ReceiveStream, end: bytes) -> bytes:
             assert part, f"the stream ended after {data!r}"
             data += part
     return data
+
+
+def reason_of(closed: pytest.ExceptionInfo[ConnectionClosed]) -> CloseReason:
+    """How a client of trio-websocket saw its connection end."""
+    assert closed.value.reason is not None
+    return closed.value.reason
 
 
 def frame(opcode: int, payload: bytes = b"", *, final: bool = True, masked: bool = True, reserved: int = 0) -> bytes:

@@ -56,7 +56,9 @@ async def test_port_0_is_drawn_again_when_it_is_taken_on_the_second_host(monkeyp
             await self._socket.bind(address)
 
     # SocketListener wants the genuine thing
-    monkeypatch.setattr("transports.binding.trio.SocketListener", lambda sock: trio._highlevel_socket.SocketListener(sock._socket))
+    monkeypatch.setattr(
+        "transports.binding.trio.SocketListener", lambda sock: trio._highlevel_socket.SocketListener(sock._socket)
+    )
     monkeypatch.setattr("transports.binding.trio.socket.socket", Unlucky)
     bound = await bind(["127.0.0.1", "127.0.0.2"], 0)
     bound.close()

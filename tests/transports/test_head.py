@@ -10,15 +10,16 @@ def reader() -> HeadReader:
 
 def test_a_head_that_comes_byte_by_byte_is_read_like_one_that_comes_whole() -> None:
     data = b"GET /a?b=c HTTP/1.1\r\nHost: x\r\nUpgrade: WebSocket\r\n\r\n"
-    slow, heads = reader(), []
-    for each in data:
-        heads.append(slow.feed(bytes([each])))
+    slow = reader()
+    heads = [slow.feed(bytes([each])) for each in data]
     assert heads[:-1] == [None] * (len(data) - 1)
     assert heads[-1] == reader().feed(data)
 
 
 def test_a_head_knows_its_parts() -> None:
-    head = reader().feed(b"GET /a?b=c HTTP/1.1\r\nHost: x\r\nConnection: keep-alive,  Upgrade\r\nUpgrade: WebSocket\r\n\r\n")
+    head = reader().feed(
+        b"GET /a?b=c HTTP/1.1\r\nHost: x\r\nConnection: keep-alive,  Upgrade\r\nUpgrade: WebSocket\r\n\r\n"
+    )
     assert head is not None
     assert (head.method, head.path, head.query, head.version) == ("GET", "/a", "b=c", "1.1")
     assert head.tokens("connection") == ["keep-alive", "Upgrade"]

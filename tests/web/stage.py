@@ -1,8 +1,8 @@
 """A small server for the pages: static files and one scripted WebSocket on one port, in a thread of its own.
 
 The browser tests are plain functions (playwright's synchronous interface may not run inside trio), so the server has
-its own trio loop, and what a test wants is handed over to it. It serves with the Content-Security-Policy of the house, so
-that a page that breaks it fails its test with a console error.
+its own trio loop, and what a test wants is handed over to it. It serves with the Content-Security-Policy of the house,
+so that a page that breaks it fails its test with a console error.
 """
 
 import threading
@@ -51,7 +51,7 @@ class Stage:
         self.hello = hello
         self.refusing = False
         self.greeted = 0
-        self._sockets: set[trio_websocket.WebSocketConnection] = set()
+        self._sockets: dict[trio_websocket.WebSocketConnection, Replay] = {}
         self._ready = threading.Event()
         self._thread = threading.Thread(target=trio.run, args=(self._serve,))
 
@@ -89,8 +89,8 @@ class Stage:
             await socket.send_message(text)
 
     async def _drop(self) -> None:
-        for socket in list(self._sockets):
-            await socket._stream.aclose()
+        for stream in list(self._sockets.values()):
+            await stream.aclose()
 
     async def _leave(self, reason: str) -> None:
         for socket in list(self._sockets):
@@ -129,7 +129,7 @@ class Stage:
         async with trio.open_nursery() as nursery:
             request = await trio_websocket.wrap_server_stream(nursery, stream)
             socket = await request.accept()
-            self._sockets.add(socket)
+            self._sockets[socket] = stream
             try:
                 if self.hello is not None:
                     self.greeted += 1
@@ -138,7 +138,7 @@ class Stage:
             except trio_websocket.ConnectionClosed:
                 pass
             finally:
-                self._sockets.discard(socket)
+                del self._sockets[socket]
 
 
 def page(target: str) -> bytes:

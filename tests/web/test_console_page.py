@@ -1,5 +1,6 @@
 """The console page in a real browser, told by a scripted server."""
 
+import time
 from typing import cast
 
 import pytest
@@ -224,6 +225,7 @@ def test_wider_numbers_move_nothing(visit: Visit) -> None:
 def test_the_row_being_read_stays_where_it_is_when_rows_come_above_it(visit: Visit) -> None:
     page, stage = visit(scenes.crowd(1_000))
     expect(row(page, "troupe")).to_be_visible()
+    page.get_by_role("button", name="Unfold all").click()
     page.get_by_role("treegrid").evaluate("tree => { tree.scrollTop = 15_000 }")
     target = row(page, "troupe/group-25/actor-001")
     expect(target).to_be_visible()
@@ -446,10 +448,11 @@ def test_a_server_that_leaves_is_quoted(visit: Visit) -> None:
 def test_the_reader_need_not_wait_for_the_next_attempt(visit: Visit) -> None:
     page, stage = visit(scenes.small())
     expect(page.locator("house-bar house-pill")).to_have_text("live")
-    page.clock.install()  # from here on no timer ends a wait
+    page.clock.install()
+    page.clock.pause_at(time.time() + 3)  # from here on no timer ends a wait
     stage.drop()
-    expect(page.get_by_role("alert")).to_contain_text("Connection lost")
-    page.get_by_role("button", name="Try now").click()
+    expect(page.get_by_role("alert")).to_contain_text("Trying again in 1 s.")
+    page.get_by_role("button", name="Try now").dispatch_event("click")
     expect(page.get_by_role("alert")).to_be_hidden()
 
 

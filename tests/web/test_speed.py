@@ -43,6 +43,7 @@ def ticks() -> list[Change]:
 
 def test_five_thousand_rows_stay_smooth(visit: Visit) -> None:
     page, stage = visit(scenes.crowd(ROWS))
+    expect(page.locator(".row").first).to_be_visible()
     page.get_by_role("button", name="Unfold all").click()
     tree = page.get_by_role("treegrid")
     expect(tree).to_have_attribute("aria-rowcount", str(ROWS + 2))
@@ -68,6 +69,7 @@ def test_five_thousand_rows_stay_smooth(visit: Visit) -> None:
 
 def test_a_long_walk_through_the_tree_leaves_few_rows_in_the_document(visit: Visit) -> None:
     page, _ = visit(scenes.crowd(ROWS))
+    expect(page.locator(".row").first).to_be_visible()
     page.get_by_role("button", name="Unfold all").click()
     tree = page.get_by_role("treegrid")
     expect(tree).to_have_attribute("aria-rowcount", str(ROWS + 2))

@@ -87,9 +87,14 @@ function drawTree() {
     tree.choose(chosen, true);
   }
   if (rows.length > 0) return;
-  if (shown.nodes.size === 0) emptyTree.say("The stage is empty.", "No actors are running. They appear here as they start.");
-  else if (outline.terms.length) emptyTree.say(`Nothing matches “${search.value}”.`, "The filter looks at names, states, errors and notes. Escape clears it.");
-  else emptyTree.say("No trouble.", "No actor is paused, waiting to be restarted, or behind with its mailbox.");
+  emptyTree.say(...whyEmpty());
+}
+
+function whyEmpty() {
+  if (shown.nodes.size === 0) return ["The stage is empty.", "No actors are running. They appear here as they start."];
+  if (outline.terms.length === 0) return ["No trouble.", "No actor is paused, in backoff, or behind with its mailbox."];
+  const hint = "The filter looks at names, states, errors and notes. Escape in the field clears it.";
+  return [`Nothing matches “${search.value}”.`, hint];
 }
 
 /** A search cannot know what the rows that were left out are called, so it does not speak of them. */
@@ -105,7 +110,10 @@ function matches(path, terms) {
 }
 
 function openWayTo(path) {
-  for (let node = shown.nodes.get(path); node?.parent; node = shown.nodes.get(node.parent)) outline.set(node.parent, true);
+  const { parent } = shown.nodes.get(path) ?? { parent: null };
+  if (parent === null) return;
+  outline.set(parent, true);
+  openWayTo(parent);
 }
 
 // --- what the server says

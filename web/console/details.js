@@ -12,6 +12,11 @@ const NUMBERS = [
   ["Children", (node, picture) => format.count(picture.children(node.path).length + node.folded)],
 ];
 
+function standing({ since, dynamic }, time) {
+  const started = dynamic ? " · started at runtime" : "";
+  return `for ${format.span(time - since)}, since ${format.clock(since)}${started}`;
+}
+
 class ConsoleDetails extends HouseElement {
   #path = null;
   #last = null; // the node as it was last seen
@@ -37,12 +42,13 @@ class ConsoleDetails extends HouseElement {
   build() {
     this.setAttribute("role", "region");
     this.setAttribute("aria-label", "Chosen actor");
-    const button = (sign, label, onclick) => h("button.quiet", { type: "button", title: label, ariaLabel: label, onclick }, icon(sign));
-    this.append(
-      h("header", {}, this.#name, button("copy", "Copy path", () => this.#copy()), button("cross", "Close", () => this.announce("close"))),
-      this.#trail, h("p.standing", {}, this.#pill, this.#since), this.#missing, this.#body,
-    );
-    this.#missing.say("Not in the tree now.", "It appears here when it starts. It may also be one of the rows left out of a long list.");
+    const button = (sign, label, onclick) =>
+      h("button.quiet", { type: "button", title: label, ariaLabel: label, onclick }, icon(sign));
+    const copy = button("copy", "Copy path", () => this.#copy());
+    const close = button("cross", "Close", () => this.announce("close"));
+    const standing = h("p.standing", {}, this.#pill, this.#since);
+    this.append(h("header", {}, this.#name, copy, close), this.#trail, standing, this.#missing, this.#body);
+    this.#missing.say("Not in the tree now.", "It appears here when it starts, unless it is left out of a long list.");
     this.addEventListener("keydown", (event) => event.key === "Escape" && this.announce("close"));
   }
 
@@ -55,7 +61,7 @@ class ConsoleDetails extends HouseElement {
     this.#body.hidden = !this.#last;
     this.#missing.hidden = Boolean(this.#last);
     this.#pill.state = node?.state ?? "gone";
-    put(this.#since, node ? `for ${format.span(picture.time(now) - node.since)}, since ${format.clock(node.since)}` : "");
+    put(this.#since, node ? standing(node, picture.time(now)) : "");
     if (node) this.#since.title = format.exact(node.since);
     if (this.#last) this.#paint(this.#last, picture);
   }
@@ -65,10 +71,11 @@ class ConsoleDetails extends HouseElement {
     this.#last = null;
     const steps = path.split("/");
     put(this.#name, steps.at(-1));
-    this.#trail.replaceChildren(...steps.flatMap((step, index) => [
-      index ? h("span.slash", {}, "/") : null,
-      index === steps.length - 1 ? h("span", {}, step) : h("a", { href: hashOf(steps.slice(0, index + 1).join("/")) }, step),
-    ]).filter(Boolean));
+    const above = steps.slice(0, -1).flatMap((step, index) => [
+      h("a", { href: hashOf(steps.slice(0, index + 1).join("/")) }, step),
+      h("span.slash", {}, "/"),
+    ]);
+    this.#trail.replaceChildren(...above, steps.at(-1));
     this.scrollTop = 0;
   }
 

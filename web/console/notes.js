@@ -1,6 +1,6 @@
 /**
- * <console-stops> and <console-dead>: what ended lately, and what nobody will handle. Newest first, a few until asked for
- * all. `list.show(notes, now)`, notes newest last. The time is relative, and exact under the pointer or the focus.
+ * <console-stops> and <console-dead>: what ended lately, and what nobody will handle. Newest first, a few until asked
+ * for all. `list.show(notes, now)`, notes newest last. The time is relative, and exact under the pointer or the focus.
  */
 
 import { HouseElement, format, h, mark, put } from "../house/house.js";
@@ -11,7 +11,8 @@ const FEW = 6;
 /** An actor as a link: where it is in a quiet tone, its name in ink. */
 export function actorLink(path) {
   const cut = path.lastIndexOf("/") + 1;
-  return h("a.path", { href: hashOf(path), title: path }, h("span.where", {}, path.slice(0, cut)), h("span.who", {}, path.slice(cut)));
+  const [where, who] = [path.slice(0, cut), path.slice(cut)];
+  return h("a.path", { href: hashOf(path), title: path }, h("span.where", {}, where), h("span.who", {}, who));
 }
 
 function when(at) {

@@ -80,12 +80,15 @@ function highlight(element, text, terms) {
 function places(text, terms) {
   const found = [];
   for (const term of terms) {
-    for (let at = text.indexOf(term); at !== -1; at = text.indexOf(term, at + term.length)) found.push([at, at + term.length]);
+    const { length } = term;
+    for (let at = text.indexOf(term); at !== -1; at = text.indexOf(term, at + length)) found.push([at, at + length]);
   }
   return found.sort(([a], [b]) => a - b);
 }
 
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
 /** Draws the eye to an actor that has just been restarted. */
 function flash(element) {
-  element.animate([{ backgroundColor: "var(--flash)" }, { backgroundColor: "transparent" }], { duration: 1500, easing: "ease-out" });
+  if (!still.matches) element.animate({ backgroundColor: ["var(--flash)", "transparent"] }, 1500);
 }

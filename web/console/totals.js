@@ -2,13 +2,19 @@
 
 import { HouseElement, format, h, mark, put } from "../house/house.js";
 
+const warnAbove = (value, limit = 0) => (value > limit ? "warn" : null);
+
 const FIGURES = [
   { label: "Messages/s", drawn: true, value: (totals) => format.rate(totals.rate) },
   { label: "Actors", value: ({ actors }) => format.count(actors) },
-  { label: "Restarts", value: ({ restarts }) => format.count(restarts), tone: ({ restarts }) => restarts > 0 && "warn" },
-  { label: "Dead letters", value: (totals) => format.count(totals.dead_letters), tone: (totals) => totals.dead_letters > 0 && "warn" },
-  { label: "Dropped", value: ({ dropped }) => format.count(dropped), tone: ({ dropped }) => dropped > 0 && "warn" },
-  { label: "Loop lag", value: ({ lag }) => format.brief(lag), tone: ({ lag }) => (lag > 0.25 ? "bad" : lag > 0.05 && "warn") },
+  { label: "Restarts", value: (totals) => format.count(totals.restarts), tone: (totals) => warnAbove(totals.restarts) },
+  {
+    label: "Dead letters",
+    value: (totals) => format.count(totals.dead_letters),
+    tone: (totals) => warnAbove(totals.dead_letters),
+  },
+  { label: "Dropped", value: ({ dropped }) => format.count(dropped), tone: ({ dropped }) => warnAbove(dropped) },
+  { label: "Loop lag", value: ({ lag }) => format.brief(lag), tone: ({ lag }) => warnAbove(lag, 0.05) },
   { label: "Memory", value: ({ memory }) => format.bytes(memory) },
 ];
 
@@ -29,13 +35,14 @@ class ConsoleTotals extends HouseElement {
     FIGURES.forEach(({ value, tone }, index) => {
       const cell = this.#cells[index];
       put(cell.value, value(totals));
-      mark(cell.value, "data-tone", (tone && tone(totals)) || null);
+      mark(cell.value, "data-tone", tone ? tone(totals) : null);
     });
     const history = picture.histories.get("");
     this.#spark.draw(history);
     this.#spark.label = "Messages per second over the last minute";
     const handled = format.count(totals.handled);
-    put(this.#about, `${handled} messages handled\nTroupe ${picture.version} · process ${picture.pid} · up ${format.span(picture.time(now) - picture.started)}`);
+    const up = format.span(picture.time(now) - picture.started);
+    put(this.#about, `${handled} messages handled\nTroupe ${picture.version} · process ${picture.pid} · up ${up}`);
   }
 }
 

@@ -10,7 +10,9 @@ export class Views {
   constructor(list) {
     for (const [view, label] of VIEWS) {
       const badge = h("b.badge");
-      const tab = h("button", { type: "button", role: "tab", id: `tab-${view}`, "aria-controls": `view-${view}`, onclick: () => this.turnTo(view) }, label, " ", badge);
+      const onclick = () => this.turnTo(view);
+      const names = { id: `tab-${view}`, "aria-controls": `view-${view}` };
+      const tab = h("button", { type: "button", role: "tab", ...names, onclick }, label, " ", badge);
       this.#tabs.set(view, { tab, badge });
       list.append(tab);
     }

@@ -1,6 +1,7 @@
 /**
  * <house-banner>: says that the connection is lost, since when, why, and what is being done about it.
- * `banner.socket = socket`. While the page is not live, `<html data-stale>` is set, and what is marked `.live` turns grey.
+ * `banner.socket = socket`. While the page is not live, `<html data-stale>` is set, and what has the class `live` turns
+ * grey.
  */
 
 import { HouseElement, h, put } from "./element.js";
@@ -16,7 +17,8 @@ export class HouseBanner extends HouseElement {
   build() {
     this.hidden = true;
     this.setAttribute("role", "alert");
-    this.append(icon("alarm"), this.#text, h("button", { type: "button", onclick: () => this.#socket.retry() }, "Try now"));
+    const retry = h("button", { type: "button", onclick: () => this.#socket.retry() }, "Try now");
+    this.append(icon("alarm"), this.#text, retry);
   }
 
   disconnected() {

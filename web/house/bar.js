@@ -31,8 +31,9 @@ export class HouseBar extends HouseElement {
   build() {
     const page = this.getAttribute("page");
     const link = page === "console" ? { href: "#" } : { href: "./" };
+    const sign = h("img", { src: new URL("mark.svg", import.meta.url).href, alt: "" });
     this.append(
-      h("a.product", link, h("img", { src: new URL("mark.svg", import.meta.url).href, alt: "" }), this.getAttribute("product")),
+      h("a.product", link, sign, this.getAttribute("product")),
       h("nav", { ariaLabel: "Pages" }, this.#links),
       this.#pill,
       this.#themeButton,

@@ -1,9 +1,9 @@
 /**
  * The ground every element of the house stands on.
  *
- * Elements live in the light DOM: one stylesheet serves them all, a page can lay them out, and nothing has to be pierced
- * to test them. Text reaches the document as text and in no other way: there is no `innerHTML` in this tree, so a name
- * or an error that contains markup is shown, never run.
+ * Elements live in the light DOM: one stylesheet serves them all, a page can lay them out, and nothing has to be
+ * pierced to test them. Text reaches the document as text and in no other way: there is no `innerHTML` in this tree, so
+ * a name or an error that contains markup is shown, never run.
  */
 
 const SVG = "http://www.w3.org/2000/svg";

@@ -1,6 +1,6 @@
 /**
- * <house-pill>: a state as sign, word and tone. `pill.state = "backoff"`. Quiet when all is well: only what wants a look
- * is tinted.
+ * <house-pill>: a state as sign, word and tone. `pill.state = "backoff"`. Quiet when all is well: only what wants a
+ * look is tinted.
  */
 
 import { HouseElement, mark, put, h } from "./element.js";

@@ -6,7 +6,7 @@
  * Rules
  *   - A connection counts as live when the first message has come, and only that resets the wait: a server that accepts
  *     and closes at once is not hammered.
- *   - Waits double from 0.25 s to 15 s, each shortened at random by up to half, so that many pages do not return together.
+ *   - Waits double from 0.25 s to 15 s, each cut at random by up to half, so that many pages do not return at once.
  *   - The server speaks at least once in `silence` seconds; one that does not is taken for lost (a half-open connection
  *     closes by itself only after minutes).
  *   - Coming back to the page or to the network, or `retry()`, ends a wait at once.

@@ -1,6 +1,6 @@
 /**
- * <house-spark>: the course of a number, drawn from zero. `spark.draw(values)`, oldest first; NaN is "not known yet" and
- * leaves a gap at the start. It says nothing to a screen reader unless `label` is set: the number stands beside it.
+ * <house-spark>: the course of a number, drawn from zero. `spark.draw(values)`, oldest first; NaN is "not known yet"
+ * and leaves a gap at the start. A screen reader hears of it only where `label` is set: the number stands beside it.
  */
 
 import { HouseElement, mark, svg } from "./element.js";

@@ -2,16 +2,16 @@
  * <house-tree>: a tree in a table (the ARIA treegrid pattern), for thousands of rows that change all the time.
  *
  * Rules
- *   - Only the rows in sight are in the document, and one row stays one element for as long as it is in sight. An element
- *     whose row has gone out of sight is given to one that comes in.
+ *   - Only the rows in sight are in the document, and one row stays one element for as long as it is in sight. An
+ *     element whose row has gone out of sight is given to one that comes in.
  *   - What the reader looks at stays where it is: rows that come and go above do not move it.
- *   - The focus is on the tree, the active row is named by `aria-activedescendant`; so nothing is lost when a row scrolls
- *     out of the document. Arrows, Home, End, Page keys and first letters walk; Right and Left unfold, fold and go up;
- *     Space folds; Enter chooses.
+ *   - The focus is on the tree, the active row is named by `aria-activedescendant`; so nothing is lost when a row
+ *     scrolls out of the document. Arrows, Home, End, Page keys and first letters walk; Right and Left unfold, fold and
+ *     go up; Space folds; Enter chooses.
  *
- * `tree.columns = [{id, label}]`, and `tree.painter = (cells) => (row) => {...}`: called once for each row element with its
- * cells by column id, it returns the function that paints a row into them. The first column is the tree's own: its cell
- * has been given the indent and the twist, and holds what the painter appends. `tree.show(rows)` takes an Outline's rows.
+ * `tree.columns = [{id, label}]`, and `tree.painter = (cells, element) => (row) => {...}`: called once for each row
+ * element with its cells by column id, it returns the function that paints a row into them, with whatever the row was
+ * before. The first cell has been given the indent and the twist. `tree.show(rows)` takes an Outline's rows.
  * Announces "fold" {key, open} and "choose" {key}.
  */
 

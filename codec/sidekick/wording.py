@@ -1,0 +1,97 @@
+"""A decoder's refusal, in words for the person who wrote the script: which component, which action, which field, what
+it must be, what it was."""
+
+import re
+from typing import Any
+
+NOT_FINITE = frozenset(("NaN", "Infinity", "-Infinity"))
+
+KINDS = {
+    "str": "a string",
+    "int": "a whole number",
+    "float": "a number",
+    "int | float": "a number",
+    "bool": "true or false",
+    "null": "null",
+    "array": "an array",
+    "object": "an object",
+}
+AMOUNTS = {
+    ">= 1": "above 0",
+    "> 0": "above 0",
+    "> 0.0": "above 0",
+    ">= 0": "not below 0",
+    ">= 0.0": "not below 0",
+}
+
+REFUSAL = re.compile(r"(?P<what>.*?)(?: - at `\$(?P<path>.*)`)?", re.DOTALL)
+MISSING = re.compile(r"Object missing required field `(?P<field>[^`]*)`")
+WRONG_KIND = re.compile(r"Expected `(?P<wanted>[^`]*)`, got `(?P<got>[^`]*)`")
+TOO_SHORT = re.compile(r"Expected `array` of length >= (?P<least>\d+)")
+WRONG_AMOUNT = re.compile(r"Expected `(?P<wanted>[^`]*)` (?P<amount>[<>]=? [\d.]+)")
+LONGEST_QUOTE = 40
+
+
+def kind(value: Any) -> str:
+    """What kind of JSON value this is."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case list():
+            return "an array"
+    return "an object"
+
+
+def wanted(types: str) -> str:
+    if types in KINDS:
+        return KINDS[types]
+    return " or ".join(KINDS.get(part, part) for part in types.split(" | "))
+
+
+def quoted(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE] + "…"
+
+
+def at(payload: Any, path: str) -> Any:
+    """The value that a decoder's path such as `.options.points[1].x` leads to; None where it leads nowhere."""
+    for key, index in re.findall(r"\.([^.\[\]]+)|\[(\d+)\]", path):
+        try:
+            payload = payload[int(index)] if index else payload[key]
+        except (TypeError, KeyError, IndexError):
+            return None
+    return payload
+
+
+def refusal(error: str, payload: Any) -> str:
+    """What is wrong with a payload, from the decoder's words for it."""
+    found = REFUSAL.fullmatch(error)
+    what, path = (found["what"], found["path"] or "") if found else (error, "")
+    name, value = path.removeprefix(".") or "payload", at(payload, path)
+    if match := MISSING.fullmatch(what):
+        return f"{path}.{match['field']} is missing".removeprefix(".")
+    if match := TOO_SHORT.fullmatch(what):
+        return f"{name} must have at least {match['least']} items, not {len(value) if isinstance(value, list) else 0}"
+    if match := WRONG_AMOUNT.fullmatch(what):
+        amount = AMOUNTS.get(match["amount"], match["amount"])
+        return f"{name} must be {wanted(match['wanted'])} {amount}, not {quoted(value)}"
+    if match := WRONG_KIND.fullmatch(what):
+        if isinstance(value, str) and value in NOT_FINITE:
+            return f"{name} must be a finite number, not {value}"
+        was = quoted(value) if match["got"] == "float" and value is not None else kind(value)
+        return f"{name} must be {wanted(match['wanted'])}, not {was}"
+    if what.startswith("Invalid"):
+        return f"{name} cannot be {quoted(repr(value))}"
+    return f"{name}: {what[:1].lower()}{what[1:]}"
+
+
+def sentence(component: str, target: str, doing: str, wrong: str) -> str:
+    """"canvas 'c1' drawLine: options.x1 must be a number, not a string"."""
+    subject = f"{component} '{quoted(target)}'" if target else component
+    return f"{subject} {doing}: {wrong}"

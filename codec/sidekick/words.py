@@ -1,0 +1,60 @@
+"""Where E says other words than D: a markdown's and a textbox's. One table, read in both directions."""
+
+from typing import Any, NamedTuple
+
+Fields = dict[str, Any]
+
+
+class Words(NamedTuple):
+    """How E names an action (none: a spawn) and its fields, and how D does."""
+
+    component: str
+    action: str | None
+    canonical: str | None
+    fields: dict[str, str]
+    """E's name of a field -> D's."""
+
+
+TABLE = (
+    Words("markdown", None, None, {"text": "initialSource"}),
+    Words("markdown", "setText", "setSource", {"text": "source"}),
+    Words("textbox", None, None, {"value": "initialValue"}),
+)
+
+BY_E = {(row.component, row.action): row for row in TABLE}
+BY_D = {(row.component, row.canonical): row for row in TABLE}
+
+
+def component_words(component: str, action: str | None = None) -> Words | None:
+    return BY_E.get((component, action))
+
+
+def renamed(fields: Fields, names: dict[str, str]) -> Fields | None:
+    """The fields under their other names, in their order; None if none of them is there or all have both names."""
+    if not any(old in fields and new not in fields for old, new in names.items()):
+        return None
+    return {(names[name] if name in names and names[name] not in fields else name): fields[name] for name in fields}
+
+
+def to_canonical(component: str, payload: Fields, words: Words | None) -> Fields | None:
+    """E's payload in D's words; None if it is in D's words already."""
+    if words is None:
+        return None
+    if words.action is None:
+        return renamed(payload, words.fields)
+    options = payload.get("options")
+    named = renamed(options, words.fields) if isinstance(options, dict) else None
+    return {**payload, "action": words.canonical, **({"options": named} if named else {})}
+
+
+def to_e(component: str, action: str | None, payload: Fields) -> Fields | None:
+    """D's payload in E's words; None if they are the same."""
+    words = BY_D.get((component, action))
+    if words is None:
+        return None
+    names = {new: old for old, new in words.fields.items()}
+    if words.action is None:
+        return renamed(payload, names)
+    options = payload.get("options")
+    named = renamed(options, names) if isinstance(options, dict) else None
+    return {**payload, "action": words.action, **({"options": named} if named else {})}

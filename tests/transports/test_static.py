@@ -1,0 +1,87 @@
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.transports.house import House, open_house
+from transports.application import Application
+from transports.static import TYPES, find, serve_files
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Path:
+    root = tmp_path / "web"
+    (root / "parts").mkdir(parents=True)
+    (root / "index.html").write_text("<!doctype html>")
+    (root / "parts" / "tree.js").write_text("export {}")
+    (root / ".secret.txt").write_text("secret")
+    (root / "module.py").write_text("secret")
+    (tmp_path / "outside.txt").write_text("secret")
+    os.symlink(tmp_path / "outside.txt", root / "link.txt")
+    os.symlink(tmp_path, root / "up")
+    return root
+
+
+@pytest.fixture
+async def house(web: Path) -> AsyncIterator[House]:
+    app = Application("files")
+    serve_files(app, web)
+    async with open_house(app=app) as house:
+        yield house
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "", "..", "../outside.txt", "parts/../index.html", "parts//tree.js", "/index.html", "parts", "parts/",
+        ".secret.txt", "module.py", "link.txt", "up/outside.txt", "nothing.html", "index.html/", "parts\\tree.js",
+        "index.html\0", "C:/index.html", "a" * 5000 + ".html",
+    ],
+)  # fmt: skip
+def test_a_path_that_leads_out_or_nowhere_finds_nothing(web: Path, path: str) -> None:
+    assert find(web, path) is None
+
+
+def test_a_file_below_the_root_is_found_with_our_type(web: Path) -> None:
+    file = find(web, "parts/tree.js")
+    assert file is not None
+    assert (file.content, file.content_type) == (b"export {}", "text/javascript; charset=utf-8")
+
+
+@pytest.mark.parametrize("path", ["/", "/index.html"])
+async def test_the_index_is_served(house: House, path: str) -> None:
+    async with httpx.AsyncClient() as client:
+        answer = await client.get(house.url + path)
+    assert (answer.status_code, answer.text) == (200, "<!doctype html>")
+    assert answer.headers["content-type"] == TYPES[".html"]
+    assert answer.headers["cache-control"] == "no-cache"
+    assert "default-src 'self'" in answer.headers["content-security-policy"]
+
+
+async def test_an_unchanged_file_is_304_and_a_changed_one_is_sent_again(house: House, web: Path) -> None:
+    async with httpx.AsyncClient() as client:
+        first = await client.get(f"{house.url}/parts/tree.js")
+        known = {"if-none-match": first.headers["etag"]}
+        again = await client.get(f"{house.url}/parts/tree.js", headers=known)
+        (web / "parts" / "tree.js").write_text("export { tree }")
+        changed = await client.get(f"{house.url}/parts/tree.js", headers=known)
+    assert (again.status_code, again.content) == (304, b"")
+    assert (changed.status_code, changed.text) == (200, "export { tree }")
+
+
+async def test_head_sends_no_body(house: House) -> None:
+    async with httpx.AsyncClient() as client:
+        answer = await client.head(house.url)
+        assert (answer.status_code, answer.content, answer.headers["content-length"]) == (200, b"", "15")
+        assert (await client.get(house.url)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "target", ["/../outside.txt", "/%2e%2e/outside.txt", "/..%2foutside.txt", "/.secret.txt", "/link.txt", "/%00"]
+)
+async def test_no_target_leads_out_of_the_folder(house: House, target: str) -> None:
+    answer = await house.exchange(house.request(f"GET {target} HTTP/1.1", "Connection: close"))
+    assert answer.startswith(b"HTTP/1.1 404 ")
+    assert b"secret\n" not in answer.split(b"\r\n\r\n", 1)[1].replace(b".secret", b"")
