@@ -3,21 +3,27 @@
 A port in use is no crash: the listener stays down, says so in one sentence, and tries again every few seconds, so that
 the rest of the server lives and the door opens when the port is free. It says the same sentence once, not at every try.
 
-Whoever is told of its states (`report`) hears of the first one before `started` returns: once the listeners of a tree have
-been started, they are all up or known to be down.
+Whoever is told of its states (`report`) hears of the first one before `started` returns: once the listeners of a tree
+have been started, they are all up or known to be down.
 """
 
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import structlog
 import trio
 
-from actors.kernel import Actor, Stop
+from actors.kernel import Actor, ChildSpec, Stage, Stop
+from codec.console import Listening
 from transports.binding import Address, CannotListen
 from transports.door import Door, DoorStatistics
 
-RETRY_SECONDS = 5.0
+RETRY_SECONDS = 3.0
+GRACE_SECONDS = 6.0
+"""Somewhat more than a door takes to close."""
+
+Report = Callable[[str, Listening], object]
+"""Told the system's name and how its listener is, whenever that changes."""
 
 
 class State(enum.Enum):
@@ -35,17 +41,6 @@ MOVES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ListenerState:
-    """What a person wants to know of a listener. `url` while it is up, `sentence` while it is down."""
-
-    name: str
-    up: bool
-    url: str | None = None
-    sentence: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class TryAgain:
     """A message to itself."""
 
@@ -54,17 +49,15 @@ class Listener(Actor[TryAgain]):
     def __init__(
         self,
         name: str,
-        make_door: Callable[[], Door],
-        report: Callable[[ListenerState], object],
+        make_door: Callable[[Stage], Door],
+        report: Report,
         *,
-        advice: str = "",
         retry_seconds: float = RETRY_SECONDS,
     ) -> None:
-        """`advice` follows the sentence of a port that cannot be had: where to choose another one."""
+        """`name` is the system's, and its section in the settings."""
         self._name = name
         self._make_door = make_door
         self._report = report
-        self._advice = advice
         self._retry_seconds = retry_seconds
         self._state = State.CLOSED
         self._opening: _Opening | None = None
@@ -83,27 +76,38 @@ class Listener(Actor[TryAgain]):
         if self._opening and self._opening.addresses:
             await self._opening.door.close()
         self._move(State.CLOSED)
-        self._report(ListenerState(self._name, up=False, sentence="stopped"))
 
     async def _open(self) -> None:
-        opening = self._opening = _Opening(self._make_door())
+        opening = self._opening = _Opening(self._make_door(self.stage))
         self.run_beside(opening.run)
         await opening.settled.wait()
         if opening.addresses:
             self._move(State.LISTENING)
-            self.note = None
-            self._report(ListenerState(self._name, up=True, url=opening.addresses[0].url))
+            urls = [address.url for address in opening.addresses]
+            self._say(Listening(True, urls[0], f"listening on {' and '.join(urls)}"))
             return
         self._move(State.DOWN)
         self.tell_later(self._retry_seconds, TryAgain())
-        sentence = " ".join(filter(None, (opening.refusal, self._advice)))
-        if sentence != self.note:
-            self.note = sentence
-            self._report(ListenerState(self._name, up=False, sentence=sentence))
+        self._say(Listening(False, None, f"{self._name}: {opening.refusal} ([{self._name}] in the settings)"))
+
+    def _say(self, listening: Listening) -> None:
+        if listening.sentence == self.note:
+            return
+        self.note = listening.sentence
+        log = structlog.get_logger("door")
+        if listening.up:
+            log.info(listening.sentence, system=self._name)
+        else:
+            log.warning(listening.sentence, system=self._name, again_in=self._retry_seconds)
+        self._report(self._name, listening)
 
     def _move(self, to: State) -> None:
         assert to in MOVES[self._state], f"a listener does not go from {self._state.value} to {to.value}"
         self._state = to
+
+
+def listener_spec(name: str, make_door: Callable[[Stage], Door], report: Report) -> ChildSpec:
+    return ChildSpec("door", lambda: Listener(name, make_door, report), grace=GRACE_SECONDS)
 
 
 class _Opening(trio.TaskStatus[tuple[Address, ...]]):

@@ -37,7 +37,8 @@ class Actor(Generic[M]):
     # -- what to write
 
     async def started(self, kept: object | None) -> None:
-        """Before the first message. `kept` is what `keep()` of a crashed predecessor gave. Raising: NEVER_STARTED."""
+        """Before the first message. Raising, or taking longer than `start_timeout`: NEVER_STARTED. `kept` is what
+        `keep()` of a crashed predecessor gave; it is given again until a start has succeeded."""
 
     async def handle(self, message: M) -> None:
         raise NotImplementedError(f"{type(self).__name__} takes no messages, but was sent {type(message).__name__}")
@@ -50,7 +51,8 @@ class Actor(Generic[M]):
         return None
 
     async def stopping(self, stop: Stop) -> None:
-        """Last words, of at most `grace` seconds: also after a crash, never after a kill, never if not started."""
+        """Last words, of at most `grace` seconds: also after a crash, never after a kill, never if `started` did not
+        return."""
 
     # -- what to call
 

@@ -22,7 +22,7 @@ import enum
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import trio
 from trio.lowlevel import Abort, RaiseCancelT, Task, current_task, reschedule, wait_task_rescheduled
@@ -71,9 +71,11 @@ class Envelope:
     """Never refused and never dropped: an actor that waits for its own timer would wait for ever."""
     message: Any
 
-    @property
-    def wanted(self) -> bool:
-        raise NotImplementedError
+    if TYPE_CHECKING:
+
+        @property
+        def wanted(self) -> bool:
+            """False once nobody waits for it any more."""
 
 
 class Mailbox(Generic[M]):

@@ -64,6 +64,12 @@ MOVES: dict[State, frozenset[State]] = {
     ABANDONED: frozenset(),
 }
 
+PLACES: dict[Place, frozenset[Place]] = {
+    QUEUED: frozenset({RUNNING}),
+    RUNNING: frozenset({DEFERRED}),
+    DEFERRED: frozenset(),
+}
+
 
 class Reply(Envelope, Generic[R]):
     """One-shot. `message` is the question it belongs to; in the lane the reply stands for both."""

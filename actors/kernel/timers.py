@@ -105,8 +105,8 @@ class Timers:
         while self._heap and self._heap[0][0] <= self._now():
             timer = heapq.heappop(self._heap)[2]
             fire, timer._fire = timer._fire, None
-            if fire is not None:
-                fire()
+            assert fire is not None
+            fire()
             self._drop_dead_heads()
 
     def statistics(self) -> TimersStatistics:

@@ -24,12 +24,13 @@ from codec.sidekick.shapes import (
     VizChange,
 )
 from codec.sidekick.wording import kind, refusal, sentence
-from codec.sidekick.words import component_words, to_canonical
+from codec.sidekick.words import to_canonical, words_of_e
 
 Message = dict[str, Any]
 
 UPDATES: dict[str, Any] = {component: reduce(or_, shapes) for component, shapes in ACTIONS.items()}
 ACTION_NAMES = {component: {shape.action for shape in shapes} for component, shapes in ACTIONS.items()}
+EVENT_NAMES = {"button": "click", "canvas": "click", "console": "submit", "grid": "click", "textbox": "submit"}
 WHOLE = frozenset(("x", "y", "numColumns", "numRows", "bufferId", "sourceBufferId", "targetBufferId", "length"))
 """Fields that are whole numbers wherever they are required to be."""
 
@@ -73,7 +74,7 @@ def _spawn(component: str, message: Message, raw: bytes | None) -> Said:
     payload = message.get("payload")
     if payload is None:
         message, payload, raw = {**message, "payload": {}}, {}, None
-    elif isinstance(payload, dict) and (renamed := to_canonical(component, payload, component_words(component))):
+    elif isinstance(payload, dict) and (renamed := to_canonical(payload, words_of_e(component))):
         message, payload, raw = {**message, "payload": renamed}, renamed, None
     try:
         said, mended = _convert(payload, SPAWNS[component])
@@ -89,7 +90,7 @@ def _update(component: str, message: Message, raw: bytes | None) -> Said:
     payload = message.get("payload")
     if not isinstance(payload, dict) or not isinstance(payload.get("action"), str):
         return _inactive(component, target, payload)
-    if renamed := to_canonical(component, payload, component_words(component, payload["action"])):
+    if renamed := to_canonical(payload, words_of_e(component, payload["action"])):
         message, payload, raw = {**message, "payload": renamed}, renamed, None
     action = payload["action"]
     if payload.get("options") is None and (component, action) in OPTIONS_MISSING:
@@ -120,13 +121,11 @@ def _event(component: str, message: Message, raw: bytes | None) -> Said:
         return _nameless(component, message, "src")
     payload, shape = message.get("payload"), EVENTS.get(component)
     name = payload.get("event") if isinstance(payload, dict) else None
-    if shape is None or (isinstance(name, str) and name != shape().event if shape is EVENTS["button"] else False):
+    if shape is None or (isinstance(name, str) and name != EVENT_NAMES[component]):
         return _other(message, raw)
     try:
         said, mended = _convert(payload, shape, rounding=component == "canvas")
     except msgspec.ValidationError as error:
-        if isinstance(name, str) and str(error).startswith("Invalid enum value"):
-            return _other(message, raw)
         return _refused(component, src, "event", error, payload)
     return Event(component, src, said, _raw(message, raw, mended))
 

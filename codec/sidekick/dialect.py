@@ -1,10 +1,10 @@
 """The five ways in which Sidekick is spoken, and how to tell them apart by the first thing a peer says.
 
-    A   `module`/`method`, flat payloads in snake_case; never announces; feedback is `notify`     (spec v1)
-    B   `module`/`method`, `action`/`options` in camelCase; announces; feedback is `notify`       (never released)
-    C   `module`/`type`, the same payloads as B, then more of D's; feedback is `event`            (sidekick-py 0.0.1 to 0.0.6)
-    D   `component`/`type`                                                                        (spec v2)
-    E   D, but a markdown has a `text`, a textbox a `value`                                       (sidekick-py and webapp from 0.0.7)
+    A   spec v1: `module`/`method`, flat payloads in snake_case; never announces; feedback is `notify`
+    B   never released: `module`/`method`, `action`/`options` in camelCase; announces; feedback is `notify`
+    C   sidekick-py 0.0.1 to 0.0.6: `module`/`type`, at first B's payloads, later D's; feedback is `event`
+    D   spec v2: `component`/`type`
+    E   sidekick-py 0.0.7, webapp 0.0.8: D, but a markdown has a `text` and a textbox a `value`
 
 D and E differ in a few words only, so a peer counts as D until it announces a released version or uses a word of E.
 """

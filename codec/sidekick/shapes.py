@@ -3,8 +3,8 @@
 Rules
   - Fields are named as on the wire (`numColumns` is `num_columns` here). A field without a default is required.
   - An optional field that was not sent is None and is left out again when it is written.
-  - Only the forms that spec v2 prescribes stand here. What other dialects say instead is translated before it gets here,
-    so whoever reads these structs knows one vocabulary.
+  - Only the forms that spec v2 prescribes stand here. What other dialects say instead is translated before it gets
+    here, so whoever reads these structs knows one vocabulary.
   - Fields we do not know are not here: they live on in a message's `raw`.
 
 A viz node stays a plain dict: its nodes may carry fields we do not know, and the scene navigates it by path.

@@ -25,7 +25,7 @@ BY_E = {(row.component, row.action): row for row in TABLE}
 BY_D = {(row.component, row.canonical): row for row in TABLE}
 
 
-def component_words(component: str, action: str | None = None) -> Words | None:
+def words_of_e(component: str, action: str | None = None) -> Words | None:
     return BY_E.get((component, action))
 
 
@@ -36,7 +36,7 @@ def renamed(fields: Fields, names: dict[str, str]) -> Fields | None:
     return {(names[name] if name in names and names[name] not in fields else name): fields[name] for name in fields}
 
 
-def to_canonical(component: str, payload: Fields, words: Words | None) -> Fields | None:
+def to_canonical(payload: Fields, words: Words | None) -> Fields | None:
     """E's payload in D's words; None if it is in D's words already."""
     if words is None:
         return None

@@ -119,6 +119,7 @@ async def test_given_up_while_queued_it_is_never_handled(
         gate.set()
         assert await ref.ask(answer(2), timeout=1) == 2
         assert len(puppet.messages) == 2
+        assert ref.statistics().mailbox.queued == 0
         assert house.stage.statistics().dead_letters == 0
 
 
@@ -137,6 +138,25 @@ async def test_given_up_while_waiting_for_room_it_is_taken_out(
         gate.set()
         assert await ref.ask(answer(2), timeout=1) == 2
         assert len(puppet.messages) == 3
+
+
+async def test_given_up_after_it_was_let_in_it_is_never_handled_and_holds_no_room() -> None:
+    puppet, gates = Puppet("a", mailbox=partial(Mailbox, 1)), [trio.Event(), trio.Event()]
+    async with staged(puppet.spec()) as house, trio.open_nursery() as nursery:
+        ref = house["a"]
+        ref.tell(block(gates[0]))
+        await puppet.message(1)
+        ref.tell(block(gates[1]))
+        nursery.start_soon(give_up, ref, answer("never"), lambda scope: None, TooSlow)
+        await wait_all_tasks_blocked()
+        gates[0].set()
+        await puppet.message(2)
+        assert (ref.statistics().mailbox.queued, ref.statistics().mailbox.waiting) == (1, 0)
+        await trio.sleep(15)
+        assert ref.statistics().mailbox.queued == 0
+        ref.tell("has room")
+        gates[1].set()
+        assert await puppet.message(3) == "has room"
 
 
 @pytest.mark.parametrize(("way", "error"), ENDINGS)
@@ -170,6 +190,16 @@ async def test_given_up_while_atomic_the_handler_goes_on_to_the_end_of_the_block
         assert await ref.ask(answer(2), timeout=100) == 2
         assert trio.current_time() == 50
         assert after == ["held"]
+
+
+async def test_an_atomic_handler_may_answer_an_asker_who_has_gone_and_the_next_is_not_harmed() -> None:
+    async with staged(Puppet("a").spec()) as house, trio.open_nursery() as nursery:
+        nursery.start_soon(give_up, house["a"], answer("late", before=held(pause(50))), lambda scope: None, TooSlow)
+        await wait_all_tasks_blocked()
+        assert await house["a"].ask(answer("next", before=pause(1)), timeout=100) == "next"
+        assert trio.current_time() == 51
+        assert house.stage.dead_letters[0].why == "answered after the asker had gone"
+        assert house["a"].statistics().mailbox.handled == 2
 
 
 @pytest.mark.parametrize(("way", "error"), ENDINGS)

@@ -159,10 +159,11 @@ async def test_leases_are_capped_like_all_children() -> None:
                 raise AssertionError("never entered")
 
 
-async def test_a_lease_is_temporary_whatever_its_spec_says() -> None:
-    puppet = Puppet("a", restart=Restart.PERMANENT)
+@pytest.mark.parametrize("restart", Restart)
+async def test_a_lease_is_temporary_whatever_its_spec_says(restart: Restart) -> None:
+    puppet = Puppet("a")
     async with staged() as house:
-        async with house.root.lease(puppet.spec()) as ref:
+        async with house.root.lease(puppet.spec(restart=restart)) as ref:
             ref.kill()
             await trio.sleep_forever()
         await trio.sleep(60)

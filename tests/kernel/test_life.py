@@ -214,6 +214,12 @@ async def test_an_actor_finishes_after_the_message_it_handles(why: Why) -> None:
         assert puppet.did("stopping") == [Stop(why)]
 
 
+async def test_the_first_reason_to_finish_counts() -> None:
+    async with staged(Puppet("a", restart=Restart.TEMPORARY).spec()) as house:
+        house["a"].tell(then(finish(Why.DONE), finish(Why.PEER_GONE)))
+        assert await house["a"].wait_stopped() == Stop(Why.DONE)
+
+
 async def test_a_crash_after_finishing_is_a_crash() -> None:
     async with staged(Puppet("a", restart=Restart.TEMPORARY).spec()) as house:
         house["a"].tell(then(finish(), crash(ValueError("x"))))

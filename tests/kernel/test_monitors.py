@@ -7,7 +7,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.kernel import ActorRef, Down, NameTaken, Restart, Stop, Why
+from actors.kernel import ActorRef, Down, NameTaken, NobodyThere, Restart, Stop, Why
 from actors.kernel.testing import Puppet, block, crash, finish, staged
 
 cancels: list[Callable[[], None]] = []
@@ -149,16 +149,16 @@ async def test_a_dead_watcher_watches_nothing() -> None:
         assert not house["watched"]._slot.monitors
 
 
-async def test_monitors_are_told_in_the_order_they_were_set() -> None:
-    watcher, watched = Puppet("watcher"), [Puppet(number) for number in range(20)]
-    log = watcher.log
-    others = [Puppet(f"w{number}", log) for number in range(20)]
-    async with staged(*[puppet.spec() for puppet in (*others, watched[0])]) as house:
-        for other in others:
-            house["0"].monitor(other.ref)
-        await house["0"].stop()
+async def test_every_monitor_is_told_also_two_of_the_same_watcher() -> None:
+    watched, watchers = Puppet("watched"), [Puppet(number) for number in range(20)]
+    async with staged(*[puppet.spec() for puppet in (*watchers, watched)]) as house:
+        for watcher in watchers:
+            for _ in range(2):
+                watcher.ref.tell(monitor(house["watched"]))
         await wait_all_tasks_blocked()
-        assert len([entry for entry in log.entries if entry.what == "down"]) == 20
+        await house["watched"].stop()
+        await wait_all_tasks_blocked()
+        assert [len(watcher.did("down")) for watcher in watchers] == [2] * 20
 
 
 async def test_a_crash_in_down_is_the_actors_crash() -> None:
@@ -198,7 +198,9 @@ async def test_a_name_belongs_to_one_actor_and_survives_its_restart() -> None:
             registry.claim("x", house["b"])
         house["a"].tell(crash())
         await a.start(2)
-        assert registry.find("x") is house["a"]
+        assert registry.find("x") is registry.get("x") is house["a"]
+        with pytest.raises(NobodyThere, match="z is not running at the moment"):
+            registry.get("z")
         registry.release("x", house["b"])
         assert len(registry) == 1
         registry.release("x", house["a"])

@@ -188,6 +188,23 @@ async def test_a_member_that_fails_while_its_group_stops_is_restarted_once() -> 
         assert [len(puppet.did("started")) for puppet in (a, b, c)] == [2, 2, 2]
 
 
+async def test_a_member_that_fails_and_is_stopped_while_its_group_stops_stays_away() -> None:
+    log = Log[Did]()
+    a, b, c = three(log)
+    gate = trio.Event()
+    c.on_stop = [block(gate)]
+    async with staged(a.spec(), b.spec(), c.spec(), strategy=ONE_FOR_ALL) as house:
+        house["a"].tell(crash())
+        await house.trace.stop("top/a")
+        await wait_all_tasks_blocked()
+        house["b"].tell(crash())
+        await house.trace.stop("top/b")
+        await house["b"].stop()
+        gate.set()
+        await trio.sleep(60)
+        assert [len(puppet.did("started")) for puppet in (a, b, c)] == [2, 1, 2]
+
+
 async def test_a_member_that_is_done_as_soon_as_it_starts_holds_up_nobody() -> None:
     log = Log[Did]()
     a, b, c = three(log)

@@ -95,6 +95,17 @@ async def test_a_start_that_holds_on_too_long_is_killed() -> None:
         assert late.did("stopping") == []
 
 
+async def test_a_stop_waits_for_a_start_that_is_atomic_and_its_last_words_follow() -> None:
+    puppet = Puppet("a")
+    puppet.on_start = [held(pause(2))]
+    async with staged() as house, trio.open_nursery() as nursery:
+        nursery.start_soon(house.root.start_child, puppet.spec())
+        await puppet.start()
+        assert await house["a"].stop() == Stop(Why.SHUTDOWN)
+        assert trio.current_time() == 2
+        assert puppet.did("stopping") == [Stop(Why.SHUTDOWN)]
+
+
 async def test_what_goes_wrong_in_the_clean_up_of_a_late_start_is_told_with_it() -> None:
     async def messy(puppet: object) -> None:
         try:

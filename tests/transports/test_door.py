@@ -215,6 +215,7 @@ async def test_a_flood_of_idle_connections_passes(autojump_clock: MockClock) -> 
         await house.all_gone()
 
 
+@pytest.mark.slow
 async def test_running_out_of_file_descriptors_is_waited_out() -> None:
     async with open_house() as house:
         failures = [OSError(errno.EMFILE, "Too many open files")] * 3

@@ -141,10 +141,10 @@ async def test_a_body_above_the_limit_is_answered_with_413(path: str, chunked: b
 @pytest.mark.parametrize("path", ["/whole", "/parts"])
 @pytest.mark.parametrize("chunked", [False, True])
 async def test_a_body_at_the_limit_is_taken(path: str, chunked: bool) -> None:
-    async with open_house(limits=DoorLimits(http=HttpLimits(body_bytes=MEGABYTE))) as house:
-        async with await house.connect() as stream:
-            await stream.send_all(house.post(path, b"x" * MEGABYTE, chunked=chunked))
-            assert (await read_until(stream, str(MEGABYTE).encode())).startswith(b"HTTP/1.1 200 ")
+    limits = DoorLimits(http=HttpLimits(body_bytes=MEGABYTE))
+    async with open_house(limits=limits) as house, await house.connect() as stream:
+        await stream.send_all(house.post(path, b"x" * MEGABYTE, chunked=chunked))
+        assert (await read_until(stream, str(MEGABYTE).encode())).startswith(b"HTTP/1.1 200 ")
 
 
 def resident() -> int:
@@ -157,29 +157,29 @@ def resident() -> int:
 async def test_a_client_waits_while_its_upload_is_not_read() -> None:
     """What Hypercorn and Quart would keep in memory stays with the client."""
     size = 64 * MEGABYTE
-    async with open_house(limits=DoorLimits(http=HttpLimits(body_bytes=size))) as house:
-        async with await house.connect() as stream:
-            sent = 0
+    limits = DoorLimits(http=HttpLimits(body_bytes=size))
+    async with open_house(limits=limits) as house, await house.connect() as stream:
+        sent = 0
 
-            async def upload() -> None:
-                nonlocal sent
-                await stream.send_all(house.request("POST /asleep HTTP/1.1", f"Content-Length: {size}"))
-                while sent < size:
-                    await stream.send_all(b"x" * 65536)
-                    sent += 65536
+        async def upload() -> None:
+            nonlocal sent
+            await stream.send_all(house.request("POST /asleep HTTP/1.1", f"Content-Length: {size}"))
+            while sent < size:
+                await stream.send_all(b"x" * 65536)
+                sent += 65536
 
-            before = resident()
-            house.nursery.start_soon(upload)
-            await house.events.entered.wait()
-            last = -1
-            while sent != last:  # until nothing moves any more
-                last = sent
-                await trio.sleep(0.2)
-            assert sent < 16 * MEGABYTE  # most of it in the kernel's buffers
-            assert resident() - before < 8 * MEGABYTE
-            house.events.proceed.set()
-            assert (await read_until(stream, str(size).encode())).startswith(b"HTTP/1.1 200 ")
-            assert resident() - before < 16 * MEGABYTE
+        before = resident()
+        house.nursery.start_soon(upload)
+        await house.events.entered.wait()
+        last = -1
+        while sent != last:  # until nothing moves any more
+            last = sent
+            await trio.sleep(0.2)
+        assert sent < 16 * MEGABYTE  # most of it in the kernel's buffers
+        assert resident() - before < 8 * MEGABYTE
+        house.events.proceed.set()
+        assert (await read_until(stream, str(size).encode())).startswith(b"HTTP/1.1 200 ")
+        assert resident() - before < 16 * MEGABYTE
 
 
 async def test_a_body_that_comes_too_slowly_is_answered_with_408(autojump_clock: MockClock) -> None:

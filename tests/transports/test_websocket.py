@@ -226,9 +226,21 @@ async def test_a_client_that_does_not_read_is_cut_off() -> None:
         assert [(each.code, each.reason) for each in house.events.closed] == [(1006, "it read nothing for 0.1 seconds")]
 
 
+async def test_a_handler_that_only_sends_to_a_client_that_vanished_does_not_freeze_the_process() -> None:
+    """Finding 2: with Quart's WebSockets every send returns at once, and nothing else runs any more."""
+    async with open_house() as house:
+        async with await house.connect() as stream:
+            await stream.send_all(house.upgrade("/flood"))
+            await read_until(stream, b"xxx")
+        await house.all_gone()
+        assert [each.code for each in house.events.closed] == [1006]
+        assert await house.is_healthy()
+
+
 # Floods
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "flood", [frame(PING), frame(PONG), frame(CONTINUATION, final=False)], ids=["pings", "pongs", "fragments"]
 )

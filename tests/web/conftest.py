@@ -1,22 +1,15 @@
-"""A real Chromium, and a page of it that is looked at by a test."""
+"""A page of a scripted server, in a real Chromium."""
 
-import os
-import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any, Protocol
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page
 
 from codec.console import Hello
 from tests.web.stage import Stage
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 PATIENCE = 10_000
 BROWSERS_OWN = "WebSocket connection to "
 """How Chromium reports a socket that could not be opened: the one error a page without a server cannot avoid."""
@@ -24,21 +17,6 @@ BROWSERS_OWN = "WebSocket connection to "
 
 class Visit(Protocol):
     def __call__(self, hello: Hello | None, path: str = "", **context: Any) -> tuple[Page, Stage]: ...
-
-
-# Not for the whole session: while playwright runs, its loop counts as asyncio's running loop to other tests.
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
-        reason = f"no Chromium: none of {', '.join(NAMES)} is on the PATH"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@
  */
 
 import { LiveSocket, Outline, beside, format, h, icon, mark, notify, put, turn } from "../house/house.js";
-import "../house/bar.js";
 import { Picture, hashOf, isTrouble, pathOf } from "./picture.js";
 import { COLUMNS, painter } from "./row.js";
 import { Views } from "./views.js";

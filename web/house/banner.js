@@ -8,7 +8,7 @@ import { HouseElement, h, put } from "./element.js";
 import { span } from "./format.js";
 import { icon } from "./icons.js";
 
-export class HouseBanner extends HouseElement {
+class HouseBanner extends HouseElement {
   #socket = null;
   #text = h("p");
   #clock = null;

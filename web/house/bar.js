@@ -21,7 +21,7 @@ export function safeLink(url) {
   }
 }
 
-export class HouseBar extends HouseElement {
+class HouseBar extends HouseElement {
   #links = h("ul");
   #pill = h("house-pill");
   #themeIcon = icon("auto");

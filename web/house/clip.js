@@ -4,7 +4,7 @@ import { HouseElement, h, mark, put } from "./element.js";
 
 const SHORT = 120;
 
-export class HouseClip extends HouseElement {
+class HouseClip extends HouseElement {
   #body = h("span.body");
   #button = h("button.link", { type: "button", onclick: () => this.#open(!this.hasAttribute("open")) }, "Show all");
 

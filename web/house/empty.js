@@ -2,7 +2,7 @@
 
 import { HouseElement, h, put } from "./element.js";
 
-export class HouseEmpty extends HouseElement {
+class HouseEmpty extends HouseElement {
   #sentence = h("p.sentence");
   #hint = h("p.hint");
 

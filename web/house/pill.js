@@ -7,7 +7,7 @@ import { HouseElement, mark, put, h } from "./element.js";
 import { icon, turn } from "./icons.js";
 
 /** state: [sign, tone, word]. The words of the kernel's and the systems' states, and of a connection's. */
-export const STATES = {
+const STATES = {
   running: ["disc", "good", "running"],
   starting: ["half", "info", "starting"],
   backoff: ["again", "warn", "backoff"],
@@ -27,7 +27,7 @@ export const STATES = {
 
 const UNKNOWN = (state) => ["ring", "idle", state];
 
-export class HousePill extends HouseElement {
+class HousePill extends HouseElement {
   #icon = icon("ring");
   #word = h("span.word");
 

@@ -8,7 +8,7 @@ import { icon } from "./icons.js";
 
 const isTyping = (target) => target instanceof Element && target.matches("input, textarea, select, [contenteditable]");
 
-export class HouseSearch extends HouseElement {
+class HouseSearch extends HouseElement {
   #input = h("input", { type: "search", autocomplete: "off", spellcheck: false });
   #said = "";
 

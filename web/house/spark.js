@@ -8,7 +8,7 @@ import { HouseElement, mark, svg } from "./element.js";
 const HEIGHT = 20;
 const INSET = 1.5;
 
-export class HouseSpark extends HouseElement {
+class HouseSpark extends HouseElement {
   #area = svg("path", { class: "area" });
   #line = svg("path", { class: "line" });
   #drawing = svg("svg", { preserveAspectRatio: "none", "aria-hidden": "true" }, this.#area, this.#line);

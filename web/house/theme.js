@@ -18,7 +18,7 @@ function kept() {
 
 export let theme = kept();
 
-export function choose(choice) {
+function choose(choice) {
   theme = choice;
   if (choice === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = choice;

@@ -22,7 +22,7 @@ const MARGIN = 8; // rows made beyond either edge, so that a short scroll finds 
 const REST = 150; // milliseconds without a change, after which the document is put in order: moving elements is dear
 let lastId = 0;
 
-export class HouseTree extends HouseElement {
+class HouseTree extends HouseElement {
   painter = null;
 
   #columns = [];

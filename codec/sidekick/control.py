@@ -1,0 +1,37 @@
+"""A `control` (in A, B and C: a panel of buttons and text inputs) and what it is in D: a column with those in it.
+
+A control's id is only unique inside its panel, so as a component it is called `panel/control`, with `~` and `/` inside
+either escaped. A button or textbox of D that is shown to an old UI gets a panel of its own, of the same name, in which
+its id is `/` and that name; so it is known again when it is clicked.
+"""
+
+SEPARATOR = "/"
+
+
+def escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def unescaped(name: str) -> str:
+    return name.replace("~1", "/").replace("~0", "~")
+
+
+def component_id(panel: str, control: str) -> str:
+    """The id, as a component, of a control in a panel."""
+    if control == SEPARATOR + panel:
+        return panel
+    return escaped(panel) + SEPARATOR + escaped(control)
+
+
+def panel_and_control(component: str) -> tuple[str, str]:
+    """The panel in which an old UI shows this button or textbox, and its id there."""
+    panel, _, control = component.partition(SEPARATOR)
+    named = unescaped(panel), unescaped(control)
+    if panel and control and component_id(*named) == component:
+        return named
+    return component, SEPARATOR + component
+
+
+def is_control(component: str) -> bool:
+    """Whether this is the id of something in a control panel."""
+    return panel_and_control(component)[0] != component

@@ -1,0 +1,157 @@
+"""What a peer says, in canonical form. One ear for each connection.
+
+Total: `hear` answers any bytes at all and never raises. What cannot be relayed becomes a `Bad` whose sentence names the
+field. A message that becomes several does so as a whole: if one of them is bad, that is all that was said.
+"""
+
+import re
+from typing import Any
+
+import msgspec
+
+from codec.sidekick import events, fast, flat
+from codec.sidekick.canonical import understand, unsound
+from codec.sidekick.dialect import KEYS, Dialect, is_released_e, release
+from codec.sidekick.messages import Announce, Bad, Said, Update
+from codec.sidekick.old_hero import OldHero, Unreadable
+from codec.sidekick.repair import repaired
+from codec.sidekick.shapes import VIZ_ACTIONS, VizChange
+from codec.sidekick.wording import sentence
+from codec.sidekick.words import BY_E
+
+Message = dict[str, Any]
+
+MODERN = frozenset((Dialect.D, Dialect.E))
+NAMES_IN_A = {"numColumns": "size[0]", "numRows": "size[1]"}
+FAULTY_FIELD = re.compile(r"(?P<subject>.*?: )(?P<field>\S+)(?P<rest> (?:is|must|cannot|needs).*)", re.DOTALL)
+
+
+class Ear:
+    """Holds the dialect and the little that later messages refer to.
+
+    `dialect` becomes E when a D peer turns out to speak it; `version` is what the peer announced, "" until then.
+    """
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.version = ""
+        self._is_modern = dialect in MODERN
+        self._hero = OldHero(None if dialect is Dialect.C else (0, 0, 0))
+        self._decode = (fast.MODERN if self._is_modern else fast.OF_C).decode
+
+    def hear(self, data: bytes) -> Said | list[Said]:
+        try:
+            message = self._decode(data)
+            payload = message.payload
+            action = payload.action
+            if data.isascii() or data.decode():
+                if type(payload) is VizChange and (action not in VIZ_ACTIONS or unsound(payload)):
+                    return self._hear_closely(data)
+                if self._is_modern:
+                    return Update(message.component, message.target, action, payload, data)
+                raw = fast.with_component(data)
+                if raw is not None and not self._hero.writes_lines:
+                    return Update(message.component, message.target, action, payload, raw)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            pass
+        return self._hear_closely(data)
+
+    def _hear_closely(self, data: bytes) -> Said | list[Said]:
+        try:
+            data.decode()
+            try:
+                message, raw = msgspec.json.decode(data), data
+            except msgspec.DecodeError as error:
+                mended = repaired(data)
+                if mended is None:
+                    return Bad("system", "", f"a message must be JSON: {_lowered(str(error))}")
+                message, raw = msgspec.json.decode(mended), mended
+            return self._understand(message, raw)
+        except UnicodeDecodeError as error:
+            return Bad("system", "", f"a message must be UTF-8: byte {error.start} is not")
+        except RecursionError:
+            return Bad("system", "", "a message must not be nested so deeply")
+        except (msgspec.MsgspecError, ValueError, OverflowError) as error:
+            return Bad("system", "", f"a message must be JSON with numbers of a usual size: {_lowered(str(error))}")
+
+    def _understand(self, message: Any, raw: bytes) -> Said | list[Said]:
+        if self._is_modern or not isinstance(message, dict) or "component" in message:
+            said = understand(message, raw)
+            self._learn(said, message)
+            return said
+        return self._translate(message, raw)
+
+    def _learn(self, said: Said, message: Any) -> None:
+        """What this says about who is speaking."""
+        match said:
+            case Announce(version=version):
+                self.version = version
+                if self.dialect is Dialect.C:
+                    self._hero.release = release(version)
+                elif self.dialect is Dialect.D and is_released_e(version):
+                    self.dialect = Dialect.E
+            case Bad():
+                pass
+            case _ if self.dialect is Dialect.D and _is_in_words_of_e(message):
+                self.dialect = Dialect.E
+
+    # --- A, B and C ---------------------------------------------------------------------------------------------------
+
+    def _translate(self, message: Message, raw: bytes) -> Said | list[Said]:
+        module, method = KEYS[self.dialect]
+        was = message.get(module), message.get(method)
+        if self.dialect is Dialect.A and all(isinstance(key, str) for key in was) and "payload" in message:
+            message = {**message, "payload": flat.nested(str(was[0]), str(was[1]), message["payload"])}
+        names = {module: "component", method: "type"}
+        message = {names.get(key, key): value for key, value in message.items()}
+        if message.get("type") == "notify" and self.dialect is not Dialect.C:
+            message["type"] = "event"
+        try:
+            translated = self._in_canonical_words(message)
+        except Unreadable as error:
+            component, target = message["component"], message["target"]
+            doing = message["payload"].get("action", "update")
+            return self._in_their_words(Bad(component, target, sentence(component, target, doing, str(error))))
+        # Of C and untouched but for its envelope: keep the peer's own bytes behind the first key.
+        is_untouched = self.dialect is Dialect.C and len(translated) == 1 and translated[0] is message
+        kept = fast.with_component(raw) if is_untouched else None
+        said: list[Said] = []
+        for one in translated:
+            heard = understand(one, kept)
+            if isinstance(heard, Bad):
+                return self._in_their_words(heard)
+            said.append(heard)
+        if len(said) != 1:
+            return said
+        self._learn(said[0], message)
+        return said[0]
+
+    def _in_canonical_words(self, message: Message) -> list[Message]:
+        if message.get("type") == "event":
+            return [events.heard(message, self.dialect)]
+        if message.get("type") == "error" and message.get("component") == "control":
+            return [{**message, "component": "column"}]
+        return self._hero.translate(message)
+
+    def _in_their_words(self, bad: Bad) -> Bad:
+        """The fields of A's flat payloads have other names than the ones that were judged."""
+        found = FAULTY_FIELD.fullmatch(bad.sentence)
+        if self.dialect is not Dialect.A or found is None:
+            return bad
+        name = found["field"] if bad.component == "canvas" else found["field"].removeprefix("options.")
+        name = NAMES_IN_A.get(name) or re.sub(r"(?<=[a-z])([A-Z])", lambda match: "_" + match[1].lower(), name)
+        return Bad(bad.component, bad.target, found["subject"] + name + found["rest"])
+
+
+def _is_in_words_of_e(message: Message) -> bool:
+    payload = message.get("payload")
+    if not isinstance(payload, dict):
+        return False
+    words = BY_E.get((message["component"], payload.get("action") if message["type"] == "update" else None))
+    return words is not None and (words.action is not None or not words.fields.keys().isdisjoint(payload))
+
+
+def _lowered(text: str) -> str:
+    return text if text.startswith("JSON") else text[:1].lower() + text[1:]
+
+

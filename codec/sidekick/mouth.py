@@ -1,0 +1,84 @@
+"""Canonical messages in a peer's own words. One mouth for each connection.
+
+For D that is `raw` as it is; for E, but for a few words. For A to C a message is translated, and may become none (the
+dialect has no word for it), one or several.
+"""
+
+from typing import Any
+
+import msgspec
+
+from codec.sidekick import events, fast, flat
+from codec.sidekick.dialect import KEYS, Dialect, release
+from codec.sidekick.messages import Announce, Bad, Fault, Said, Update
+from codec.sidekick.old_screen import OldScreen
+from codec.sidekick.words import BY_D, to_e
+from codec.sidekick.written import encode
+
+Message = dict[str, Any]
+
+SAME_IN_C = frozenset(("grid", "canvas", "console", "viz"))
+E_DIFFERS = frozenset(component for component, _ in BY_D)
+
+write = msgspec.json.Encoder().encode
+
+
+class Mouth:
+    """`version` is what the peer announced: C has said things in three ways."""
+
+    def __init__(self, dialect: Dialect, version: str = "") -> None:
+        self.dialect = dialect
+        spoken = release(version) if dialect is Dialect.C else (0, 0, 0)
+        self._screen = OldScreen(spoken, knows_clear=dialect is not Dialect.A)
+
+    def say(self, message: Said) -> bytes | list[bytes] | None:
+        match self.dialect:
+            case Dialect.D:
+                return encode(message)
+            case Dialect.E:
+                return self._say_e(message)
+            case Dialect.C if type(message) is Update and message.component in SAME_IN_C and self._screen.is_newest:
+                if message.action != "changeParent" and (told := fast.with_module(encode(message))):
+                    return told
+        return self._say_old(message)
+
+    def _say_e(self, message: Said) -> bytes:
+        raw = encode(message)
+        if isinstance(message, Announce) or getattr(message, "component", None) not in E_DIFFERS:
+            return raw
+        plain = msgspec.json.decode(raw)
+        action = message.action if isinstance(message, Update) else None
+        if plain["type"] not in ("spawn", "update") or not isinstance(plain.get("payload"), dict):
+            return raw
+        payload = to_e(plain["component"], action, plain["payload"])
+        return raw if payload is None else write({**plain, "payload": payload})
+
+    def _say_old(self, message: Said) -> bytes | list[bytes] | None:
+        if isinstance(message, Bad):
+            message = Fault(message.component, message.target, message.sentence)
+        if self.dialect is Dialect.A and isinstance(message, Announce):
+            return None
+        told = [write(self._enveloped(one)) for one in self._in_old_words(msgspec.json.decode(encode(message)))]
+        return told[0] if len(told) == 1 else told or None
+
+    def _in_old_words(self, message: Message) -> list[Message]:
+        match message["type"]:
+            case "event":
+                said = events.said(message, self.dialect)
+                return [] if said is None else [said]
+            case "error":
+                return [events.fault(message)]
+        return self._screen.show(message)
+
+    def _enveloped(self, message: Message) -> Message:
+        """In this dialect's envelope, and flat where it is."""
+        component, what = message["component"], message["type"]
+        module, method = KEYS[self.dialect]
+        if what == "event" and self.dialect is not Dialect.C:
+            what = "notify"
+        names = {"component": module, "type": method}
+        told = {names.get(key, key): value for key, value in message.items()}
+        told[method] = what
+        if self.dialect is Dialect.A:
+            told["payload"] = flat.flattened(component, what, message.get("payload"))
+        return told

@@ -1,0 +1,316 @@
+"""What a hero of B or C says that D has no such words for: in D's words, as many messages as that takes.
+
+    grid setCell, fill              one setColor or setText for each thing that changes
+    canvas line, rect, circle       drawLine and so on, with the colours that `config` set before
+    canvas config                   nothing: the pen is remembered here
+    canvas clear with a colour      clear, then a rectangle of that colour
+    control                         a column; each of its controls a button or a textbox in it
+    console, up to 0.0.2            every text is a line of its own
+
+A filled shape had no outline: its outline is drawn `transparent`, because UIs of D always draw one. A canvas was white,
+or of its `bgColor`; so a rectangle of that colour is drawn first. All else passes as it is.
+
+What is remembered is bounded: over `MOST_REMEMBERED` components the one that was heard of first is forgotten, which
+costs it its colours and nothing more.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from codec.sidekick.control import component_id
+from codec.sidekick.dialect import LINES_UNTIL, OLD_CANVAS_UNTIL, Release
+from codec.sidekick.wording import kind, quoted
+
+Message = dict[str, Any]
+
+MOST_REMEMBERED = 10_000
+MOST_FILLED = 40_000
+"""Cells that one `fill` may change: each is a message of its own in D."""
+EVERYWHERE = 16_384
+"""The side of a rectangle that covers a canvas of unknown size."""
+NO_OUTLINE = "transparent"
+PAPER = "#FFFFFF"
+
+
+class Unreadable(ValueError):
+    """What was said cannot be put into D's words; the text says why, naming the field."""
+
+
+@dataclass(slots=True)
+class Pen:
+    """What an old canvas draws with."""
+
+    width: Any = EVERYWHERE
+    height: Any = EVERYWHERE
+    paper: str | None = None
+    stroke: str = "#000000"
+    fill: str = "#000000"
+    line_width: int | float = 1
+
+
+@dataclass(slots=True)
+class OldHero:
+    """Translates one hero; remembers what its later messages refer to."""
+
+    release: Release | None = (0, 0, 0)
+    """None: a C whose release is not known; it is taken for the last one."""
+    pens: dict[str, Pen] = field(default_factory=dict)
+    grids: dict[str, tuple[int, int]] = field(default_factory=dict)
+    panels: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Of each control panel: which component each of its controls is."""
+
+    @property
+    def writes_lines(self) -> bool:
+        return self.release is not None and self.release <= LINES_UNTIL
+
+    @property
+    def has_white_canvases(self) -> bool:
+        return self.release is not None and self.release <= OLD_CANVAS_UNTIL
+
+    def translate(self, message: Message) -> list[Message]:
+        """The same in D's words. Raises Unreadable."""
+        component, what = message.get("component"), message.get("type")
+        if component == "global" and what == "clearAll":
+            for memory in (self.pens, self.grids, self.panels):
+                memory.clear()
+        rule = RULES.get((str(component), str(what)))
+        if rule is None or not isinstance(message.get("target"), str):
+            return [message]
+        return rule(self, message)
+
+
+def _remember(memory: dict[str, Any], target: str, value: Any) -> None:
+    memory[target] = value
+    if len(memory) > MOST_REMEMBERED:
+        del memory[next(iter(memory))]
+
+
+def _fields(message: Message) -> Message:
+    payload = message.get("payload")
+    return payload if isinstance(payload, dict) else {}
+
+
+def _options(message: Message) -> Message:
+    options = _fields(message).get("options")
+    return options if isinstance(options, dict) else {}
+
+
+def _doing(message: Message, action: str, options: Message) -> Message:
+    return {**message, "payload": {**_fields(message), "action": action, "options": options}}
+
+
+def _without(fields: Message, *names: str) -> Message:
+    return {name: value for name, value in fields.items() if name not in names}
+
+
+# --- grid ------------------------------------------------------------------------------------------------------------
+
+
+def _grid_spawn(hero: OldHero, message: Message) -> list[Message]:
+    columns, rows = _fields(message).get("numColumns"), _fields(message).get("numRows")
+    if isinstance(columns, int) and isinstance(rows, int):
+        _remember(hero.grids, message["target"], (columns, rows))
+    return [message]
+
+
+def _grid_update(hero: OldHero, message: Message) -> list[Message]:
+    match _fields(message).get("action"):
+        case "setCell":
+            return _set_cell(message)
+        case "fill":
+            return _fill(hero, message)
+    return [message]
+
+
+def _set_cell(message: Message) -> list[Message]:
+    options = _options(message)
+    changes = [(name, action) for name, action in (("color", "setColor"), ("text", "setText")) if name in options]
+    if not changes:
+        _position(options)
+    return [
+        _doing(message, action, _without(options, *(other for other, _ in changes if other != name)))
+        for name, action in changes
+    ]
+
+
+def _position(options: Message) -> None:
+    """An update that changes nothing must still say where."""
+    for name in ("x", "y"):
+        if name not in options:
+            raise Unreadable(f"{name} is missing")
+        if not isinstance(options[name], int | float) or isinstance(options[name], bool):
+            raise Unreadable(f"{name} must be a whole number, not {kind(options[name])}")
+
+
+def _fill(hero: OldHero, message: Message) -> list[Message]:
+    columns, rows = hero.grids.get(message["target"], (0, 0))
+    if columns <= 0 or rows <= 0:
+        raise Unreadable("fill_color needs a grid that was spawned before")
+    if columns * rows > MOST_FILLED:
+        raise Unreadable(f"fill_color can fill {MOST_FILLED:,} cells at most, not {columns} x {rows}")
+    cells = ({"x": x, "y": y, **_options(message)} for y in range(rows) for x in range(columns))
+    return [_doing(message, "setColor", cell) for cell in cells]
+
+
+# --- console ---------------------------------------------------------------------------------------------------------
+
+
+def _line(text: Any) -> Any:
+    return text if not isinstance(text, str) or text.endswith("\n") else text + "\n"
+
+
+def _console_spawn(hero: OldHero, message: Message) -> list[Message]:
+    payload = _fields(message)
+    if not hero.writes_lines or not payload.get("text"):
+        return [message]
+    return [{**message, "payload": {**payload, "text": _line(payload["text"])}}]
+
+
+def _console_update(hero: OldHero, message: Message) -> list[Message]:
+    options = _options(message)
+    if not hero.writes_lines or _fields(message).get("action") != "append" or "text" not in options:
+        return [message]
+    return [_doing(message, "append", {**options, "text": _line(options["text"])})]
+
+
+# --- canvas ----------------------------------------------------------------------------------------------------------
+
+
+def _canvas_spawn(hero: OldHero, message: Message) -> list[Message]:
+    payload = _fields(message)
+    paper = payload.get("bgColor", PAPER if hero.has_white_canvases else None)
+    pen = Pen(payload.get("width"), payload.get("height"), paper if isinstance(paper, str) else None)
+    _remember(hero.pens, message["target"], pen)
+    spawned = {**message, "payload": _without(payload, "bgColor")} if "bgColor" in payload else message
+    return [spawned, *_papered(pen, message, pen.paper)]
+
+
+def _papered(pen: Pen, message: Message, color: Any) -> list[Message]:
+    """The whole canvas in one colour, if in any."""
+    if color is None:
+        return []
+    sheet = {"x": 0, "y": 0, "width": pen.width, "height": pen.height, "fillColor": color, "lineColor": NO_OUTLINE}
+    return [{**message, "type": "update", "payload": {"action": "drawRect", "options": sheet}}]
+
+
+def _canvas_update(hero: OldHero, message: Message) -> list[Message]:
+    pen = hero.pens.get(message["target"]) or Pen(paper=PAPER if hero.has_white_canvases else None)
+    action, options = _fields(message).get("action"), _options(message)
+    match action:
+        case "config":
+            _remember(hero.pens, message["target"], _configured(pen, options))
+            return []
+        case "clear" if "bufferId" not in options:
+            cleared = _doing(message, "clear", _without(options, "color"))
+            return [cleared, *_papered(pen, message, options.get("color", pen.paper))]
+        case "line":
+            return [_doing(message, "drawLine", {**options, **_outline(pen)})]
+        case "rect" | "circle":
+            is_filled = options.get("filled", False)
+            if not isinstance(is_filled, bool):
+                raise Unreadable(f"options.filled must be true or false, not {kind(is_filled)}")
+            style = {"fillColor": pen.fill, "lineColor": NO_OUTLINE} if is_filled else _outline(pen)
+            name = "drawRect" if action == "rect" else "drawCircle"
+            return [_doing(message, name, {**_without(options, "filled"), **style})]
+    return [message]
+
+
+def _configured(pen: Pen, options: Message) -> Pen:
+    stroke, fill = options.get("strokeStyle", pen.stroke), options.get("fillStyle", pen.fill)
+    for name, color in (("strokeStyle", stroke), ("fillStyle", fill)):
+        if not isinstance(color, str):
+            raise Unreadable(f"options.{name} must be a string, not {kind(color)}")
+    line_width = options.get("lineWidth", pen.line_width)
+    if isinstance(line_width, bool) or not isinstance(line_width, int | float):
+        raise Unreadable(f"options.lineWidth must be a number, not {kind(line_width)}")
+    return replace(pen, stroke=stroke, fill=fill, line_width=line_width)
+
+
+def _outline(pen: Pen) -> Message:
+    return {"lineColor": pen.stroke, "lineWidth": pen.line_width}
+
+
+def _canvas_remove(hero: OldHero, message: Message) -> list[Message]:
+    hero.pens.pop(message["target"], None)
+    return [message]
+
+
+def _grid_remove(hero: OldHero, message: Message) -> list[Message]:
+    hero.grids.pop(message["target"], None)
+    return [message]
+
+
+# --- control ---------------------------------------------------------------------------------------------------------
+
+
+def _control_spawn(hero: OldHero, message: Message) -> list[Message]:
+    _remember(hero.panels, message["target"], {})
+    return [{**message, "component": "column"}]
+
+
+def _control_remove(hero: OldHero, message: Message) -> list[Message]:
+    hero.panels.pop(message["target"], None)
+    return [{**message, "component": "column"}]
+
+
+def _control_update(hero: OldHero, message: Message) -> list[Message]:
+    payload, panel = _fields(message), message["target"]
+    action, control = payload.get("action"), payload.get("controlId")
+    if action not in ("add", "remove"):
+        return [message]
+    if not isinstance(control, str) or not control:
+        raise Unreadable(_not_a("controlId", control, "a string that is not empty"))
+    known = hero.panels.get(panel, {})
+    gone = {**_without(message, "payload"), "type": "remove", "target": component_id(panel, control)}
+    gone["component"] = known.get(control, "button")
+    if action == "remove":
+        known.pop(control, None)
+        return [gone]
+    component, fields = _control(control, _options(message))
+    added = {
+        **gone,
+        "component": component,
+        "type": "spawn",
+        "payload": {**fields, "parent": panel, **_without(payload, "action", "controlId", "options")},
+    }
+    replaced = [gone] if control in known else []
+    known[control] = component
+    if len(known) > MOST_REMEMBERED:
+        del known[next(iter(known))]
+    _remember(hero.panels, panel, known)
+    return [*replaced, added]
+
+
+def _control(control: str, options: Message) -> tuple[str, Message]:
+    """Which component a control becomes, and with which fields."""
+    kind_of, config = options.get("controlType"), options.get("config")
+    if not isinstance(config, dict):
+        raise Unreadable(_not_a("options.config", config, "an object"))
+    if kind_of == "button":
+        text = config.get("buttonText", config.get("text"))
+        return "button", {"text": control if text in (None, "") else text, **_without(config, "text", "buttonText")}
+    if kind_of == "textInput":
+        return "textbox", config
+    raise Unreadable(_not_a("options.controlType", kind_of, '"button" or "textInput"'))
+
+
+def _not_a(field_name: str, value: Any, wanted: str) -> str:
+    if value is None:
+        return f"{field_name} is missing"
+    return f"{field_name} must be {wanted}, not " + (f'"{quoted(value)}"' if isinstance(value, str) else kind(value))
+
+
+RULES: dict[tuple[str, str], Callable[[OldHero, Message], list[Message]]] = {
+    ("grid", "spawn"): _grid_spawn,
+    ("grid", "update"): _grid_update,
+    ("grid", "remove"): _grid_remove,
+    ("console", "spawn"): _console_spawn,
+    ("console", "update"): _console_update,
+    ("canvas", "spawn"): _canvas_spawn,
+    ("canvas", "update"): _canvas_update,
+    ("canvas", "remove"): _canvas_remove,
+    ("control", "spawn"): _control_spawn,
+    ("control", "update"): _control_update,
+    ("control", "remove"): _control_remove,
+}
