@@ -111,6 +111,7 @@ def console(settings: Settings, listeners: Listeners) -> ChildSpec:
             on_websocket=console_websocket(desk),
             hosts=settings.console.addresses,
             port=settings.console.port,
+            new_id=stage.new_id,
         )
 
     return supervisor_spec(

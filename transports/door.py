@@ -16,9 +16,11 @@ Rules
 A door opens once. It knows nothing of actors; `listener.py` has one that owns a door.
 """
 
+import secrets
 import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import structlog
@@ -70,6 +72,7 @@ class Door:
         policy: HostPolicy | None = None,
         limits: DoorLimits | None = None,
         headers: SecurityHeaders | None = None,
+        new_id: Callable[[], str] | None = None,
         log: Any = None,
     ) -> None:
         self._app = app
@@ -81,6 +84,7 @@ class Door:
         self._policy = policy or HostPolicy()
         self._limits = limits or DoorLimits()
         self._headers = headers or SecurityHeaders()
+        self._new_id = new_id or partial(secrets.token_hex, 6)
         self._log = log or structlog.get_logger("door")
         self._rules: HostRules
         self._http: Http
@@ -149,7 +153,9 @@ class Door:
         await self._closed.wait()
 
     async def attend(self, wire: Wire, ends: Ends) -> None:
-        """Serve one connection to its end. Raises nothing but a cancellation."""
+        """Serve one connection to its end. Raises nothing but a cancellation. What is logged meanwhile, also by actors
+        that it leases, carries the same conversation id."""
+        structlog.contextvars.bind_contextvars(conversation=self._new_id())  # the task is this connection's alone
         try:
             await self._serve(wire, ends)
             linger = 0.0 if self._closing.is_set() else self._limits.linger_seconds

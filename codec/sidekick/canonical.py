@@ -233,7 +233,7 @@ def _nameless(component: str, message: Message, field: str) -> Bad:
     if value is None:
         wrong = f"{field} is missing"
     else:
-        wrong = f"{field} must be a string that is not empty, not " + ("empty" if value == "" else kind(value))
+        wrong = f"{field} must " + ("not be empty" if value == "" else f"be a string, not {kind(value)}")
     return Bad(component, "", sentence(component, "", message["type"], wrong))
 
 

@@ -57,8 +57,8 @@ class OldHero:
     """None: a C whose release is not known; it is taken for the last one."""
     pens: dict[str, Pen] = field(default_factory=dict)
     grids: dict[str, tuple[int, int]] = field(default_factory=dict)
-    panels: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Of each control panel: which component each of its controls is."""
+    controls: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Which component each control of each panel is."""
 
     @property
     def writes_lines(self) -> bool:
@@ -72,7 +72,7 @@ class OldHero:
         """The same in D's words. Raises Unreadable."""
         component, what = message.get("component"), message.get("type")
         if component == "global" and what == "clearAll":
-            for memory in (self.pens, self.grids, self.panels):
+            for memory in (self.pens, self.grids, self.controls):
                 memory.clear()
         rule = RULES.get((str(component), str(what)))
         if rule is None or not isinstance(message.get("target"), str):
@@ -80,7 +80,7 @@ class OldHero:
         return rule(self, message)
 
 
-def _remember(memory: dict[str, Any], target: str, value: Any) -> None:
+def _remember(memory: dict[Any, Any], target: Any, value: Any) -> None:
     memory[target] = value
     if len(memory) > MOST_REMEMBERED:
         del memory[next(iter(memory))]
@@ -244,13 +244,10 @@ def _grid_remove(hero: OldHero, message: Message) -> list[Message]:
 # --- control ---------------------------------------------------------------------------------------------------------
 
 
-def _control_spawn(hero: OldHero, message: Message) -> list[Message]:
-    _remember(hero.panels, message["target"], {})
-    return [{**message, "component": "column"}]
-
-
-def _control_remove(hero: OldHero, message: Message) -> list[Message]:
-    hero.panels.pop(message["target"], None)
+def _control_panel(hero: OldHero, message: Message) -> list[Message]:
+    """A panel begins or ends: either way there is nothing in it."""
+    for key in [key for key in hero.controls if key[0] == message["target"]]:
+        del hero.controls[key]
     return [{**message, "component": "column"}]
 
 
@@ -261,11 +258,11 @@ def _control_update(hero: OldHero, message: Message) -> list[Message]:
         return [message]
     if not isinstance(control, str) or not control:
         raise Unreadable(_not_a("controlId", control, "a string that is not empty"))
-    known = hero.panels.get(panel, {})
+    key = (panel, control)
     gone = {**_without(message, "payload"), "type": "remove", "target": component_id(panel, control)}
-    gone["component"] = known.get(control, "button")
+    gone["component"] = hero.controls.get(key, "button")
     if action == "remove":
-        known.pop(control, None)
+        hero.controls.pop(key, None)
         return [gone]
     component, fields = _control(control, _options(message))
     added = {
@@ -274,11 +271,8 @@ def _control_update(hero: OldHero, message: Message) -> list[Message]:
         "type": "spawn",
         "payload": {**fields, "parent": panel, **_without(payload, "action", "controlId", "options")},
     }
-    replaced = [gone] if control in known else []
-    known[control] = component
-    if len(known) > MOST_REMEMBERED:
-        del known[next(iter(known))]
-    _remember(hero.panels, panel, known)
+    replaced = [gone] if key in hero.controls else []
+    _remember(hero.controls, key, component)
     return [*replaced, added]
 
 
@@ -310,7 +304,7 @@ RULES: dict[tuple[str, str], Callable[[OldHero, Message], list[Message]]] = {
     ("canvas", "spawn"): _canvas_spawn,
     ("canvas", "update"): _canvas_update,
     ("canvas", "remove"): _canvas_remove,
-    ("control", "spawn"): _control_spawn,
+    ("control", "spawn"): _control_panel,
     ("control", "update"): _control_update,
-    ("control", "remove"): _control_remove,
+    ("control", "remove"): _control_panel,
 }

@@ -20,15 +20,15 @@ AMOUNTS = {
     ">= 1": "above 0",
     "> 0": "above 0",
     "> 0.0": "above 0",
-    ">= 0": "not below 0",
-    ">= 0.0": "not below 0",
+    ">= 0": "0 or more",
+    ">= 0.0": "0 or more",
 }
 
 REFUSAL = re.compile(r"(?P<what>.*?)(?: - at `\$(?P<path>.*)`)?", re.DOTALL)
 MISSING = re.compile(r"Object missing required field `(?P<field>[^`]*)`")
 WRONG_KIND = re.compile(r"Expected `(?P<wanted>[^`]*)`, got `(?P<got>[^`]*)`")
 TOO_SHORT = re.compile(r"Expected `array` of length >= (?P<least>\d+)")
-WRONG_AMOUNT = re.compile(r"Expected `(?P<wanted>[^`]*)` (?P<amount>[<>]=? [\d.]+)")
+WRONG_AMOUNT = re.compile(r"Expected `[^`]*` (?P<amount>[<>]=? [\d.]+)")
 LONGEST_QUOTE = 40
 
 
@@ -79,8 +79,7 @@ def refusal(error: str, payload: Any) -> str:
     if match := TOO_SHORT.fullmatch(what):
         return f"{name} must have at least {match['least']} items, not {len(value) if isinstance(value, list) else 0}"
     if match := WRONG_AMOUNT.fullmatch(what):
-        amount = AMOUNTS.get(match["amount"], match["amount"])
-        return f"{name} must be {wanted(match['wanted'])} {amount}, not {quoted(value)}"
+        return f"{name} must be {AMOUNTS.get(match['amount'], match['amount'])}, not {quoted(value)}"
     if match := WRONG_KIND.fullmatch(what):
         if isinstance(value, str) and value in NOT_FINITE:
             return f"{name} must be a finite number, not {value}"

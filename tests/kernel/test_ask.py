@@ -214,6 +214,9 @@ async def test_given_up_while_deferred_the_callee_is_told(
     async with staged(Puppet("a").spec()) as house:
         await give_up(house["a"], defer, way, error)
         assert gone == [5 if error is None else 10]
+        incarnation = house["a"]._slot.incarnation
+        assert incarnation is not None
+        assert incarnation._deferred == {}
 
 
 async def test_who_asks_to_be_told_too_late_is_told_at_once() -> None:

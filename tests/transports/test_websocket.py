@@ -4,6 +4,7 @@ import socket
 import struct
 
 import pytest
+import structlog
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 from trio_websocket import ConnectionClosed
@@ -23,6 +24,7 @@ from tests.transports.house import (
     reason_of,
 )
 from transports.limits import DoorLimits, WebSocketLimits
+from transports.websocket import Upgrade
 
 
 def close_code(data: bytes) -> int:
@@ -287,3 +289,28 @@ async def test_a_cancelled_send_ends_the_connection_rather_than_leave_half_a_fra
             assert len(await read_all(stream)) < 20_000_000
         with pytest.raises(Exception, match="closed with 1006"):
             await socket_.send("more")
+
+
+async def test_what_a_conversation_logs_carries_its_own_id() -> None:
+    ids: list[object] = []
+
+    def note() -> None:
+        ids.append(structlog.contextvars.get_contextvars()["conversation"])
+
+    async def on_websocket(upgrade: Upgrade) -> None:
+        socket = await upgrade.accept()
+        while True:
+            note()
+            await socket.send(await socket.receive())
+
+    new_id = iter(("one", "two")).__next__
+    async with (
+        open_house(on_websocket=on_websocket, new_id=new_id) as house,
+        house.websocket() as first,
+        house.websocket() as second,
+    ):
+        for client in (second, first):
+            await client.send_message("x")
+            assert await client.get_message() == "x"
+    assert ids == ["one", "two", "two", "one"]
+    assert "conversation" not in structlog.contextvars.get_contextvars()
