@@ -68,7 +68,7 @@ class System(msgspec.Struct, frozen=True):
 
 
 class Listening(msgspec.Struct, frozen=True):
-    """What a listener says of itself: where it is, or why it is down and what to do. Not sent; every room speaks of it."""
+    """What a listener says of itself: where it is, or why it is down and what to do. Never sent; every room uses it."""
 
     up: bool
     url: str | None

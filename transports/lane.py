@@ -51,25 +51,41 @@ class Lane(trio.abc.Stream):
         self._fruitless = 0
         self._since = trio.current_time()
 
+    def library_failed(self) -> None:
+        self._wire.cut()
+
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         if self._head:
             await trio.lowlevel.checkpoint()
             head, self._head = self._head, b""
             return head
         await self._shaken_hands.wait()
+        return await self._for_library(max_bytes)
+
+    async def _for_library(self, max_bytes: int | None) -> bytes:
+        return await self._read(max_bytes)
+
+    async def _read(self, max_bytes: int | None) -> bytes:
+        data = await self._listen(max_bytes)
+        await self._count(len(data))
+        return data
+
+    async def _listen(self, max_bytes: int | None) -> bytes:
         self.listening = True
         try:
             data = await self._wire.receive_some(max_bytes)
         finally:
             self.listening = False
         self.heard_at = trio.current_time()
-        self._fruitless += len(data)
+        return data
+
+    async def _count(self, size: int) -> None:
+        self._fruitless += size
         if self._fruitless > self._most + IDLE_BYTES_PER_SECOND * (self.heard_at - self._since):
             self._wire.fault = f"{self._fruitless} bytes came and no message among them"
             await self._say_goodbye(POLICY, self._wire.fault)
             await self._wire.aclose()
             raise trio.ClosedResourceError
-        return data
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         if data[0] == CLOSE_FRAME:
@@ -89,7 +105,6 @@ class Lane(trio.abc.Stream):
     async def _say_goodbye(self, code: int, reason: str) -> None:
         if self._said_goodbye:
             return
-        self._said_goodbye = True
         payload = struct.pack("!H", code) + reason.encode("ascii", "replace")[:120]
         with suppress(*GONE, trio.BusyResourceError):
-            await self._wire.send_all(bytes([CLOSE_FRAME, len(payload)]) + payload)
+            await self.send_all(bytes([CLOSE_FRAME, len(payload)]) + payload)

@@ -16,21 +16,27 @@ Rules
   - A client that does not read is cut off by the wire's deadline; one that vanishes without a word, by the ping.
   - A cancelled `send` may have left half a frame on the wire, and therefore ends the connection.
 
+A connection accepted with `accept_fast` is a `FastSocket`, for very many small messages: it receives them in batches, and
+sends by an outbox that nobody waits for.
+
 Read eagerly: a pong waits in the same queue behind the messages that nobody has received.
 """
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from itertools import count
+from typing import TypeVar
 
 import trio
 from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_server_stream
 
 from actors.kernel import PeerGone
 from transports.contain import Contain
+from transports.fast_lane import FastLane
 from transports.head import Head
 from transports.lane import Lane
 from transports.limits import WebSocketLimits
+from transports.outbox import Outbox
 from transports.refusal import Refusal
 from transports.wire import GONE, Wire
 
@@ -125,6 +131,25 @@ class WebSocket:
         return Closed(int(reason.code), reason.reason or "")
 
 
+class FastSocket(WebSocket):
+    """One for very many small messages. `receive` is not for it, and `send` is for what need not be fast."""
+
+    def __init__(
+        self, connection: WebSocketConnection, lane: FastLane, wire: Wire, limits: WebSocketLimits, outbox: Outbox
+    ) -> None:
+        super().__init__(connection, lane, wire, limits)
+        self._fast_lane = lane
+        self.outbox = outbox
+
+    async def receive_batch(self) -> list[bytes]:
+        """The messages that have come, at least one, text as UTF-8. Nothing is read while nobody receives."""
+        batch = await self._fast_lane.receive_batch()
+        if batch is not None:
+            return batch
+        message = await self.receive()
+        return [message if isinstance(message, bytes) else message.encode()]
+
+
 class Upgrade:
     """A client that asks for a WebSocket. The handler accepts or rejects it; if it does neither, that is a 404."""
 
@@ -149,6 +174,12 @@ class Upgrade:
         self.socket = await self._door.shake_hands(self._head, self._wire, self._nursery, subprotocol)
         return self.socket
 
+    async def accept_fast(self) -> FastSocket:
+        """Shake hands with a client that may send very many small messages."""
+        self._answer()
+        self.socket = socket = await self._door.shake_hands_fast(self._head, self._wire, self._nursery)
+        return socket
+
     async def reject(self, status: int, sentence: str) -> None:
         self._answer()
         try:
@@ -163,6 +194,7 @@ class Upgrade:
 
 
 Handler = Callable[[Upgrade], Awaitable[None]]
+Socket = TypeVar("Socket", bound=WebSocket)
 
 
 class WebSockets:
@@ -198,7 +230,20 @@ class WebSockets:
 
     async def shake_hands(self, head: Head, wire: Wire, nursery: trio.Nursery, subprotocol: str | None) -> WebSocket:
         lane = Lane(wire, head.raw, most_without_message=2 * self._limits.message_bytes + READ_BYTES)
-        library: trio.Nursery = await nursery.start(self._library, wire)
+        connection = await self._connect(lane, wire, nursery, subprotocol)
+        return await self._opened(WebSocket(connection, lane, wire, self._limits), nursery)
+
+    async def shake_hands_fast(self, head: Head, wire: Wire, nursery: trio.Nursery) -> FastSocket:
+        outbox = Outbox(wire, self._limits.outbox_bytes)
+        lane = FastLane(wire, head.raw, outbox, message_bytes=self._limits.message_bytes)
+        connection = await self._connect(lane, wire, nursery, None)
+        nursery.start_soon(outbox.run)
+        return await self._opened(FastSocket(connection, lane, wire, self._limits, outbox), nursery)
+
+    async def _connect(
+        self, lane: Lane, wire: Wire, nursery: trio.Nursery, subprotocol: str | None
+    ) -> WebSocketConnection:
+        library: trio.Nursery = await nursery.start(self._library, lane)
         try:
             with trio.fail_after(self._handshake_seconds):
                 request = await wrap_server_stream(
@@ -212,7 +257,9 @@ class WebSockets:
             wire.cut()
             raise Closed(VANISHED, "the connection broke during the handshake") from None
         lane.shaken_hands(connection)
-        socket = WebSocket(connection, lane, wire, self._limits)
+        return connection
+
+    async def _opened(self, socket: Socket, nursery: trio.Nursery) -> Socket:
         nursery.start_soon(socket.keep_alive, nursery)
         self._open.add(socket)
         if self._winding_up:
@@ -233,7 +280,7 @@ class WebSockets:
             with suppress(Closed):
                 await upgrade.reject(*UNANSWERED[code])
 
-    async def _library(self, wire: Wire, *, task_status: trio.TaskStatus[trio.Nursery]) -> None:
+    async def _library(self, lane: Lane, *, task_status: trio.TaskStatus[trio.Nursery]) -> None:
         """Where trio-websocket's reader lives: apart, so that its failure is no more than a closed connection.
 
         It does fail: a ping after our close frame makes trio-websocket 0.12 answer in a state in which wsproto raises.
@@ -244,7 +291,7 @@ class WebSockets:
                 await trio.sleep_forever()
         except* Exception as errors:
             self._contain("trio-websocket", errors)
-            wire.cut()
+            lane.library_failed()
 
 
 STOPPING = "the server is stopping"

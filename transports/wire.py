@@ -12,15 +12,20 @@ Hypercorn and trio-websocket are each handed a `Wire`. It gives them what no set
     kernel send a reset, and that can destroy our last words before they are read.
 
 Rule: a send that was broken off, by a deadline or a cancellation, ends the connection. Half a message may be on the
-wire, and nothing can follow that.
+wire, and nothing can follow that. A send that failed because the client has gone ends only the sending: its last words
+may still lie unread.
 """
 
+import os
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 
 import trio
 
 PIECE = 64 * 1024
+CAN_WRITE_NOW = sys.platform != "win32"
+"""There `os.write` is not for sockets."""
 
 GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
 
@@ -31,6 +36,7 @@ class Wire(trio.abc.HalfCloseableStream):
         self._stream = stream
         self._close_socket = cut
         self._send_seconds = send_seconds
+        self._plain = stream.socket if isinstance(stream, trio.SocketStream) and CAN_WRITE_NOW else None
         self._replay = b""
         self._released: trio.Event | None = None
         """Invariant: the wire is held <=> this is an event that is not set."""
@@ -98,16 +104,45 @@ class Wire(trio.abc.HalfCloseableStream):
                 with trio.move_on_after(self._send_seconds) as patience:
                     await self._stream.send_all(view[start : start + PIECE])
                 if patience.cancelled_caught:
-                    self.fault = f"it read nothing for {self._send_seconds:g} seconds"
-                    raise trio.BrokenResourceError(self.fault)
-            whole = True
+                    raise self._reads_nothing()
             self.bytes_out += len(view)
+            whole = True
+        except GONE:
+            whole = self.fault is None
+            raise
         finally:
             if not whole:
                 self.cut()
 
+    def write_now(self, data: bytes) -> int:
+        """Send as much as the socket takes at once; 0 if it takes nothing, or is no plain socket.
+
+        Nobody may be in `send_all`, and who has sent a part must send the rest.
+        """
+        if self._closed:
+            raise trio.ClosedResourceError
+        if self._plain is None:
+            return 0
+        try:
+            sent = os.write(self._plain.fileno(), data)
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            raise trio.BrokenResourceError from error
+        self.bytes_out += sent
+        return sent
+
     async def wait_send_all_might_not_block(self) -> None:
-        await self._stream.wait_send_all_might_not_block()
+        """Within the deadline of a send."""
+        with trio.move_on_after(self._send_seconds) as patience:
+            await self._stream.wait_send_all_might_not_block()
+        if patience.cancelled_caught:
+            raise self._reads_nothing()
+
+    def _reads_nothing(self) -> trio.BrokenResourceError:
+        self.fault = f"it read nothing for {self._send_seconds:g} seconds"
+        self.cut()
+        return trio.BrokenResourceError(self.fault)
 
     async def send_eof(self) -> None:
         # A TLS stream cannot be half closed, but the TCP stream beneath it can.

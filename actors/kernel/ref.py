@@ -1,6 +1,6 @@
 """The address of an actor: of its slot, not of an incarnation, so it stays valid across restarts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from actors.kernel.reply import Reply
@@ -101,6 +101,11 @@ class ActorRef(Generic[M]):
 
     def statistics(self) -> "SlotStatistics":
         return self._slot.statistics()
+
+    def child(self, id: Hashable) -> "ActorRef[Any] | None":  # noqa: A002 - as in ChildSpec
+        """The child of that id, started or starting; None if there is none, or it is no supervisor."""
+        slot = self._slot.child(id)
+        return None if slot is None else slot.ref
 
     def children(self) -> "list[ActorRef[Any]]":
         """In start order; empty if it is not a supervisor."""

@@ -16,7 +16,7 @@ good - the mailbox is closed into the dead letters, names are released, then mon
 
 import contextvars
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -444,6 +444,10 @@ class Slot:
         supervisor = self._supervisor()
         if supervisor is not None:
             supervisor.closing = True
+
+    def child(self, id: Hashable) -> "Slot | None":  # noqa: A002 - as in ChildSpec
+        supervisor = self._supervisor()
+        return None if supervisor is None else supervisor.slots.get(id)
 
     def children(self) -> "list[Slot]":
         """In start order."""

@@ -7,8 +7,6 @@ as 1.0, a click between two pixels. Then `raw` is written anew; otherwise it sta
 
 import contextlib
 from collections.abc import Callable
-from functools import reduce
-from operator import or_
 from typing import Any
 
 import msgspec
@@ -28,8 +26,10 @@ from codec.sidekick.words import to_canonical, words_of_e
 
 Message = dict[str, Any]
 
-UPDATES: dict[str, Any] = {component: reduce(or_, shapes) for component, shapes in ACTIONS.items()}
-ACTION_NAMES = {component: {shape.action for shape in shapes} for component, shapes in ACTIONS.items()}
+UPDATES: dict[tuple[str, str], Any] = {
+    **{(component, shape.action): shape for component, shapes in ACTIONS.items() for shape in shapes},
+    **{("viz", action): VizChange for action in VIZ_ACTIONS},
+}
 EVENT_NAMES = {"button": "click", "canvas": "click", "console": "submit", "grid": "click", "textbox": "submit"}
 WHOLE = frozenset(("x", "y", "numColumns", "numRows", "bufferId", "sourceBufferId", "targetBufferId", "length"))
 """Fields that are whole numbers wherever they are required to be."""
@@ -96,14 +96,14 @@ def _update(component: str, message: Message, raw: bytes | None) -> Said:
     if payload.get("options") is None and (component, action) in OPTIONS_MISSING:
         payload = {**payload, "options": dict(OPTIONS_MISSING[component, action])}
         message, raw = {**message, "payload": payload}, None
-    is_viz = component == "viz" and action in VIZ_ACTIONS
-    if not is_viz and action not in ACTION_NAMES[component]:
+    shape = UPDATES.get((component, action))
+    if shape is None:
         return _other(message, raw)
     try:
-        said, mended = _convert(payload, VizChange if is_viz else UPDATES[component])
+        said, mended = _convert(payload, shape)
     except msgspec.ValidationError as error:
         return _refused(component, target, action, error, payload)
-    if is_viz and (wrong := unsound(said)):
+    if shape is VizChange and (wrong := unsound(said)):
         return Bad(component, target, sentence(component, target, action, wrong))
     return Update(component, target, action, said, _raw(message, raw, mended))
 

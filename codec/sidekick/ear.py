@@ -153,5 +153,3 @@ def _is_in_words_of_e(message: Message) -> bool:
 
 def _lowered(text: str) -> str:
     return text if text.startswith("JSON") else text[:1].lower() + text[1:]
-
-

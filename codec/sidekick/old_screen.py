@@ -255,10 +255,11 @@ def _pen(screen: OldScreen, target: str, wanted: Message) -> Iterator[Stroke]:
 
 
 def _outlined(screen: OldScreen, target: str, options: Message, strokes: list[Stroke]) -> Iterator[Stroke]:
-    color, width = options.get("lineColor", "black"), options.get("lineWidth", 1)
+    color, width = options.get("lineColor"), options.get("lineWidth")
     if color == NO_OUTLINE or width == 0:
         return
-    yield from _pen(screen, target, {"strokeStyle": color or "black", "lineWidth": 1 if width is None else width})
+    pen = {"strokeStyle": "black" if color is None else color, "lineWidth": 1 if width is None else width}
+    yield from _pen(screen, target, pen)
     yield from strokes
 
 

@@ -91,6 +91,6 @@ def refusal(error: str, payload: Any) -> str:
 
 
 def sentence(component: str, target: str, doing: str, wrong: str) -> str:
-    """"canvas 'c1' drawLine: options.x1 must be a number, not a string"."""
+    """ "canvas 'c1' drawLine: options.x1 must be a number, not a string"."""
     subject = f"{component} '{quoted(target)}'" if target else component
     return f"{subject} {doing}: {wrong}"

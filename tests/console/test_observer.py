@@ -49,10 +49,13 @@ class Page:
 
 
 class House:
-    def __init__(self, top: ActorRef[Any], desk: Desk, listening: dict[str, Listening]) -> None:
+    def __init__(
+        self, top: ActorRef[Any], desk: Desk, listening: dict[str, Listening], jumps: list[float]
+    ) -> None:
         self.top = top
         self.desk = desk
         self.listening = listening
+        self.jumps = jumps  # of the wall clock
 
     def ref(self, path: str) -> ActorRef[Any]:
         ref = self.top
@@ -69,8 +72,10 @@ class House:
 
 @asynccontextmanager
 async def house() -> AsyncIterator[House]:
+    jumps = [0.0]
+
     def wall() -> float:
-        return 1_000_000.0 + trio.current_time()
+        return 1_000_000.0 + trio.current_time() + jumps[-1]
 
     listening: dict[str, Listening] = {}
     facts = Facts("1.2.3", 42, wall(), wall, lambda: 50_000_000)
@@ -85,7 +90,7 @@ async def house() -> AsyncIterator[House]:
     async with trio.open_nursery() as nursery:
         top = await nursery.start(run, ChildSpec("troupe", lambda: Top(specs)))
         registry = top._slot.stage.registry
-        yield House(top, Desk(registry, top._slot.stage.new_id), listening)
+        yield House(top, Desk(registry, top._slot.stage.new_id), listening, jumps)
         await top.stop()
 
 
@@ -126,6 +131,22 @@ async def test_a_page_is_greeted_once_and_then_told_what_changes(autojump_clock:
         row = next(node for node in change.nodes if node.path == "troupe/worker")
         assert row.restarts == 1
         assert row.error == "crashed: ValueError: it went off"
+
+
+async def test_a_jump_of_the_wall_clock_changes_no_rate_and_no_row(autojump_clock: object) -> None:
+    page = Page()
+    async with house() as troupe, troupe.desk.view(page):
+        await trio.sleep(3.5)
+        quiet = [len(change.nodes) for change in page.changes]
+        troupe.jumps.append(-86_400.0)
+        for _ in range(5):
+            troupe.ref("troupe/worker").tell("tick")
+        await trio.sleep(1)
+        change = page.changes[-1]
+        assert change.at < 1_000_000.0
+        worker = next(node for node in change.nodes if node.path == "troupe/worker")
+        assert (worker.rate, worker.since) == (5.0, 1_000_000.0)
+        assert len(change.nodes) == quiet[-1] + 1, "no row but the worker's is told anew"
 
 
 async def test_a_message_to_a_dead_actor_is_shown_among_the_dead_letters(autojump_clock: object) -> None:

@@ -7,7 +7,7 @@ import socket
 import sqlite3
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -252,3 +252,35 @@ def test_health_is_of_the_declared_shape(tmp_path: Path) -> None:
     with server(tmp_path) as house:
         answer = msgspec.json.decode(house.ready().get("/health").content, type=Health)
         assert {system.name for system in answer.systems} == {"store", "console"}
+
+
+def test_a_page_that_talks_is_hung_up_on_and_nobody_else_notices(tmp_path: Path) -> None:
+    with server(tmp_path) as house:
+        house.ready()
+
+        async def flood() -> int:
+            async with live(house) as quiet, live(house) as loud:
+                await quiet.get_message()
+                with suppress(ConnectionClosed):
+                    for _ in range(10_000):
+                        await loud.send_message("x" * 1000)
+                code = await close_code(loud)
+                await quiet.get_message()
+                return code
+
+        assert trio.run(flood) == 1008
+        assert house.json("/health")["status"] == "ok"
+
+
+def test_a_backup_of_a_damaged_database_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    with server(tmp_path) as house:
+        house.ready()
+        house.stop()
+    with (house.state / "troupe.db").open("r+b") as database:
+        database.seek(0)
+        database.write(b"not a database at all" * 300)
+    refused = troupe(tmp_path, "backup", str(tmp_path / "copy.db"), "--state-dir", str(house.state))
+    assert refused.returncode in (1, 2)
+    assert "Traceback" not in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+    assert not (tmp_path / "copy.db").exists()

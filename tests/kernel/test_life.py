@@ -139,6 +139,20 @@ async def test_tasks_beside_a_failed_start_end_with_it() -> None:
         assert trio.current_time() == 0
 
 
+async def test_a_task_beside_a_failed_start_that_does_not_end_is_killed() -> None:
+    puppet = Puppet("a", grace=3.0)
+
+    async def stubborn(actor: Any) -> None:
+        with actor.atomic():
+            await trio.sleep_forever()
+
+    puppet.on_start = [then(lambda a: a.run_beside(stubborn, a), pause(0), crash(ValueError("x")))]
+    async with staged(puppet.spec()) as house:
+        await house.root.wait_stopped()
+        assert str(await house.trace.stop("top/a")) == "killed: ValueError: x"
+        assert trio.current_time() == 3
+
+
 async def test_tasks_beside_are_killed_with_the_supervisor() -> None:
     puppet = Puppet("a")
 
@@ -299,6 +313,15 @@ async def test_last_words_that_fail_are_told_too(end: str, told: list[str]) -> N
         assert stop.why is Why.CRASHED
         errors = stop.error.exceptions if isinstance(stop.error, ExceptionGroup) else [stop.error]
         assert [str(error) for error in errors] == told
+
+
+async def test_one_that_is_done_but_cannot_stop_was_killed_and_is_restarted_as_such() -> None:
+    puppet = Puppet("a", restart=Restart.TRANSIENT, grace=2.0)
+    puppet.on_stop = [block()]
+    async with staged(puppet.spec()) as house:
+        house["a"].tell(finish())
+        assert await house.trace.stop("top/a") == Stop(Why.KILLED)
+        await puppet.start(2)
 
 
 async def test_the_clean_up_of_an_interrupted_handler_may_fail() -> None:

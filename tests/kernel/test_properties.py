@@ -281,6 +281,7 @@ class Census:
 
     def __init__(self) -> None:
         self.alive: dict[int, Restart] = {}
+        self.stubborn: set[int] = set()  # whose next last words will be cut off: killed, not done
         self.ended = 0
 
     def end(self, name: int, comes_back: set[Restart]) -> None:
@@ -335,6 +336,7 @@ async def step(
 
     def born(child: ActorRef[Any], restart: Restart) -> None:
         census.alive[name] = restart
+        (census.stubborn.add if habit == "will not stop" else census.stubborn.discard)(name)
         house.stage.registry.claim(f"name {name}", child)
         child.monitor(watcher.ref)
 
@@ -366,12 +368,14 @@ async def step(
         case "crash" | "kill" if ref is not None:
             if what == "crash":
                 ref.tell(crash())
+                census.stubborn.discard(name)
             else:
                 ref.kill()
             census.end(name, {Restart.PERMANENT, Restart.TRANSIENT})
         case "finish" if ref is not None:
             ref.tell(finish())
-            census.end(name, {Restart.PERMANENT})
+            census.end(name, {Restart.PERMANENT, Restart.TRANSIENT} if name in census.stubborn else {Restart.PERMANENT})
+            census.stubborn.discard(name)
             await trio.sleep(EVER)
         case "stop" if ref is not None:
             ref.begin_stop()

@@ -137,8 +137,8 @@ async def test_the_one_who_asks_may_shorten_the_grace_but_not_lengthen_it() -> N
     async with staged(slow.spec()) as house:
         ref = house["slow"]
         ref.begin_stop(2.0)
-        ref.begin_stop(10.0)
-        assert await ref.stop(1.0) == Stop(Why.KILLED)
+        ref.begin_stop(1.0)
+        assert await ref.stop(10.0) == Stop(Why.KILLED)
         assert trio.current_time() == 1
 
 
@@ -327,6 +327,13 @@ async def test_a_supervisor_that_stops_takes_no_more_children() -> None:
         await house.root.wait_stopped()
         with pytest.raises(ActorDown, match=r"top is down \(shutdown\)"):
             await house.root.start_child(Puppet("a").spec())
+
+
+async def test_a_child_can_be_found_by_its_id() -> None:
+    async with staged(Puppet("a").spec()) as house:
+        assert house.root.child("a") is house["a"]
+        assert house.root.child("b") is None
+        assert house["a"].child("x") is None
 
 
 async def test_only_a_supervisor_has_children() -> None:

@@ -1,6 +1,7 @@
 /**
  * <house-bar product="Troupe" page="console">: the top of every page. The name, the way to every system's page, the
- * state of the connection, and the theme. `bar.systems = [{name, url, sentence}]`, `bar.connection = "live"`.
+ * state of the connection, and the theme. `bar.systems = [{name, url, sentence}]`, `bar.connection = "live"`. What a page
+ * puts inside stands before the connection; `home` says where the name leads, if not to the folder the page is in.
  */
 
 import { HouseElement, h, mark } from "./element.js";
@@ -30,11 +31,13 @@ class HouseBar extends HouseElement {
 
   build() {
     const page = this.getAttribute("page");
-    const link = page === "console" ? { href: "#" } : { href: "./" };
+    const href = this.getAttribute("home") ?? (page === "console" ? "#" : "./");
+    const own = [...this.children];
     const sign = h("img", { src: new URL("mark.svg", import.meta.url).href, alt: "" });
     this.append(
-      h("a.product", link, sign, this.getAttribute("product")),
+      h("a.product", { href }, sign, this.getAttribute("product")),
       h("nav", { ariaLabel: "Pages" }, this.#links),
+      ...own,
       this.#pill,
       this.#themeButton,
     );

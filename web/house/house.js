@@ -11,6 +11,7 @@ import "./banner.js";
 import "./clip.js";
 import "./empty.js";
 import "./pill.js";
+import "./prose.js";
 import "./search.js";
 import "./spark.js";
 import "./tree.js";

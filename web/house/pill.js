@@ -20,6 +20,9 @@ const STATES = {
   down: ["alarm", "bad", "down"],
   off: ["ring", "idle", "off"],
 
+  online: ["disc", "good", "online"],
+  offline: ["ring", "idle", "offline"],
+
   live: ["disc", "good", "live"],
   connecting: ["half", "info", "connecting"],
   waiting: ["again", "bad", "disconnected"],

@@ -9,6 +9,8 @@
  *   - Waits double from 0.25 s to 15 s, each cut at random by up to half, so that many pages do not return at once.
  *   - The server speaks at least once in `silence` seconds; one that does not is taken for lost (a half-open connection
  *     closes by itself only after minutes).
+ *   - A page that speaks first (`opening` gives its first message) counts as live once that is said, and its server may be
+ *     silent for as long as it likes.
  *   - Coming back to the page or to the network, or `retry()`, ends a wait at once.
  *
  * Events: "state", and "message" with the decoded JSON in `detail`. What a reconnected server says first is for the
@@ -36,13 +38,16 @@ export class LiveSocket extends EventTarget {
   reason = "";
 
   #url;
+  #opening;
   #socket = null;
   #timer = null;
   #failures = 0;
 
-  constructor(url) {
+  constructor(url, { opening = null } = {}) {
     super();
     this.#url = url;
+    this.#opening = opening;
+    if (opening) this.silence = Infinity;
     window.addEventListener("online", () => this.retry());
     document.addEventListener("visibilitychange", () => document.hidden || this.retry());
     this.#connect();
@@ -53,14 +58,29 @@ export class LiveSocket extends EventTarget {
     if (this.state === "waiting") this.#connect();
   }
 
+  /** Sends a message, if there is a connection to send it on; false if there is none. */
+  send(message) {
+    if (this.state !== "live") return false;
+    this.#socket.send(JSON.stringify(message));
+    return true;
+  }
+
   #connect() {
     this.retryAt = null;
     this.#enter("connecting");
     const socket = new WebSocket(this.#url);
     this.#socket = socket;
+    socket.onopen = () => this.#open();
     socket.onmessage = ({ data }) => this.#hear(data);
     socket.onclose = ({ reason }) => this.#lose(reason);
     this.#expectWithin(CONNECT_LIMIT);
+  }
+
+  #open() {
+    if (!this.#opening) return;
+    this.#enter("live");
+    this.send(this.#opening());
+    this.#expectWithin(this.silence);
   }
 
   #hear(data) {
@@ -80,12 +100,13 @@ export class LiveSocket extends EventTarget {
 
   #expectWithin(seconds) {
     clearTimeout(this.#timer);
+    if (seconds === Infinity) return;
     this.#timer = setTimeout(() => this.#lose("The server fell silent."), seconds * 1000);
   }
 
   #lose(reason) {
     const socket = this.#socket;
-    socket.onmessage = socket.onclose = null;
+    socket.onopen = socket.onmessage = socket.onclose = null;
     socket.close();
     if (this.state === "live") this.lostAt = Date.now();
     if (reason) this.reason = reason;

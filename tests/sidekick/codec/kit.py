@@ -9,7 +9,7 @@ from codec.sidekick import Bad, Dialect, Ear, Mouth, Said
 
 RECORDED = Path(__file__).parent / "recorded"
 RELEASES = ("0.0.1", "0.0.4", "0.0.5", "0.0.7")
-"""0.0.2, 0.0.3 and 0.0.6 say the same, byte for byte, as the release beside them (0.0.4 has a null payload more than 0.0.3)."""
+"""0.0.2, 0.0.3 and 0.0.6 say the same as the release beside them; only, a clearAll of 0.0.3 has no payload."""
 
 
 def recorded(release: str) -> list[bytes]:
@@ -35,7 +35,9 @@ def old(module: str, method: str, name: str | None = None, payload: Any = None, 
 def told(envelope: dict[str, Any], name: str | None, payload: Any, more: dict[str, Any]) -> bytes:
     is_feedback = {"event", "notify", "error"} & set(envelope.values())
     named = {} if name is None else {"src" if is_feedback else "target": name}
-    return json.dumps({"id": 0, **envelope, **named, **({} if payload is None else {"payload": payload}), **more}).encode()
+    return json.dumps(
+        {"id": 0, **envelope, **named, **({} if payload is None else {"payload": payload}), **more}
+    ).encode()
 
 
 def update(component: str, target: str, action: str, **options: Any) -> bytes:

@@ -18,22 +18,59 @@ BOTH_WAYS: list[tuple[Dialect, Event, bytes]] = [
     (Dialect.D, Event("grid", "g", ClickAt(x=1, y=2)), modern("grid", "event", "g", AT)),
     (Dialect.E, Event("grid", "g", ClickAt(x=1, y=2)), modern("grid", "event", "g", AT)),
     (Dialect.C, Event("canvas", "c", ClickAt(x=1, y=2)), third("canvas", "event", "c", AT)),
-    (Dialect.A, Event("console", "c", Submit(value="a")), old("console", "notify", "c", {"event": "submit", "value": "a"})),
-    (Dialect.B, Event("console", "c", Submit(value="a")), old("console", "notify", "c", {"event": "inputText", "value": "a"})),
-    (Dialect.C, Event("console", "c", Submit(value="a")), third("console", "event", "c", {"event": "inputText", "value": "a"})),
-    (Dialect.E, Event("console", "c", Submit(value="a")), modern("console", "event", "c", {"event": "submit", "value": "a"})),
-    (Dialect.A, Event("button", "k/go", Click()), old("control", "notify", "k", {"event": "click", "control_id": "go"})),
+    (
+        Dialect.A,
+        Event("console", "c", Submit(value="a")),
+        old("console", "notify", "c", {"event": "submit", "value": "a"}),
+    ),
+    (
+        Dialect.B,
+        Event("console", "c", Submit(value="a")),
+        old("console", "notify", "c", {"event": "inputText", "value": "a"}),
+    ),
+    (
+        Dialect.C,
+        Event("console", "c", Submit(value="a")),
+        third("console", "event", "c", {"event": "inputText", "value": "a"}),
+    ),
+    (
+        Dialect.E,
+        Event("console", "c", Submit(value="a")),
+        modern("console", "event", "c", {"event": "submit", "value": "a"}),
+    ),
+    (
+        Dialect.A,
+        Event("button", "k/go", Click()),
+        old("control", "notify", "k", {"event": "click", "control_id": "go"}),
+    ),
     (Dialect.B, Event("button", "k/go", Click()), old("control", "notify", "k", {"event": "click", "controlId": "go"})),
-    (Dialect.C, Event("button", "k/go", Click()), third("control", "event", "k", {"event": "click", "controlId": "go"})),
+    (
+        Dialect.C,
+        Event("button", "k/go", Click()),
+        third("control", "event", "k", {"event": "click", "controlId": "go"}),
+    ),
     (Dialect.E, Event("button", "k/go", Click()), modern("button", "event", "k/go", {"event": "click"})),
-    (Dialect.A, Event("textbox", "k/nm", Submit(value="a")),
-     old("control", "notify", "k", {"event": "submit", "control_id": "nm", "value": "a"})),
-    (Dialect.B, Event("textbox", "k/nm", Submit(value="a")),
-     old("control", "notify", "k", {"event": "inputText", "controlId": "nm", "value": "a"})),
-    (Dialect.C, Event("textbox", "k/nm", Submit(value="a")),
-     third("control", "event", "k", {"event": "inputText", "controlId": "nm", "value": "a"})),
-    (Dialect.D, Event("textbox", "t", Submit(value="a")), modern("textbox", "event", "t", {"event": "submit", "value": "a"})),
-]  # fmt: skip
+    (
+        Dialect.A,
+        Event("textbox", "k/nm", Submit(value="a")),
+        old("control", "notify", "k", {"event": "submit", "control_id": "nm", "value": "a"}),
+    ),
+    (
+        Dialect.B,
+        Event("textbox", "k/nm", Submit(value="a")),
+        old("control", "notify", "k", {"event": "inputText", "controlId": "nm", "value": "a"}),
+    ),
+    (
+        Dialect.C,
+        Event("textbox", "k/nm", Submit(value="a")),
+        third("control", "event", "k", {"event": "inputText", "controlId": "nm", "value": "a"}),
+    ),
+    (
+        Dialect.D,
+        Event("textbox", "t", Submit(value="a")),
+        modern("textbox", "event", "t", {"event": "submit", "value": "a"}),
+    ),
+]
 
 
 @pytest.mark.parametrize(("dialect", "event", "words"), BOTH_WAYS)
@@ -87,7 +124,9 @@ def test_a_hero_is_told_of_an_error_in_its_own_words(dialect: Dialect, fault: Fa
     assert without_id(said) == without_id(words)
 
 
-@pytest.mark.parametrize(("panel", "control"), [("k", "go"), ("k/1", "go"), ("k", "a/b"), ("~", "~1"), ("k", "="), ("a/b", "/b")])
+@pytest.mark.parametrize(
+    ("panel", "control"), [("k", "go"), ("k/1", "go"), ("k", "a/b"), ("~", "~1"), ("k", "="), ("a/b", "/b")]
+)
 def test_a_controls_id_as_a_component_leads_back_to_it(panel: str, control: str) -> None:
     component = component_id(panel, control)
     assert panel_and_control(component) == (panel, control)

@@ -185,7 +185,10 @@ def test_what_the_protocol_may_have_grown_is_relayed_untouched(message: bytes) -
             {"payload": {"action": "setColor", "options": {"x": 1, "y": 2, "color": "red"}}},
         ),
         (modern("grid", "spawn", "g", {"numColumns": 3.0, "numRows": 2}), {"payload": {"numColumns": 3, "numRows": 2}}),
-        (modern("grid", "event", "g", {"event": "click", "x": 1.0, "y": 2}), {"payload": {"event": "click", "x": 1, "y": 2}}),
+        (
+            modern("grid", "event", "g", {"event": "click", "x": 1.0, "y": 2}),
+            {"payload": {"event": "click", "x": 1, "y": 2}},
+        ),
         (
             modern("canvas", "event", "c", {"event": "click", "x": 1.6, "y": 2}),
             {"payload": {"event": "click", "x": 2, "y": 2}},
@@ -198,7 +201,11 @@ def test_what_the_protocol_may_have_grown_is_relayed_untouched(message: bytes) -
                     "action": "set",
                     "variableName": "a",
                     "options": {
-                        "valueRepresentation": {"type": "list", "id": "1", "value": ["NaN", "-Infinity", "Infinity", "NaN"]}
+                        "valueRepresentation": {
+                            "type": "list",
+                            "id": "1",
+                            "value": ["NaN", "-Infinity", "Infinity", "NaN"],
+                        }
                     },
                 }
             },
@@ -207,12 +214,18 @@ def test_what_the_protocol_may_have_grown_is_relayed_untouched(message: bytes) -
             b'{"component":"label","type":"spawn","target":"l","payload":{"text":"\\ud83d half"}}',
             {"payload": {"text": "� half"}},
         ),
-        (modern("markdown", "spawn", "m", {"text": "# T", "parent": "r"}), {"payload": {"initialSource": "# T", "parent": "r"}}),
+        (
+            modern("markdown", "spawn", "m", {"text": "# T", "parent": "r"}),
+            {"payload": {"initialSource": "# T", "parent": "r"}},
+        ),
         (
             modern("markdown", "update", "m", {"action": "setText", "options": {"text": "a", "theme": 1}, "more": 2}),
             {"payload": {"action": "setSource", "options": {"source": "a", "theme": 1}, "more": 2}},
         ),
-        (modern("textbox", "spawn", "t", {"value": "v", "placeholder": "p"}), {"payload": {"initialValue": "v", "placeholder": "p"}}),
+        (
+            modern("textbox", "spawn", "t", {"value": "v", "placeholder": "p"}),
+            {"payload": {"initialValue": "v", "placeholder": "p"}},
+        ),
     ],
 )
 def test_what_a_ui_would_choke_on_is_put_right(message: bytes, mended: Any) -> None:
@@ -227,35 +240,81 @@ def test_what_a_ui_would_choke_on_is_put_right(message: bytes, mended: Any) -> N
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        (update("canvas", "c1", "drawLine", **{**LINE, "x1": "1"}), "canvas 'c1' drawLine: options.x1 must be a number, not a string"),
-        (update("canvas", "c1", "drawLine", **{**LINE, "x1": float("nan")}), "canvas 'c1' drawLine: options.x1 must be a finite number, not NaN"),
-        (update("canvas", "c1", "drawLine", **{**LINE, "x1": True}), "canvas 'c1' drawLine: options.x1 must be a number, not true"),
-        (update("canvas", "c1", "drawPolyline", points=DOT), "canvas 'c1' drawPolyline: options.points must have at least 2 items, not 1"),
-        (update("canvas", "c1", "drawPolygon", points=DOT * 2), "canvas 'c1' drawPolygon: options.points must have at least 3 items, not 2"),
-        (update("canvas", "c1", "drawPolyline", points=[{"x": 1, "y": 1}, {"x": 1}]), "canvas 'c1' drawPolyline: options.points[1].y is missing"),
-        (update("canvas", "c1", "drawCircle", cx=1, cy=1, radius=-2), "canvas 'c1' drawCircle: options.radius must be 0 or more, not -2"),
-        (update("canvas", "c1", "createBuffer", bufferId=0), "canvas 'c1' createBuffer: options.bufferId must be above 0, not 0"),
+        (
+            update("canvas", "c1", "drawLine", **{**LINE, "x1": "1"}),
+            "canvas 'c1' drawLine: options.x1 must be a number, not a string",
+        ),
+        (
+            update("canvas", "c1", "drawLine", **{**LINE, "x1": float("nan")}),
+            "canvas 'c1' drawLine: options.x1 must be a finite number, not NaN",
+        ),
+        (
+            update("canvas", "c1", "drawLine", **{**LINE, "x1": True}),
+            "canvas 'c1' drawLine: options.x1 must be a number, not true",
+        ),
+        (
+            update("canvas", "c1", "drawPolyline", points=DOT),
+            "canvas 'c1' drawPolyline: options.points must have at least 2 items, not 1",
+        ),
+        (
+            update("canvas", "c1", "drawPolygon", points=DOT * 2),
+            "canvas 'c1' drawPolygon: options.points must have at least 3 items, not 2",
+        ),
+        (
+            update("canvas", "c1", "drawPolyline", points=[{"x": 1, "y": 1}, {"x": 1}]),
+            "canvas 'c1' drawPolyline: options.points[1].y is missing",
+        ),
+        (
+            update("canvas", "c1", "drawCircle", cx=1, cy=1, radius=-2),
+            "canvas 'c1' drawCircle: options.radius must be 0 or more, not -2",
+        ),
+        (
+            update("canvas", "c1", "createBuffer", bufferId=0),
+            "canvas 'c1' createBuffer: options.bufferId must be above 0, not 0",
+        ),
         (modern("canvas", "update", "c1", {"action": "drawLine"}), "canvas 'c1' drawLine: options is missing"),
         (modern("canvas", "spawn", "c1", {"width": 0, "height": 5}), "canvas 'c1' spawn: width must be above 0, not 0"),
         (modern("canvas", "spawn", "c1", {"width": 5}), "canvas 'c1' spawn: height is missing"),
-        (modern("grid", "spawn", "g", {"numColumns": 1.5, "numRows": 2}), "grid 'g' spawn: numColumns must be a whole number, not 1.5"),
+        (
+            modern("grid", "spawn", "g", {"numColumns": 1.5, "numRows": 2}),
+            "grid 'g' spawn: numColumns must be a whole number, not 1.5",
+        ),
         (modern("grid", "spawn", "g"), "grid 'g' spawn: numColumns is missing"),
         (update("grid", "g", "setColor", x=1, y=2), "grid 'g' setColor: options.color is missing"),
-        (update("grid", "g", "setColor", x=1, y=2, color=3), "grid 'g' setColor: options.color must be a string or null, not a number"),
-        (update("grid", "g", "setText", x=[1], y=2, text=""), "grid 'g' setText: options.x must be a whole number, not an array"),
+        (
+            update("grid", "g", "setColor", x=1, y=2, color=3),
+            "grid 'g' setColor: options.color must be a string or null, not a number",
+        ),
+        (
+            update("grid", "g", "setText", x=[1], y=2, text=""),
+            "grid 'g' setText: options.x must be a whole number, not an array",
+        ),
         (update("console", "c", "append", text=None), "console 'c' append: options.text must be a string, not null"),
         (modern("console", "spawn", "c", {}), "console 'c' spawn: showInput is missing"),
-        (modern("console", "spawn", "c", {"showInput": "yes"}), "console 'c' spawn: showInput must be true or false, not a string"),
+        (
+            modern("console", "spawn", "c", {"showInput": "yes"}),
+            "console 'c' spawn: showInput must be true or false, not a string",
+        ),
         (modern("label", "spawn", "l", ["a"]), "label 'l' spawn: payload must be an object, not an array"),
         (modern("row", "spawn", "r", {"parent": 3}), "row 'r' spawn: parent must be a string or null, not a number"),
         (update("row", "r", "changeParent"), "row 'r' changeParent: options.parent is missing"),
         (modern("viz", "update", "v", {"action": "set", "options": {}}), "viz 'v' set: variableName is missing"),
         (
-            modern("viz", "update", "v", {"action": "set", "variableName": "a", "options": {"valueRepresentation": {"type": "int"}}}),
+            modern(
+                "viz",
+                "update",
+                "v",
+                {"action": "set", "variableName": "a", "options": {"valueRepresentation": {"type": "int"}}},
+            ),
             "viz 'v' set: options.valueRepresentation.id is missing",
         ),
         (
-            modern("viz", "update", "v", {"action": "set", "variableName": "a", "options": {"keyRepresentation": {"type": 1}}}),
+            modern(
+                "viz",
+                "update",
+                "v",
+                {"action": "set", "variableName": "a", "options": {"keyRepresentation": {"type": 1}}},
+            ),
             "viz 'v' set: options.keyRepresentation.type must be a string, not a number",
         ),
         (modern("grid", "update", None, {"action": "clear"}), "grid update: target is missing"),
@@ -265,12 +324,18 @@ def test_what_a_ui_would_choke_on_is_put_right(message: bytes, mended: Any) -> N
         (modern("grid", "update", "g", [1]), "grid 'g' update: payload must be an object, not an array"),
         (modern("grid", "update", "g", {}), "grid 'g' update: action is missing"),
         (modern("grid", "update", "g", {"action": 3}), "grid 'g' update: action must be a string, not a number"),
-        (modern("grid", "event", "g", {"event": "click", "x": 1.5, "y": 1}), "grid 'g' event: x must be a whole number, not 1.5"),
+        (
+            modern("grid", "event", "g", {"event": "click", "x": 1.5, "y": 1}),
+            "grid 'g' event: x must be a whole number, not 1.5",
+        ),
         (modern("grid", "event", None, {"event": "click"}), "grid event: src is missing"),
         (modern("console", "event", "c", {"event": "submit"}), "console 'c' event: value is missing"),
         (modern("canvas", "error", "c", {}), "canvas 'c' error: message is missing"),
         (modern("system", "announce", None, {"peerId": "p"}), "system announce: role is missing"),
-        (modern("system", "announce", None, {"peerId": "p", "role": "wizard"}), "system announce: role cannot be 'wizard'"),
+        (
+            modern("system", "announce", None, {"peerId": "p", "role": "wizard"}),
+            "system announce: role cannot be 'wizard'",
+        ),
         (b'{"component":"grid"}', "type is missing"),
         (b'{"type":"spawn"}', "component is missing"),
         (b'{"component":3,"type":"spawn"}', "component must be a string, not a number"),

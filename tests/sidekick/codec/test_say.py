@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from codec.sidekick import ROOT, Announce, ClearAll, Dialect, Ear, Mouth, Remove, Spawn, Update, encode
-from codec.sidekick.shapes import GridSpawn, LabelSpawn, NewParent, SetColor, SetText, Text
 from codec.sidekick.shapes import CellColor as Cell
 from codec.sidekick.shapes import ChangeParent as Move
+from codec.sidekick.shapes import GridSpawn, LabelSpawn, NewParent, SetColor, SetText, Text
 from tests.sidekick.codec.kit import modern, spoken, update, without_id
 
 ANNOUNCE = Announce("p", "sidekick", "online", "9", 1)
@@ -107,7 +107,10 @@ def test_a_has_no_announces() -> None:
         (modern("markdown", "spawn", "m", {"initialSource": "# a", "later": 1}), {"text": "# a", "later": 1}),
         (update("markdown", "m", "setSource", source="a"), {"action": "setText", "options": {"text": "a"}}),
         (update("markdown", "m", "changeParent", parent="r"), {"action": "changeParent", "options": {"parent": "r"}}),
-        (modern("textbox", "spawn", "t", {"initialValue": "v", "placeholder": "p"}), {"value": "v", "placeholder": "p"}),
+        (
+            modern("textbox", "spawn", "t", {"initialValue": "v", "placeholder": "p"}),
+            {"value": "v", "placeholder": "p"},
+        ),
         (modern("textbox", "spawn", "t", {}), {}),
         (update("textbox", "t", "setValue", value="a"), {"action": "setValue", "options": {"value": "a"}}),
     ],
@@ -121,10 +124,22 @@ def test_e_is_told_in_its_few_own_words(message: bytes, payload: Any) -> None:
 
 CELL = {"x": 1, "y": 2}
 LINE = {"x1": 1, "y1": 2, "x2": 3, "y2": 4}
-CHANGE = {"action": "append", "variableName": "a", "options": {
-    "path": [0], "valueRepresentation": {"type": "int", "id": "1", "observableTracked": True, "value": 3}, "length": 1}}
-FLAT_CHANGE = {"variable_name": "a", "change_type": "append", "path": [0], "length": 1,
-               "value_representation": {"type": "int", "id": "1", "observable_tracked": True, "value": 3}}
+CHANGE = {
+    "action": "append",
+    "variableName": "a",
+    "options": {
+        "path": [0],
+        "valueRepresentation": {"type": "int", "id": "1", "observableTracked": True, "value": 3},
+        "length": 1,
+    },
+}
+FLAT_CHANGE = {
+    "variable_name": "a",
+    "change_type": "append",
+    "path": [0],
+    "length": 1,
+    "value_representation": {"type": "int", "id": "1", "observable_tracked": True, "value": 3},
+}
 RECT = {"x": 0, "y": 0, "width": 5, "height": 5}
 GRID = modern("grid", "spawn", "g", {"numColumns": 3, "numRows": 2, "parent": "r"})
 CONSOLE = modern("console", "spawn", "c", {"showInput": True, "text": "hi\n", "parent": "r"})
@@ -134,86 +149,242 @@ STROKE = {"strokeStyle": "red", "lineWidth": 2}
 SHOWN_TO_C: list[tuple[str, list[bytes], list[Any]]] = [
     # release, what is said one after the other, what is shown for the last
     ("", [GRID], [did("grid", "spawn", "g", {"numColumns": 3, "numRows": 2})]),
-    ("", [update("grid", "g", "setColor", **CELL, color="red")],
-     [did("grid", "update", "g", {"action": "setColor", "options": {**CELL, "color": "red"}})]),
-    ("0.0.2", [update("grid", "g", "setColor", **CELL, color=None)],
-     [did("grid", "update", "g", {"action": "setCell", "options": {**CELL, "color": None}})]),
-    ("0.0.2", [update("grid", "g", "setText", **CELL, text="a")],
-     [did("grid", "update", "g", {"action": "setCell", "options": {**CELL, "text": "a"}})]),
-    ("0.0.2", [update("grid", "g", "clearCell", **CELL)],
-     [did("grid", "update", "g", {"action": "setCell", "options": {**CELL, "color": None, "text": None}})]),
+    (
+        "",
+        [update("grid", "g", "setColor", **CELL, color="red")],
+        [did("grid", "update", "g", {"action": "setColor", "options": {**CELL, "color": "red"}})],
+    ),
+    (
+        "0.0.2",
+        [update("grid", "g", "setColor", **CELL, color=None)],
+        [did("grid", "update", "g", {"action": "setCell", "options": {**CELL, "color": None}})],
+    ),
+    (
+        "0.0.2",
+        [update("grid", "g", "setText", **CELL, text="a")],
+        [did("grid", "update", "g", {"action": "setCell", "options": {**CELL, "text": "a"}})],
+    ),
+    (
+        "0.0.2",
+        [update("grid", "g", "clearCell", **CELL)],
+        [did("grid", "update", "g", {"action": "setCell", "options": {**CELL, "color": None, "text": None}})],
+    ),
     ("0.0.2", [update("grid", "g", "clear")], [did("grid", "update", "g", {"action": "clear", "options": {}})]),
     ("", [CONSOLE], [did("console", "spawn", "c", {"showInput": True, "text": "hi\n"})]),
     ("0.0.2", [CONSOLE], [did("console", "spawn", "c", {"showInput": True, "text": "hi"})]),
-    ("0.0.2", [update("console", "c", "append", text="a\n")],
-     [did("console", "update", "c", {"action": "append", "options": {"text": "a"}})]),
-    ("0.0.4", [update("console", "c", "append", text="a\n")],
-     [did("console", "update", "c", {"action": "append", "options": {"text": "a\n"}})]),
+    (
+        "0.0.2",
+        [update("console", "c", "append", text="a\n")],
+        [did("console", "update", "c", {"action": "append", "options": {"text": "a"}})],
+    ),
+    (
+        "0.0.4",
+        [update("console", "c", "append", text="a\n")],
+        [did("console", "update", "c", {"action": "append", "options": {"text": "a\n"}})],
+    ),
     ("", [modern("viz", "update", "v", CHANGE)], [did("viz", "update", "v", CHANGE)]),
-    ("", [update("canvas", "c", "drawText", x=1, y=2, text="a")],
-     [did("canvas", "update", "c", {"action": "drawText", "options": {"x": 1, "y": 2, "text": "a"}})]),
+    (
+        "",
+        [update("canvas", "c", "drawText", x=1, y=2, text="a")],
+        [did("canvas", "update", "c", {"action": "drawText", "options": {"x": 1, "y": 2, "text": "a"}})],
+    ),
     ("0.0.4", [CANVAS], [did("canvas", "spawn", "c", {"width": 4, "height": 3})]),
-    ("0.0.4", [update("canvas", "c", "clear", bufferId=0)],
-     [did("canvas", "update", "c", {"action": "clear", "options": {}, "commandId": 1})]),
-    ("0.0.4", [update("canvas", "c", "drawLine", **LINE, lineColor="red", lineWidth=2)],
-     [did("canvas", "update", "c", {"action": "config", "options": STROKE, "commandId": 1}),
-      did("canvas", "update", "c", {"action": "line", "options": LINE, "commandId": 2})]),
-    ("0.0.4", [update("canvas", "c", "drawLine", **LINE, lineColor="red", lineWidth=2),
-               update("canvas", "c", "drawLine", **LINE, lineColor="red", lineWidth=2)],
-     [did("canvas", "update", "c", {"action": "line", "options": LINE, "commandId": 3})]),
-    ("0.0.4", [update("canvas", "c", "drawRect", **RECT, fillColor="blue", lineColor="transparent")],
-     [did("canvas", "update", "c", {"action": "config", "options": {"fillStyle": "blue"}, "commandId": 1}),
-      did("canvas", "update", "c", {"action": "rect", "options": {**RECT, "filled": True}, "commandId": 2})]),
-    ("0.0.4", [update("canvas", "c", "drawCircle", cx=1, cy=1, radius=2, lineColor="red", lineWidth=2)],
-     [did("canvas", "update", "c", {"action": "config", "options": STROKE, "commandId": 1}),
-      did("canvas", "update", "c", {"action": "circle", "options": {"cx": 1, "cy": 1, "radius": 2, "filled": False},
-                                    "commandId": 2})]),
+    (
+        "0.0.4",
+        [update("canvas", "c", "clear", bufferId=0)],
+        [did("canvas", "update", "c", {"action": "clear", "options": {}, "commandId": 1})],
+    ),
+    (
+        "0.0.4",
+        [update("canvas", "c", "drawLine", **LINE, lineColor="red", lineWidth=2)],
+        [
+            did("canvas", "update", "c", {"action": "config", "options": STROKE, "commandId": 1}),
+            did("canvas", "update", "c", {"action": "line", "options": LINE, "commandId": 2}),
+        ],
+    ),
+    (
+        "0.0.4",
+        [
+            update("canvas", "c", "drawLine", **LINE, lineColor="red", lineWidth=2),
+            update("canvas", "c", "drawLine", **LINE, lineColor="red", lineWidth=2),
+        ],
+        [did("canvas", "update", "c", {"action": "line", "options": LINE, "commandId": 3})],
+    ),
+    (
+        "0.0.4",
+        [update("canvas", "c", "drawRect", **RECT, fillColor="blue", lineColor="transparent")],
+        [
+            did("canvas", "update", "c", {"action": "config", "options": {"fillStyle": "blue"}, "commandId": 1}),
+            did("canvas", "update", "c", {"action": "rect", "options": {**RECT, "filled": True}, "commandId": 2}),
+        ],
+    ),
+    (
+        "0.0.4",
+        [update("canvas", "c", "drawCircle", cx=1, cy=1, radius=2, lineColor="red", lineWidth=2)],
+        [
+            did("canvas", "update", "c", {"action": "config", "options": STROKE, "commandId": 1}),
+            did(
+                "canvas",
+                "update",
+                "c",
+                {"action": "circle", "options": {"cx": 1, "cy": 1, "radius": 2, "filled": False}, "commandId": 2},
+            ),
+        ],
+    ),
     ("0.0.4", [update("canvas", "c", "drawRect", **RECT, lineWidth=0)], []),
-    ("0.0.4", [update("canvas", "c", "drawLine", **LINE, lineColor="red", lineWidth=2),
-               update("canvas", "c", "drawPolygon", points=[{"x": 0, "y": 0}, {"x": 1, "y": 0}, {"x": 1, "y": 1}],
-                      lineColor="red", lineWidth=2)],
-     [did("canvas", "update", "c", {"action": "line", "options": dict(zip(LINE, ends, strict=True)), "commandId": 3 + at})
-      for at, ends in enumerate([(0, 0, 1, 0), (1, 0, 1, 1), (1, 1, 0, 0)])]),
+    (
+        "0.0.4",
+        [
+            update("canvas", "c", "drawLine", **LINE, lineColor="red", lineWidth=2),
+            update(
+                "canvas",
+                "c",
+                "drawPolygon",
+                points=[{"x": 0, "y": 0}, {"x": 1, "y": 0}, {"x": 1, "y": 1}],
+                lineColor="red",
+                lineWidth=2,
+            ),
+        ],
+        [
+            did(
+                "canvas",
+                "update",
+                "c",
+                {"action": "line", "options": dict(zip(LINE, ends, strict=True)), "commandId": 3 + at},
+            )
+            for at, ends in enumerate([(0, 0, 1, 0), (1, 0, 1, 1), (1, 1, 0, 0)])
+        ],
+    ),
     ("0.0.4", [update("canvas", "c", "drawText", x=1, y=2, text="a")], []),
     ("0.0.4", [update("canvas", "c", "drawLine", **LINE, bufferId=1)], []),
     ("0.0.4", [update("canvas", "c", "createBuffer", bufferId=1)], []),
     ("", [modern("global", "clearAll")], [{"module": "global", "type": "clearAll"}]),
     ("", [modern("hologram", "glow", "h", {"a": 1})], [did("hologram", "glow", "h", {"a": 1})]),
-
     ("", [modern("row", "spawn", "r", {})], []),
     ("", [update("grid", "g", "changeParent", parent="r")], []),
-    ("", [modern("label", "spawn", "l", {"text": "a"})], [did("console", "spawn", "l", {"showInput": False, "text": "a"})]),
-    ("", [modern("markdown", "spawn", "m", {"initialSource": "# a"})],
-     [did("console", "spawn", "m", {"showInput": False, "text": "# a"})]),
-    ("", [update("markdown", "m", "setSource", source="b")],
-     [did("console", "update", "m", {"action": "clear"}),
-      did("console", "update", "m", {"action": "append", "options": {"text": "b"}})]),
-    ("", [modern("label", "spawn", "l", {"text": "a"}), modern("label", "remove", "l")], [did("console", "remove", "l")]),
-    ("", [modern("button", "spawn", "b", {"text": "Go"})],
-     [did("control", "spawn", "b", {}),
-      did("control", "update", "b", {"action": "add", "controlId": "/b",
-                                     "options": {"controlType": "button", "config": {"buttonText": "Go"}}})]),
-    ("0.0.4", [modern("button", "spawn", "b", {"text": "Go"}), update("button", "b", "setText", text="Stop")],
-     [did("control", "update", "b", {"action": "add", "controlId": "/b",
-                                     "options": {"controlType": "button", "config": {"text": "Stop"}}})]),
-    ("", [modern("button", "spawn", "b", {"text": "Go"}), modern("button", "remove", "b")], [did("control", "remove", "b")]),
-    ("", [modern("textbox", "spawn", "k/nm", {"initialValue": "v", "buttonText": "Send", "parent": "k"})],
-     [did("control", "spawn", "k", {}),
-      did("control", "update", "k", {"action": "add", "controlId": "nm", "options": {"controlType": "textInput", "config": {
-          "placeholder": "", "initialValue": "v", "buttonText": "Send"}}})]),
-    ("", [modern("textbox", "spawn", "k/nm", {"placeholder": "p"}), update("textbox", "k/nm", "setValue", value="w")],
-     [did("control", "update", "k", {"action": "add", "controlId": "nm", "options": {"controlType": "textInput", "config": {
-          "placeholder": "p", "initialValue": "w", "buttonText": ""}}})]),
-    ("", [modern("textbox", "spawn", "k/nm", {}), modern("textbox", "remove", "k/nm")],
-     [did("control", "update", "k", {"action": "remove", "controlId": "nm"})]),
-    ("", [modern("row", "spawn", "r", {}), modern("column", "spawn", "q", {"parent": "r"}), GRID,
-          modern("label", "spawn", "l", {"text": "a"}), update("label", "l", "changeParent", parent="q"),
-          modern("row", "remove", "r")],
-     [did("console", "remove", "l"), did("grid", "remove", "g")]),
-    ("", [modern("column", "spawn", "k", {}), modern("button", "spawn", "k/go", {"text": "Go", "parent": "k"}),
-          modern("column", "remove", "k")],
-     [did("control", "update", "k", {"action": "remove", "controlId": "go"}), did("control", "remove", "k")]),
-]  # fmt: skip
+    (
+        "",
+        [modern("label", "spawn", "l", {"text": "a"})],
+        [did("console", "spawn", "l", {"showInput": False, "text": "a"})],
+    ),
+    (
+        "",
+        [modern("markdown", "spawn", "m", {"initialSource": "# a"})],
+        [did("console", "spawn", "m", {"showInput": False, "text": "# a"})],
+    ),
+    (
+        "",
+        [update("markdown", "m", "setSource", source="b")],
+        [
+            did("console", "update", "m", {"action": "clear"}),
+            did("console", "update", "m", {"action": "append", "options": {"text": "b"}}),
+        ],
+    ),
+    (
+        "",
+        [modern("label", "spawn", "l", {"text": "a"}), modern("label", "remove", "l")],
+        [did("console", "remove", "l")],
+    ),
+    (
+        "",
+        [modern("button", "spawn", "b", {"text": "Go"})],
+        [
+            did("control", "spawn", "b", {}),
+            did(
+                "control",
+                "update",
+                "b",
+                {
+                    "action": "add",
+                    "controlId": "/b",
+                    "options": {"controlType": "button", "config": {"buttonText": "Go"}},
+                },
+            ),
+        ],
+    ),
+    (
+        "0.0.4",
+        [modern("button", "spawn", "b", {"text": "Go"}), update("button", "b", "setText", text="Stop")],
+        [
+            did(
+                "control",
+                "update",
+                "b",
+                {"action": "add", "controlId": "/b", "options": {"controlType": "button", "config": {"text": "Stop"}}},
+            )
+        ],
+    ),
+    (
+        "",
+        [modern("button", "spawn", "b", {"text": "Go"}), modern("button", "remove", "b")],
+        [did("control", "remove", "b")],
+    ),
+    (
+        "",
+        [modern("textbox", "spawn", "k/nm", {"initialValue": "v", "buttonText": "Send", "parent": "k"})],
+        [
+            did("control", "spawn", "k", {}),
+            did(
+                "control",
+                "update",
+                "k",
+                {
+                    "action": "add",
+                    "controlId": "nm",
+                    "options": {
+                        "controlType": "textInput",
+                        "config": {"placeholder": "", "initialValue": "v", "buttonText": "Send"},
+                    },
+                },
+            ),
+        ],
+    ),
+    (
+        "",
+        [modern("textbox", "spawn", "k/nm", {"placeholder": "p"}), update("textbox", "k/nm", "setValue", value="w")],
+        [
+            did(
+                "control",
+                "update",
+                "k",
+                {
+                    "action": "add",
+                    "controlId": "nm",
+                    "options": {
+                        "controlType": "textInput",
+                        "config": {"placeholder": "p", "initialValue": "w", "buttonText": ""},
+                    },
+                },
+            )
+        ],
+    ),
+    (
+        "",
+        [modern("textbox", "spawn", "k/nm", {}), modern("textbox", "remove", "k/nm")],
+        [did("control", "update", "k", {"action": "remove", "controlId": "nm"})],
+    ),
+    (
+        "",
+        [
+            modern("row", "spawn", "r", {}),
+            modern("column", "spawn", "q", {"parent": "r"}),
+            GRID,
+            modern("label", "spawn", "l", {"text": "a"}),
+            update("label", "l", "changeParent", parent="q"),
+            modern("row", "remove", "r"),
+        ],
+        [did("console", "remove", "l"), did("grid", "remove", "g")],
+    ),
+    (
+        "",
+        [
+            modern("column", "spawn", "k", {}),
+            modern("button", "spawn", "k/go", {"text": "Go", "parent": "k"}),
+            modern("column", "remove", "k"),
+        ],
+        [did("control", "update", "k", {"action": "remove", "controlId": "go"}), did("control", "remove", "k")],
+    ),
+]
 
 
 @pytest.mark.parametrize(("release", "said", "shown"), SHOWN_TO_C)
@@ -235,29 +406,71 @@ SHOWN_TO_A: list[tuple[list[bytes], list[Any]]] = [
     ([update("grid", "g", "setColor", **CELL, color="red")], [flat("grid", "update", "g", {**CELL, "color": "red"})]),
     ([update("grid", "g", "setText", **CELL, text="a")], [flat("grid", "update", "g", {**CELL, "text": "a"})]),
     ([update("grid", "g", "clearCell", **CELL)], [flat("grid", "update", "g", {**CELL, "color": None, "text": None})]),
-    ([GRID, update("grid", "g", "clear")],
-     [flat("grid", "remove", "g", None), flat("grid", "spawn", "g", {"size": [3, 2]})]),
+    (
+        [GRID, update("grid", "g", "clear")],
+        [flat("grid", "remove", "g", None), flat("grid", "spawn", "g", {"size": [3, 2]})],
+    ),
     ([CONSOLE], [flat("console", "spawn", "c", {"showInput": True, "text": "hi"})]),
     ([update("console", "c", "append", text="a\n")], [flat("console", "update", "c", {"text": "a"})]),
     ([update("console", "c", "clear")], [flat("console", "update", "c", {"clear": True})]),
     ([modern("viz", "update", "v", CHANGE)], [flat("viz", "update", "v", FLAT_CHANGE)]),
-    ([modern("viz", "update", "v", {"action": "removeVariable", "variableName": "a", "options": {}})],
-     [flat("viz", "update", "v", {"variable_name": "a", "change_type": "remove_variable", "path": [],
-                                  "value_representation": None})]),
-    ([update("canvas", "c", "drawLine", **LINE, lineColor="red", lineWidth=2)],
-     [flat("canvas", "update", "c", {"command": "config", "options": STROKE, "commandId": 1}),
-      flat("canvas", "update", "c", {"command": "line", "options": LINE, "commandId": 2})]),
-    ([modern("button", "spawn", "k/go", {"text": "Go", "parent": "k"})],
-     [flat("control", "spawn", "k", {}),
-      flat("control", "update", "k", {"operation": "add", "control_id": "go", "control_type": "button",
-                                      "config": {"text": "Go"}})]),
-    ([modern("textbox", "spawn", "k/nm", {"initialValue": "v"})],
-     [flat("control", "spawn", "k", {}),
-      flat("control", "update", "k", {"operation": "add", "control_id": "nm", "control_type": "text_input",
-                                      "config": {"placeholder": "", "initial_value": "v", "button_text": ""}})]),
-    ([modern("row", "spawn", "r", {}), GRID, modern("label", "spawn", "l", {"text": "a"}), modern("global", "clearAll")],
-     [flat("grid", "remove", "g", None), flat("console", "remove", "l", None)]),
-]  # fmt: skip
+    (
+        [modern("viz", "update", "v", {"action": "removeVariable", "variableName": "a", "options": {}})],
+        [
+            flat(
+                "viz",
+                "update",
+                "v",
+                {"variable_name": "a", "change_type": "remove_variable", "path": [], "value_representation": None},
+            )
+        ],
+    ),
+    (
+        [update("canvas", "c", "drawLine", **LINE, lineColor="red", lineWidth=2)],
+        [
+            flat("canvas", "update", "c", {"command": "config", "options": STROKE, "commandId": 1}),
+            flat("canvas", "update", "c", {"command": "line", "options": LINE, "commandId": 2}),
+        ],
+    ),
+    (
+        [modern("button", "spawn", "k/go", {"text": "Go", "parent": "k"})],
+        [
+            flat("control", "spawn", "k", {}),
+            flat(
+                "control",
+                "update",
+                "k",
+                {"operation": "add", "control_id": "go", "control_type": "button", "config": {"text": "Go"}},
+            ),
+        ],
+    ),
+    (
+        [modern("textbox", "spawn", "k/nm", {"initialValue": "v"})],
+        [
+            flat("control", "spawn", "k", {}),
+            flat(
+                "control",
+                "update",
+                "k",
+                {
+                    "operation": "add",
+                    "control_id": "nm",
+                    "control_type": "text_input",
+                    "config": {"placeholder": "", "initial_value": "v", "button_text": ""},
+                },
+            ),
+        ],
+    ),
+    (
+        [
+            modern("row", "spawn", "r", {}),
+            GRID,
+            modern("label", "spawn", "l", {"text": "a"}),
+            modern("global", "clearAll"),
+        ],
+        [flat("grid", "remove", "g", None), flat("console", "remove", "l", None)],
+    ),
+]
 
 
 @pytest.mark.parametrize(("said", "shown"), SHOWN_TO_A)

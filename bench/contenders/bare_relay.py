@@ -1,0 +1,38 @@
+"""Ours without its actors: fast lanes and outboxes, and nothing between. What a message costs before it is looked at."""
+
+import sys
+from collections import defaultdict
+from urllib.parse import parse_qs
+
+import trio
+
+from transports.application import Application
+from transports.door import Door
+from transports.limits import DoorLimits
+from transports.outbox import Outbox, frame
+from transports.websocket import Upgrade
+
+
+async def main(port: int) -> None:
+    rooms: defaultdict[str, set[Outbox]] = defaultdict(set)
+
+    async def relay(upgrade: Upgrade) -> None:
+        socket = await upgrade.accept_fast()
+        room = rooms[parse_qs(upgrade.query).get("session", ["default"])[0]]
+        room.add(socket.outbox)
+        try:
+            while True:
+                blob = b"".join(map(frame, await socket.receive_batch()))
+                for outbox in room:
+                    if outbox is not socket.outbox:
+                        outbox.offer(blob)
+        finally:
+            room.discard(socket.outbox)
+
+    await Door(
+        app=Application("bare relay"), on_websocket=relay, port=port, limits=DoorLimits(connections=4096)
+    ).serve()
+
+
+if __name__ == "__main__":
+    trio.run(main, int(sys.argv[1]))

@@ -1,0 +1,38 @@
+/** A button: says "click". */
+
+import { h, put } from "../house/house.js";
+import { BoardComponent } from "./component.js";
+
+export class BoardButton extends BoardComponent {
+  #text = "";
+  #button = h("button", { type: "button", onclick: () => this.event({ event: "click" }) });
+  actions = { setText: ({ text }) => this.#set(text) };
+
+  spawn({ text }) {
+    this.append(this.#button);
+    this.#set(text);
+  }
+
+  #set(text) {
+    this.#text = String(text ?? "");
+    this.soil();
+  }
+
+  paint() {
+    put(this.#button, this.#text);
+  }
+
+  state() {
+    return { text: this.#text };
+  }
+
+  keep() {
+    return document.activeElement === this.#button;
+  }
+
+  resume(focused) {
+    if (focused) this.#button.focus({ preventScroll: true });
+  }
+}
+
+customElements.define("board-button", BoardButton);

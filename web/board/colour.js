@@ -1,0 +1,35 @@
+/** CSS colours as scripts name them: whether a browser knows one, and whether dark or light ink reads better on it. */
+
+const MOST = 4096;
+const known = new Map();
+const context = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+
+function look(name) {
+  context.fillStyle = "#000";
+  context.fillStyle = name;
+  const first = context.fillStyle;
+  context.fillStyle = "#fff";
+  context.fillStyle = name;
+  if (context.fillStyle !== first) return null;
+  context.fillStyle = "#888";
+  context.fillRect(0, 0, 1, 1);
+  context.fillStyle = name;
+  context.fillRect(0, 0, 1, 1);
+  const [red, green, blue] = context.getImageData(0, 0, 1, 1).data.slice(0, 3).map(linear);
+  return { fill: first, ink: 0.2126 * red + 0.7152 * green + 0.0722 * blue > 46 ? "#111" : "#fff" };
+}
+
+/** The share of light, of 255. */
+function linear(part) {
+  return 255 * (part / 255) ** 2.2;
+}
+
+/** {fill, ink} of a colour; null for what is none. */
+export function colour(name) {
+  if (typeof name !== "string" || name === "") return null;
+  if (!known.has(name)) {
+    if (known.size >= MOST) known.clear();
+    known.set(name, look(name));
+  }
+  return known.get(name);
+}

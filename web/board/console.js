@@ -1,0 +1,124 @@
+/**
+ * A console: a stream of text, and a line to answer on.
+ *
+ * What is appended continues the text; a new line begins only where the text has one. The end stays in sight unless the
+ * reader has scrolled up; then a button says that there is more below.
+ */
+
+import { h, icon } from "../house/house.js";
+import { BoardComponent } from "./component.js";
+import { Scrollback } from "./scrollback.js";
+
+const NEAR = 24; // pixels from the end that still count as the end
+
+export class BoardConsole extends BoardComponent {
+  #pending = [];
+  #clear = false;
+  #atEnd = true;
+  #scrollback = new Scrollback();
+  #dropped = h("p.dropped", { hidden: true }, "Earlier lines are no longer kept.");
+  #log = h("div.log", { tabIndex: 0, role: "log", ariaLabel: "Console" }, this.#dropped, this.#scrollback.element);
+  #more = h("button.more", { type: "button", hidden: true, onclick: () => this.#toEnd() }, icon("down"), "Latest");
+  #input = h("input", { type: "text", autocomplete: "off", spellcheck: false, ariaLabel: "Console input" });
+  #form = h("form", {}, this.#input, h("button", { type: "submit" }, "Send"));
+  #resize = new ResizeObserver(() => this.#atEnd && this.#toEnd());
+
+  actions = {
+    append: ({ text }) => this.#append(text),
+    clear: () => {
+      this.#clear = true;
+      this.#pending = [];
+      this.soil();
+    },
+  };
+
+  spawn({ showInput, text }) {
+    this.#log.onscroll = () => this.#scrolled();
+    this.#log.oncopy = (event) => this.#copy(event);
+    this.#form.onsubmit = (event) => this.#submit(event);
+    this.#input.placeholder = "Type here, then Enter";
+    this.append(h("div.screen", {}, this.#log, this.#more), ...(showInput ? [this.#form] : []));
+    if (text) this.#append(text);
+  }
+
+  connected() {
+    this.#resize.observe(this.#scrollback.element);
+    this.#resize.observe(this.#log);
+  }
+
+  disconnected() {
+    this.#resize.disconnect();
+  }
+
+  #append(text) {
+    this.#pending.push(String(text));
+    this.soil();
+  }
+
+  paint() {
+    if (this.#clear) {
+      this.#scrollback.clear();
+      this.#clear = false;
+      this.#atEnd = true;
+    }
+    if (this.#pending.length) {
+      this.#scrollback.append(this.#pending.join("").replaceAll("\r\n", "\n"));
+      this.#pending = [];
+    }
+    this.#dropped.hidden = !this.#scrollback.shortened;
+    if (this.#atEnd) this.#toEnd();
+    else this.#more.hidden = false;
+  }
+
+  // --- the reader
+
+  #scrolled() {
+    const { scrollTop, scrollHeight, clientHeight } = this.#log;
+    this.#atEnd = scrollHeight - scrollTop - clientHeight < NEAR;
+    if (this.#atEnd) this.#more.hidden = true;
+  }
+
+  #toEnd() {
+    this.#atEnd = true;
+    this.#more.hidden = true;
+    this.#log.scrollTop = this.#log.scrollHeight;
+  }
+
+  /** The text as it was written: to a browser the blocks would be paragraphs. */
+  #copy(event) {
+    const selection = getSelection();
+    if (selection.rangeCount === 0 || !this.#scrollback.element.contains(selection.anchorNode)) return;
+    event.clipboardData.setData("text/plain", selection.getRangeAt(0).cloneContents().textContent);
+    event.preventDefault();
+  }
+
+  #submit(event) {
+    event.preventDefault();
+    const { value } = this.#input;
+    if (!value.trim()) return;
+    this.#input.value = "";
+    this.event({ event: "submit", value });
+  }
+
+  // --- handing over
+
+  state() {
+    return { showInput: this.#form.isConnected, text: this.#scrollback.text };
+  }
+
+  keep() {
+    const { value } = this.#input;
+    const focused = document.activeElement === this.#input;
+    return { value, focused, scrollTop: this.#atEnd ? null : this.#log.scrollTop };
+  }
+
+  resume({ value, focused, scrollTop }) {
+    this.#input.value = value;
+    if (focused && this.#form.isConnected) this.#input.focus({ preventScroll: true });
+    if (scrollTop === null) return;
+    this.#atEnd = false;
+    this.#log.scrollTop = scrollTop;
+  }
+}
+
+customElements.define("board-console", BoardConsole);

@@ -1,0 +1,162 @@
+/**
+ * A scene: the components of one board, by id and in their places. The tree is the document's own; no other is kept.
+ *
+ * Rules
+ *   - Messages come in order and are total: one that makes no sense leaves the board as it was, and is noted in the words
+ *     of the trouble, at the component it was for. (The server has checked them; this is for what only shows here.)
+ *   - A component whose parent is not there stands on the board itself: nothing that was spawned is out of sight.
+ *   - A component that moves keeps its element, and with it its pixels, its focus and its draft.
+ *   - A new scene is built beside the shown one, out of the document, and takes its place when it is complete; what is
+ *     the reader's own goes over from component to component of the same id.
+ */
+
+import { BoardButton } from "./button.js";
+import { BoardCanvas } from "./canvas.js";
+import { BoardColumn, BoardRoot, BoardRow } from "./boxes.js";
+import { BoardConsole } from "./console.js";
+import { BoardGrid } from "./grid.js";
+import { BoardLabel } from "./label.js";
+import { BoardMarkdown } from "./markdown.js";
+import { BoardTextbox } from "./textbox.js";
+import { BoardUnknown } from "./unknown.js";
+import { BoardViz } from "./viz.js";
+
+const KINDS = {
+  button: BoardButton,
+  canvas: BoardCanvas,
+  column: BoardColumn,
+  console: BoardConsole,
+  grid: BoardGrid,
+  label: BoardLabel,
+  markdown: BoardMarkdown,
+  row: BoardRow,
+  textbox: BoardTextbox,
+  viz: BoardViz,
+};
+
+export class Scene {
+  /** Moving things about is none of the reader's doing: what a lost focus would tell the script is not told. */
+  rearranging = false;
+  say;
+
+  #note;
+  #wake;
+  #components = new Map();
+  #soiled = new Set();
+
+  /** `say(message)` reaches the script; `note(message)` is for what belongs to no component; `wake()` asks for a frame. */
+  constructor({ say, note, wake }, root = document.createElement("board-root")) {
+    this.say = say;
+    this.#note = note;
+    this.#wake = wake;
+    this.root = root;
+    root.begin(this, "column", "root", {});
+  }
+
+  get size() {
+    return this.#components.size;
+  }
+
+  apply(message) {
+    const { component, type, target, payload } = message;
+    this.rearranging = true;
+    try {
+      if (type === "spawn") this.#spawn(component, target, payload ?? {});
+      else if (type === "update") this.#update(target, payload);
+      else if (type === "remove") this.#remove(target);
+      else if (type === "error") this.note(message.src, payload?.message);
+    } catch (error) {
+      this.note(target, error.message);
+    } finally {
+      this.rearranging = false;
+    }
+  }
+
+  note(key, text) {
+    const component = this.#components.get(key);
+    if (component) component.note(String(text));
+    else this.#note(String(text));
+  }
+
+  soil(component) {
+    this.#soiled.add(component);
+    this.#wake();
+  }
+
+  paint() {
+    for (const component of this.#soiled) component.paint();
+    this.#soiled.clear();
+  }
+
+  /** Takes the place of another scene. */
+  replace(other) {
+    const kept = new Map();
+    for (const [key, component] of other.#components) kept.set(key, [component.kind, component.keep()]);
+    other.rearranging = true;
+    other.root.replaceWith(this.root);
+    other.rearranging = false;
+    this.paint();
+    for (const [key, component] of this.#components) {
+      const [kind, own] = kept.get(key) ?? [null, null];
+      if (kind === component.kind && own !== null) component.resume(own);
+    }
+  }
+
+  /** Everything that is shown, as plain data. */
+  state() {
+    return this.#states(this.root);
+  }
+
+  #states(box) {
+    return [...box.children].filter((child) => child.key).map((child) => {
+      const own = { component: child.kind, id: child.key, ...child.state() };
+      return child.holds ? { ...own, children: this.#states(child) } : own;
+    });
+  }
+
+  #box(key) {
+    const box = key === undefined || key === null || key === "root" ? this.root : this.#components.get(key);
+    return box?.holds ? box : null;
+  }
+
+  #spawn(kind, key, payload) {
+    if (this.#components.has(key)) return;
+    const Kind = Object.hasOwn(KINDS, kind) ? KINDS[kind] : BoardUnknown;
+    const component = new Kind();
+    component.begin(this, kind, key, payload);
+    this.#components.set(key, component);
+    const box = this.#box(payload.parent) ?? this.root;
+    box.insertBefore(component, box.end);
+  }
+
+  #update(key, payload) {
+    const component = this.#components.get(key);
+    if (!component) return;
+    if (payload?.action === "changeParent") this.#move(component, payload.options ?? {});
+    else component.update(payload);
+  }
+
+  #move(component, { parent, insertBefore }) {
+    const box = this.#box(parent);
+    if (!box || component.contains(box)) return;
+    const next = this.#components.get(insertBefore);
+    const before = next?.parentElement === box ? next : box.end;
+    if (before === component) return;
+    const keepsAll = "moveBefore" in box && box.isConnected && component.isConnected;
+    if (keepsAll) box.moveBefore(component, before);
+    else box.insertBefore(component, before);
+  }
+
+  #remove(key) {
+    const component = this.#components.get(key);
+    if (!component) return;
+    for (const inner of component.querySelectorAll("[data-id]")) this.#forget(inner);
+    this.#forget(component);
+    component.remove();
+  }
+
+  #forget(component) {
+    this.#components.delete(component.key);
+    this.#soiled.delete(component);
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * A textbox: a line the reader writes. It says "submit" on Enter and when it is left, but only if the text is not what
+ * was said or set last. What the script sets takes the place of a draft.
+ */
+
+import { h } from "../house/house.js";
+import { BoardComponent } from "./component.js";
+
+export class BoardTextbox extends BoardComponent {
+  #input = h("input", { type: "text", autocomplete: "off", ariaLabel: "Text" });
+  #said = "";
+
+  actions = {
+    setValue: ({ value }) => this.#set(value),
+    setPlaceholder: ({ placeholder }) => this.#hint(placeholder),
+  };
+
+  spawn({ initialValue, placeholder }) {
+    this.#input.onblur = () => this.scene.rearranging || this.#submit();
+    this.#input.onkeydown = ({ key, isComposing }) => key === "Enter" && !isComposing && this.#submit();
+    this.append(this.#input);
+    this.#hint(placeholder);
+    this.#set(initialValue);
+  }
+
+  #set(value) {
+    this.#said = this.#input.value = String(value ?? "");
+  }
+
+  #hint(text) {
+    this.#input.placeholder = String(text ?? "");
+    this.#input.ariaLabel = this.#input.placeholder || "Text";
+  }
+
+  #submit() {
+    const { value } = this.#input;
+    if (value === this.#said) return;
+    this.#said = value;
+    this.event({ event: "submit", value });
+  }
+
+  state() {
+    return { value: this.#input.value, placeholder: this.#input.placeholder };
+  }
+
+  /** Only a box that is being written in can hold a draft: leaving it is saying it. */
+  keep() {
+    const { value, selectionStart, selectionEnd } = this.#input;
+    return document.activeElement === this.#input ? { value, selectionStart, selectionEnd } : null;
+  }
+
+  resume({ value, selectionStart, selectionEnd }) {
+    this.#input.value = value;
+    this.#input.focus({ preventScroll: true });
+    this.#input.setSelectionRange(selectionStart, selectionEnd);
+  }
+}
+
+customElements.define("board-textbox", BoardTextbox);

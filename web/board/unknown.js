@@ -1,0 +1,18 @@
+/** A component this page does not know: the protocol may grow. It keeps its place, and whatever stands in it. */
+
+import { h } from "../house/house.js";
+import { BoardComponent } from "./component.js";
+
+export class BoardUnknown extends BoardComponent {
+  spawn() {
+    this.append(h("p.what", {}, `This page cannot show a “${this.kind}”.`));
+  }
+
+  get holds() {
+    return true;
+  }
+
+  update() {}
+}
+
+customElements.define("board-unknown", BoardUnknown);
