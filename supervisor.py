@@ -2,6 +2,7 @@
 
     troupe                     top: never dies of a child; one that keeps failing is paused, and tried again later
     ├─ store                   the one writer of the database
+    ├─ sidekick                rooms · peers (one per connection) · door on :5163
     └─ console                 observer · viewers (one per open page) · door on :5160
 
 This file alone knows all the others. `python supervisor.py` is the same as `troupe`.
@@ -17,6 +18,7 @@ from importlib import resources
 
 import trio
 
+from actors import sidekick as sidekick_actors
 from actors.console import Desk, Facts, Observer, SystemFact, Viewers
 from actors.kernel import ChildSpec, Stage, Top, supervisor_spec
 from actors.store import StateDirectory, StateError, StoreError, copy_database, store_spec
@@ -33,7 +35,10 @@ from program.trouble import Trouble
 from program.version import version
 from transports.console import console_application, console_websocket
 from transports.door import Door
+from transports.limits import DoorLimits, WebSocketLimits
 from transports.listener import listener_spec
+from transports.policy import HostPolicy
+from transports.sidekick import sidekick_application, sidekick_websocket
 
 STOP_WITHIN = 9.0
 """Seconds for the orderly stop of the whole tree; then what is left is killed."""
@@ -86,15 +91,41 @@ async def _serve(settings: Settings, directory: StateDirectory, ready: ReadyFile
 
 SYSTEMS = {
     "store": "keeps what must be kept",
+    "sidekick": "scripts draw live boards",
     "console": "shows the living tree",
 }
 
 
 def troupe(settings: Settings, directory: StateDirectory, listeners: Listeners) -> ChildSpec:
     children = [store_spec(directory)]
+    if settings.sidekick.enabled:
+        children.append(sidekick(settings, listeners))
     if settings.console.enabled:
         children.append(console(settings, listeners))
     return ChildSpec("troupe", lambda: Top(children), start_timeout=math.inf, grace=STOP_WITHIN)
+
+
+def sidekick(settings: Settings, listeners: Listeners) -> ChildSpec:
+    def door(stage: Stage) -> Door:
+        desk = sidekick_actors.Desk(stage.registry, stage.new_id, version(), time.time)
+        return Door(
+            app=sidekick_application(resources.files("web"), sidekick_actors.prose),
+            on_websocket=sidekick_websocket(desk),
+            hosts=settings.sidekick.addresses,
+            port=settings.sidekick.port,
+            policy=HostPolicy(origins=("vscode-webview://*",)),
+            limits=DoorLimits(connections=4096, websocket=WebSocketLimits(message_bytes=32 * 1024 * 1024)),
+            new_id=stage.new_id,
+        )
+
+    return supervisor_spec(
+        "sidekick",
+        [
+            ChildSpec("rooms", sidekick_actors.Rooms, start_timeout=math.inf, grace=math.inf),
+            ChildSpec("peers", sidekick_actors.Peers, start_timeout=math.inf, grace=math.inf),
+            listener_spec("sidekick", door, listeners.report),
+        ],
+    )
 
 
 def console(settings: Settings, listeners: Listeners) -> ChildSpec:

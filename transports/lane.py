@@ -23,6 +23,7 @@ from transports.wire import GONE, Wire
 CLOSE_FRAME = 0x88
 VIOLATIONS = (1002, 1007)
 POLICY = 1008
+READ_BYTES = 64 * 1024
 IDLE_BYTES_PER_SECOND = 256
 """Pings and pongs of a client that has nothing to say may come at this rate for ever."""
 
@@ -66,26 +67,19 @@ class Lane(trio.abc.Stream):
         return await self._read(max_bytes)
 
     async def _read(self, max_bytes: int | None) -> bytes:
-        data = await self._listen(max_bytes)
-        await self._count(len(data))
-        return data
-
-    async def _listen(self, max_bytes: int | None) -> bytes:
         self.listening = True
         try:
-            data = await self._wire.receive_some(max_bytes)
+            data = await self._wire.receive_directly(max_bytes or READ_BYTES)
         finally:
             self.listening = False
         self.heard_at = trio.current_time()
-        return data
-
-    async def _count(self, size: int) -> None:
-        self._fruitless += size
+        self._fruitless += len(data)
         if self._fruitless > self._most + IDLE_BYTES_PER_SECOND * (self.heard_at - self._since):
             self._wire.fault = f"{self._fruitless} bytes came and no message among them"
             await self._say_goodbye(POLICY, self._wire.fault)
             await self._wire.aclose()
             raise trio.ClosedResourceError
+        return data
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         if data[0] == CLOSE_FRAME:

@@ -16,8 +16,8 @@ Rules
   - A client that does not read is cut off by the wire's deadline; one that vanishes without a word, by the ping.
   - A cancelled `send` may have left half a frame on the wire, and therefore ends the connection.
 
-A connection accepted with `accept_fast` is a `FastSocket`, for very many small messages: it receives them in batches, and
-sends by an outbox that nobody waits for.
+A connection accepted with `accept_fast` is a `FastSocket`, for very many small messages: it receives them in batches,
+and sends by an outbox that nobody waits for.
 
 Read eagerly: a pong waits in the same queue behind the messages that nobody has received.
 """
@@ -34,13 +34,12 @@ from actors.kernel import PeerGone
 from transports.contain import Contain
 from transports.fast_lane import FastLane
 from transports.head import Head
-from transports.lane import Lane
+from transports.lane import READ_BYTES, Lane
 from transports.limits import WebSocketLimits
 from transports.outbox import Outbox
 from transports.refusal import Refusal
 from transports.wire import GONE, Wire
 
-READ_BYTES = 64 * 1024
 GOING_AWAY, VANISHED, TOO_BIG, SERVER_FAULT = 1001, 1006, 1009, 1011
 PING_PAYLOADS = 4
 

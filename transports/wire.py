@@ -42,6 +42,8 @@ class Wire(trio.abc.HalfCloseableStream):
         """Invariant: the wire is held <=> this is an event that is not set."""
         self._reading: trio.CancelScope | None = None
         """Invariant: not None <=> a task is in `receive_some`."""
+        self._waits_directly = False
+        """A task is in `receive_directly`."""
         self._ended = False
         """The client has sent its last byte."""
         self._closed = False
@@ -92,6 +94,35 @@ class Wire(trio.abc.HalfCloseableStream):
             self.bytes_in += len(data)
             return data
         raise trio.ClosedResourceError
+
+    async def receive_directly(self, most: int) -> bytes:
+        """As `receive_some`, but from a plain socket without trio's layers, which are half the way of a short message.
+
+        A socket that has been closed has no number any more, so nobody reads from the next one that has it.
+        """
+        if self._plain is None or self._replay or self._closed:
+            return await self.receive_some(most)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        waited = False
+        while True:
+            try:
+                data = os.read(self._plain.fileno(), most)
+                break
+            except BlockingIOError:
+                self._waits_directly = True
+                try:
+                    await trio.lowlevel.wait_readable(self._plain.fileno())
+                finally:
+                    self._waits_directly = False
+                waited = True
+            except OSError as error:
+                self._ended = True
+                raise (trio.ClosedResourceError if self._closed else trio.BrokenResourceError) from error
+        if not waited:
+            await trio.lowlevel.cancel_shielded_checkpoint()
+        self._ended = not data
+        self.bytes_in += len(data)
+        return data
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         await trio.lowlevel.checkpoint()  # also when closed: an application that only sends must not starve the others
@@ -158,6 +189,8 @@ class Wire(trio.abc.HalfCloseableStream):
         self._closed = True
         if self._reading is not None:
             self._reading.cancel()
+        if self._waits_directly and self._plain is not None:
+            trio.lowlevel.notify_closing(self._plain.fileno())
         with suppress(*GONE, trio.BusyResourceError):
             await self.send_eof()
 

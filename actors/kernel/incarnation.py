@@ -102,7 +102,7 @@ class Incarnation(Signal):
         if self._beside is not None:
             self._set_deadline(self.slot.spec.grace)
             await self._beside.end()
-        self.slot.ended(self, self._verdict(stop), with_supervisor=foreign is not None)
+        self.slot.ended(self, self._verdict(stop))
         if foreign is not None:
             raise foreign
 

@@ -154,7 +154,7 @@ class Slot:
         self.error: str | None = None
         self.note: str | None = None  # what the kernel has to say of it; an actor's own note comes first
         self.leaving = False  # it was asked to stop for good
-        self.regrouping = False  # it was asked to stop, and will be restarted with its group
+        self.regrouping = False  # it is stopped, or asked to stop, and will be restarted with its group
         self.trial = False  # somebody waits for its first start, and a failure is his to know, not a reason to restart
         self.start_error: BaseException | None = None
         self.stop: Stop | None = None  # not None if and only if state is STOPPED
@@ -177,7 +177,7 @@ class Slot:
     # -- starting
 
     def start(self) -> None:
-        self._forget_retry()
+        self._retry = None
         self._move(STARTING)
         self._settled = None
         self._ready_at = None
@@ -187,14 +187,9 @@ class Slot:
         self.stage.trace("spawn", self.ref, self.restarts)
         self._context.run(partial(self.nursery.start_soon, incarnation.live, name=self.path))
 
-    def retry_in(self, seconds: float, retry: Callable[[], None]) -> None:
-        """Between incarnations: what is to be done after the backoff, unless it is started or stopped before."""
-        self._retry = self.stage.timers.after(seconds, retry)
-
-    def _forget_retry(self) -> None:
-        if self._retry is not None:
-            self._retry.cancel()
-            self._retry = None
+    def restart_in(self, seconds: float) -> None:
+        """After the backoff, unless it is stopped before."""
+        self._retry = self.stage.timers.after(seconds, self.restart)
 
     def restart(self) -> None:
         self.restarts += 1
@@ -219,7 +214,7 @@ class Slot:
 
     async def wait_settled(self) -> bool:
         """Until the start has succeeded or failed; True if it has succeeded, whatever came of it since."""
-        if self.state is STARTING or (self.state is STOPPING and self._ready_at is None):
+        if self.state is STARTING:
             if self._settled is None:
                 self._settled = trio.Event()
             await self._settled.wait()
@@ -288,7 +283,7 @@ class Slot:
     def on_stopped(self, call: Callable[[], None]) -> None:
         self._on_stopped = call
 
-    def ended(self, incarnation: Incarnation, stop: Stop, *, with_supervisor: bool = False) -> None:
+    def ended(self, incarnation: Incarnation, stop: Stop) -> None:
         """An incarnation is over; called once for each, in its own task, synchronously."""
         if not incarnation.ready and stop.why is Why.CRASHED:
             stop = Stop(Why.NEVER_STARTED, stop.error)
@@ -300,7 +295,7 @@ class Slot:
         if not incarnation.ready:
             self.start_error = stop.error
         again: Again | None = None
-        unwanted = with_supervisor or self.leaving or (self.trial and not incarnation.ready)
+        unwanted = self.leaving or (self.trial and not incarnation.ready)
         if self.supervisor is not None and not unwanted:
             again = REGROUPED if self.regrouping else self.supervisor.decide(self, stop)
         crashed_on = incarnation.crashed_on
@@ -333,7 +328,8 @@ class Slot:
         self._move(STOPPED)
         self.stop = stop
         self.kept = None
-        self._forget_retry()
+        if self._retry is not None:
+            self._retry.cancel()
         self.stage.handled_by_gone += self.box.handled
         left = self.box.close(stop)
         for name in self.names or ():
@@ -443,7 +439,7 @@ class Slot:
     def close_to_children(self) -> None:
         supervisor = self._supervisor()
         if supervisor is not None:
-            supervisor.closing = True
+            supervisor.close()
 
     def child(self, id: Hashable) -> "Slot | None":  # noqa: A002 - as in ChildSpec
         supervisor = self._supervisor()

@@ -18,7 +18,9 @@ A child that has ended for good stays ended: whoever knows its ref was told so. 
 back neither a transient child that was done nor a temporary one.
 
 Decisions about one child are taken synchronously where it ends. Only a group's restart takes time, and is a message
-of the supervisor to itself, so that it can still hear that it shall stop.
+of the supervisor to itself, so that it can still hear that it shall stop. No more than one group waits for its start:
+a failure inside of it changes nothing, a failure outside takes it over, and it is started although the child it waits
+for has been stopped meanwhile.
 """
 
 import enum
@@ -39,6 +41,7 @@ from actors.kernel.ref import ActorRef
 from actors.kernel.slot import PAUSED, STOPPED, WAITING, Again, Slot
 from actors.kernel.spec import ChildSpec
 from actors.kernel.stop import Stop, Why
+from actors.kernel.timers import Timer
 
 
 class Strategy(enum.Enum):
@@ -106,17 +109,17 @@ class Decay:
 
 @dataclass(frozen=True, slots=True)
 class _Regroup(Signal):
-    """This child failed, and its group must be stopped and started with it."""
+    """This child failed, and its group must be stopped, and started with it after a while."""
 
     slot: Slot
-    restarts: int
     delay: float
 
 
 @dataclass(frozen=True, slots=True)
 class _StartGroup(Signal):
-    slot: Slot
-    restarts: int
+    """The while is over. `of` is who says so: a supervisor's mailbox outlives it."""
+
+    of: "Supervisor"
 
 
 class Supervisor(Actor[Any]):
@@ -142,6 +145,7 @@ class Supervisor(Actor[Any]):
         self.meter: Meter = meter if meter is not None else Intensity(intensity, period)
         self.slots: dict[Hashable, Slot] = {}  # in start order
         self._static = 0  # how many of them are not dynamic
+        self._retry: Timer | None = None  # of the group that waits for its start
         self.closing = False  # no more starts: it stops, or is being killed
 
     # -- the life of a supervisor
@@ -156,18 +160,25 @@ class Supervisor(Actor[Any]):
 
     async def handle(self, message: Any) -> None:
         match message:
-            case _Regroup(slot, restarts, delay):
-                if self._awaits(slot, restarts):
+            case _Regroup(slot, delay):
+                if slot.state in (WAITING, PAUSED) and not slot.regrouping:
                     await self._stop_group(slot)
-                    slot.retry_in(delay, partial(self._remind, _StartGroup(slot, restarts)))
-            case _StartGroup(slot, restarts):
-                if self._awaits(slot, restarts):
-                    await self._start_group(slot)
+                    if self._retry is not None:
+                        self._retry.cancel()
+                    self._retry = self.stage.timers.after(delay, partial(self._remind, _StartGroup(self)))
+            case _StartGroup(of):
+                if of is self:
+                    await self._start_group()
             case _:  # crashing on it would take all children down
                 self.stage.stray(self.ref, message)
 
-    async def stopping(self, stop: Stop) -> None:
+    def close(self) -> None:
         self.closing = True
+        if self._retry is not None:
+            self._retry.cancel()
+
+    async def stopping(self, stop: Stop) -> None:
+        self.close()
         dynamic = [slot for slot in self.slots.values() if slot.dynamic]
         for slot in dynamic:
             slot.begin_stop()
@@ -254,29 +265,23 @@ class Supervisor(Actor[Any]):
 
     def carry_out(self, slot: Slot, again: Again) -> None:
         if self.strategy is Strategy.ONE_FOR_ONE:
-            slot.retry_in(again.delay, slot.restart)
+            slot.restart_in(again.delay)
         else:
-            self._remind(_Regroup(slot, slot.restarts, again.delay))
+            self._remind(_Regroup(slot, again.delay))
 
     def _remind(self, message: _Regroup | _StartGroup) -> None:
         self.incarnation.slot.box.put_system(message)
 
-    def _awaits(self, slot: Slot, restarts: int) -> bool:
-        """Is the slot still between incarnations, as it was when the message about it was sent?"""
-        return slot.restarts == restarts and slot.state in (WAITING, PAUSED)
-
-    def _group(self, slot: Slot) -> list[Slot]:
-        slots = list(self.slots.values())
-        return slots if self.strategy is Strategy.ONE_FOR_ALL else slots[slots.index(slot) :]
-
     async def _stop_group(self, slot: Slot) -> None:
-        for member in reversed(self._group(slot)):
+        slots = list(self.slots.values())
+        group = slots if self.strategy is Strategy.ONE_FOR_ALL else slots[slots.index(slot) :]
+        for member in reversed(group):
             member.begin_regroup()
             await member.wait_ended()
 
-    async def _start_group(self, slot: Slot) -> None:
-        for member in self._group(slot):
-            if member.state in (WAITING, PAUSED):
+    async def _start_group(self) -> None:
+        for member in list(self.slots.values()):
+            if member.regrouping and member.state in (WAITING, PAUSED):
                 member.restart()
                 if not await member.wait_settled() and member.state is not STOPPED:
                     return  # it failed, and a message about its own group is on its way

@@ -1,4 +1,4 @@
-"""Ours without its actors: fast lanes and outboxes, and nothing between. What a message costs before it is looked at."""
+"""Ours without its actors: fast lanes and outboxes, and nothing between. So much costs a message before it is read."""
 
 import sys
 from collections import defaultdict

@@ -6,6 +6,7 @@ As good as a single thread can do with these sockets, whatever it is written in:
 import select
 import socket
 import sys
+from contextlib import suppress
 
 from bench.contenders.client import ACCEPTED, HEAD_END
 
@@ -26,7 +27,7 @@ def main(port: int) -> None:
             elif data := _read(open_[number]):
                 for other in open_:
                     if other != number:
-                        open_[other].sendall(data)
+                        _send(open_[other], data)
             else:
                 poll.unregister(number)
                 open_.pop(number).close()
@@ -35,10 +36,15 @@ def main(port: int) -> None:
 def _shaken_hands(client: socket.socket) -> socket.socket:
     client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
     head = b""
-    while HEAD_END not in head:
-        head += client.recv(READ_BYTES)
-    client.sendall(ACCEPTED)
+    while HEAD_END not in head and (data := client.recv(READ_BYTES)):
+        head += data
+    _send(client, ACCEPTED)
     return client
+
+
+def _send(client: socket.socket, data: bytes) -> None:
+    with suppress(ConnectionError):  # it is leaving
+        client.sendall(data)
 
 
 def _read(client: socket.socket) -> bytes:

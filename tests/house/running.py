@@ -28,7 +28,7 @@ class Server:
         self._notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._notices.bind(name)
         self._notices.settimeout(DEADLINE)
-        command = [sys.executable, str(ROOT / "supervisor.py"), "--set", "console.port=0"]
+        command = [sys.executable, str(ROOT / "supervisor.py"), "--set", "console.port=0", "--set", "sidekick.port=0"]
         command += ["--state-dir", str(self.state), "--ready-file", str(self.ready_file), *options]
         self.process = subprocess.Popen(
             command,
@@ -53,7 +53,10 @@ class Server:
 
     @property
     def url(self) -> str:
-        url = json.loads(self.ready_file.read_text())["listeners"]["console"]
+        return self.url_of("console")
+
+    def url_of(self, system: str) -> str:
+        url = json.loads(self.ready_file.read_text())["listeners"][system]
         assert isinstance(url, str)
         return url
 

@@ -49,12 +49,17 @@ def test_it_runs_with_nothing_configured(tmp_path: Path) -> None:
     with server(tmp_path) as house:
         house.ready()
         announced = json.loads(house.ready_file.read_text())
-        assert announced == {"pid": house.process.pid, "listeners": {"console": house.url}}
+        listeners = {"console": house.url, "sidekick": house.url_of("sidekick")}
+        assert announced == {"pid": house.process.pid, "listeners": listeners}
         assert urlsplit(house.url).hostname == "127.0.0.1"
         assert house.json("/health")["status"] == "ok"
         assert [node["path"] for node in house.json("/tree.json")["nodes"]] == [
             "troupe",
             "troupe/store",
+            "troupe/sidekick",
+            "troupe/sidekick/rooms",
+            "troupe/sidekick/peers",
+            "troupe/sidekick/door",
             "troupe/console",
             "troupe/console/observer",
             "troupe/console/viewers",
@@ -118,7 +123,7 @@ def test_a_port_in_use_keeps_the_system_down_until_it_is_free(tmp_path: Path) ->
         with server(tmp_path, *house_options) as house:
             assert f"port {port} on 127.0.0.1 is in use by another program" in house.notice("STATUS=")
             house.ready()
-            assert json.loads(house.ready_file.read_text())["listeners"] == {"console": None}
+            assert json.loads(house.ready_file.read_text())["listeners"]["console"] is None
             taken.close()
             assert house.notice("STATUS=") == "STATUS=all is well"
             assert house.url == f"http://127.0.0.1:{port}"
@@ -251,7 +256,7 @@ def test_the_watchdog_is_fed_while_the_loop_turns(tmp_path: Path) -> None:
 def test_health_is_of_the_declared_shape(tmp_path: Path) -> None:
     with server(tmp_path) as house:
         answer = msgspec.json.decode(house.ready().get("/health").content, type=Health)
-        assert {system.name for system in answer.systems} == {"store", "console"}
+        assert {system.name for system in answer.systems} == {"store", "sidekick", "console"}
 
 
 def test_a_page_that_talks_is_hung_up_on_and_nobody_else_notices(tmp_path: Path) -> None:

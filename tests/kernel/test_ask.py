@@ -275,6 +275,19 @@ async def test_a_crash_of_the_callee_reaches_the_askers(deferred: bool) -> None:
         assert await ref.ask(answer(1), timeout=10) == 1
 
 
+async def test_a_withdrawn_ask_is_no_dead_letter_when_the_callee_ends() -> None:
+    puppet = Puppet("a")
+    async with staged(puppet.spec()) as house:
+        house["a"].tell(block())
+        await puppet.message(1)
+        with pytest.raises(TooSlow):
+            await house["a"].ask(answer(1), timeout=1)
+        ref = house["a"]
+        await ref.stop()
+        assert house.stage.statistics().dead_letters == 0
+        assert ref.statistics().mailbox.queued == 0
+
+
 @pytest.mark.parametrize("how", ["stop", "kill"])
 async def test_a_callee_that_ends_refuses_all_its_askers(how: str) -> None:
     puppet = Puppet("a", restart=Restart.TEMPORARY, mailbox=partial(Mailbox, 1))
@@ -364,6 +377,14 @@ async def test_an_ask_of_a_full_actor(overflow: Overflow) -> None:
         Overflow.DROP_OLDEST: {"first": dropped.format("drop oldest"), "second": "second"},
         Overflow.DROP_NEWEST: {"first": "first", "second": dropped.format("drop newest")},
     }[overflow]
+
+
+async def test_an_ask_that_is_dropped_at_once_is_a_checkpoint() -> None:
+    puppet = Puppet("a", mailbox=partial(Mailbox, 1, Overflow.DROP_NEWEST))
+    async with staged(puppet.spec()) as house:
+        house["a"].tell("fills it")
+        with assert_checkpoints(), pytest.raises(MailboxFull):
+            await house["a"].ask(answer(1), timeout=1)
 
 
 async def test_an_ask_that_is_cancelled_from_the_start_asks_nothing() -> None:

@@ -1,6 +1,7 @@
 """When failures are too many: meters, backoff, escalation, pauses."""
 
 import random
+from itertools import pairwise
 
 import pytest
 import trio
@@ -67,6 +68,7 @@ def test_decay_below_one_failure_pauses_at_once() -> None:
     assert Decay(threshold=0.5, pause=4.0).failure("a", 0.0, 0.0) == 4.0
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 5000), st.floats(0, 100)), max_size=50))
 def test_decay_remembers_no_more_than_the_recent(failures: list[tuple[int, float]]) -> None:
     meter, now = Decay(half_life=1.0), 0.0
@@ -203,6 +205,17 @@ async def test_a_tolerant_supervisor_pauses_a_child_that_keeps_failing_and_tries
     assert house.stop == Stop(Why.SHUTDOWN)
 
 
+async def test_backoff_starts_anew_after_a_pause() -> None:
+    puppet = Puppet("a", backoff=(1.0, 10.0, 0.0))
+    puppet.on_start = [crash()] * 4
+    root = ChildSpec("top", lambda: Top([puppet.spec()], meter=Decay(threshold=2.0, pause=100.0)))
+    async with staged(root=root) as house:
+        await puppet.start(5)
+        starts = times(house, "spawn", "top/a")
+        delays = [after - before for before, after in pairwise(starts)]
+        assert delays == pytest.approx([1, 2, house.trace.of("pause")[0].detail, 1])
+
+
 async def test_a_paused_child_can_be_stopped() -> None:
     puppet = Puppet("a")
     puppet.on_start = [crash()] * 100
@@ -267,3 +280,4 @@ async def test_a_supervisor_that_gives_up_while_it_starts_never_started() -> Non
                 ChildSpec("inner", lambda: Impatient([bad.spec(), slow.spec()], intensity=0), start_timeout=60)
             )
         assert slow.did("started") == []
+        assert (await house.trace.stop("top/inner")).why is Why.NEVER_STARTED

@@ -160,6 +160,8 @@ async def test_tasks_beside_are_killed_with_the_supervisor() -> None:
         try:
             await trio.sleep_forever()
         finally:
+            with trio.CancelScope(shield=True):
+                await trio.sleep(1)
             raise ValueError("clean-up")
 
     async with staged(puppet.spec()) as house:
@@ -168,8 +170,17 @@ async def test_tasks_beside_are_killed_with_the_supervisor() -> None:
         await wait_all_tasks_blocked()
         house.root.kill()
         stop = await ref.wait_stopped()
+        assert trio.current_time() == 1
         assert (stop.why, str(stop.error)) == (Why.KILLED, "clean-up")
     assert house.stop == Stop(Why.KILLED)
+
+
+async def test_a_crash_beside_before_it_is_ready_means_it_never_started() -> None:
+    puppet = Puppet("a", restart=Restart.TEMPORARY)
+    puppet.on_start = [then(beside(fail_after, 1, ValueError("x")), block())]
+    async with staged(puppet.spec()) as house:
+        await house.root.wait_stopped()
+        assert str(await house.trace.stop("top/a")) == "never started: ValueError: x"
 
 
 # -- atomic
@@ -219,7 +230,7 @@ async def test_an_atomic_block_of_the_killed_holds_nothing_off() -> None:
 async def test_an_actor_finishes_after_the_message_it_handles(why: Why) -> None:
     puppet, after = Puppet("a", restart=Restart.TEMPORARY), list[str]()
     async with staged(puppet.spec()) as house:
-        house["a"].tell(then(finish(why), pause(1), lambda _: after.append("went on")))
+        house["a"].tell(then(pause(1), finish(why), pause(1), lambda _: after.append("went on")))
         await puppet.message(1)
         house["a"].tell("never")
         house["a"].urgent("never")
@@ -261,6 +272,16 @@ async def test_what_is_kept_survives_a_start_that_fails() -> None:
         puppet.keep = lambda: None
         house["a"].tell(crash())
         assert await puppet.start(4) is None
+
+
+async def test_what_is_kept_is_given_to_one_incarnation_only() -> None:
+    puppet = Puppet("a")
+    puppet.keep = lambda: "kept"
+    async with staged(puppet.spec()) as house:
+        house["a"].tell(crash())
+        assert await puppet.start(2) == "kept"
+        house["a"].tell(finish())
+        assert await puppet.start(3) is None
 
 
 @pytest.mark.parametrize(("end", "kept"), [("kill", "kept"), ("finish", None)])

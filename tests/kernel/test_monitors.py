@@ -82,7 +82,9 @@ async def test_a_cancelled_monitor_is_silent(own: bool) -> None:
         cancel = await watch(watcher, house["watched"], own)
         cancel()
         cancel()
-        assert not house["watched"]._slot.monitors
+        slot = house["watcher"]._slot
+        assert slot.incarnation is not None
+        assert not any([house["watched"]._slot.monitors, slot.watching, slot.incarnation._monitors])
         await house["watched"].stop()
         await wait_all_tasks_blocked()
         assert watcher.did("down") == []
@@ -126,6 +128,17 @@ async def test_a_notice_for_the_dead_incarnation_is_not_for_its_successor() -> N
         await watcher.start(2)
         await wait_all_tasks_blocked()
         assert watcher.did("down") == []
+
+
+async def test_a_notice_that_nobody_takes_any_more_is_no_dead_letter() -> None:
+    watcher, watched = Puppet("watcher"), Puppet("watched")
+    async with staged(watcher.spec(), watched.spec()) as house:
+        house["watched"].monitor(house["watcher"])
+        house["watcher"].tell(block())
+        await watcher.message(1)
+        await house["watched"].stop()
+        await house["watcher"].stop()
+        assert house.stage.statistics().dead_letters == 0
 
 
 @pytest.mark.parametrize("own", WAYS)

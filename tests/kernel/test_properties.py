@@ -36,6 +36,8 @@ from actors.kernel import (
 from actors.kernel.mailbox import Envelope
 from actors.kernel.testing import House, Puppet, block, crash, finish, held, pause, run_schedule, staged
 
+pytestmark = pytest.mark.slow
+
 SEEDS = st.integers(0, 2**32 - 1)
 TENTHS = st.integers(0, 20).map(lambda tenths: tenths / 10)
 EVER = 1000.0

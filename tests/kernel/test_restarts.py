@@ -249,8 +249,65 @@ async def test_a_group_that_failed_twice_in_a_row_is_started_once_for_both() -> 
         house["b"].tell(crash())  # b and c wait for 100 s
         await house.trace.stop("top/c")
         house["a"].tell(crash())  # and are started with a after 1 s
+        await c.start(2)
+        assert trio.current_time() == 1
+        assert house.stage.statistics().timers.pending == 0
         await trio.sleep(200)
         assert [len(puppet.did("started")) for puppet in (a, b, c)] == [2, 2, 2]
+
+
+async def test_a_group_taken_over_is_started_in_order() -> None:
+    log = Log[Did]()
+    a, b, c = three(log)
+    async with staged(a.spec(), b.spec(), c.spec(), strategy=REST_FOR_ONE) as house:
+        house["b"].tell(crash())
+        await house.trace.stop("top/c")
+        log.entries.clear()
+        house["a"].tell(crash())  # at the same moment, and with the same backoff
+        await trio.sleep(60)
+        assert seen(log) == ["stopping a", "started a", "started b", "started c"]
+
+
+async def test_a_failure_outside_of_a_waiting_group_takes_it_over() -> None:
+    log = Log[Did]()
+    a, b, c = three(log)
+    late = Puppet("late", log, backoff=(100.0, 100.0, 0.0))
+    async with staged(a.spec(), b.spec(), c.spec(), strategy=ONE_FOR_ALL) as house:
+        house["a"].tell(crash())
+        await house.trace.stop("top/b")
+        await house.root.start_child(late.spec())
+        house["late"].tell(crash())
+        await late.start(2)
+        assert (trio.current_time(), len(b.did("started"))) == (100, 2)
+
+
+@pytest.mark.parametrize("strategy", [ONE_FOR_ALL, REST_FOR_ONE])
+async def test_a_group_is_started_although_the_child_it_waits_for_is_stopped(strategy: Strategy) -> None:
+    log = Log[Did]()
+    a, b, c = three(log)
+    async with staged(a.spec(), b.spec(), c.spec(), strategy=strategy) as house:
+        house["a"].tell(crash())
+        await house.trace.stop("top/b")
+        await house["a"].stop()
+        await trio.sleep(60)
+        assert [child.statistics().state.value for child in house.root.children()] == ["stopped", "running", "running"]
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+async def test_a_group_that_waits_is_forgotten_with_its_supervisor(end: str) -> None:
+    log = Log[Did]()
+    puppets = three(log)
+    inner = ChildSpec("inner", lambda: Supervisor([p.spec() for p in puppets], ONE_FOR_ALL), backoff=(0.1, 0.1, 0.0))
+    async with staged(inner) as house:
+        house["inner/a"].tell(crash())
+        await house.trace.stop("top/inner/b")
+        if end == "stop":
+            await house["inner"].stop()
+        else:
+            house["inner"].kill()
+        await house.trace.stop("top/inner")
+        await trio.sleep(60)
+        assert [len(puppet.did("started")) for puppet in puppets] == [1 if end == "stop" else 2] * 3
 
 
 async def test_dynamic_children_belong_to_the_group() -> None:

@@ -249,12 +249,14 @@ async def test_dynamic_children_stop_together_and_before_the_static_ones() -> No
 
 
 async def test_ids_are_unique_among_the_living() -> None:
-    async with staged(Puppet("a").spec()) as house:
+    async with staged(Puppet("a").spec(), max_children=1) as house:
         with pytest.raises(NameTaken, match="top/a exists already"):
             await house.root.start_child(Puppet("a").spec())
         await house["a"].stop()
         again = await house.root.start_child(Puppet("a").spec())
         assert house.root.children() == [again]
+        with pytest.raises(TooManyChildren):
+            await house.root.start_child(Puppet("b").spec())
         await again.stop()
         assert house.root.children() == []
 
@@ -336,6 +338,19 @@ async def test_a_child_can_be_found_by_its_id() -> None:
         assert house["a"].child("x") is None
 
 
+async def test_a_supervisor_that_stops_restarts_nobody() -> None:
+    first, last = Puppet("first", backoff=(0.1, 0.1, 0.0)), Puppet("last")
+    last.on_stop = [pause(3)]
+    async with staged(first.spec(), last.spec()) as house:
+        ref = house["first"]
+        house.root.begin_stop()
+        await wait_all_tasks_blocked()
+        ref.tell(crash())
+        await house.root.wait_stopped()
+        assert (await ref.wait_stopped()).why is Why.CRASHED
+        assert len(first.did("started")) == 1
+
+
 async def test_only_a_supervisor_has_children() -> None:
     async with staged(Puppet("a").spec()) as house:
         with pytest.raises(TypeError, match="top/a is a PuppetActor, which has no children"):
@@ -359,6 +374,22 @@ async def test_a_killed_supervisor_takes_everything_below_with_it() -> None:
         await b.start(1)
         assert house["inner"].statistics().restarts == 1
         assert seen(log) == ["started a", "started b"]  # no last words before
+
+
+async def test_a_killed_supervisor_takes_no_more_children_while_the_last_are_dying() -> None:
+    async def linger(puppet: object) -> None:
+        with trio.CancelScope(shield=True):
+            await trio.sleep(2)
+
+    puppet = Puppet("a")
+    async with staged(supervisor_spec("inner", [puppet.spec()])) as house:
+        inner = house["inner"]
+        house["inner/a"].tell(linger)
+        await puppet.message(1)
+        inner.kill()
+        await wait_all_tasks_blocked()
+        with pytest.raises(ActorDown, match="top/inner is down"):
+            await inner.start_child(Puppet("b").spec())
 
 
 async def test_a_supervisor_with_little_grace_is_killed_with_its_children() -> None:

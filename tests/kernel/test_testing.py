@@ -22,6 +22,7 @@ async def race(tasks: int) -> str:
     return order
 
 
+@pytest.mark.slow
 def test_canary_trio_draws_its_schedules_as_the_kit_expects() -> None:
     orders = [run_schedule(seed, race, 5) for seed in range(40)]
     assert orders == [run_schedule(seed, race, 5) for seed in range(40)], (

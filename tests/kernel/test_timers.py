@@ -15,6 +15,11 @@ from actors.kernel.testing import Puppet, block, crash, finish, staged
 from actors.kernel.timers import Timers
 
 
+def next_deadline() -> float:
+    """To which the clock would jump."""
+    return trio.current_time() + trio.lowlevel.current_statistics().seconds_to_next_deadline
+
+
 async def test_timers_fire_in_order_at_their_moment() -> None:
     fired: list[tuple[str, float]] = []
     timers = Timers()
@@ -33,6 +38,8 @@ async def test_a_cancelled_timer_never_fires_nor_moves_the_clock() -> None:
     timers = Timers()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(timers.run)
+        await wait_all_tasks_blocked()
+        before = next_deadline()
         one, two = timers.after(5, lambda: pytest.fail("fired")), timers.after(7, lambda: None)
         await wait_all_tasks_blocked()
         one.cancel()
@@ -41,6 +48,7 @@ async def test_a_cancelled_timer_never_fires_nor_moves_the_clock() -> None:
         assert timers.statistics() == timers_module.TimersStatistics(pending=1, next_due=7)
         two.cancel()
         assert timers.statistics().next_due == math.inf
+        assert next_deadline() == before
         with trio.move_on_after(100):
             await trio.sleep_forever()
         assert trio.current_time() == 100
@@ -117,9 +125,10 @@ async def test_a_cancelled_message_to_oneself_is_never_handled(stage: str) -> No
         if stage == "both":
             later["timer"].cancel()
         assert (ref.statistics().mailbox.queued, later["timer"].pending) == (0, False)
+        assert house.stage.statistics().timers.pending == 0
         gate.set()
         await trio.sleep(10)
-        assert len(puppet.messages) == 2
+        assert (len(puppet.messages), len(puppet.did("started"))) == (2, 1)
 
 
 async def test_messages_to_oneself_die_with_the_incarnation() -> None:

@@ -2,10 +2,10 @@
  * A canvas to draw on, with buffers out of sight.
  *
  * Rules
- *   - It is drawn at the screen's density, in the script's own coordinates. What is drawn stays drawn: nothing of it is kept
- *     but the pixels, which stay with the element wherever it moves.
+ *   - It is drawn at the screen's density, in the script's own coordinates. What is drawn stays drawn: nothing of it is
+ *     kept but the pixels, which stay with the element wherever it moves.
  *   - It is white paper in both themes: scripts draw with black unless they say otherwise.
- *   - A stroke is drawn unless its width is 0; a fill only where a colour is given. An unknown colour is the default one.
+ *   - A stroke is drawn unless its width is 0; a fill only where a colour is given.
  *   - Buffers are as large as the canvas. Making one that is there makes it anew, empty.
  *   - What cannot be done is told to the script, in the words of the original page.
  */

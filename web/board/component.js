@@ -10,8 +10,8 @@
  *   actions               action -> what it does with the options
  *   paint()               optional: writes what has changed since the last frame
  *   state()               what it shows, as plain data, for the export
- *   keep(), resume(kept)  optional: what belongs to the reader (a draft, what is unfolded, how far it is scrolled), handed
- *                         on when the whole board is shown anew and this component stands on it again
+ *   keep(), resume(kept)  optional: what belongs to the reader (a draft, what is unfolded, how far it is scrolled),
+ *                         handed on when the whole board is shown anew and this component stands on it again
  */
 
 import { HouseElement, h, icon, put } from "../house/house.js";

@@ -2,8 +2,8 @@
  * A grid of cells with a colour and a text each, drawn on one canvas.
  *
  * Rules
- *   - Only the cells in sight are drawn: the canvas is as large as the part of the grid that is seen and stays put while
- *     the grid scrolls below it. So a grid may be of any size, and what a frame costs is bounded by the window.
+ *   - Only the cells in sight are drawn: the canvas is as large as the part of the grid that is seen and stays put
+ *     while the grid scrolls below it. So a grid may be of any size, and what a frame costs is bounded by the window.
  *   - A frame draws the cells that changed, or everything when that is less work.
  *   - A cell is a square of 10 to 100 pixels: as wide as the grid has room, and not so high that the grid leaves the
  *     window while the cells can still be read.
@@ -70,7 +70,9 @@ export class BoardGrid extends BoardComponent {
 
   connected() {
     this.#resize.observe(this);
-    this.#theme.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+    for (const place of [document.documentElement, document.body]) {
+      this.#theme.observe(place, { attributeFilter: ["data-theme", "class", "style"] });
+    }
     this.listen(matchMedia("(prefers-color-scheme: dark)"), "change", () => this.#redraw());
     this.listen(window, "resize", () => this.#redraw());
   }
@@ -101,7 +103,7 @@ export class BoardGrid extends BoardComponent {
     if (!this.isConnected) return;
     if (this.#all) this.#fit();
     const sight = this.#sight();
-    const draw = brush(this.#context, getComputedStyle(this), this.#size);
+    const draw = brush(this.#context, getComputedStyle(this.#sheet), this.#size);
     const crowd = this.#changed.size > ((sight.right - sight.left) * (sight.bottom - sight.top)) / 2;
     if (this.#all || crowd) this.#drawAll(this.#context, draw, sight);
     else for (const index of this.#changed) this.#drawOne(draw, sight, index % this.#columns, index);
@@ -249,8 +251,7 @@ export class BoardGrid extends BoardComponent {
 
 /** Draws cells of one size in the page's present colours. */
 function brush(context, style, size) {
-  const [ground, line, ink] = ["--surface", "--line", "--ink"].map((name) => style.getPropertyValue(name));
-  const family = style.fontFamily;
+  const { backgroundColor: ground, outlineColor: line, color: ink, fontFamily: family } = style;
   const inner = size - 1;
   const letters = Math.min(40, size * 0.5);
   let font = "";

@@ -4,8 +4,8 @@
  * Rules
  *   - Once a frame, and no more often, however many messages come. In a page that is not seen there are no frames, so a
  *     timer stands in for them and nothing piles up.
- *   - One turn takes no longer than `TURN`, so that the page stays usable in a flood; what is left is next frame's. Only a
- *     backlog that has grown too long for that is taken in one go, because memory has an end.
+ *   - One turn takes no longer than `TURN`, so that the page stays usable in a flood; what is left is next frame's.
+ *     Only a backlog that has grown too long for that is taken in one go, because memory has an end.
  */
 
 const TURN = 12; // milliseconds
@@ -19,7 +19,7 @@ export class Inbox {
   #frame = null;
   #timer = null;
 
-  /** `handle(message)` for each message, then `turn(quiet)`: whether all is handled and nothing came since the last turn. */
+  /** `handle(message)` for each message, then `turn(quiet)`: whether nothing has come since the last turn. */
   constructor(handle, turn) {
     this.#handle = handle;
     this.#turn = turn;

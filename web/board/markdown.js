@@ -1,9 +1,9 @@
 /**
  * Markdown: the server renders it, the page shows it.
  *
- * `POST /markdown` with the source answers with clean HTML. One request is under way at a time, and always for the newest
- * source, so a text that changes many times a second costs no queue. Until the first answer, and when there is none, the
- * source stands there as it was written; after that a text stays until its successor is ready.
+ * `POST /markdown` with the source answers with clean HTML. One request is under way at a time, and the next is for the
+ * newest source, so a text that changes many times a second costs no queue. Until the first answer, and when there is
+ * none, the source stands there as it was written; after that a text stays until its successor is ready.
  */
 
 import { h } from "../house/house.js";

@@ -2,8 +2,8 @@
  * A scene: the components of one board, by id and in their places. The tree is the document's own; no other is kept.
  *
  * Rules
- *   - Messages come in order and are total: one that makes no sense leaves the board as it was, and is noted in the words
- *     of the trouble, at the component it was for. (The server has checked them; this is for what only shows here.)
+ *   - A message that makes no sense leaves the board as it was, and is noted at the component it was for. (The server
+ *     has checked it; this is for what only shows here.)
  *   - A component whose parent is not there stands on the board itself: nothing that was spawned is out of sight.
  *   - A component that moves keeps its element, and with it its pixels, its focus and its draft.
  *   - A new scene is built beside the shown one, out of the document, and takes its place when it is complete; what is
@@ -44,7 +44,7 @@ export class Scene {
   #components = new Map();
   #soiled = new Set();
 
-  /** `say(message)` reaches the script; `note(message)` is for what belongs to no component; `wake()` asks for a frame. */
+  /** `say(message)` reaches the script; `note(text)` is for what belongs to no component; `wake()` asks for a frame. */
   constructor({ say, note, wake }, root = document.createElement("board-root")) {
     this.say = say;
     this.#note = note;

@@ -1,7 +1,7 @@
 /**
  * <house-bar product="Troupe" page="console">: the top of every page. The name, the way to every system's page, the
- * state of the connection, and the theme. `bar.systems = [{name, url, sentence}]`, `bar.connection = "live"`. What a page
- * puts inside stands before the connection; `home` says where the name leads, if not to the folder the page is in.
+ * state of the connection, and the theme. `bar.systems = [{name, url, sentence}]`, `bar.connection = "live"`. What a
+ * page puts inside stands before the connection; `home` says where the name leads, if not to the page's own folder.
  */
 
 import { HouseElement, h, mark } from "./element.js";

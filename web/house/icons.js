@@ -20,7 +20,7 @@ const shapes = {
   copy: { line: "M6.5 6.5h6v6h-6zM9.5 6.5v-3h-6v6h3" },
   unfold: { line: "M5 6l3-3l3 3M5 10l3 3l3-3" },
   fold: { line: "M5 3l3 3l3-3M5 13l3-3l3 3" },
-  more: { line: "M4 8v.01M8 8v.01M12 8v.01" },
+  more: { solid: "M2.6 8a1.2 1.2 0 1 1 0 .01zM6.8 8a1.2 1.2 0 1 1 0 .01zM11 8a1.2 1.2 0 1 1 0 .01z" },
   down: { line: "M8 3v9M4.5 8.5L8 12l3.5-3.5" },
   eye: { line: "M2 8q6-8 12 0q-6 8-12 0zM8 6.75a1.25 1.25 0 1 1 0 2.5a1.25 1.25 0 1 1 0-2.5z" },
   sun: {

@@ -2,16 +2,16 @@
  * <house-prose>: a rendered text with headings, lists, tables and code. `prose.html = "<p>...</p>"`.
  *
  * The server has cleaned the HTML already. Here it is parsed without effect (a parsed document runs nothing and loads
- * nothing) and built anew from the elements and attributes named below, so that nothing else can reach the page even
- * if the cleaning should fail one day. What is not named gives way to its own content.
+ * nothing) and built anew from the elements and attributes named below, so that nothing else can reach the page even if
+ * the cleaning should fail one day. What is not named gives way to its own content.
  */
 
 import { safeLink } from "./bar.js";
 import { HouseElement, h } from "./element.js";
 
 const PLAIN =
-  "h1 h2 h3 h4 h5 h6 p blockquote ul ol li dl dt dd pre code kbd samp em i strong b del s ins sub sup mark u small br hr " +
-  "table thead tbody tfoot tr th td caption div span abbr details summary";
+  "h1 h2 h3 h4 h5 h6 p blockquote ul ol li dl dt dd pre code kbd samp em i strong b del s ins sub sup mark u small " +
+  "br hr table thead tbody tfoot tr th td caption div span abbr details summary";
 const KEPT = new Set(PLAIN.split(" "));
 const DROPPED = new Set(["script", "style", "template", "iframe", "object", "svg", "math", "noscript", "title"]);
 const WORDS = { align: /^(left|center|right)$/, start: /^\d{1,9}$/, class: /^language-[\w+#.-]{1,40}$/ };
@@ -63,7 +63,7 @@ class HouseProse extends HouseElement {
     const content = document.createDocumentFragment();
     copy(parsed.body, content, 0);
     for (const table of content.querySelectorAll("table")) {
-      const frame = h("div.table", { tabIndex: 0 });
+      const frame = h("div.table", { tabIndex: 0, role: "group", ariaLabel: "Table" });
       table.replaceWith(frame);
       frame.append(table);
     }

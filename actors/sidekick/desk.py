@@ -1,0 +1,93 @@
+"""Where the port asks for a seat in a room."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+from actors.kernel import ActorRef, ChildSpec, Mailbox, MailboxFull, NameTaken, Registry, Restart, Supervisor
+from actors.sidekick.messages import Heard, Line
+from actors.sidekick.peer import Peer
+from actors.sidekick.room import Room
+
+ROOMS, PEERS = "sidekick/rooms", "sidekick/peers"
+BATCHES = 64
+"""So many reads may wait for a room's turn; then its heroes' sockets wait."""
+
+MOST_ROOMS = 2048
+MOST_PEERS = 4096
+
+DEFAULT = ""
+
+
+class Rooms(Supervisor):
+    """One actor for each room that somebody is in, or was a while ago."""
+
+    def __init__(self) -> None:
+        super().__init__(max_children=MOST_ROOMS)
+
+    async def started(self, kept: object | None) -> None:
+        await super().started(kept)
+        self.stage.registry.claim(ROOMS, self.ref)
+
+
+class Peers(Supervisor):
+    """One actor for each connection."""
+
+    def __init__(self) -> None:
+        super().__init__(max_children=MOST_PEERS)
+
+    async def started(self, kept: object | None) -> None:
+        await super().started(kept)
+        self.stage.registry.claim(PEERS, self.ref)
+
+
+class Seat:
+    """A peer's place in its room."""
+
+    __slots__ = ("_peer", "_room")
+
+    def __init__(self, room: ActorRef[Any], peer: ActorRef[Any]) -> None:
+        self._room = room
+        self._peer = peer
+
+    async def heard(self, texts: list[bytes]) -> None:
+        """Waits only while the room has more to do than it keeps in mind."""
+        heard = Heard(self._peer, texts)
+        try:
+            self._room.tell(heard)
+        except MailboxFull:
+            await self._room.send(heard)
+
+
+class Desk:
+    def __init__(
+        self, registry: Registry, new_id: Callable[[], str], version: str, wall: Callable[[], float]
+    ) -> None:
+        self._registry = registry
+        self._new_id = new_id
+        self._make_room = partial(Room, version=version, wall=wall)
+
+    @asynccontextmanager
+    async def attend(self, room: str, line: Line) -> AsyncIterator[Seat]:
+        """A seat, for as long as the block lasts. Raises a KernelError when there is none."""
+        ref = await self._room(room)
+        spec = ChildSpec(self._new_id(), lambda: Peer(ref, line), grace=1.0)
+        async with self._registry.get(PEERS).lease(spec) as peer:
+            yield Seat(ref, peer)
+
+    async def _room(self, name: str) -> ActorRef[Any]:
+        rooms = self._registry.get(ROOMS)
+        id = name or "default"  # noqa: A001 - as in ChildSpec
+        known = rooms.child(id)
+        if known is not None:
+            return known
+        make = partial(self._make_room, name, lasting=name == DEFAULT)
+        spec = ChildSpec(id, make, restart=Restart.TRANSIENT, mailbox=partial(Mailbox, BATCHES))
+        try:
+            return await rooms.start_child(spec)
+        except NameTaken:  # two came at once; it is there, or starting
+            known = rooms.child(id)
+            if known is None:
+                raise
+            return known

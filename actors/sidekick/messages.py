@@ -1,0 +1,63 @@
+"""What a room is told."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from actors.kernel import ActorRef
+
+
+class Line(Protocol):
+    """The way to one peer, given by the transport. Nothing here waits."""
+
+    def frame(self, text: bytes) -> bytes:
+        """A text message as it goes over the wire; the same for every line."""
+
+    def offer(self, frames: bytes) -> bool:
+        """Send these whole frames after what was offered before. False: the peer is too far behind. All that it has not
+        been sent is thrown away; `on_drained` is called once it can take something again, and `restart` begins anew."""
+
+    def restart(self, frames: bytes) -> bool:
+        """Begin anew with these, which make up for what was thrown away. False: the peer has gone."""
+
+    def on_drained(self, call: Callable[[], None]) -> None: ...
+
+    def hang_up(self, code: int, reason: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A connection was made; nothing has been said yet. Its actor is watched: when it ends, the peer has left."""
+
+    peer: ActorRef[Any]
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What one read from the peer's socket brought, in order."""
+
+    peer: ActorRef[Any]
+    texts: list[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Drained:
+    """A peer that had fallen too far behind takes messages again."""
+
+    peer: ActorRef[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class GraceOver:
+    """A hero that lost its connection has not come back."""
+
+    peer_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Forsaken:
+    """Nobody has been here for a while."""
+
+
+RoomMessage = Joined | Heard | Drained | GraceOver | Forsaken

@@ -1,0 +1,24 @@
+"""A connection to a room, as long as it lasts.
+
+What it says goes straight to its room: an actor more on the way would be a step more for every message. It lends the
+conversation its name, its life and its place in the tree.
+"""
+
+from typing import Any
+
+from actors.kernel import Actor, ActorRef, Down
+from actors.sidekick.messages import Joined, Line, RoomMessage
+
+
+class Peer(Actor[None]):
+    def __init__(self, room: ActorRef[RoomMessage], line: Line) -> None:
+        self._room: ActorRef[Any] = room
+        self._line = line
+
+    async def started(self, kept: object | None) -> None:
+        self.note = f"in {self._room.path}"
+        self.monitor(self._room)
+        await self._room.send(Joined(self.ref, self._line))
+
+    async def down(self, down: Down) -> None:
+        self.finish()

@@ -1,0 +1,351 @@
+"""A canvas: what was drawn on it and on its buffers, as far as it can still be seen.
+
+A picture is a list of strokes on a blank layer. Three things make a list short again: `clear`, making a buffer anew,
+and covering everything with an opaque rectangle or an opaque buffer. Then the buffer starts a new layer, and the old
+one is forgotten, unless it had been drawn onto another buffer: that one shows it as it was, whatever became of it.
+
+So layers are shared, never copied. `drawBuffer` closes the source's layer (it goes on in a new one on top of it) and
+puts a `Stamp` of the closed layer into the target's list. References therefore only go from younger to older layers,
+there are no circles, and counting them tells when a layer can be seen no more. Then what it cost is given back.
+
+To replay, the messages that are left are said again, nearly in the order in which they came. Strokes on different
+buffers do not see each other, except through a stamp; so it is enough to take the stamps in their order, and before
+each of them to draw what its source and its target held at that moment. A buffer whose older picture was needed first
+is made anew in between. Buffers that are gone by now are destroyed at the end.
+
+A list that is never cut short would grow for ever: past the limit the longest lists forget their oldest strokes, which
+those who have seen them do not miss, and a newcomer does.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import ClassVar
+
+from actors.sidekick.scene.limits import Budget, refused
+from actors.sidekick.scene.tree import Actions, Component, Hero
+from codec.sidekick import Spawn, Update, encode
+from codec.sidekick.shapes import (
+    Buffer,
+    BufferCopy,
+    CanvasSpawn,
+    ClearCanvas,
+    CreateBuffer,
+    DestroyBuffer,
+    DrawBuffer,
+    DrawCircle,
+    DrawEllipse,
+    DrawLine,
+    DrawPolygon,
+    DrawPolyline,
+    DrawRect,
+    DrawText,
+    OnBuffer,
+    Rect,
+)
+
+SCREEN = 0
+"""The buffer that is seen."""
+STROKE = 50
+"""What a retained message costs beside its bytes."""
+STAMP = 120
+LAYER = 300
+
+OPAQUE = re.compile(
+    r"#(?:[0-9a-f]{3}|[0-9a-f]{6})|rgb\( *\d+ *, *\d+ *, *\d+ *\)|"
+    "black|white|gray|grey|silver|red|maroon|green|lime|blue|navy|yellow|olive|orange|purple|fuchsia|magenta|teal|aqua|cyan|"
+    "brown|pink|gold|beige|ivory|skyblue|lightblue|lightgr[ae]y|darkgr[ae]y|darkblue|darkgreen|lightgreen|whitesmoke",
+    re.IGNORECASE,
+)
+"""Colours that let nothing through. There are more; of a canvas filled with one of those it is only not known."""
+
+
+class Layer:
+    """What was drawn on one buffer, on top of `base`, or of nothing."""
+
+    __slots__ = ("base", "buffer", "is_opaque", "made_by", "references", "stamps", "strokes", "weight")
+
+    def __init__(self, buffer: int, made_by: bytes, base: "Layer | None" = None) -> None:
+        self.buffer = buffer
+        self.made_by = made_by
+        """What makes the buffer, blank; nothing for the screen, which is always there."""
+        self.base = base
+        self.is_opaque: bool = base is not None and base.is_opaque
+        """Whether what is underneath can be seen nowhere, when this is drawn onto something."""
+        self.strokes: list[bytes | Stamp] = []
+        self.stamps = 0
+        """How many of the strokes are one."""
+        self.references = 1
+        self.weight = LAYER
+
+
+class Stamp:
+    """A layer drawn onto another."""
+
+    __slots__ = ("moment", "raw", "source")
+
+    def __init__(self, raw: bytes, source: Layer, moment: int) -> None:
+        self.raw = raw
+        self.source = source
+        self.moment = moment
+        """Counts up with each stamp on this canvas."""
+
+
+class Canvas(Component):
+    __slots__ = ("buffers", "forgotten", "height", "moment", "spent", "strokes", "width")
+
+    contains = False
+
+    def __init__(self, message: Spawn, budget: Budget, parent: str, hero: Hero = None) -> None:
+        super().__init__(message, budget, parent, hero)
+        assert isinstance(message.payload, CanvasSpawn)
+        self.width, self.height = message.payload.width, message.payload.height
+        self.buffers = {SCREEN: Layer(SCREEN, b"")}
+        self.moment = 0
+        self.spent = LAYER
+        """The weight of all layers that are left."""
+        self.strokes = 0
+        """In them."""
+        self.forgotten = 0
+        """Strokes that were not covered, but that a newcomer is not shown."""
+
+    # --- drawing ----------------------------------------------------------------------------------------------------
+
+    def draw(self, stroke: OnBuffer, message: Update) -> str | None:
+        layer = self.buffers.get(stroke.buffer_id or SCREEN)
+        if layer is None:
+            return self._missing(message, stroke.buffer_id)
+        raw, budget = message.raw, self.budget
+        cost = len(raw) + STROKE
+        if cost > budget.left:
+            return budget.refusal(message)
+        budget.left -= cost
+        self.spent += cost
+        layer.weight += cost
+        layer.strokes.append(raw)
+        self.strokes += 1
+        if self.strokes > budget.limits.strokes:
+            self._forget()
+        return None
+
+    def draw_rect(self, rect: Rect, message: Update) -> str | None:
+        buffer = rect.buffer_id or SCREEN
+        if rect.fill_color is not None and self._covers(rect) and buffer in self.buffers:
+            if len(message.raw) + STROKE > self.budget.left:
+                return self.budget.refusal(message)
+            self._begin(buffer).is_opaque = True
+        return self.draw(rect, message)
+
+    def _covers(self, rect: Rect) -> bool:
+        return (
+            rect.x <= 0
+            and rect.y <= 0
+            and rect.x + rect.width >= self.width
+            and rect.y + rect.height >= self.height
+            and OPAQUE.fullmatch(rect.fill_color or "") is not None
+        )
+
+    def clear(self, options: OnBuffer, message: Update) -> str | None:
+        buffer = options.buffer_id or SCREEN
+        if buffer not in self.buffers:
+            return self._missing(message, buffer)
+        self._begin(buffer)
+        return None
+
+    # --- buffers ----------------------------------------------------------------------------------------------------
+
+    def create_buffer(self, options: Buffer, message: Update) -> str | None:
+        buffer, limits = options.buffer_id, self.budget.limits
+        if buffer not in self.buffers and len(self.buffers) > limits.buffers:
+            return refused(message, f"a canvas can have {limits.buffers} buffers at most")
+        if LAYER + len(message.raw) > self.budget.left:
+            return self.budget.refusal(message)
+        before = self.buffers.pop(buffer, None)
+        self.buffers[buffer] = self._made(Layer(buffer, message.raw))
+        if before is not None:
+            self._release(before)
+        return None
+
+    def destroy_buffer(self, options: Buffer, message: Update) -> str | None:
+        layer = self.buffers.pop(options.buffer_id, None)
+        if layer is None:
+            return self._missing(message, options.buffer_id)
+        self._release(layer)
+        return None
+
+    def draw_buffer(self, options: BufferCopy, message: Update) -> str | None:
+        for buffer in (options.source_buffer_id, options.target_buffer_id):
+            if buffer not in self.buffers:
+                return self._missing(message, buffer)
+        cost = len(message.raw) + STAMP
+        if cost + LAYER > self.budget.left:
+            return self.budget.refusal(message)
+        is_itself = options.source_buffer_id == options.target_buffer_id
+        source = self._closed(options.source_buffer_id)
+        if source is None or (is_itself and source.is_opaque):
+            return None  # nothing at all is drawn, or what is there already
+        source.references += 1
+        if source.is_opaque:
+            self._begin(options.target_buffer_id)
+        layer = self.buffers[options.target_buffer_id]
+        layer.is_opaque |= source.is_opaque
+        layer.strokes.append(Stamp(message.raw, source, self.moment))
+        layer.stamps += 1
+        self.moment += 1
+        self.strokes += 1
+        self._charge(layer, cost)
+        if self.strokes > self.budget.limits.strokes:
+            self._forget()
+        return None
+
+    def _missing(self, message: Update, buffer: int | None) -> str:
+        return refused(message, f"there is no buffer {buffer}: create it with createBuffer first")
+
+    # --- layers -----------------------------------------------------------------------------------------------------
+
+    def _begin(self, buffer: int) -> Layer:
+        """A blank layer in place of what the buffer showed."""
+        before = self.buffers[buffer]
+        if before.base is None and not before.strokes:
+            return before
+        self.buffers[buffer] = layer = self._made(Layer(buffer, before.made_by))
+        self._release(before)
+        return layer
+
+    def _closed(self, buffer: int) -> Layer | None:
+        """What the buffer shows, as a layer that will not change any more; None if that is nothing at all."""
+        layer = self.buffers[buffer]
+        base = layer.base
+        if not layer.strokes:
+            return base
+        if base is not None and base.references == 1:  # nobody else looks at it: the two become one
+            base.strokes += layer.strokes
+            base.stamps += layer.stamps
+            base.is_opaque = layer.is_opaque
+            moved = layer.weight - LAYER - len(layer.made_by)
+            base.weight += moved
+            layer.weight -= moved
+            layer.strokes, layer.stamps = [], 0
+            return base
+        self.buffers[buffer] = self._made(Layer(buffer, layer.made_by, layer))
+        return layer
+
+    def _made(self, layer: Layer) -> Layer:
+        self._charge(layer, len(layer.made_by))
+        self.spent += LAYER
+        self.budget.left -= LAYER
+        return layer
+
+    def _charge(self, layer: Layer, cost: int) -> None:
+        layer.weight += cost
+        self.spent += cost
+        self.budget.left -= cost
+
+    def _release(self, layer: Layer) -> None:
+        """One reference less. What nobody refers to goes, and lets go of what it refers to."""
+        waiting = [layer]
+        while waiting:
+            layer = waiting.pop()
+            layer.references -= 1
+            if layer.references:
+                continue
+            self._charge(layer, -layer.weight)
+            self.strokes -= len(layer.strokes)
+            if layer.stamps:
+                waiting += [stroke.source for stroke in layer.strokes if type(stroke) is Stamp]
+            layer.strokes, layer.stamps = [], 0
+            if layer.base is not None:
+                waiting.append(layer.base)
+
+    def _layers(self) -> list[Layer]:
+        """All that are left."""
+        found: dict[Layer, None] = {}
+        waiting = list(self.buffers.values())
+        while waiting:
+            layer = waiting.pop()
+            if layer in found:
+                continue
+            found[layer] = None
+            if layer.base is not None:
+                waiting.append(layer.base)
+            if layer.stamps:
+                waiting += [stroke.source for stroke in layer.strokes if type(stroke) is Stamp]
+        return list(found)
+
+    def _forget(self) -> None:
+        """A tenth of all strokes: the oldest of the longest lists, but of no list more than half at once."""
+        left = self.strokes // 10 + 1
+        layers = self._layers()
+        for layer in layers:
+            layer.is_opaque = False
+        for layer in sorted(layers, key=lambda one: -len(one.strokes)):
+            count = min(left, (len(layer.strokes) + 1) // 2)
+            gone = layer.strokes[:count]
+            del layer.strokes[:count]
+            left -= count
+            self.strokes -= count
+            self.forgotten += count
+            for stroke in gone:
+                if type(stroke) is Stamp:
+                    layer.stamps -= 1
+                    self._charge(layer, -len(stroke.raw) - STAMP)
+                    self._release(stroke.source)
+                else:
+                    self._charge(layer, -len(stroke) - STROKE)  # type: ignore[arg-type]
+            if left <= 0:
+                return
+
+    # --- replay -----------------------------------------------------------------------------------------------------
+
+    def updates(self) -> Iterator[bytes]:
+        drawn: dict[Layer, int] = {}
+        """How many of its strokes a layer has been given."""
+        touched: set[int] = set()
+
+        def draw(layer: Layer, until: int | None = None) -> Iterator[bytes]:
+            """A layer's strokes until one of them (all of them), and first what is under it."""
+            pile = [layer]
+            while pile[-1] not in drawn and (base := pile[-1].base) is not None:
+                pile.append(base)
+            for one in reversed(pile):
+                if one not in drawn:
+                    drawn[one] = 0
+                    if one.base is None:
+                        if one.made_by:
+                            yield one.made_by
+                        elif one.buffer in touched:
+                            yield encode(Update("canvas", self.target, "clear", ClearCanvas(OnBuffer())))
+                        touched.add(one.buffer)
+                end = until if one is layer and until is not None else len(one.strokes)
+                for stroke in one.strokes[drawn[one] : end]:
+                    assert type(stroke) is bytes, "a stamp is drawn in its turn"
+                    yield stroke
+                drawn[one] = max(drawn[one], end)
+
+        stamps = sorted(
+            (stroke.moment, position, layer, stroke)
+            for layer in self._layers()
+            if layer.stamps
+            for position, stroke in enumerate(layer.strokes)
+            if type(stroke) is Stamp
+        )
+        for _, position, layer, stamp in stamps:
+            yield from draw(stamp.source)
+            yield from draw(layer, position)
+            yield stamp.raw
+            drawn[layer] = position + 1
+        for layer in self.buffers.values():
+            yield from draw(layer)
+        for buffer in sorted(touched - self.buffers.keys()):
+            yield encode(Update("canvas", self.target, "destroyBuffer", DestroyBuffer(Buffer(buffer))))
+
+    def held(self) -> int:
+        return self.spent
+
+    actions: ClassVar[Actions] = {
+        **dict.fromkeys((DrawLine, DrawCircle, DrawPolyline, DrawPolygon, DrawEllipse, DrawText), draw),
+        DrawRect: draw_rect,
+        ClearCanvas: clear,
+        CreateBuffer: create_buffer,
+        DestroyBuffer: destroy_buffer,
+        DrawBuffer: draw_buffer,
+    }

@@ -1,0 +1,82 @@
+"""A console: the last so many lines, and no more than so many characters, of all that was printed.
+
+What is kept is the `tail` of the whole text. A tail's tail after more has been printed is the tail of it all, so a UI
+that keeps the same tail shows the same whether it was there from the start or came late.
+
+Prints are gathered as they come and joined to what is there now and then, so that one costs next to nothing.
+"""
+
+from typing import Any, ClassVar
+
+from actors.sidekick.scene.limits import Budget, Limits
+from actors.sidekick.scene.tree import Actions, Component, Hero
+from codec.sidekick import Spawn, Update
+from codec.sidekick.shapes import Append, ClearConsole, ConsoleSpawn, Text
+
+TEXT = 64
+"""What a text costs beside its characters."""
+GATHERED = 4_096
+"""Prints that wait to be joined to what is there."""
+
+
+class Console(Component):
+    __slots__ = ("characters", "is_as_spawned", "prints", "spent", "text")
+
+    contains = False
+
+    def __init__(self, message: Spawn, budget: Budget, parent: str, hero: Hero = None) -> None:
+        super().__init__(message, budget, parent, hero)
+        assert isinstance(message.payload, ConsoleSpawn)
+        self.text = tail(message.payload.text or "", budget.limits)
+        self.prints: list[str] = []
+        self.characters = 0
+        """In `prints`."""
+        self.spent = weight(self.text)
+        self.is_as_spawned = True
+
+    def append(self, said: Text, message: Update) -> str | None:
+        text, budget = said.text, self.budget
+        cost = weight(text)
+        if cost > budget.left:
+            return budget.refusal(message)
+        budget.left -= cost
+        self.spent += cost
+        self.prints.append(text)
+        self.characters += len(text)
+        self.is_as_spawned = False
+        if len(self.prints) >= GATHERED or self.characters >= budget.limits.characters:
+            self._become(self._tail())
+        return None
+
+    def clear(self, _: object, message: Update) -> str | None:
+        self._become("")
+        self.is_as_spawned = False
+        return None
+
+    def _tail(self) -> str:
+        return tail("".join((self.text, *self.prints)), self.budget.limits)
+
+    def _become(self, text: str) -> None:
+        self.text, self.characters = text, 0
+        self.prints.clear()
+        self.budget.left += self.spent - weight(text)
+        self.spent = weight(text)
+
+    def changed(self) -> dict[str, Any]:
+        return {} if self.is_as_spawned else {"text": self._tail()}
+
+    def held(self) -> int:
+        return self.spent
+
+    actions: ClassVar[Actions] = {Append: append, ClearConsole: clear}
+
+
+def weight(text: str) -> int:
+    return TEXT + (len(text) if text.isascii() else 4 * len(text))
+
+
+def tail(text: str, limits: Limits) -> str:
+    """The end of a text that is still shown."""
+    text = text[-limits.characters :]
+    excess = text.count("\n") - limits.lines
+    return text if excess <= 0 else text.split("\n", excess)[-1]

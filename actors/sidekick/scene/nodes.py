@@ -1,0 +1,331 @@
+"""The nodes of a viz tree, opened where they were changed.
+
+A node is JSON until something in it changes. Then it is opened, one level deep: its items are JSON again. Items are the
+parts of a list or a set, the entries of a dict, the attributes of an object: three classes, which differ in what the
+segment of a path finds in them.
+
+`rest` stands for the items that are not shown: clients send 50 at most. It stays last, and goes when as many items are
+shown as there are.
+"""
+
+from collections.abc import Hashable
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from actors.sidekick.scene.tree import Fields, fields_of, write
+
+LONGEST_KEY = 8
+"""Tuples inside tuples, as the key of a dict."""
+LARGEST = 2**53
+
+Key = tuple[Hashable, ...]
+"""What a dict's key is, of which type; so that 1 is not true, and "None" not None."""
+
+parts_of = msgspec.json.Decoder(list[Raw]).decode
+value_of = msgspec.json.Decoder().decode
+
+
+class Opened:
+    __slots__ = ("fields", "length", "rest")
+
+    def __init__(self, fields: Fields, length: int | None, rest: Raw | None = None) -> None:
+        self.fields = fields
+        """All but the value and the length."""
+        self.length = length
+        self.rest = rest
+
+    def child(self, segment: Any) -> "Opened | None":
+        """The node that a segment of a path leads to, opened; None if there is none, or nothing in it."""
+        item = self._get(segment)
+        if item is None or isinstance(item, Opened):
+            return item
+        opened = open_node(item)
+        if opened is not None:
+            self.put(segment, opened, None)
+        return opened
+
+    def size(self) -> int:
+        """How many items are shown."""
+        raise NotImplementedError
+
+    def _get(self, segment: Any) -> "Raw | Opened | None":
+        raise NotImplementedError
+
+    def put(self, segment: Any, value: "Raw | Opened", key: Raw | None) -> None:
+        raise NotImplementedError
+
+    def drop(self, segment: Any) -> None:
+        raise NotImplementedError
+
+    def empty(self) -> None:
+        raise NotImplementedError
+
+    def value(self) -> Any:
+        """The items, to be written as JSON."""
+        raise NotImplementedError
+
+    def settle(self, length: int | None) -> None:
+        """Something has changed: how many items there are now."""
+        if length is not None and 0 <= length < LARGEST:
+            self.length = length
+        elif self.length is not None and self.rest is None:
+            self.length = self.size()
+        if self.length is not None and self.size() >= self.length:
+            self.rest = None
+
+    def written(self) -> dict[str, Any]:
+        length = {} if self.length is None else {"length": self.length}
+        return {**self.fields, "value": self.value(), **length}
+
+
+class Sequence(Opened):
+    """A list, a tuple or a set."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, fields: Fields, length: int | None, parts: list[Any]) -> None:
+        super().__init__(fields, length)
+        self.items = parts
+        if parts and _stands_for_rest(parts[-1], len(parts), length):
+            self.rest = parts.pop()
+
+    def index(self, segment: Any) -> int | None:
+        """Where in the whole list that is, shown or not."""
+        if type(segment) is not int:
+            return None
+        whole = len(self.items) if self.length is None else max(self.length, len(self.items))
+        index = segment if segment >= 0 else whole + segment
+        return index if index >= 0 else None
+
+    def size(self) -> int:
+        return len(self.items)
+
+    def _get(self, segment: Any) -> "Raw | Opened | None":
+        index = self.index(segment)
+        return self.items[index] if index is not None and index < len(self.items) else None
+
+    def put(self, segment: Any, value: "Raw | Opened", key: Raw | None) -> None:
+        index = self.index(segment)
+        if index is not None and index < len(self.items):
+            self.items[index] = value
+
+    def append(self, value: Raw) -> None:
+        if self.rest is None:
+            self.items.append(value)
+
+    def insert(self, segment: Any, value: Raw) -> None:
+        index = self.index(segment)
+        if index is not None and index < len(self.items) + (self.rest is None):
+            self.items.insert(index, value)
+
+    def add(self, value: Raw) -> None:
+        """To a set: it has no order, so what is new can be shown in any case."""
+        self.items.append(value)
+
+    def discard(self, value: Raw) -> None:
+        gone = _identity(value)
+        for index, item in enumerate(self.items):
+            if _identity(item) & gone:
+                del self.items[index]
+                return
+
+    def drop(self, segment: Any) -> None:
+        index = self.index(segment)
+        if index is not None and index < len(self.items):
+            del self.items[index]
+
+    def empty(self) -> None:
+        self.items, self.rest = [], None
+
+    def value(self) -> Any:
+        items = [item.written() if isinstance(item, Opened) else item for item in self.items]
+        return items if self.rest is None else [*items, self.rest]
+
+
+class Mapping(Opened):
+    """A dict."""
+
+    __slots__ = ("by_id", "entries")
+
+    def __init__(self, fields: Fields, length: int | None, parts: list[Raw]) -> None:
+        super().__init__(fields, length)
+        self.entries: dict[Key, tuple[Raw, Any]] = {}
+        self.by_id: dict[str, Key] = {}
+        for part in parts:
+            entry = some_fields(part)
+            key, value = entry.get("key", Raw(b"null")), entry.get("value", Raw(b"null"))
+            if _text(some_fields(key).get("type")) == "truncated_key":
+                self.rest = part
+            else:
+                self._enter(_key_of_node(key), key, value)
+
+    def _enter(self, name: Key, key: Raw, value: "Raw | Opened") -> None:
+        node_id = _text(some_fields(key).get("id"))
+        self.entries[name] = (key, value)
+        if node_id:
+            self.by_id[node_id] = name
+
+    def _name(self, segment: Any) -> Key | None:
+        """The key by which there is an entry for this segment."""
+        name = _key_of_segment(segment)
+        if name in self.entries:
+            return name
+        return self.by_id.get(segment) if isinstance(segment, str) else None
+
+    def size(self) -> int:
+        return len(self.entries)
+
+    def _get(self, segment: Any) -> "Raw | Opened | None":
+        name = self._name(segment)
+        return None if name is None else self.entries[name][1]
+
+    def put(self, segment: Any, value: "Raw | Opened", key: Raw | None) -> None:
+        standing = self._name(segment)
+        if standing is not None:
+            self.entries[standing] = (self.entries[standing][0], value)
+            return
+        if key is None or (segment is not None and _text(some_fields(key).get("type")) == "NoneType"):
+            key = _node_of_segment(segment, self.size())
+        self._enter(_key_of_segment(segment), key, value)
+
+    def drop(self, segment: Any) -> None:
+        name = self._name(segment)
+        if name is not None:
+            key, _ = self.entries.pop(name)
+            self.by_id.pop(_text(some_fields(key).get("id")) or "", None)
+
+    def empty(self) -> None:
+        self.entries, self.by_id, self.rest = {}, {}, None
+
+    def value(self) -> Any:
+        entries: list[Any] = [
+            {"key": key, "value": value.written() if isinstance(value, Opened) else value}
+            for key, value in self.entries.values()
+        ]
+        return entries if self.rest is None else [*entries, self.rest]
+
+
+class Attributes(Opened):
+    """An object."""
+
+    __slots__ = ("attributes",)
+
+    def __init__(self, fields: Fields, length: int | None, attributes: Fields) -> None:
+        super().__init__(fields, length)
+        self.rest = attributes.pop("...", None)
+        self.attributes: dict[str, Any] = attributes
+
+    def size(self) -> int:
+        return len(self.attributes)
+
+    def _get(self, segment: Any) -> "Raw | Opened | None":
+        return self.attributes.get(segment) if isinstance(segment, str) else None
+
+    def put(self, segment: Any, value: "Raw | Opened", key: Raw | None) -> None:
+        if isinstance(segment, str):
+            self.attributes[segment] = value
+
+    def drop(self, segment: Any) -> None:
+        if isinstance(segment, str):
+            self.attributes.pop(segment, None)
+
+    def empty(self) -> None:
+        self.attributes, self.rest = {}, None
+
+    def value(self) -> Any:
+        shown = {name: one.written() if isinstance(one, Opened) else one for name, one in self.attributes.items()}
+        return shown if self.rest is None else {**shown, "...": self.rest}
+
+
+def open_node(raw: Raw) -> Opened | None:
+    """None: there is nothing in it, or nothing that makes sense. RecursionError: it is nested too deeply."""
+    fields = some_fields(raw)
+    value, length = fields.pop("value", None), fields.pop("length", None)
+    whole = None if length is None else value_of(length)
+    count = whole if type(whole) is int and 0 <= whole < LARGEST else None
+    try:
+        match b"" if value is None else bytes(memoryview(value)[:1]):
+            case b"[" if value is not None:
+                parts = parts_of(value)
+                is_dict = some_fields(parts[0]).keys() >= {"key", "value"} if parts else _is_dict(fields)
+                return (Mapping if is_dict else Sequence)(fields, count, parts)
+            case b"{" if value is not None:
+                return Attributes(fields, count, fields_of(value))
+    except msgspec.MsgspecError:
+        pass
+    return None
+
+
+def some_fields(raw: "Raw | Opened") -> Fields:
+    """Of what should be an object; none where it is not."""
+    if isinstance(raw, Opened):
+        return raw.fields
+    try:
+        return fields_of(raw)
+    except msgspec.MsgspecError:
+        return {}
+
+
+def _text(raw: Raw | None) -> str:
+    value = None if raw is None else value_of(raw)
+    return value if isinstance(value, str) else ""
+
+
+def _is_dict(fields: Fields) -> bool:
+    return "dict" in _text(fields.get("type")).lower()
+
+
+def _stands_for_rest(raw: Raw, size: int, length: int | None) -> bool:
+    """Whether a list's last part is no item. One that is only too deep to be shown has the same type."""
+    fields = some_fields(raw)
+    if _text(fields.get("type")) != "truncated":
+        return False
+    return _text(fields.get("value")).startswith("...") or (length is not None and length > size)
+
+
+def _key_of_segment(segment: Any, depth: int = LONGEST_KEY) -> Key:
+    match segment:
+        case None:
+            return ("none",)
+        case bool():
+            return ("bool", segment)
+        case int() | float():
+            return ("number", segment)
+        case str():
+            return ("text", segment)
+        case list() if depth:
+            return ("tuple", *(_key_of_segment(part, depth - 1) for part in segment))
+    return ("unknown",)
+
+
+def _key_of_node(raw: Raw, depth: int = LONGEST_KEY) -> Key:
+    fields = some_fields(raw)
+    value = fields.get("value")
+    if _text(fields.get("type")) == "NoneType":
+        return ("none",)
+    match b"" if value is None else bytes(memoryview(value)[:1]):
+        case b"[" if depth and value is not None:
+            return ("tuple", *(_key_of_node(part, depth - 1) for part in parts_of(value)))
+        case b"" | b"[" | b"{" | b"n":
+            return ("id", _text(fields.get("id")))
+    return _key_of_segment(value_of(value))  # type: ignore[arg-type]
+
+
+def _node_of_segment(segment: Any, number: int) -> Raw:
+    """A key, where the client did not say what it looks like."""
+    kind = {"none": "NoneType", "bool": "bool", "text": "str", "number": type(segment).__name__, "tuple": "list"}
+    shape, *_ = _key_of_segment(segment)
+    value = "None" if segment is None else segment
+    if isinstance(segment, list):
+        value = [_node_of_segment(part, index) for index, part in enumerate(segment)] if shape == "tuple" else []
+    return Raw(write({"type": kind.get(str(shape), "object"), "value": value, "id": f"key_{number}"}))
+
+
+def _identity(raw: "Raw | Opened") -> frozenset[Key]:
+    """By what an element of a set is known."""
+    if isinstance(raw, Opened):
+        raw = Raw(write(raw.written()))
+    fields = some_fields(raw)
+    return frozenset((("id", _text(fields.get("id"))), (_text(fields.get("type")), _key_of_node(raw))))

@@ -1,0 +1,271 @@
+"""A scene: what a room's board shows, folded from what its heroes said.
+
+Rules
+  - Total: whatever is said is either done, and then it is to be relayed, or refused with a sentence that says why. A
+    refused message changes nothing.
+  - Whoever is shown the replay, and after it what is relayed, sees what he would have seen from the start.
+  - Bounded: see limits. An update costs the same however large the board is.
+  - Ids belong to the room. A hero owns what it spawned: events on it are his, and another hero's clearAll leaves it
+    alone. Anybody may write on what stands there, as a script does that attaches to what an earlier one left behind;
+    but not a hero whose own spawn was refused because the id was taken: he means another component.
+  - What we do not understand is relayed and retained: with its component where it names one, else with the board.
+
+Messages are kept as they came, in their `raw`, and said again in the replay: so what the scene has no idea of survives
+it, and nothing is serialised that has not changed.
+"""
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from msgspec import MsgspecError, Struct
+
+from actors.sidekick.scene.canvas import Canvas
+from actors.sidekick.scene.console import Console
+from actors.sidekick.scene.grid import Grid
+from actors.sidekick.scene.limits import Budget, Limits, refused
+from actors.sidekick.scene.texts import Texts
+from actors.sidekick.scene.tree import Component, Container, Hero, anything, cost_of, is_deep, keep
+from actors.sidekick.scene.viz import Viz
+from codec.sidekick import ROOT, ClearAll, Other, Remove, Spawn, Update, encode
+from codec.sidekick.shapes import ChangeParent
+
+Drawn = Spawn | Update | Remove | ClearAll | Other
+
+KINDS: dict[str, type[Component]] = {
+    "button": Texts,
+    "canvas": Canvas,
+    "column": Container,
+    "console": Console,
+    "grid": Grid,
+    "label": Texts,
+    "markdown": Texts,
+    "row": Container,
+    "textbox": Texts,
+    "viz": Viz,
+}
+MOST_OUTSIDERS = 64
+AWAY = "use another id, or a room of your own (?session=...)"
+
+NO_ONE: frozenset[Hero] = frozenset()
+
+
+class SceneStatistics(Struct, frozen=True):
+    components: int
+    memory: int
+    """As estimated, in bytes; never more than the limit."""
+    memory_limit: int
+    strokes: int
+    """On all canvases."""
+    forgotten: int
+    """Strokes that a newcomer will not be shown."""
+    unknown: int
+    """Retained messages that were not understood."""
+
+
+class Scene:
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
+        self._start()
+
+    def _start(self) -> None:
+        self._budget = Budget(self._limits)
+        self._root = Container(Other(ROOT, "spawn", ROOT), self._budget, ROOT)
+        self._components: dict[str, Component] = {}
+        self._unknown: dict[Hero, list[bytes]] = {}
+        """Retained messages that name no component, by hero."""
+
+    # --- fold -------------------------------------------------------------------------------------------------------
+
+    def fold(self, message: Drawn, hero: Hero = None) -> str | None:
+        """None: done, relay it. Else why it is refused; it must not be relayed."""
+        if type(message) is Update:  # nearly all there ever is
+            component = self._components.get(message.target)
+            if component is None or component.kind != message.component or hero in component.outsiders:
+                return self._not_here(message, component, hero)
+            action = component.actions.get(type(message.payload))
+            if action is not None:
+                return action(component, message.payload.options, message)  # type: ignore[union-attr]
+        match message:
+            case Update(payload=ChangeParent(options=options)):
+                return self._move(message, options.parent, options.insert_before)
+            case Spawn():
+                return self._spawn(message, message.parent, hero)
+            case Remove():
+                return self._remove(message, hero)
+            case ClearAll():
+                self._start()
+            case Other():
+                return self._fold_unknown(message, hero)
+            case Update():
+                return refused(message, f"a {message.component} has no such action")
+        return None
+
+    def clear(self, message: ClearAll, others: Collection[Hero] = NO_ONE) -> list[Drawn]:
+        """A hero's clearAll, and what to relay in its place: all goes except what is owned by one of these others (and
+        what stands inside something that goes)."""
+        standing = [one for one in self._root.subtree() if one is not self._root]
+        if not any(one.hero in others for one in standing) and self._unknown.keys().isdisjoint(others):
+            self._start()
+            return [message]
+        for hero in self._unknown.keys() - set(others):
+            self._budget.left += cost_of(self._unknown.pop(hero))
+        removals: list[Drawn] = []
+        for one in standing:
+            if one.hero not in others and one.target in self._components:
+                removals.append(Remove(one.kind, one.target, encode(Remove(one.kind, one.target))))
+                self._take_away(one)
+        return removals
+
+    def _not_here(self, message: Update | Remove | Other, component: Component | None, hero: Hero) -> str:
+        if component is None:
+            wrong = "there is no such component: spawn it first"
+        elif hero in component.outsiders:
+            wrong = f"this id belongs to another script: {AWAY}"
+        else:
+            wrong = f"this is a {component.kind}"
+        return refused(message, wrong)
+
+    # --- the tree ---------------------------------------------------------------------------------------------------
+
+    def _spawn(self, message: Spawn | Other, parent: str, hero: Hero) -> str | None:
+        target, limits = message.target or ROOT, self._limits
+        if target == ROOT:
+            return refused(message, f"'{ROOT}' is the board itself: use another id")
+        standing = self._components.get(target)
+        if standing is not None:
+            if standing.hero == hero:
+                return refused(message, "this id is taken: use another one, or remove what has it")
+            if len(standing.outsiders) < MOST_OUTSIDERS:
+                standing.outsiders |= {hero}
+            return refused(message, f"this id is taken by another script: {AWAY}")
+        container, wrong = self._container(parent, hero)
+        if container is None:
+            return refused(message, wrong)
+        if len(self._components) >= limits.components:
+            return refused(message, f"the board has {limits.components:,} components, which is all it takes")
+        if container.depth() >= limits.depth:
+            return refused(message, f"this would be in more than {limits.depth} containers, one in another")
+        if is_deep(message.raw):
+            return refused(message, "its payload is nested too deeply")
+        make = KINDS.get(message.component, Component) if type(message) is Spawn else Component
+        component = make(message, self._budget, parent, hero)
+        if wrong := component.fault() or "":
+            return refused(message, wrong)
+        cost = component.cost()
+        if cost > self._budget.left:
+            return self._budget.refusal(message)
+        self._budget.left -= cost
+        self._components[target] = component
+        component.place(container)
+        return None
+
+    def _move(self, message: Update | Other, parent: str, before: str | None) -> str | None:
+        component = self._components[message.target or ROOT]
+        container, wrong = self._container(parent, component.hero)
+        if container is None:
+            return refused(message, wrong)
+        if component in container.above():
+            return refused(message, f"'{parent}' is in it, or is it: nothing can be put into itself")
+        if before is not None and (before == component.target or before not in container.children):
+            return refused(message, f"options.insertBefore must be another component in '{parent}'")
+        if container.depth() + component.levels() >= self._limits.depth:
+            return refused(message, f"this would be in more than {self._limits.depth} containers, one in another")
+        component.place(container, before)
+        return None
+
+    def _container(self, name: str, hero: Hero) -> tuple[Component | None, str]:
+        """The container of this name that this hero can put something into, else why there is none."""
+        if name == ROOT:
+            return self._root, ""
+        container = self._components.get(name)
+        if container is None:
+            return None, f"there is no container '{name}': spawn it first"
+        if not container.contains:
+            return None, f"'{name}' is a {container.kind}, which cannot contain anything: use a row or a column"
+        if hero in container.outsiders:
+            return None, f"'{name}' belongs to another script: {AWAY}"
+        return container, ""
+
+    def _remove(self, message: Remove | Other, hero: Hero) -> str | None:
+        component = self._components.get(message.target or ROOT)
+        if component is None or hero in component.outsiders:
+            return self._not_here(message, component, hero)
+        self._take_away(component)
+        return None
+
+    def _take_away(self, component: Component) -> None:
+        if component.parent is not None:
+            del component.parent.children[component.target]
+        for one in component.subtree():
+            del self._components[one.target]
+            self._budget.left += one.cost()
+
+    # --- what we do not understand ----------------------------------------------------------------------------------
+
+    def _fold_unknown(self, message: Other, hero: Hero) -> str | None:
+        if message.src is not None:
+            return None  # what a UI says changes nothing
+        payload = _payload(message.raw)
+        if message.type == "spawn" and message.target:
+            parent = payload.get("parent")
+            return self._spawn(message, parent if isinstance(parent, str) else ROOT, hero)
+        component = self._components.get(message.target or ROOT)
+        if message.type in ("update", "remove") and (
+            component is None or component.kind != message.component or hero in component.outsiders
+        ):
+            return self._not_here(message, component, hero)
+        match message.type, payload:
+            case "remove", _:
+                return self._remove(message, hero)
+            case "update", {"action": "changeParent", "options": {"parent": str(parent), **options}}:
+                before = options.get("insertBefore")
+                return self._move(message, parent, before if isinstance(before, str) else None)
+        if component is None:
+            is_kept = keep(self._unknown.setdefault(hero, []), message.raw, self._budget)
+        else:
+            is_kept = keep(component.unknown, message.raw, self._budget)
+        return None if is_kept else self._budget.refusal(message)
+
+    # --- what it is now ---------------------------------------------------------------------------------------------
+
+    def replay(self) -> Iterator[bytes]:
+        """The board as canonical messages, for somebody whose board is empty. Nothing may be folded meanwhile."""
+        for component in self._root.subtree():
+            if component is not self._root:
+                yield from component.frames()
+        for messages in self._unknown.values():
+            yield from messages
+
+    def repaint(self, target: str) -> Iterator[bytes]:
+        """What was drawn on the canvases in a component (or on itself): the released UI blanks a canvas that moves."""
+        component = self._components.get(target)
+        for one in component.subtree() if component is not None else ():
+            if isinstance(one, Canvas):
+                yield from one.updates()
+
+    def owner(self, target: str) -> Hero | None:
+        """The hero that spawned this; None if nobody did."""
+        component = self._components.get(target)
+        return None if component is None else component.hero
+
+    def statistics(self) -> SceneStatistics:
+        components = self._components.values()
+        canvases = [one for one in components if isinstance(one, Canvas)]
+        return SceneStatistics(
+            components=len(components),
+            memory=self._budget.spent,
+            memory_limit=self._limits.memory,
+            strokes=sum(one.strokes for one in canvases),
+            forgotten=sum(one.forgotten for one in canvases),
+            unknown=sum(len(one.unknown) for one in components) + sum(map(len, self._unknown.values())),
+        )
+
+
+def _payload(raw: bytes) -> dict[str, Any]:
+    """Of a message that we do not understand; nothing where it makes no sense."""
+    try:
+        message = anything(raw)
+    except (MsgspecError, RecursionError):
+        return {}
+    payload = message.get("payload") if isinstance(message, dict) else None
+    return payload if isinstance(payload, dict) else {}

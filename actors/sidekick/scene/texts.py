@@ -1,0 +1,44 @@
+"""Labels, buttons, markdowns and textboxes: components of which the last thing said is all there is to know.
+
+The last message of each action is kept as it came. So the state needs no names of its own, and fields that we do not
+know come back with it.
+"""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from actors.sidekick.scene.limits import Budget
+from actors.sidekick.scene.tree import Actions, Component, Hero
+from codec.sidekick import Spawn, Update
+from codec.sidekick.shapes import SetPlaceholder, SetSource, SetText, SetValue
+
+SAYING = 150
+"""What a retained message costs beside its bytes."""
+
+
+class Texts(Component):
+    __slots__ = ("latest",)
+
+    contains = False
+
+    def __init__(self, message: Spawn, budget: Budget, parent: str, hero: Hero = None) -> None:
+        super().__init__(message, budget, parent, hero)
+        self.latest: dict[str, bytes] = {}
+
+    def say(self, _: object, message: Update) -> str | None:
+        action, raw = message.action, message.raw
+        before = self.latest.get(action)
+        cost = len(raw) + SAYING if before is None else len(raw) - len(before)
+        if cost > 0 and cost > self.budget.left:
+            return self.budget.refusal(message)
+        self.budget.left -= cost
+        self.latest[action] = raw
+        return None
+
+    def updates(self) -> Iterator[bytes]:
+        return iter(self.latest.values())
+
+    def held(self) -> int:
+        return sum(map(len, self.latest.values())) + SAYING * len(self.latest)
+
+    actions: ClassVar[Actions] = dict.fromkeys((SetText, SetSource, SetValue, SetPlaceholder), say)

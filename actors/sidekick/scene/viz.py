@@ -1,0 +1,275 @@
+"""A viz: variables by name, each a tree that is updated at paths.
+
+What an update does
+
+    set, setitem            the value at the path; at the empty path of a `set`, a variable is made, or made anew
+    append                  the value at the end. The path leads to the list, or (as released clients have it) to the
+                            new place in it, the last segment being the length until now
+    insert                  the value before the item at the path
+    pop, remove, delitem    no item at the path any more
+    add_set                 the value into the set at the path
+    discard_set             the item that is this value (by type and value, or by id) leaves the set at the path.
+                            Released clients do not say which one left (NoneType): then all stay, and only the length
+                            tells that there are fewer; unless it is 0
+    clear                   the value in place of what is at the path; without one (or NoneType), nothing is in it
+    removeVariable          there is no such variable any more
+
+Rules
+  - A segment finds a dict's entry by its key's value (of the same type: 1 is not true; a tuple by its items), else by
+    its key's id; a list's item by its index, a negative one from the end of the whole length; an object's attribute.
+  - What happens to items that are not shown changes the length only; what cannot be reached at all changes nothing.
+  - The length becomes what the update says; else, where there was one, the number of items, if all of them are shown.
+
+A variable can be 11 MB of JSON, and ten times that as Python objects, so it stays JSON but for the nodes on paths that
+were changed (see nodes). An untouched variable is the very message in which it came. One that has been patched for more
+bytes than it had is written anew, in one piece. So it costs, within a small factor, what is counted: its bytes.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+import msgspec
+from msgspec import Raw
+
+from actors.sidekick.scene.limits import Budget, refused
+from actors.sidekick.scene.nodes import Opened, Sequence, open_node
+from actors.sidekick.scene.tree import Actions, Component, Hero, write
+from codec.sidekick import Spawn, Update
+from codec.sidekick.shapes import VizChange, VizNode, VizOptions
+
+VARIABLE = 300
+PATCHES = 64 * 1024
+"""So many bytes of patches at least, until a variable is written anew."""
+LONGEST_PATH = 16
+"""Clients show 5 levels."""
+LONGEST_NAME = 1_000
+
+
+NULL = Raw(b"null")
+
+
+class _Nodes(msgspec.Struct):
+    value: Raw = msgspec.field(name="valueRepresentation", default=NULL)
+    key: Raw = msgspec.field(name="keyRepresentation", default=NULL)
+
+
+class _Change(msgspec.Struct):
+    options: _Nodes
+
+
+class _Message(msgspec.Struct):
+    """An update, its nodes as they were written."""
+
+    payload: _Change
+
+
+read = msgspec.json.Decoder(_Message).decode
+
+
+class Variable:
+    __slots__ = ("patched", "size", "tree", "weight")
+
+    def __init__(self, raw: bytes) -> None:
+        self.tree: bytes | Raw | Opened = raw
+        """The message that set it; or its node, closed or open."""
+        self.size = len(raw)
+        """When it was last in one piece."""
+        self.patched = 0
+        """Bytes since then."""
+        self.weight = VARIABLE + len(raw)
+
+    def root(self) -> Opened | None:
+        if isinstance(self.tree, bytes):
+            self.tree = read(self.tree).payload.options.value
+        if not isinstance(self.tree, Opened):
+            self.tree = open_node(self.tree) or self.tree
+        return self.tree if isinstance(self.tree, Opened) else None
+
+    def node(self, path: list[Any]) -> Opened | None:
+        """What is at the path, opened; None where there is nothing, or nothing in it."""
+        node = self.root()
+        for segment in path:
+            if node is None:
+                return None
+            node = node.child(segment)
+        return node
+
+
+class Viz(Component):
+    __slots__ = ("variables",)
+
+    contains = False
+
+    def __init__(self, message: Spawn, budget: Budget, parent: str, hero: Hero = None) -> None:
+        super().__init__(message, budget, parent, hero)
+        self.variables: dict[str, Variable] = {}
+
+    def change(self, options: VizOptions, message: Update) -> str | None:
+        assert isinstance(message.payload, VizChange)
+        name, path, action = message.payload.variable_name, options.path or [], message.payload.action
+        if len(name) > LONGEST_NAME:
+            return refused(message, f"variableName must not be longer than {LONGEST_NAME:,} characters")
+        if len(path) > LONGEST_PATH:
+            return refused(message, f"options.path must not be longer than {LONGEST_PATH} steps")
+        if action in NEED_VALUE and options.value_representation is None:
+            return refused(message, "options.valueRepresentation is missing")
+        variable = self.variables.get(name)
+        if not path and action == "set":
+            return self._set(name, message.raw, message)
+        if variable is None:
+            return refused(message, f"there is no variable '{name[:40]}': set it first")
+        if action == "removeVariable":
+            self.budget.left += variable.weight
+            del self.variables[name]
+            return None
+        try:
+            if not path and action == "clear" and _says_which(message):
+                return self._set(name, set_message(self.target, name, _nodes(message).value), message)
+            return self._patch(message, variable, path)
+        except (RecursionError, msgspec.MsgspecError):  # the codec had more room on the stack, or took the last of two
+            return refused(message, "this variable is nested too deeply to be changed, or says something twice")
+
+    def _set(self, name: str, raw: bytes, message: Update) -> str | None:
+        before, after = self.variables.get(name), Variable(raw)
+        cost = after.weight - (before.weight if before else 0)
+        if cost > 0 and cost > self.budget.left:
+            return self.budget.refusal(message)
+        self.budget.left -= cost
+        self.variables[name] = after
+        return None
+
+    def _patch(self, message: Update, variable: Variable, path: list[Any]) -> str | None:
+        cost = 0 if message.action in TAKING else len(message.raw)
+        if cost > self.budget.left:
+            return self.budget.refusal(message)
+        ACTIONS[message.action](variable, path, message)
+        self.budget.left -= cost
+        variable.weight += cost
+        variable.patched += len(message.raw)
+        if variable.patched > variable.size + PATCHES:
+            self._write_anew(variable)
+        return None
+
+    def _write_anew(self, variable: Variable) -> None:
+        if isinstance(variable.tree, Opened):
+            variable.tree = Raw(write(variable.tree.written()))
+            variable.size, variable.patched = len(memoryview(variable.tree)), 0
+            self.budget.left += variable.weight - (VARIABLE + variable.size)
+            variable.weight = VARIABLE + variable.size
+
+    def updates(self) -> Iterator[bytes]:
+        for name, variable in self.variables.items():
+            tree = variable.tree
+            if isinstance(tree, bytes):
+                yield tree
+            else:
+                yield set_message(self.target, name, tree.written() if isinstance(tree, Opened) else tree)
+
+    def held(self) -> int:
+        return sum(variable.weight for variable in self.variables.values())
+
+    actions: ClassVar[Actions] = {VizChange: change}
+
+
+def set_message(target: str, name: str, node: Any) -> bytes:
+    payload = {"action": "set", "variableName": name, "options": {"path": [], "valueRepresentation": node}}
+    return write({"id": 0, "component": "viz", "type": "update", "target": target, "payload": payload})
+
+
+def is_none(node: VizNode | None) -> bool:
+    """Whether this stands for no node at all, or for None, which released clients send in its place."""
+    return node is None or node.get("type") == "NoneType"
+
+
+def _nodes(message: Update) -> _Nodes:
+    """The nodes as they were written, in memory of their own."""
+    nodes = read(message.raw).payload.options
+    return _Nodes(nodes.value.copy(), nodes.key.copy())
+
+
+# --- what each action does at its path; nothing, where that leads nowhere --------------------------------------------
+
+
+def _length(message: Update) -> int | None:
+    return message.payload.options.length  # type: ignore[union-attr]
+
+
+def _says_which(message: Update) -> bool:
+    return not is_none(message.payload.options.value_representation)  # type: ignore[union-attr]
+
+
+def _put(variable: Variable, path: list[Any], message: Update) -> None:
+    node, nodes = variable.node(path[:-1]), _nodes(message)
+    if node is not None and path:
+        node.put(path[-1], nodes.value, None if nodes.key == NULL else nodes.key)
+        node.settle(_length(message))
+
+
+def _append(variable: Variable, path: list[Any], message: Update) -> None:
+    node = variable.node(path[:-1])
+    if path and isinstance(node, Sequence) and node.index(path[-1]) not in (node.length, node.size()):
+        inner = node.child(path[-1])
+        node = inner if isinstance(inner, Sequence) else node
+    if isinstance(node, Sequence):
+        node.append(_nodes(message).value)
+        node.settle(_length(message))
+
+
+def _insert(variable: Variable, path: list[Any], message: Update) -> None:
+    node = variable.node(path[:-1])
+    if isinstance(node, Sequence) and path:
+        node.insert(path[-1], _nodes(message).value)
+        node.settle(_length(message))
+
+
+def _drop(variable: Variable, path: list[Any], message: Update) -> None:
+    node = variable.node(path[:-1])
+    if node is not None and path:
+        node.drop(path[-1])
+        node.settle(_length(message))
+
+
+def _add(variable: Variable, path: list[Any], message: Update) -> None:
+    node = variable.node(path)
+    if isinstance(node, Sequence):
+        node.add(_nodes(message).value)
+        node.settle(_length(message))
+
+
+def _discard(variable: Variable, path: list[Any], message: Update) -> None:
+    node = variable.node(path)
+    if not isinstance(node, Sequence):
+        return
+    length = _length(message)
+    if length == 0:
+        node.empty()
+    elif _says_which(message):
+        node.discard(_nodes(message).value)
+    elif length is None:
+        return
+    node.settle(length)
+
+
+def _clear(variable: Variable, path: list[Any], message: Update) -> None:
+    if _says_which(message) and (parent := variable.node(path[:-1])) is not None:
+        parent.put(path[-1], _nodes(message).value, None)
+    elif (node := variable.node(path)) is not None:
+        node.empty()
+        node.settle(_length(message) or 0)
+
+
+ACTIONS: dict[str, Callable[[Variable, list[Any], Update], None]] = {
+    "set": _put,
+    "setitem": _put,
+    "append": _append,
+    "insert": _insert,
+    "pop": _drop,
+    "remove": _drop,
+    "delitem": _drop,
+    "add_set": _add,
+    "discard_set": _discard,
+    "clear": _clear,
+}
+NEED_VALUE = frozenset(("set", "setitem", "append", "insert", "add_set"))
+TAKING = frozenset(("pop", "remove", "delitem", "discard_set"))
+"""What leaves nothing more to retain than there was."""

@@ -1,0 +1,384 @@
+"""Sidekick's relay beside a Node `ws` relay that does what the original one does, over real sockets.
+
+Sides
+  - Ours is `python supervisor.py`, with everything on: messages are checked, and folded into the scene of their room.
+    Another command, with {port} in it, can be given in TROUPE_BENCH_RELAY.
+  - Node's parses, checks, serialises again and sends to all others, with `perMessageDeflate` off and without logging.
+    Its package `ws` is installed by npm, once, into a cache of this machine.
+  - The TCP splice hands on bytes without looking at them: the limit that sockets set.
+
+Units and goals
+  - A message is an update of a grid, of about 100 bytes. Messages per second are counted at the hero, and each has come
+    to every UI. At most WINDOW of them are on their way: what we compare is speed, not how much is kept.
+  - A ping-pong is an update to a UI and then an event back to the hero. Half of Node's speed is accepted: a goal of 1/2.
+  - Costs of ours alone are set beside what is allowed, which is a goal of 1. Memory is resident memory of the process.
+"""
+
+import os
+import resource
+import select
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median, quantiles
+from typing import TypeVar
+
+from bench.contenders.client import CHUNK, PATIENCE, Client, Stuck, compact, flow, masked
+from bench.harness import BYTES, MESSAGES, MICROSECONDS, Result, Unit
+
+NAME = "relay"
+ABOUT = "Sidekick's relay, with scene and checks, beside a Node ws relay and a TCP splice"
+
+SLICE = 0.3
+"""Seconds, of each side in each round."""
+WINDOW = 2000
+PING_PONGS = 300
+SECONDS_ALONE = 3.0
+"""For each of the 21 rounds that are usual, that what only we are measured in may take."""
+RATE = 4000
+"""Messages a second, over all rooms."""
+IDLE = 1000
+
+T = TypeVar("T")
+PERCENT = Unit("%", cost=True)
+ROOT = Path(__file__).parent.parent
+CONTENDERS = ROOT / "bench" / "contenders"
+
+UPDATE = compact(
+    {
+        "component": "grid",
+        "type": "update",
+        "target": "g1",
+        "payload": {"action": "setColor", "options": {"x": 3, "y": 14, "color": "red"}},
+    }
+)
+CLICK = compact({"component": "grid", "type": "event", "src": "g1", "payload": {"event": "click", "x": 3, "y": 14}})
+SPAWN = {"component": "grid", "type": "spawn", "target": "g1", "payload": {"numColumns": 20, "numRows": 20}}
+
+
+def announce(peer_id: str, role: str) -> dict[str, object]:
+    payload = {"peerId": peer_id, "role": role, "status": "online", "version": "1", "timestamp": 1_700_000_000_000}
+    return {"id": 0, "component": "system", "type": "announce", "payload": payload}
+
+
+# -- the sides
+
+
+@dataclass(frozen=True)
+class Relay:
+    name: str
+    command: Sequence[str]
+    environ: Mapping[str, str] = field(default_factory=dict)
+    masks: bool = False
+    """It hands on frames as they came, masked."""
+
+
+class Running:
+    def __init__(self, relay: Relay, port: int, process: subprocess.Popen[bytes]) -> None:
+        self.relay = relay
+        self.port = port
+        self._process = process
+
+    def cpu(self) -> float:
+        """Seconds, of all its threads."""
+        threads = Path(f"/proc/{self._process.pid}/task").glob("*/schedstat")
+        return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9
+
+    def resident(self) -> int:
+        pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGESIZE")
+
+    def size(self, frame: bytes) -> int:
+        """Of what comes of a masked frame."""
+        return len(frame) - (0 if self.relay.masks else 4)
+
+
+@contextmanager
+def running(relay: Relay) -> Iterator[Running]:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    with tempfile.TemporaryDirectory(prefix="bench-relay-") as place, open(Path(place, "log"), "wb") as log:
+        command = [part.format(port=port, place=place) for part in relay.command]
+        process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **relay.environ}, stdout=log, stderr=log)
+        try:
+            _wait_until_open(port, process, Path(place, "log"))
+            yield Running(relay, port, process)
+        finally:
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _wait_until_open(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    begun = time.monotonic()
+    while process.poll() is None and time.monotonic() < begun + PATIENCE:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise Stuck(f"a relay did not start: {log.read_text(errors='replace')[-2000:]}")
+
+
+def ours() -> Relay:
+    if command := os.environ.get("TROUPE_BENCH_RELAY"):
+        return Relay("ours", shlex.split(command))
+    settings = ["--set", "sidekick.port={port}", "--set", "console.port=0", "--state-dir", "{place}/state"]
+    return Relay("ours", [sys.executable, str(ROOT / "supervisor.py"), *settings])
+
+
+def splice() -> Relay:
+    return Relay("TCP splice", [sys.executable, "-m", "bench.contenders.splice", "{port}"], masks=True)
+
+
+def node() -> Relay | str:
+    """Or why there is none."""
+    program, npm = shutil.which("node"), shutil.which("npm")
+    if program is None or npm is None:
+        return "node and npm are not installed"
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "troupe-bench")
+    if not (cache / "node_modules" / "ws").is_dir():
+        cache.mkdir(parents=True, exist_ok=True)
+        install = [npm, "install", "--no-audit", "--no-fund", "--prefix", str(cache), "ws@8"]
+        done = subprocess.run(install, cwd=cache, capture_output=True, text=True, timeout=120)
+        if done.returncode:
+            return "npm could not install ws: " + (done.stderr.strip().splitlines() or ["no reason given"])[-1][:60]
+    return Relay("Node ws", [program, str(CONTENDERS / "relay.js"), "{port}"], {"NODE_PATH": str(cache / "node_modules")})
+
+
+# -- peers of a relay
+
+
+@dataclass
+class Board:
+    """A hero with a grid, and those who watch it."""
+
+    relay: Running
+    hero: Client
+    screens: list[Client]
+
+    @property
+    def all(self) -> list[Client]:
+        return [self.hero, *self.screens]
+
+    def send(self, messages: int) -> float:
+        """Seconds until all screens have so many messages."""
+        frame = masked(UPDATE)
+        block = frame * (CHUNK // len(frame))
+        return flow(
+            self.hero,
+            self.screens,
+            lambda most: block[: most * len(frame)],
+            messages,
+            sent_size=len(frame),
+            received_size=self.relay.size(frame),
+            window=WINDOW,
+        )
+
+    def ping_pong(self, times: int) -> list[float]:
+        """Seconds of each update with the event that answers it."""
+        ping, pong = masked(UPDATE), masked(CLICK)
+        ping_size, pong_size = self.relay.size(ping), self.relay.size(pong)
+        hero, screen = self.hero.socket, self.screens[0].socket
+        taken = []
+        for _ in range(times):
+            begun = time.perf_counter()
+            hero.sendall(ping)
+            screen.recv(ping_size, socket.MSG_WAITALL)
+            screen.sendall(pong)
+            hero.recv(pong_size, socket.MSG_WAITALL)
+            taken.append(time.perf_counter() - begun)
+        return taken
+
+
+@contextmanager
+def board(relay: Running, screens: int, session: str | None = None) -> Iterator[Board]:
+    with opened([relay.port] * (1 + screens), session) as (hero, *watching):
+        hero.send(announce("hero", "hero"), SPAWN)
+        settle([hero])
+        for number, screen in enumerate(watching):
+            screen.send(announce(f"screen {number}", "sidekick"))
+        settle([hero, *watching])
+        yield Board(relay, hero, watching)
+
+
+@contextmanager
+def opened(ports: Sequence[int], session: str | None = None) -> Iterator[list[Client]]:
+    with ExitStack() as stack:
+        clients = []
+        for port in ports:
+            clients.append(Client(port, session))
+            stack.callback(clients[-1].close)
+        yield clients
+
+
+def settle(clients: Sequence[Client], quiet: float = 0.3) -> None:
+    """Read until nothing more comes."""
+    poll = select.epoll()
+    by_number = {client.socket.fileno(): client for client in clients}
+    for number in by_number:
+        poll.register(number, select.EPOLLIN)
+    while ready := poll.poll(quiet):
+        for number, _ in ready:
+            by_number[number].drop()
+    poll.close()
+
+
+# -- the cases
+
+
+def run(rounds: int) -> Iterator[Result]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 8192)), hard))
+    mine, theirs = ours(), node()
+    peers = [theirs, splice()] if isinstance(theirs, Relay) else [splice()]
+    absent = theirs if isinstance(theirs, str) else None
+    for screens, goal in ((1, 2.0), (10, 12.0), (100, 12.0)):
+        yield from _throughput(mine, peers, screens, goal, rounds, absent)
+    yield from _ping_pong(mine, peers, rounds, absent)
+    seconds = max(2.0, SECONDS_ALONE * rounds)
+    yield from _idle(mine, min(seconds, 10.0))
+    yield _stalled(mine, seconds)
+    yield from _rooms(mine, rounds)
+
+
+def _throughput(
+    mine: Relay, peers: Sequence[Relay], screens: int, goal: float, rounds: int, absent: str | None
+) -> Iterator[Result]:
+    case = f"1 hero to {screens} UI{'s' * (screens > 1)}"
+    with boards([mine, *peers], screens) as each:
+        sizes = [_messages_in(board, SLICE) for board in each]
+        figures = _in_turns([lambda b=b, n=n: n / b.send(n) for b, n in zip(each, sizes, strict=True)], rounds)
+    if absent:
+        yield Result(NAME, case, "Node ws", None, None, MESSAGES.name, None, goal, absent)
+    for peer, theirs in zip(peers, figures[1:], strict=True):
+        pairs = list(zip(figures[0], theirs, strict=True))
+        yield Result.between(NAME, case, peer.name, pairs, MESSAGES, None if peer.masks else goal)
+
+
+def _ping_pong(mine: Relay, peers: Sequence[Relay], rounds: int, absent: str | None) -> Iterator[Result]:
+    with boards([mine, *peers], 1) as each:
+        for board in each:
+            board.ping_pong(PING_PONGS)
+        slices = _in_turns([lambda b=b: b.ping_pong(PING_PONGS) for b in each], rounds)
+    for case, figure in (("ping-pong, p50", median), ("ping-pong, p99", lambda all_: quantiles(all_, n=100)[98])):
+        mine_, *others = [[figure(taken) * 1e6 for taken in side] for side in slices]
+        if absent:
+            yield Result(NAME, case, "Node ws", None, None, MICROSECONDS.name, None, 0.5, absent)
+        for peer, theirs in zip(peers, others, strict=True):
+            pairs = list(zip(mine_, theirs, strict=True))
+            yield Result.between(NAME, case, peer.name, pairs, MICROSECONDS, None if peer.masks else 0.5)
+
+
+def _idle(mine: Relay, seconds: float) -> Iterator[Result]:
+    with running(mine) as relay, board(relay, 1):
+        before = relay.resident()
+        with opened([relay.port] * IDLE) as clients:
+            for number, client in enumerate(clients):
+                client.send(announce(f"idle {number}", "hero"))
+            settle(clients, 1.0)
+            each = (relay.resident() - before) / IDLE
+            cpu, begun = relay.cpu(), time.perf_counter()
+            time.sleep(seconds)
+            share = 100 * (relay.cpu() - cpu) / (time.perf_counter() - begun)
+    case = f"{IDLE:,} idle peers"
+    yield Result.between(NAME, case, "memory allowed for each", [(each, 64_000.0)], BYTES, goal=1.0)
+    yield Result.between(NAME, case, "CPU allowed for all", [(max(share, 0.001), 1.0)], PERCENT, goal=1.0)
+
+
+def _stalled(mine: Relay, seconds: float) -> Result:
+    """A hero at full speed, a UI that keeps up, and one that reads nothing."""
+    with running(mine) as relay, board(relay, 2) as board_:
+        board_.screens.pop()
+        messages = _messages_in(board_, SLICE)
+        warm = time.perf_counter() + seconds / 6
+        while time.perf_counter() < warm:
+            board_.send(messages)
+        before, end = relay.resident(), time.perf_counter() + seconds
+        while time.perf_counter() < end:
+            board_.send(messages)
+        grown = max(1.0, float(relay.resident() - before))
+    return Result.between(NAME, f"a stalled UI, {seconds:.0f} s", "growth allowed", [(grown, 2e6)], BYTES, goal=1.0)
+
+
+def _rooms(mine: Relay, rounds: int) -> Iterator[Result]:
+    """What a message costs the server, at the same rate over all rooms."""
+    costs: dict[int, list[float]] = {}
+    for rooms in (10, 100, 1000):
+        with running(mine) as relay, ExitStack() as stack:
+            each = [stack.enter_context(_quick_board(relay, f"room{number}")) for number in range(rooms)]
+            settle([client for board in each for client in board.all], 1.0)
+            _drip(relay, each, 1.0)
+            costs[rooms] = [_drip(relay, each, SLICE * 2) for _ in range(rounds)]
+    for rooms in (100, 1000):
+        pairs = list(zip(costs[rooms], costs[10], strict=True))
+        yield Result.between(NAME, f"a message, in {rooms:,} rooms", "in 10 rooms", pairs, MICROSECONDS, goal=1 / 1.5)
+
+
+@contextmanager
+def _quick_board(relay: Running, session: str) -> Iterator[Board]:
+    with opened([relay.port] * 2, session) as (hero, screen):
+        hero.send(announce("hero", "hero"), SPAWN)
+        screen.send(announce("screen", "sidekick"))
+        yield Board(relay, hero, [screen])
+
+
+def _drip(relay: Running, boards: Sequence[Board], seconds: float) -> float:
+    """Microseconds of the server's CPU for each message."""
+    frame = masked(UPDATE)
+    poll = select.epoll()
+    screens = {board.screens[0].socket.fileno(): board.screens[0] for board in boards}
+    for number, screen in screens.items():
+        poll.register(number, select.EPOLLIN)
+        screen.received = 0
+    messages = round(RATE * seconds)
+    cpu, begun, sent = relay.cpu(), time.perf_counter(), 0
+    while sum(screen.received for screen in screens.values()) < messages * relay.size(frame):
+        due = min(messages, round((time.perf_counter() - begun) * RATE))
+        for number in range(sent, due):
+            boards[number % len(boards)].hero.socket.sendall(frame)
+        sent = max(sent, due)
+        for number, _ in poll.poll(0.002):
+            screens[number].drop()
+        if time.perf_counter() > begun + PATIENCE:
+            raise Stuck(f"of {messages} messages over {len(boards)} rooms not all arrived")
+    poll.close()
+    return (relay.cpu() - cpu) / messages * 1e6
+
+
+@contextmanager
+def boards(relays: Sequence[Relay], screens: int) -> Iterator[list[Board]]:
+    with ExitStack() as stack:
+        yield [stack.enter_context(board(stack.enter_context(running(relay)), screens)) for relay in relays]
+
+
+def _messages_in(board: Board, seconds: float) -> int:
+    """How many make a slice; also a warm-up, for engines that need one."""
+    messages = 500
+    while True:
+        took = min(board.send(messages) for _ in range(3))
+        if took > seconds / 2:
+            return round(messages * seconds / took)
+        messages *= 2
+
+
+def _in_turns(sides: Sequence[Callable[[], T]], rounds: int) -> list[list[T]]:
+    """What each gives in each round; each round begins with another of them."""
+    given: list[list[T]] = [[] for _ in sides]
+    for number in range(rounds):
+        for place in range(len(sides)):
+            turn = (number + place) % len(sides)
+            given[turn].append(sides[turn]())
+    return given

@@ -1,0 +1,391 @@
+"""A room and its peers, on a stage of their own under the mock clock: the connection flow of both specs, and what goes
+wrong in it. The lines are ours, the wire's end is seen as plain JSON."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import msgspec
+import trio
+import trio.testing
+
+from actors.kernel import ActorRef, ChildSpec, run, supervisor_spec
+from actors.sidekick.desk import Desk, Peers, Rooms, Seat
+from actors.sidekick.room import FORSAKEN_AFTER, GRACE
+
+Json = dict[str, Any]
+
+
+class Line:
+    """The way to one peer: keeps what it was sent; can be told to be slow."""
+
+    def __init__(self) -> None:
+        self.got: list[Json] = []
+        self.slow = False
+        self.closed: tuple[int, str] | None = None
+        self._drained: Callable[[], None] | None = None
+
+    def frame(self, text: bytes) -> bytes:
+        return text + b"\n"
+
+    def offer(self, frames: bytes) -> bool:
+        if self.slow:
+            return False
+        self.got += [msgspec.json.decode(line) for line in frames.splitlines()]
+        return True
+
+    def restart(self, frames: bytes) -> bool:
+        return self.offer(frames)
+
+    def on_drained(self, call: Callable[[], None]) -> None:
+        self._drained = call
+
+    def hang_up(self, code: int, reason: str) -> None:
+        self.closed = (code, reason)
+
+    def drain(self) -> None:
+        self.slow = False
+        assert self._drained is not None
+        self._drained()
+
+    def kinds(self) -> list[str]:
+        return [f"{one.get('component', one.get('module'))}/{one.get('type', one.get('method'))}" for one in self.got]
+
+    def take(self) -> list[Json]:
+        got, self.got = self.got, []
+        return got
+
+
+class Client:
+    """One end of a conversation."""
+
+    def __init__(self, line: Line, seat: Seat) -> None:
+        self.line = line
+        self._seat = seat
+
+    async def say(self, *messages: Json) -> None:
+        await self._seat.heard([msgspec.json.encode(message) for message in messages])
+        await trio.testing.wait_all_tasks_blocked()
+
+    async def announce(self, role: str, status: str = "online", peer: str = "", version: str = "0.1.0") -> None:
+        payload = {"peerId": peer or role, "role": role, "status": status, "version": version, "timestamp": 1}
+        await self.say({"id": 0, "component": "system", "type": "announce", "payload": payload})
+
+
+class House:
+    def __init__(self, top: ActorRef[Any], desk: Desk) -> None:
+        self.top = top
+        self.desk = desk
+
+    @asynccontextmanager
+    async def client(self, room: str = "") -> AsyncIterator[Client]:
+        line = Line()
+        async with self.desk.attend(room, line) as seat:
+            await trio.testing.wait_all_tasks_blocked()
+            yield Client(line, seat)
+        await trio.testing.wait_all_tasks_blocked()
+
+    @asynccontextmanager
+    async def hero_and_screen(self) -> AsyncIterator[tuple[Client, Client]]:
+        async with self.client() as hero, self.client() as screen:
+            await hero.announce("hero")
+            await screen.announce("sidekick")
+            hero.line.take()
+            screen.line.take()
+            yield hero, screen
+
+    def room(self, name: str = "default") -> ActorRef[Any]:
+        rooms = self.top.child("rooms")
+        assert rooms is not None
+        room = rooms.child(name)
+        assert room is not None
+        return room
+
+
+@asynccontextmanager
+async def house() -> AsyncIterator[House]:
+    inf = float("inf")
+    specs = [
+        ChildSpec("rooms", Rooms, start_timeout=inf, grace=inf),
+        ChildSpec("peers", Peers, start_timeout=inf, grace=inf),
+    ]
+    async with trio.open_nursery() as nursery:
+        top = await nursery.start(run, supervisor_spec("sidekick", specs))
+        stage = top._slot.stage
+        yield House(top, Desk(stage.registry, stage.new_id, "1.2.3", lambda: 1000.0 + trio.current_time()))
+        await top.stop()
+
+
+def spawn_grid(target: str = "g", **payload: Any) -> Json:
+    payload = {"numColumns": 3, "numRows": 3, **payload}
+    return {"id": 0, "component": "grid", "type": "spawn", "target": target, "payload": payload}
+
+
+def paint(x: int, y: int, color: str = "red", target: str = "g") -> Json:
+    payload = {"action": "setColor", "options": {"x": x, "y": y, "color": color}}
+    return {"id": 0, "component": "grid", "type": "update", "target": target, "payload": payload}
+
+
+CLEAR = {"id": 0, "component": "global", "type": "clearAll"}
+
+
+# -- the connection flow of spec v2, section 4
+
+
+async def test_a_hero_is_answered_at_once_by_the_server_itself(autojump_clock: object) -> None:
+    async with house() as troupe, troupe.client() as hero:
+        assert hero.line.got == []
+        await hero.announce("hero")
+        (answer,) = hero.line.got
+        assert (answer["component"], answer["type"]) == ("system", "announce")
+        assert (answer["payload"]["role"], answer["payload"]["status"]) == ("sidekick", "online")
+        assert answer["payload"]["version"] == "1.2.3"
+
+
+async def test_an_online_announce_is_told_to_all_other_peers_and_the_newcomer_is_told_who_is_online(
+    autojump_clock: object,
+) -> None:
+    async with house() as troupe, troupe.client() as hero, troupe.client() as screen:
+        await hero.announce("hero", peer="h1")
+        hero.line.take()
+        await screen.announce("sidekick", peer="s1")
+        assert [one["payload"]["peerId"] for one in hero.line.got] == ["s1"]
+        assert screen.line.kinds() == ["system/announce", "global/clearAll"]
+        assert screen.line.got[0]["payload"]["peerId"] == "h1"
+
+
+async def test_a_graceful_offline_is_told_once(autojump_clock: object) -> None:
+    async with house() as troupe, troupe.client() as screen:
+        await screen.announce("sidekick")
+        screen.line.take()
+        async with troupe.client() as hero:
+            await hero.announce("hero")
+            await hero.announce("hero", "offline")
+        statuses = [one["payload"]["status"] for one in screen.line.got if one["component"] == "system"]
+        assert statuses == ["online", "offline"]
+
+
+async def test_a_peer_that_vanishes_is_announced_offline_for_it_with_its_last_words_relayed(
+    autojump_clock: object,
+) -> None:
+    async with house() as troupe, troupe.client() as screen:
+        await screen.announce("sidekick")
+        async with troupe.client() as hero:
+            await hero.announce("hero", peer="h1")
+            screen.line.take()
+            await hero.say(spawn_grid(), paint(0, 0))
+        assert screen.line.kinds() == ["grid/spawn", "grid/update", "system/announce"]
+        gone = screen.line.got[-1]["payload"]
+        assert (gone["peerId"], gone["status"], gone["timestamp"]) == ("h1", "offline", 1_000_000)
+
+
+# -- relaying
+
+
+async def test_a_message_is_relayed_as_it_came_unknown_fields_and_all(autojump_clock: object) -> None:
+    async with house() as troupe, troupe.hero_and_screen() as (hero, screen):
+        strange = {**spawn_grid(), "extra": [1, {"deep": None}]}
+        await hero.say(strange, paint(1, 2))
+        assert screen.line.got == [strange, paint(1, 2)]
+        assert hero.line.got == []
+
+
+async def test_an_event_goes_to_the_hero_that_drew_what_it_happened_to(autojump_clock: object) -> None:
+    click = {"id": 0, "component": "grid", "type": "event", "src": "g", "payload": {"event": "click", "x": 1, "y": 0}}
+    async with house() as troupe, troupe.hero_and_screen() as (hero, screen), troupe.client() as other:
+        await other.announce("hero", peer="other")
+        await hero.say(spawn_grid())
+        other.line.take()
+        hero.line.take()
+        await screen.say(click)
+        assert hero.line.got == [click]
+        assert other.line.got == []
+        await screen.say({**click, "src": "nobody's"})
+        assert len(hero.line.got) == 2
+        assert len(other.line.got) == 1
+
+
+async def test_heroes_of_one_room_are_not_heard_in_another(autojump_clock: object) -> None:
+    async with house() as troupe, troupe.hero_and_screen() as (hero, screen), troupe.client("B") as elsewhere:
+        await elsewhere.announce("sidekick", peer="e")
+        elsewhere.line.take()
+        await hero.say(spawn_grid())
+        assert screen.line.kinds() == ["grid/spawn"]
+        assert elsewhere.line.got == []
+
+
+# -- what is wrong
+
+
+async def test_what_is_refused_is_told_to_the_hero_and_shown_on_our_board_but_not_relayed(
+    autojump_clock: object,
+) -> None:
+    async with house() as troupe, troupe.hero_and_screen() as (hero, screen):
+        await hero.say(spawn_grid(), paint(7, 0), paint(0, 0))
+        (fault,) = hero.line.got
+        assert (fault["component"], fault["type"], fault["src"]) == ("grid", "error", "g")
+        assert "x" in fault["payload"]["message"]
+        assert screen.line.kinds() == ["grid/spawn", "grid/error", "grid/update"]
+
+
+async def test_nonsense_is_answered_and_nobody_else_notices(autojump_clock: object) -> None:
+    async with house() as troupe, troupe.hero_and_screen() as (hero, _screen):
+        await hero._seat.heard([b"not json", b"\xff\xfe", b"[]", b'"x"', b"{}", b'{"component": 3, "type": []}'])
+        await trio.testing.wait_all_tasks_blocked()
+        assert len(hero.line.got) >= 5
+        assert set(hero.line.kinds()) == {"system/error"} or all(one["type"] == "error" for one in hero.line.got)
+        await hero.say(spawn_grid())
+        assert troupe.room().statistics().restarts == 0
+
+
+async def test_a_sidekick_does_not_draw(autojump_clock: object) -> None:
+    async with house() as troupe, troupe.hero_and_screen() as (hero, screen):
+        await screen.say(spawn_grid())
+        assert screen.line.got[0]["type"] == "error"
+        assert hero.line.got == []
+
+
+# -- coming late, coming back, falling behind
+
+
+async def test_a_screen_that_comes_late_is_shown_the_present(autojump_clock: object) -> None:
+    async with house() as troupe, troupe.client() as hero:
+        await hero.announce("hero")
+        await hero.say(CLEAR, spawn_grid(), paint(0, 0), paint(0, 0, "blue"))
+        async with troupe.client() as late:
+            await late.announce("sidekick")
+            assert late.line.kinds() == ["system/announce", "global/clearAll", "grid/spawn", "grid/update"]
+            assert late.line.got[-1]["payload"]["options"]["color"] == "blue"
+
+
+async def test_a_hero_that_comes_back_in_time_finds_its_board(autojump_clock: object) -> None:
+    async with house() as troupe, troupe.client() as screen:
+        await screen.announce("sidekick")
+        async with troupe.client() as hero:
+            await hero.announce("hero", peer="h1")
+            await hero.say(CLEAR, spawn_grid())
+        await trio.sleep(GRACE - 1)
+        async with troupe.client() as again:
+            await again.announce("hero", peer="h1")
+            screen.line.take()
+            await again.say(CLEAR, paint(1, 1))
+            assert screen.line.kinds() == ["grid/update"]
+            await again.say(CLEAR)
+            assert screen.line.kinds()[-1] == "global/clearAll"
+
+
+async def test_a_hero_that_comes_back_too_late_begins_anew(autojump_clock: object) -> None:
+    async with house() as troupe, troupe.client() as screen:
+        await screen.announce("sidekick")
+        async with troupe.client() as hero:
+            await hero.announce("hero", peer="h1")
+            await hero.say(spawn_grid())
+        await trio.sleep(GRACE + 1)
+        async with troupe.client() as again:
+            await again.announce("hero", peer="h1")
+            screen.line.take()
+            await again.say(CLEAR)
+            assert screen.line.kinds() == ["global/clearAll"]
+
+
+async def test_a_new_script_clears_what_a_dead_one_left_but_not_what_a_living_one_drew(autojump_clock: object) -> None:
+    async with house() as troupe, troupe.client() as screen, troupe.client() as living:
+        await screen.announce("sidekick")
+        await living.announce("hero", peer="living")
+        await living.say(spawn_grid("theirs"))
+        async with troupe.client() as dead:
+            await dead.announce("hero", peer="dead")
+            await dead.say(spawn_grid("left"))
+        async with troupe.client() as new:
+            await new.announce("hero", peer="new")
+            screen.line.take()
+            await new.say(CLEAR)
+            assert [(one["type"], one["target"]) for one in screen.line.got] == [("remove", "left")]
+
+
+async def test_a_slow_screen_is_shown_everything_once_it_reads_again_and_nobody_waited(autojump_clock: object) -> None:
+    async with house() as troupe, troupe.hero_and_screen() as (hero, slow), troupe.client() as quick:
+        await quick.announce("sidekick", peer="quick")
+        await hero.say(spawn_grid())
+        slow.line.take()
+        quick.line.take()
+        slow.line.slow = True
+        for color in ("red", "green", "blue"):
+            await hero.say(paint(0, 0, color))
+        assert len(quick.line.got) == 3
+        slow.line.drain()
+        await trio.testing.wait_all_tasks_blocked()
+        assert slow.line.kinds() == ["global/clearAll", "grid/spawn", "grid/update"]
+        assert slow.line.got[-1]["payload"]["options"]["color"] == "blue"
+        await hero.say(paint(1, 1))
+        assert slow.line.kinds()[-1] == "grid/update"
+
+
+async def test_a_crash_of_the_room_loses_neither_board_nor_peers(autojump_clock: object) -> None:
+    async with house() as troupe, troupe.hero_and_screen() as (hero, screen):
+        await hero.say(spawn_grid())
+        troupe.room().kill()
+        await trio.sleep(1)
+        await hero.say(paint(0, 0))
+        assert screen.line.kinds() == ["grid/spawn", "grid/update"]
+        assert troupe.room().statistics().restarts == 1
+
+
+async def test_a_room_that_is_forsaken_goes_and_the_default_room_stays(autojump_clock: object) -> None:
+    async with house() as troupe:
+        async with troupe.client("B"), troupe.client():
+            pass
+        await trio.sleep(FORSAKEN_AFTER + 1)
+        rooms = troupe.top.child("rooms")
+        assert rooms is not None
+        assert [room.path for room in rooms.children()] == ["sidekick/rooms/default"]
+        async with troupe.client("B"):
+            assert troupe.room("B").alive
+
+
+async def test_a_thousand_comings_and_goings_leave_nothing(autojump_clock: object) -> None:
+    async with house() as troupe:
+        for _ in range(50):
+            async with AsyncExitStack() as stack:
+                clients = [await stack.enter_async_context(troupe.client(str(n % 3))) for n in range(20)]
+                for number, client in enumerate(clients):
+                    await client.announce("hero" if number % 2 else "sidekick", peer=str(number))
+        await trio.sleep(FORSAKEN_AFTER + GRACE + 1)
+        peers, rooms = troupe.top.child("peers"), troupe.top.child("rooms")
+        assert peers is not None
+        assert rooms is not None
+        assert peers.children() == []
+        assert rooms.children() == []
+
+
+# -- dialects meet
+
+
+async def test_a_released_client_drives_a_page_that_speaks_the_spec(autojump_clock: object) -> None:
+    """sidekick-py 0.0.5 (dialect C) and a page in D: each hears its own words."""
+    announce = {"peerId": "old", "role": "hero", "status": "online", "version": "0.0.5", "timestamp": 1}
+    async with house() as troupe, troupe.client() as screen, troupe.client() as hero:
+        await screen.announce("sidekick")
+        screen.line.take()
+        await hero.say({"id": 0, "module": "system", "type": "announce", "payload": announce})
+        assert hero.line.got[0]["module"] == "system"
+        payload = {"numColumns": 2, "numRows": 2}
+        await hero.say({"id": 0, "module": "grid", "type": "spawn", "target": "g", "payload": payload})
+        assert screen.line.got[-1]["component"] == "grid"
+        click = {"event": "click", "x": 1, "y": 0}
+        await screen.say({"id": 0, "component": "grid", "type": "event", "src": "g", "payload": click})
+        assert hero.line.got[-1] == {"id": 0, "module": "grid", "type": "event", "src": "g", "payload": click}
+
+
+async def test_a_hero_of_the_first_spec_that_never_announces_is_served(autojump_clock: object) -> None:
+    async with house() as troupe, troupe.client() as screen, troupe.client() as hero:
+        await screen.announce("sidekick")
+        screen.line.take()
+        await hero.say({"id": 0, "module": "grid", "method": "spawn", "target": "g", "payload": {"size": [2, 2]}})
+        update = {"x": 0, "y": 1, "color": "red"}
+        await hero.say({"id": 0, "module": "grid", "method": "update", "target": "g", "payload": update})
+        assert screen.line.kinds()[0] == "grid/spawn"
+        assert screen.line.got[0]["payload"] == {"numColumns": 2, "numRows": 2}
+        click = {"event": "click", "x": 1, "y": 0}
+        await screen.say({"id": 0, "component": "grid", "type": "event", "src": "g", "payload": click})
+        assert hero.line.got[-1]["method"] == "notify"

@@ -1,0 +1,243 @@
+"""Sidekick's port, with a desk that stands in for the rooms."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+from trio_websocket import ConnectionClosed
+
+from actors.kernel import TooManyChildren
+from tests.transports.house import PATIENCE, TEXT, House, frame, open_house, read_until, reason_of
+from transports.limits import DoorLimits, WebSocketLimits
+from transports.sidekick import Line, room_in, sidekick_application, sidekick_websocket
+from transports.websocket import Closed
+
+
+@dataclass
+class Puppets:
+    """A desk whose rooms relay what they hear, as it is, to all others."""
+
+    rooms: dict[str, list[Line]] = field(default_factory=dict)
+    batches: list[list[bytes]] = field(default_factory=list)
+    left: list[Closed] = field(default_factory=list)
+    blocks: list[trio.CancelScope] = field(default_factory=list)
+    open: trio.Event = field(default_factory=trio.Event)
+
+    @asynccontextmanager
+    async def attend(self, room: str, line: Line) -> AsyncIterator["Puppet"]:
+        if room == "full":
+            raise TooManyChildren("this room is full")
+        lines = self.rooms.setdefault(room, [])
+        lines.append(line)
+        try:
+            with trio.CancelScope() as block:
+                self.blocks.append(block)
+                yield Puppet(self, line, lines)
+        except Closed as closed:
+            self.left.append(closed)
+            raise
+        finally:
+            lines.remove(line)
+
+
+@dataclass
+class Puppet:
+    desk: Puppets
+    line: Line
+    lines: list[Line]
+
+    async def heard(self, batch: list[bytes]) -> None:
+        self.desk.batches.append(batch)
+        if b"wait" in batch:
+            await self.desk.open.wait()
+        if b"hang up" in batch:
+            self.line.offer(self.line.frame(b"last words"))
+            self.line.hang_up(4001, "as you wish")
+        blob = b"".join(map(self.line.frame, batch))
+        for line in self.lines:
+            if line is not self.line:
+                line.offer(blob)
+
+
+@asynccontextmanager
+async def open_port(web: Path | None = None, **limits: Any) -> AsyncIterator[tuple[House, Puppets]]:
+    desk = Puppets()
+    app = sidekick_application(web or resources.files("web"), str.upper)
+    websocket = WebSocketLimits(message_bytes=32 << 20, **limits)
+    async with open_house(
+        app=app, on_websocket=sidekick_websocket(desk), limits=DoorLimits(websocket=websocket)
+    ) as house:
+        yield house, desk
+
+
+@pytest.mark.parametrize(
+    ("query", "room"),
+    [
+        ("", ""),
+        ("session=", ""),
+        ("other=1", ""),
+        ("session=12345678", "12345678"),
+        ("session=my_room-2&x=1", "my_room-2"),
+        ("session=" + "x" * 64, "x" * 64),
+        ("session=" + "x" * 65, None),
+        ("session=a&session=b", None),
+        ("session=..%2F..", None),
+        ("session=%20", None),
+        ("session=%ff", None),
+        ("session=na%C3%AFve", None),
+        ("session=a%0A", None),
+    ],
+)
+def test_a_session_names_a_room_or_is_refused(query: str, room: str | None) -> None:
+    assert room_in(query) == room
+
+
+async def test_peers_of_one_room_hear_each_other_and_no_others() -> None:
+    async with open_port() as (house, desk):
+        async with (
+            house.websocket("/?session=one") as hero,
+            house.websocket("/?session=one") as screen,
+            house.websocket("/") as other,
+        ):
+            await hero.send_message("hello")
+            await other.send_message("elsewhere")
+            with trio.fail_after(PATIENCE):
+                assert await screen.get_message() == "hello"
+            assert sorted(desk.rooms) == ["", "one"]
+        await house.all_gone()
+        assert desk.rooms == {"": [], "one": []}
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "sentence"),
+    [
+        ("/socket", 404, b"Sidekick's WebSocket is at /, or for a session at /?session=ID.\n"),
+        ("/?session=a/b", 400, b"letters, digits, hyphens or underscores, and only once.\n"),
+    ],
+)
+async def test_a_websocket_elsewhere_is_answered_in_words(path: str, status: int, sentence: bytes) -> None:
+    async with open_port() as (house, _):
+        answer = await house.exchange(house.upgrade(path))
+        assert answer.startswith(b"HTTP/1.1 %d " % status)
+        assert answer.endswith(sentence)
+
+
+@pytest.mark.parametrize("origin", [None, "http://localhost:{}", "http://127.0.0.1:{}"])
+async def test_a_hero_comes_without_an_origin_or_with_ours(origin: str | None) -> None:
+    async with open_port() as (house, _), await house.connect() as stream:
+        headers = [f"Origin: {origin.format(house.port)}"] if origin else []
+        await stream.send_all(house.upgrade("/", *headers))
+        assert (await read_until(stream, b"\r\n\r\n")).startswith(b"HTTP/1.1 101 ")
+
+
+async def test_a_page_of_another_site_may_not_drive_the_board() -> None:
+    async with open_port() as (house, _):
+        answer = await house.exchange(house.upgrade("/", "Origin: https://evil.example"))
+        assert answer.startswith(b"HTTP/1.1 403 ")
+
+
+async def test_a_full_house_is_1013_in_its_own_words() -> None:
+    async with open_port() as (house, _), house.websocket("/?session=full") as client:
+        with pytest.raises(ConnectionClosed) as closed:
+            await client.get_message()
+        assert (reason_of(closed).code, reason_of(closed).reason) == (1013, "this room is full")
+
+
+async def test_when_the_room_ends_its_peers_are_told_to_come_again() -> None:
+    async with open_port() as (house, desk), house.websocket() as client:
+        await client.send_message("hello")
+        while not desk.batches:
+            await wait_all_tasks_blocked(0.01)
+        desk.blocks[0].cancel()
+        with pytest.raises(ConnectionClosed) as closed:
+            await client.get_message()
+        assert reason_of(closed).code == 1012
+        assert house.log.contained() == []
+
+
+async def test_a_peer_that_is_hung_up_on_reads_what_was_offered_before() -> None:
+    async with open_port() as (house, desk):
+        async with house.websocket() as client:
+            await client.send_message("hang up")
+            with trio.fail_after(PATIENCE):
+                assert await client.get_message() == "last words"
+                with pytest.raises(ConnectionClosed) as closed:
+                    await client.get_message()
+        await house.all_gone()
+        assert (reason_of(closed).code, reason_of(closed).reason) == (4001, "as you wish")
+        assert [each.code for each in desk.left] == [4001]
+        assert house.log.contained() == []
+
+
+async def test_while_a_room_has_no_time_its_peer_waits_and_nothing_is_lost() -> None:
+    async with open_port() as (house, desk), await house.connect() as stream:
+        await stream.send_all(house.upgrade())
+        await read_until(stream, b"\r\n\r\n")
+        await stream.send_all(frame(TEXT, b"wait"))
+        while not desk.batches:
+            await wait_all_tasks_blocked(0.01)
+        await stream.send_all(frame(TEXT, b"more") * 1000)
+        await wait_all_tasks_blocked(0.01)
+        assert desk.batches == [[b"wait"]]
+        desk.open.set()
+        while sum(map(len, desk.batches)) < 1001:
+            await wait_all_tasks_blocked(0.01)
+        assert {text for batch in desk.batches[1:] for text in batch} == {b"more"}
+
+
+@pytest.mark.slow
+async def test_a_message_of_11_mb_arrives_and_one_of_100_mb_is_1009() -> None:
+    async with open_port() as (house, desk):
+        async with await house.connect() as stream:
+            await stream.send_all(house.upgrade())
+            await read_until(stream, b"\r\n\r\n")
+            await stream.send_all(frame(TEXT, b"v" * 11_300_000))
+            while not desk.batches:
+                await wait_all_tasks_blocked(0.01)
+            assert list(map(len, desk.batches[0])) == [11_300_000]
+        answer = await house.exchange(house.upgrade() + frame(TEXT, b"v" * 100_000_000))
+        assert b"\x03\xf1" in answer[answer.rindex(b"\x88") :]
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Path:
+    (tmp_path / "board").mkdir()
+    (tmp_path / "board" / "index.html").write_text("<title>the board</title>")
+    (tmp_path / "board" / "board.js").write_text("export {}")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "content"),
+    [
+        ("/", 200, b"the board"),
+        ("/session/12345678", 200, b"the board"),
+        ("/session/no.such", 404, b"A session is named by"),
+        ("/session/", 404, b"There is no page"),
+        ("/session/a/b", 404, b"There is no page"),
+        ("/web/board/board.js", 200, b"export {}"),
+        ("/web/board/none.js", 404, b"There is no page"),
+    ],
+)
+async def test_the_board_is_served_at_the_root_and_for_each_session(
+    web: Path, path: str, status: int, content: bytes
+) -> None:
+    async with open_port(web) as (house, _):
+        answer = await house.exchange(house.request(f"GET {path} HTTP/1.1", "Connection: close"))
+        assert answer.startswith(b"HTTP/1.1 %d " % status)
+        assert content in answer
+
+
+async def test_markdown_is_rendered_for_the_board(web: Path) -> None:
+    async with open_port(web) as (house, _):
+        answer = await house.exchange(
+            house.request("POST /markdown HTTP/1.1", "Connection: close", "Content-Length: 4", body=b"text")
+        )
+        assert answer.startswith(b"HTTP/1.1 200 ")
+        assert answer.endswith(b"\r\n\r\nTEXT")

@@ -1,0 +1,177 @@
+"""A small server for the board page: its files, a scripted room behind a WebSocket, and Markdown from a table.
+
+As `stage.py`, which it stands on: a thread with its own trio loop. A test tells it what to say (`script` to each page that
+comes, `tell` to all that are there) and looks at what the pages have said.
+"""
+
+import itertools
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from html import escape
+from typing import Any, Protocol
+
+import trio
+import trio_websocket
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+
+from tests.web.board_words import CLEAR, Message, remove, spawn
+from tests.web.conftest import BROWSERS_OWN
+from tests.web.stage import LONGEST_HEAD, POLICY, TYPES, WEB, Replay, Stage, page
+
+PATIENCE = 10
+ABORTED = "Failed to load resource: net::ERR_FAILED"
+"""What the browser says about a request that a test has stopped."""
+
+
+class BoardStage(Stage):
+    """`with BoardStage(script)`: serves the board at `stage.url` and at `stage.url + "session/ID"`."""
+
+    def __init__(self, script: list[Message]) -> None:
+        super().__init__(None)
+        self.script = script
+        self.rooms: list[str] = []
+        self.rendered: dict[str, str] = {}
+        self.asked: list[str] = []
+        self._heard: list[Message] = []
+        self._news = threading.Condition()
+
+    def tell_all(self, *messages: Message) -> None:
+        self._do(self._tell_all, [json.dumps(message) for message in messages])
+
+    def heard(self, kind: str, count: int = 1) -> list[Message]:
+        """The messages of a type that the pages have said, once there are as many."""
+        with self._news:
+            assert self._news.wait_for(lambda: len(self._of(kind)) >= count, PATIENCE), self._heard
+            return self._of(kind)
+
+    def events(self, count: int = 1) -> list[Message]:
+        """The payloads of the events, with the component they came from."""
+        return [{"src": each["src"], **each["payload"]} for each in self.heard("event", count)]
+
+    def _of(self, kind: str) -> list[Message]:
+        return [each for each in self._heard if each["type"] == kind]
+
+    async def _tell_all(self, texts: list[str]) -> None:
+        for text in texts:
+            await self._send(text)
+
+    async def _answer(self, stream: trio.SocketStream) -> None:
+        try:
+            head = await _receive(stream, lambda data: b"\r\n\r\n" in data)
+            first, _, fields = head.partition(b"\r\n")
+            method, target, _ = first.decode().split(" ")
+            if b"upgrade: websocket" in fields.lower():
+                await self._refuse_or_converse(target, Replay(head, stream))
+            elif method == "POST" and target == "/markdown":
+                await stream.send_all(await self._render(head, stream))
+            else:
+                await stream.send_all(_page(target))
+        except (trio.BrokenResourceError, EOFError):
+            return
+
+    async def _refuse_or_converse(self, target: str, stream: Replay) -> None:
+        if self.refusing:
+            await stream.send_all(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            return
+        self.rooms.append(target)
+        await self._converse(stream)
+
+    async def _render(self, head: bytes, stream: trio.SocketStream) -> bytes:
+        fields, _, body = head.partition(b"\r\n\r\n")
+        length = int(next(line for line in fields.lower().split(b"\r\n") if line.startswith(b"content-length:"))[15:])
+        if len(body) < length:
+            body += await _receive(stream, lambda data: len(data) >= length - len(body))
+        source = body.decode()
+        self.asked.append(source)
+        return _answer_with(self.rendered.get(source, f"<p>{escape(source)}</p>").encode(), "text/html")
+
+    async def _converse(self, stream: Replay) -> None:
+        async with trio.open_nursery() as nursery:
+            request = await trio_websocket.wrap_server_stream(nursery, stream)
+            socket = await request.accept()
+            self._sockets[socket] = stream
+            try:
+                while True:
+                    message = json.loads(await socket.get_message())
+                    with self._news:
+                        self._heard.append(message)
+                        self._news.notify_all()
+                    if message["component"] == "system" and message["payload"]["status"] == "online":
+                        self.greeted += 1
+                        for each in self.script:
+                            await socket.send_message(json.dumps(each))
+            except trio_websocket.ConnectionClosed:
+                pass
+            finally:
+                del self._sockets[socket]
+
+
+async def _receive(stream: trio.SocketStream, enough: Callable[[bytes], bool]) -> bytes:
+    data = b""
+    while not enough(data) and len(data) < 100 * LONGEST_HEAD:
+        more = await stream.receive_some()
+        if not more:
+            raise EOFError
+        data += more
+    return data
+
+
+def _page(target: str) -> bytes:
+    path = target.partition("?")[0]
+    if path == "/" or path.startswith("/session/"):
+        return _answer_with((WEB / "board/index.html").read_bytes(), TYPES[".html"])
+    return page(path)
+
+
+def _answer_with(body: bytes, kind: str) -> bytes:
+    head = (
+        f"HTTP/1.1 200 OK\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
+        f"Content-Security-Policy: {POLICY}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+marks = itertools.count()
+
+
+class Show(Protocol):
+    def __call__(self, *script: Message, path: str = "", **context: Any) -> tuple[Page, BoardStage]: ...
+
+
+@contextmanager
+def showing(chromium: Browser) -> Iterator[Show]:
+    """Opens boards that a script has drawn. In the end no page may have reported an error."""
+    errors: list[str] = []
+
+    def hear(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning") and not message.text.startswith((BROWSERS_OWN, ABORTED)):
+            errors.append(message.text)
+
+    with ExitStack() as stack:
+
+        def show(*script: Message, path: str = "", **context: Any) -> tuple[Page, BoardStage]:
+            stage = stack.enter_context(BoardStage([CLEAR, *script]))
+            settings = {"viewport": {"width": 1280, "height": 800}} | context
+            page = stack.enter_context(chromium.new_context(**settings)).new_page()
+            page.set_default_timeout(PATIENCE * 1000)
+            page.on("console", hear)
+            page.on("pageerror", lambda error: errors.append(str(error)))
+            page.goto(stage.url + path)
+            say(page, stage)
+            return page, stage
+
+        yield show
+    assert not errors, errors
+
+
+def say(page: Page, stage: BoardStage, *messages: Message) -> None:
+    """Says this to the page, and waits until it shows."""
+    mark = f"mark-{next(marks)}"
+    stage.heard("announce")
+    stage.tell_all(*messages, spawn("label", mark, text=mark))
+    label = page.locator(f'[data-id="{mark}"]')
+    expect(label).to_have_text(mark)
+    stage.tell_all(remove("label", mark))
+    expect(label).to_have_count(0)

@@ -1,0 +1,198 @@
+"""Variables on the board: every change a script can tell, and how it shows."""
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.web.board_stage import BoardStage, Show, say, showing
+from tests.web.board_words import Message, node, spawn, viz
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+class Point:
+    def __init__(self, x: Any, y: Any) -> None:
+        self.x, self.y = x, y
+
+
+@pytest.fixture
+def show(chromium: Browser) -> Iterator[Show]:
+    with showing(chromium) as show:
+        yield show
+
+
+@pytest.fixture(scope="module")
+def opened(chromium: Browser) -> Iterator[tuple[Page, BoardStage]]:
+    """One page with a viz for all the cases of a table."""
+    with showing(chromium) as show:
+        yield show(spawn("viz", "v"))
+
+
+def rows(page: Page) -> list[str]:
+    """Every row in sight: how deep, name, value, type."""
+    return cast(
+        list[str],
+        page.locator("board-viz .entry").evaluate_all(
+            """lines => lines.map((line) => {
+                const [name, value, type] = ["name", "value", "type"].map((part) =>
+                    line.querySelector("." + part).textContent);
+                let depth = "";
+                for (let at = line.closest("ul ul"); at; at = at.parentElement.closest("ul ul")) depth += "  ";
+                return depth + [name, value, type].filter(Boolean).join(" ");
+            })"""
+        ),
+    )
+
+
+def start(data: Any) -> Message:
+    length = len(data) if hasattr(data, "__len__") else None
+    return viz("set", value=node(data), length=length)
+
+
+TUPLE_KEY = {(1, 2): "a", "b": 1}
+NONE = node(None)
+MANY = {**node(list(range(50))), "length": 120}
+MANY["value"] = [*MANY["value"], {"type": "truncated", "value": "... (120 items total, showing first 50)", "id": "t"}]
+
+CASES: dict[str, tuple[Any, list[Message], list[str]]] = {
+    "set": ([1], [viz("set", value=node("x"))], ["data 'x' str"]),
+    "set inside": ([1, 2], [viz("set", path=[1], value=node(5))], ["data list · 2", "  0 1 int", "  1 5 int"]),
+    "append": ([1], [viz("append", path=[1], value=node(2), length=2)], ["data list · 2", "  0 1 int", "  1 2 int"]),
+    "append to empty": ([], [viz("append", path=[0], value=node(2), length=1)], ["data list · 1", "  0 2 int"]),
+    "append at root": ([1], [viz("append", value=node(2))], ["data list · 2", "  0 1 int", "  1 2 int"]),
+    "insert": ([1, 2], [viz("insert", path=[0], value=node(0), length=3)],
+               ["data list · 3", "  0 0 int", "  1 1 int", "  2 2 int"]),
+    "insert before the last": ([1, 2], [viz("insert", path=[-1], value=node(0), length=3)],
+                               ["data list · 3", "  0 1 int", "  1 0 int", "  2 2 int"]),
+    "setitem": ([1, 2], [viz("setitem", path=[1], value=node(3.0))], ["data list · 2", "  0 1 int", "  1 3.0 float"]),
+    "setitem from the end": ([1, 2], [viz("setitem", path=[-1], value=node(3))],
+                             ["data list · 2", "  0 1 int", "  1 3 int"]),
+    "pop": ([1, 2], [viz("pop", path=[1], value=NONE, length=1)], ["data list · 1", "  0 1 int"]),
+    "remove": ([1, 2], [viz("remove", path=[0], value=NONE, length=1)], ["data list · 1", "  0 2 int"]),
+    "delitem": ([1, 2], [viz("delitem", path=[-2], value=NONE, length=1)], ["data list · 1", "  0 2 int"]),
+    "clear": ([1, 2], [viz("clear", value=NONE, length=0)], ["data [] list · 0"]),
+    "clear in dict": ({"a": 1}, [viz("clear")], ["data {} dict · 0"]),
+    "new key": ({"a": 1}, [viz("setitem", path=["b"], value=node(2), key=node("b"))],
+                ["data dict · 2", "  'a' 1 int", "  'b' 2 int"]),
+    "new key that the client calls None": ({}, [viz("setitem", path=[7], value=node(2), key=NONE)],
+                                           ["data dict · 1", "  7 2 int"]),
+    "old key": ({"a": 1}, [viz("setitem", path=["a"], value=node(2), key=node("a"))], ["data dict · 1", "  'a' 2 int"]),
+    "tuple as key": (TUPLE_KEY, [viz("setitem", path=[[1, 2]], value=node("c"))],
+                     ["data dict · 2", "  [1, 2] 'c' str", "  'b' 1 int"]),
+    "tuple as key goes": (TUPLE_KEY, [viz("delitem", path=[[1, 2]], value=NONE, length=1)],
+                          ["data dict · 1", "  'b' 1 int"]),
+    "None as key": ({None: 1, "None": 2}, [viz("setitem", path=[None], value=node(3))],
+                    ["data dict · 2", "  None 3 int", "  'None' 2 int"]),
+    "number and text as keys": ({1: "n", "1": "t"}, [viz("delitem", path=[1], length=1)],
+                                ["data dict · 1", "  '1' 't' str"]),
+    "True is 1": ({1: "n"}, [viz("setitem", path=[True], value=node("y"))], ["data dict · 1", "  1 'y' str"]),
+    "add": ({1}, [viz("add_set", value=node(2), length=2)], ["data set · 2", "  1 int", "  2 int"]),
+    "add what is there": ({1}, [viz("add_set", value=node(1), length=1)], ["data set · 1", "  1 int"]),
+    "discard": ({1, 2}, [viz("discard_set", value=node(1), length=1)], ["data set · 1", "  2 int"]),
+    "discard a tuple": ({(1, 2), (3,)}, [viz("discard_set", value=node((3,)), length=1)],
+                        ["data set · 1", "  [1, 2] list · 2"]),
+    "discard the last": ({1}, [viz("discard_set", value=NONE, length=0)], ["data set() set · 0"]),
+    "attribute": (Point(1, 2), [viz("set", path=["y"], value=node(True))],
+                  ["data Point · 2", "  x 1 int", "  y True bool"]),
+    "deep": (Point([1, {"k": [2]}], None), [viz("append", path=["x", 1, "k", 1], value=node(3), length=2)],
+             ["data Point · 2", "  x [1, {'k': [2, 3]}] list · 2", "  y None NoneType"]),
+    "beyond the end": ([1], [viz("setitem", path=[7], value=node(1)), viz("pop", path=[9, 1], length=3)],
+                       ["data list · 1", "  0 1 int"]),
+    "removeVariable": ([1], [viz("removeVariable")], []),
+    "nothing there": ([1], [viz("append", name="other", value=node(1))], ["data list · 1", "  0 1 int"]),
+    "prototype": ([1], [viz("set", name="__proto__", value=node(1)), viz("removeVariable", name="__proto__")],
+                  ["data list · 1", "  0 1 int"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_variable_changes(opened: tuple[Page, BoardStage], case: str) -> None:
+    page, stage = opened
+    data, changes, shown = CASES[case]
+    say(page, stage, viz("removeVariable"), start(data), *changes)
+    assert rows(page) == shown
+
+
+def test_a_set_that_lost_nobody_knows_what_says_so(show: Show) -> None:
+    page, stage = show(spawn("viz", "v"), start({1, 2, 3}), viz("discard_set", value=NONE, length=2))
+    assert rows(page)[0] == "data set · 2"
+    expect(page.get_by_text("the script did not say what")).to_be_visible()
+    say(page, stage, start({2, 3}))
+    expect(page.get_by_text("the script did not say what")).to_have_count(0)
+
+
+def test_only_the_beginning_of_a_long_list_is_there_and_the_rest_is_counted(show: Show) -> None:
+    page, stage = show(spawn("viz", "v"), viz("set", value=MANY, length=120))
+    assert rows(page) == ["data [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, …] list · 120"]
+    page.get_by_role("button", name="data").click()
+    assert len(rows(page)) == 51
+    expect(page.get_by_text("… 70 more")).to_be_visible()
+    say(page, stage, viz("append", path=[120], value=node(1), length=121), viz("pop", path=[100], length=120),
+        viz("insert", path=[0], value=node(-1), length=121))  # fmt: skip
+    assert rows(page)[:2] == ["data list · 121", "  0 -1 int"]
+    expect(page.get_by_text("… 71 more")).to_be_visible()
+
+
+def test_recursion_depth_and_errors_are_named(show: Show) -> None:
+    items = [
+        {"type": "recursive_ref", "value": "<Recursive Reference to list object>", "id": "r"},
+        {"type": "error", "value": "<Error representing object: no>", "id": "e"},
+        {"type": "repr (module)", "value": "<module 'x'>", "id": "m"},
+        {"type": "int", "value": 2**70, "id": "i"},
+        {"type": "float", "value": "Infinity", "id": "f"},
+        {"type": "truncated", "value": "<Max Depth 5 Reached>", "id": "t"},
+    ]
+    page, _ = show(spawn("viz", "v"), viz("set", value={"type": "list", "value": items, "length": 6, "id": "l"}))
+    assert rows(page) == [
+        "data list · 6",
+        "  0 <Recursive Reference to list object> recursion",
+        "  1 <Error representing object: no>",
+        "  2 <module 'x'> module",
+        "  3 ≈ 1.18059e+21 int",
+        "  4 Infinity float",
+        "  5 <Max Depth 5 Reached>",
+    ]
+
+
+def test_rows_unfold_and_stay_so_when_values_change(show: Show) -> None:
+    page, stage = show(spawn("viz", "v"), start({"a": [1, [2]], "b": 3}))
+    line = page.locator("board-viz .entry")
+    expect(line).to_have_count(3)
+    page.get_by_role("button", name="'a'").click()
+    assert rows(page) == ["data dict · 2", "  'a' list · 2", "    0 1 int", "    1 [2] list · 1", "  'b' 3 int"]
+    say(page, stage, start({"a": [7, [2], 8], "b": 3}))
+    assert rows(page)[2:5] == ["    0 7 int", "    1 [2] list · 1", "    2 8 int"]
+    page.get_by_role("button", name="data").press("Enter")
+    assert rows(page) == ["data {'a': [7, [2], 8], 'b': 3} dict · 2"]
+
+
+def test_a_change_lights_up_for_a_while_where_it_can_be_seen(show: Show) -> None:
+    page, stage = show(spawn("viz", "v"), start({"a": [1, 2], "b": 3}))
+    lit = page.locator("board-viz [data-lit] > .entry > .name")
+    expect(lit).to_have_count(0)
+    say(page, stage, viz("setitem", path=["b"], value=node(4)))
+    expect(lit).to_have_text(["'b'"])
+    expect(lit).to_have_count(0)
+    say(page, stage, viz("setitem", path=["a", 1], value=node(9)))
+    expect(lit).to_have_text(["'a'"])
+
+
+def test_observed_values_are_marked(show: Show) -> None:
+    watched = {**node([1]), "observableTracked": True}
+    page, _ = show(spawn("viz", "v"), viz("set", name="plain", value=node([1])), viz("set", name="live", value=watched))
+    shown = page.locator("board-viz .watched").evaluate_all("marks => marks.map((mark) => mark.hidden)")
+    assert shown == [True, True, False, True]
+
+
+def test_names_and_values_are_never_markup(show: Show) -> None:
+    bad = "<img src=x onerror=alert(1)>"
+    page, _ = show(spawn("viz", "v"), viz("set", name=bad, value=node({bad: bad})))
+    assert rows(page) == [f"{bad} dict · 1", f"  '{bad}' '{bad}' str"]
+    assert page.locator("main img").count() == 0
+
+
+def test_an_action_from_a_later_version_is_noted(show: Show) -> None:
+    page, _ = show(spawn("viz", "v"), start([1]), viz("rotate"))
+    expect(page.locator("board-viz .note")).to_have_text('A viz of this page has no action "rotate".')

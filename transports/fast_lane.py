@@ -1,0 +1,119 @@
+"""The lane of a WebSocket that carries very many small texts.
+
+Whoever receives reads the socket itself and peels whole texts off each read: no other task, and no library, has to do
+with them. What is not peeled is handed to trio-websocket, piece by piece.
+
+Rules
+  - After a piece has been handed over, nothing is read or peeled until the library has dealt with it and asks for
+    more; and if it made a message, until that has been received. So order holds, and a library that cannot send a
+    pong slows the client.
+  - From a violation of the protocol on, from a close frame on, either side's, and from the end of the stream on, the
+    library reads by itself, as it would have done from the beginning. A lane never comes back from that.
+  - All that is sent goes through the outbox.
+"""
+
+import trio
+
+from transports.lane import CLOSE_FRAME, READ_BYTES, Lane
+from transports.outbox import Outbox
+from transports.peel import Peeler, Piece, Rest
+from transports.wire import GONE, Wire
+
+
+class FastLane(Lane):
+    def __init__(self, wire: Wire, head: bytes, outbox: Outbox, *, message_bytes: int) -> None:
+        super().__init__(wire, head, most_without_message=2 * message_bytes + READ_BYTES)
+        self._outbox = outbox
+        self._peeler = Peeler(message_bytes)
+        self._handed_over = False
+        """The library reads by itself."""
+        self._for_it = b""
+        """A piece for the library."""
+        self._makes_message = False
+        """The library has, or will have, a message that has not been received."""
+        self._given = trio.Event()
+        """The library waits for this before it looks again at the three above."""
+        self._asks = trio.Event()
+        """Set <=> the library has dealt with all it was given, or will never ask again."""
+        self._asks.set()
+        self._receiver_reads = False
+        """Then the library does not, also if all has been handed over."""
+
+    async def receive_batch(self) -> list[bytes] | None:
+        """The next texts, at least one. None: receive from the library, which has a message or knows of the end."""
+        while True:
+            if not self._asks.is_set():
+                await self._asks.wait()
+            if self._handed_over or self._makes_message:
+                return None
+            match self._peeler.next():
+                case list() as payloads:
+                    self.bore_fruit()
+                    return payloads
+                case None:
+                    await self._feed()
+                case Piece(data, ends_message):
+                    self._give(data, ends_message)
+                case Rest():
+                    self.hand_over()
+
+    def bore_fruit(self) -> None:
+        super().bore_fruit()
+        self._makes_message = False
+
+    def library_failed(self) -> None:
+        super().library_failed()
+        self.hand_over()
+
+    def hand_over(self) -> None:
+        self._handed_over = True
+        self._asks.set()
+        self._given.set()
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        if data[0] == CLOSE_FRAME:
+            self._said_goodbye = True
+            self._outbox.shut()
+            self.hand_over()
+        await self._outbox.send(data)
+
+    async def aclose(self) -> None:
+        self._outbox.shut()
+        self.hand_over()
+        await super().aclose()
+
+    async def _for_library(self, max_bytes: int | None) -> bytes:
+        while True:
+            if self._for_it:
+                data, self._for_it = self._for_it, b""
+                return data
+            if self._handed_over and not self._receiver_reads:
+                return self._peeler.give_up() or await self._read(max_bytes)
+            self._asks.set()
+            await self._given.wait()
+            self._given = trio.Event()
+
+    async def _feed(self) -> None:
+        data = b""
+        self._receiver_reads = True
+        try:
+            data = await self._read(READ_BYTES)
+        except GONE:
+            pass  # the library will be told the same
+        finally:
+            self._receiver_reads = False
+            if self._handed_over:
+                self._given.set()
+        if data:
+            self._peeler.feed(data)
+        else:
+            self.hand_over()
+
+    def _give(self, data: bytes, makes_message: bool) -> None:
+        """Hand this to the library, and have it ask for more."""
+        self._for_it, self._makes_message = data, makes_message
+        if self._connection is not None and self._connection.closed is not None:
+            self.hand_over()  # it has ended without a goodbye, and will not ask again
+            return
+        self._asks = trio.Event()
+        self._given.set()

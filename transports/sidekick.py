@@ -1,0 +1,132 @@
+"""Sidekick's port: the board, and the WebSocket of heroes and UIs alike.
+
+GET /              the board               WS  /              of the default room
+GET /session/ID    the board of a room     WS  /?session=ID   of that room
+GET /web/...       what it is made of
+POST /markdown     a text in Markdown, as clean HTML
+
+Who is a hero and who a UI, in which dialect, and whether what they say makes sense, is for the desk. Here a peer is a
+`Line`, whose messages are handed over in batches, as bytes, and are not looked at.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from importlib.resources.abc import Traversable
+from typing import Protocol, cast
+from urllib.parse import parse_qs
+
+import trio
+from quart import Response, request
+
+from actors.kernel import KernelError
+from transports.application import Application
+from transports.outbox import frame
+from transports.static import TYPES, serve_files
+from transports.websocket import FastSocket, Handler, Upgrade
+
+DEFAULT_ROOM = ""
+RESTARTING, TRY_LATER = 1012, 1013
+
+_ROOM = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_ROOM_IN_WORDS = "A session is named by 1 to 64 letters, digits, hyphens or underscores"
+
+
+class Line:
+    """The way to one peer. Nothing here waits."""
+
+    def __init__(self, socket: FastSocket, nursery: trio.Nursery) -> None:
+        self._socket = socket
+        self._nursery = nursery
+        self.offer = socket.outbox.offer
+        self.restart = socket.outbox.restart
+
+    frame = staticmethod(frame)
+
+    def on_drained(self, call: Callable[[], None]) -> None:
+        """Called when a peer that had fallen behind takes messages again. It must not raise."""
+        self._socket.outbox.on_drained = call
+
+    def hang_up(self, code: int, reason: str) -> None:
+        """Say goodbye after all that has been offered. That the peer has gone, its attendant is told as ever."""
+        self._nursery.start_soon(self._socket.close, code, reason)
+
+
+class Attendance(Protocol):
+    async def heard(self, batch: list[bytes]) -> None:
+        """The peer's next messages, at least one. While this waits, nothing is read, and the peer has to wait."""
+
+
+class Desk(Protocol):
+    """Who attends to the peers, each in the room it asked for; "" is the default room.
+
+    Every refusal is a KernelError whose text can be shown.
+    """
+
+    def attend(self, room: str, line: Line) -> AbstractAsyncContextManager[Attendance]:
+        """For as long as the peer is there. Whoever attends may leave early by cancelling the block, as a lease does.
+
+        The block is left with `Closed` when the peer has gone.
+        """
+
+
+def sidekick_application(web: Traversable, render: Callable[[str], str]) -> Application:
+    """`render` makes clean HTML of Markdown; it may take a while, and is called in a thread."""
+    app = Application("sidekick")
+    serve_files(app, web, index="board/index.html")
+    serve_files(app, web, at="/web/")
+    board = cast("Callable[[], Awaitable[Response]]", app.view_functions["files /"])
+
+    @app.post("/markdown")
+    async def markdown() -> Response:
+        source = await request.get_data(as_text=False)
+        assert isinstance(source, bytes)
+        html = await trio.to_thread.run_sync(render, source.decode("utf-8", "replace"), abandon_on_cancel=True)
+        return Response(html, content_type=TYPES[".html"])
+
+    @app.get("/session/<room>")
+    async def session(room: str) -> Response:
+        if not _ROOM.fullmatch(room):
+            return Response(f"{_ROOM_IN_WORDS}.\n", 404, content_type=TYPES[".txt"])
+        return await board()
+
+    return app
+
+
+def sidekick_websocket(desk: Desk) -> Handler:
+    async def on_websocket(upgrade: Upgrade) -> None:
+        if upgrade.path != "/":
+            await upgrade.reject(404, "Sidekick's WebSocket is at /, or for a session at /?session=ID.")
+            return
+        room = room_in(upgrade.query)
+        if room is None:
+            await upgrade.reject(400, f"{_ROOM_IN_WORDS}, and only once.")
+            return
+        socket = await upgrade.accept_fast()
+        async with trio.open_nursery() as nursery:
+            await _attend(desk, room, socket, Line(socket, nursery))
+            nursery.cancel_scope.cancel()
+
+    return on_websocket
+
+
+async def _attend(desk: Desk, room: str, socket: FastSocket, line: Line) -> None:
+    try:
+        async with desk.attend(room, line) as attendance:
+            while True:
+                await attendance.heard(await socket.receive_batch())
+    except KernelError as error:
+        await socket.close(TRY_LATER, str(error))
+    else:
+        await socket.close(RESTARTING, "the room has ended; connect again")
+
+
+def room_in(query: str) -> str | None:
+    """Which room a query asks for; None if it cannot be one."""
+    match parse_qs(query, keep_blank_values=True).get("session", []):
+        case [] | [""]:
+            return DEFAULT_ROOM
+        case [room] if _ROOM.fullmatch(room):
+            return room
+        case _:
+            return None

@@ -1,0 +1,268 @@
+/**
+ * Python values as a viz shows them, and what the script's changes do to them. Pure.
+ *
+ * A node is {type, value, length, id, observableTracked}; its value may be an array of nodes (list, set), an array of
+ * {key, value} (dict) or an object of nodes by name (objects).
+ *
+ * Rules
+ *   - A script sends no more than the first items of a container. Its note of that ("truncated") is taken out, and
+ *     `length` alone says how many there are; a change beyond the items that are here changes the length only.
+ *   - A path is followed by what is there: an index in a list, a key in a dict (a tuple as a key is an array in the
+ *     path; None is null; 1, 1.0 and True are one key, as in Python), a name in an object.
+ *   - A change that finds nothing to change leaves the values as they are.
+ *
+ * `change()` answers with the nodes that it touched: the way to the place, and what is new there.
+ */
+
+const NONE = "NoneType";
+const MOST_ITEMS = 1000;
+
+export const isSequence = (node) => Array.isArray(node?.value) && !isDict(node);
+export const isDict = (node) => Array.isArray(node?.value) && (node.type === "dict" || isPair(node.value[0]));
+export const isObject = (node) => isRecord(node?.value);
+const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const isPair = (item) => isRecord(item) && isRecord(item.key) && isRecord(item.value);
+const isCut = (node) => node?.type === "truncated" && String(node.value).startsWith("...");
+
+/** A node as it came, fit to be changed: without the script's own notes of what it left out. */
+export function taken(node) {
+  if (!isRecord(node)) return { type: "error", value: "The script sent nothing that can be shown." };
+  if (isSequence(node)) {
+    const items = (isCut(node.value.at(-1)) ? node.value.slice(0, -1) : node.value).map(taken);
+    return { ...node, value: items, length: node.length ?? items.length };
+  }
+  if (isDict(node)) {
+    const own = node.value.filter(({ key }) => key.type !== "truncated_key");
+    const pairs = own.map(({ key, value }) => ({ key: taken(key), value: taken(value) }));
+    return { ...node, value: pairs, length: node.length ?? pairs.length };
+  }
+  if (isObject(node)) {
+    const parts = Object.entries(node.value).filter(([name, part]) => !(name === "..." && isCut(part)));
+    const value = Object.fromEntries(parts.map(([name, part]) => [name, taken(part)]));
+    return { ...node, value, length: node.length ?? parts.length };
+  }
+  return node;
+}
+
+/** What is in a node, in order: [{label, key, node}]. */
+export function inside(node) {
+  if (isDict(node)) return node.value.map(({ key, value }) => ({ label: short(key), node: value }));
+  const number = (index) => (node.type === "set" ? "" : String(index));
+  if (isSequence(node)) return node.value.map((item, index) => ({ label: number(index), node: item }));
+  if (isObject(node)) return Object.entries(node.value).map(([name, part]) => ({ label: name, node: part }));
+  return [];
+}
+
+export const isContainer = (node) => isSequence(node) || isDict(node) || isObject(node);
+
+// --- paths
+
+function keyIs(key, segment) {
+  if (Array.isArray(segment)) {
+    const same = isSequence(key) && key.value.length === segment.length;
+    return same && key.value.every((item, at) => keyIs(item, segment[at]));
+  }
+  if (segment === null) return key.type === NONE;
+  if (key.type === NONE) return false;
+  if (typeof segment === "string" || typeof key.value === "string") return key.value === segment;
+  return Number(key.value) === Number(segment) && !isContainer(key);
+}
+
+function indexOf(node, segment) {
+  if (isDict(node)) {
+    const found = node.value.findIndex(({ key }) => keyIs(key, segment));
+    return found >= 0 ? found : node.value.findIndex(({ key }) => key.id !== undefined && key.id === segment);
+  }
+  if (!Number.isInteger(segment)) return -1;
+  return segment < 0 ? segment + node.length : segment;
+}
+
+function step(node, segment) {
+  if (isDict(node)) return node.value[indexOf(node, segment)]?.value;
+  if (isSequence(node)) return node.value[indexOf(node, segment)];
+  if (isObject(node)) return Object.hasOwn(node.value, segment) ? node.value[segment] : undefined;
+  return undefined;
+}
+
+/** The nodes from the root along a path, as far as there are any. */
+function way(root, path) {
+  const nodes = [root];
+  for (const segment of path) {
+    const next = step(nodes.at(-1), segment);
+    if (!next) break;
+    nodes.push(next);
+  }
+  return nodes;
+}
+
+// --- changes
+
+function setIn(node, segment, value, key, length) {
+  if (isDict(node)) {
+    const at = indexOf(node, segment);
+    if (at >= 0) node.value[at].value = value;
+    else if (node.value.length === node.length) node.value.push({ key: keyNode(key, segment), value });
+    node.length = length ?? (at >= 0 ? node.length : node.length + 1);
+  } else if (isSequence(node)) {
+    const at = indexOf(node, segment);
+    if (at >= 0 && at < node.value.length) node.value[at] = value;
+  } else if (isObject(node)) {
+    if (!Object.hasOwn(node.value, segment)) node.length += 1;
+    node.value[segment] = value;
+  }
+}
+
+/** Some clients say NoneType for every key: then the path knows better. */
+function keyNode(key, segment) {
+  if (key && (key.type !== NONE || segment === null)) return key;
+  if (Array.isArray(segment)) {
+    return { type: "list", value: segment.map((part) => keyNode(null, part)), length: segment.length };
+  }
+  const type = { string: "str", boolean: "bool", number: Number.isInteger(segment) ? "int" : "float" }[typeof segment];
+  return type ? { type, value: segment } : { type: NONE, value: "None" };
+}
+
+function insertIn(node, index, value, length) {
+  if (!isSequence(node)) return;
+  const all = node.value.length === node.length;
+  const at = Math.min(node.length, Math.max(0, index < 0 ? index + node.length : index));
+  if (at < node.value.length || (all && node.length < MOST_ITEMS)) {
+    node.value.splice(at, 0, value);
+    if (!all) node.value.pop();
+  }
+  node.length = length ?? node.length + 1;
+}
+
+function removeFrom(node, segment, length) {
+  const before = node.length;
+  if (isObject(node)) delete node.value[segment];
+  else {
+    const at = indexOf(node, segment);
+    if (at >= 0 && at < node.value.length) node.value.splice(at, 1);
+  }
+  node.length = length ?? Math.max(0, before - 1);
+}
+
+function sameValue(one, other) {
+  if (one.type !== other.type) return false;
+  if (isContainer(one)) return JSON.stringify(one.value, bare) === JSON.stringify(other.value, bare);
+  return one.value === other.value;
+}
+
+const bare = (name, value) => (name === "id" || name === "observableTracked" ? undefined : value);
+
+function addTo(node, value, length) {
+  const known = node.value.some((item) => sameValue(item, value));
+  if (!known && node.value.length === node.length && node.length < MOST_ITEMS) node.value.push(value);
+  node.length = length ?? (known ? node.length : node.length + 1);
+}
+
+/** Released clients do not say what was discarded (they say None): then only an empty set can be told for certain. */
+function discardFrom(node, value, length) {
+  const at = value ? node.value.findIndex((item) => item.id === value.id || sameValue(item, value)) : -1;
+  const named = value && (value.type !== NONE || at >= 0);
+  if (named && at >= 0) node.value.splice(at, 1);
+  node.length = length ?? Math.max(0, node.length - (at >= 0 ? 1 : 0));
+  if (node.length === 0) node.value = [];
+  node.unsure = node.value.length > node.length;
+}
+
+/**
+ * Changes one of `variables` (name -> node) as the payload of an update says. The nodes that it touched, from the root
+ * to the innermost; null for a change that is not known.
+ */
+export function change(variables, { action, variableName: name, options }) {
+  const { path: given, valueRepresentation, keyRepresentation, length } = options ?? {};
+  const path = given ?? [];
+  const value = valueRepresentation ? taken(valueRepresentation) : null;
+  const key = keyRepresentation ? taken(keyRepresentation) : null;
+  if (action === "removeVariable") {
+    variables.delete(name);
+    return [];
+  }
+  if (action === "set" && path.length === 0) {
+    const node = value ?? taken(null);
+    variables.set(name, node);
+    return [node];
+  }
+  const root = variables.get(name);
+  if (!root) return [];
+  const nodes = way(root, path);
+  const last = path.at(-1);
+  const target = nodes.length === path.length + 1 ? nodes.at(-1) : null;
+  const box = nodes.length >= path.length ? nodes[path.length - 1] : null; // what holds the last segment
+  const list = isSequence(target) ? target : box ?? root;
+  switch (action) {
+    case "set":
+    case "setitem":
+      if (box && value) setIn(box, last, value, key, length);
+      break;
+    case "append":
+      if (value) insertIn(list, list.length, value, length);
+      break;
+    case "insert":
+      if (box && value) insertIn(box, last, value, length);
+      break;
+    case "pop":
+    case "remove":
+    case "delitem":
+      if (isContainer(box)) removeFrom(box, last, length);
+      break;
+    case "add_set":
+      if (isSequence(target) && value) addTo(target, value, length);
+      break;
+    case "discard_set":
+      if (isSequence(target)) discardFrom(target, value, length);
+      break;
+    case "clear":
+      if (isContainer(target)) Object.assign(target, { value: isObject(target) ? {} : [], length: 0, unsure: false });
+      break;
+    default:
+      return null;
+  }
+  const touched = path.length ? nodes.slice(0, path.length) : nodes;
+  if (list === target && path.length) touched.push(target);
+  return value && action !== "discard_set" ? [...touched, value] : touched;
+}
+
+// --- words
+
+const OPEN = { list: "[]", set: "{}", dict: "{}", tuple: "()" };
+
+/** A value that holds no others, as Python would write it. */
+export function word(node) {
+  const { type, value } = node;
+  if (type === NONE) return "None";
+  if (type === "str") return quoted(String(value));
+  if (type === "bool" || typeof value === "boolean") return value === true ? "True" : "False";
+  if (type === "float" && Number.isInteger(value) && Math.abs(value) < 1e16) return `${value}.0`;
+  if (type === "int" && typeof value === "number" && !Number.isSafeInteger(value)) return `≈ ${value.toPrecision(6)}`;
+  return typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
+}
+
+function quoted(text) {
+  const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
+  const escaped = text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll("\t", "\\t").replaceAll("\r", "\\r");
+  return mark + (mark === "'" ? escaped.replaceAll("'", "\\'") : escaped) + mark;
+}
+
+/** The same in a few words, also for a container: "[3, 1, 2, …]". */
+export function short(node, room = 60) {
+  if (!isContainer(node)) {
+    const text = word(node);
+    return text.length > room ? `${text.slice(0, Math.max(1, room - 1))}…` : text;
+  }
+  const [open, close] = OPEN[node.type] ?? "[]";
+  const parts = [];
+  let left = room;
+  for (const { label, node: part } of inside(node)) {
+    const text = short(part, Math.min(left, 20));
+    const whole = isSequence(node) ? text : isDict(node) ? `${label}: ${text}` : `${label}=${text}`;
+    if (whole.length > left) break;
+    parts.push(whole);
+    left -= whole.length + 2;
+  }
+  const rest = parts.length < (node.length ?? parts.length) ? [...parts, "…"] : parts;
+  if (isObject(node)) return `${/\((.*)\)/.exec(node.type)?.[1] ?? node.type}(${rest.join(", ")})`;
+  return node.type === "set" && rest.length === 0 ? "set()" : `${open}${rest.join(", ")}${close}`;
+}

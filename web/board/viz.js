@@ -1,0 +1,165 @@
+/**
+ * Variables as trees that unfold.
+ *
+ * Rules
+ *   - What is folded is not in the document; a change there lights up the innermost row that is.
+ *   - A row lights up for 1.5 seconds: long enough to be seen, and a value that changes all the time stays lit.
+ *   - What is unfolded is the reader's choice, by place and not by value: a list whose items change stays as open as it
+ *     was. A variable of no great length starts unfolded, what is inside starts folded.
+ */
+
+import { h, icon, mark, put } from "../house/house.js";
+import { BoardComponent } from "./component.js";
+import { change, inside, isContainer, short, word } from "./values.js";
+
+const LIT = 1500;
+const LONG = 30; // a variable with more items than this starts folded
+const SIGNS = { recursive_ref: "again", error: "alarm" };
+const tones = { str: "text", int: "number", float: "number", bool: "truth", NoneType: "none" };
+
+/** One row, and the rows below it while it is unfolded. */
+class Row {
+  #node = null;
+  #lit = null;
+  #below = [];
+  #open;
+  #opened; // places that were unfolded, by path; the viz's own
+  #place;
+  #rest = h("p.rest");
+  #items = h("ul", { role: "group" });
+  #name = h("span.name");
+  #type = h("span.type");
+  #watched = h("span.watched", { title: "Observed: follows every change", ariaLabel: "observed" }, icon("eye"));
+  #value = h("span.value");
+  #entry = h("button.entry", { type: "button", onclick: () => this.#turn() });
+  element = h("li", {}, this.#entry);
+
+  constructor(place, opened, open) {
+    this.#place = place;
+    this.#opened = opened;
+    this.#open = opened.get(place) ?? open;
+    this.#entry.append(icon("twist"), this.#name, this.#value, this.#watched, this.#type);
+  }
+
+  /** `lit`: the nodes that were just changed. */
+  show(label, node, lit) {
+    this.#node = node;
+    const content = inside(node);
+    const holds = content.length > 0;
+    const open = holds && this.#open;
+    put(this.#name, label);
+    put(this.#value, open ? "" : isContainer(node) ? short(node) : word(node));
+    put(this.#type, typeName(node));
+    mark(this.#value, "data-kind", tones[node.type] ?? (SIGNS[node.type] || node.type === "truncated" ? "note" : null));
+    this.#watched.hidden = !node.observableTracked;
+    this.#entry.disabled = !holds;
+    mark(this.#entry, "aria-expanded", holds ? String(open) : null);
+    const items = open ? content : [];
+    this.#fill(items, lit);
+    const here = lit.has(node) && !items.some((item) => lit.has(item.node));
+    if (here) this.#light();
+  }
+
+  #fill(items, lit) {
+    if (items.length === 0) {
+      this.#below = [];
+      this.#items.remove();
+      this.#rest.remove();
+      return;
+    }
+    while (this.#below.length > items.length) this.#below.pop().element.remove();
+    while (this.#below.length < items.length) {
+      const row = new Row(`${this.#place}/${this.#below.length}`, this.#opened, false);
+      this.#below.push(row);
+      this.#items.append(row.element);
+    }
+    items.forEach(({ label, node }, index) => this.#below[index].show(label, node, lit));
+    if (this.#items.parentNode !== this.element) this.element.append(this.#items);
+    const rest = restOf(this.#node, items.length);
+    put(this.#rest, rest);
+    if (rest) this.element.append(this.#rest);
+    else this.#rest.remove();
+  }
+
+  #light() {
+    mark(this.element, "data-lit", true);
+    clearTimeout(this.#lit);
+    this.#lit = setTimeout(() => mark(this.element, "data-lit", null), LIT);
+  }
+
+  #turn() {
+    this.#open = !this.#open;
+    this.#opened.set(this.#place, this.#open);
+    this.show(this.#name.textContent, this.#node, new Set());
+  }
+}
+
+function typeName(node) {
+  if (node.type === "truncated" || node.type === "error") return "";
+  if (node.type === "recursive_ref") return "recursion";
+  const type = String(node.type).replace(/^(?:object|repr) \((.*)\)$/, "$1");
+  return isContainer(node) ? `${type} · ${node.length}` : type;
+}
+
+/** What is said below the items of a container of which not everything is here, or more than there should be. */
+function restOf(node, shown) {
+  if (node.unsure) return `Something was taken out; the script did not say what. ${node.length} of these are left.`;
+  const rest = node.length - shown;
+  return rest > 0 ? `… ${rest} more` : "";
+}
+
+export class BoardViz extends BoardComponent {
+  #variables = new Map();
+  #rows = new Map();
+  #lit = new Set();
+  #opened = new Map();
+  #list = h("ul.variables");
+  #empty = h("p.empty", {}, "No variables yet.");
+
+  spawn() {
+    this.role = "group";
+    this.ariaLabel = "Variables";
+    this.append(this.#empty, this.#list);
+  }
+
+  update(payload) {
+    const touched = change(this.#variables, payload);
+    if (touched === null) throw new Error(`A viz of this page has no action "${payload.action}".`);
+    for (const node of touched) this.#lit.add(node);
+    this.soil();
+  }
+
+  paint() {
+    for (const [name, row] of this.#rows) {
+      if (this.#variables.has(name)) continue;
+      row.element.remove();
+      this.#rows.delete(name);
+    }
+    for (const [name, node] of this.#variables) {
+      if (!this.#rows.has(name)) {
+        this.#rows.set(name, new Row(name, this.#opened, !(node.length > LONG)));
+        this.#list.append(this.#rows.get(name).element);
+      }
+      this.#rows.get(name).show(name, node, this.#lit);
+    }
+    this.#lit.clear();
+    this.#empty.hidden = this.#variables.size > 0;
+  }
+
+  state() {
+    return { variables: Object.fromEntries(this.#variables) };
+  }
+
+  keep() {
+    return this.#opened;
+  }
+
+  resume(opened) {
+    this.#opened = opened;
+    this.#rows.clear();
+    this.#list.replaceChildren();
+    this.soil();
+  }
+}
+
+customElements.define("board-viz", BoardViz);
