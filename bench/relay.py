@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median, quantiles
@@ -205,7 +205,7 @@ class Board:
 
 @contextmanager
 def board(relay: Running, screens: int, session: str | None = None) -> Iterator[Board]:
-    with opened([relay.port] * (1 + screens), session) as (hero, *watching):
+    with opened(relay.port, [session] * (1 + screens)) as (hero, *watching):
         hero.send(announce("hero", "hero"), SPAWN)
         settle([hero])
         for number, screen in enumerate(watching):
@@ -215,13 +215,9 @@ def board(relay: Running, screens: int, session: str | None = None) -> Iterator[
 
 
 @contextmanager
-def opened(ports: Sequence[int], session: str | None = None) -> Iterator[list[Client]]:
+def opened(port: int, sessions: Sequence[str | None]) -> Iterator[list[Client]]:
     with ExitStack() as stack:
-        clients = []
-        for port in ports:
-            clients.append(Client(port, session))
-            stack.callback(clients[-1].close)
-        yield clients
+        yield [stack.enter_context(closing(Client(port, session))) for session in sessions]
 
 
 def settle(clients: Sequence[Client], quiet: float = 0.3) -> None:
@@ -285,7 +281,7 @@ def _ping_pong(mine: Relay, peers: Sequence[Relay], rounds: int, absent: str | N
 def _idle(mine: Relay, seconds: float) -> Iterator[Result]:
     with running(mine) as relay, board(relay, 1):
         before = relay.resident()
-        with opened([relay.port] * IDLE) as clients:
+        with opened(relay.port, [f"idle-{number % 100}" for number in range(IDLE)]) as clients:
             for number, client in enumerate(clients):
                 client.send(announce(f"idle {number}", "hero"))
             settle(clients, 1.0)
@@ -329,7 +325,7 @@ def _rooms(mine: Relay, rounds: int) -> Iterator[Result]:
 
 @contextmanager
 def _quick_board(relay: Running, session: str) -> Iterator[Board]:
-    with opened([relay.port] * 2, session) as (hero, screen):
+    with opened(relay.port, [session] * 2) as (hero, screen):
         hero.send(announce("hero", "hero"), SPAWN)
         screen.send(announce("screen", "sidekick"))
         yield Board(relay, hero, [screen])

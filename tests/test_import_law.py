@@ -52,7 +52,7 @@ LAWS = (
     Law(
         "actors/*",
         ours=("actors.kernel", "actors.store", "codec"),
-        theirs=("trio", "msgspec", "structlog", "prometheus_client"),
+        theirs=("trio", "msgspec", "structlog", "prometheus_client", "markdown_it", "nh3"),
         never=frozenset({"asyncio", "socket", "socketserver", "ssl", "http.client", "http.server", "urllib.request"}),
     ),
     Law(
