@@ -141,12 +141,13 @@ class Show(Protocol):
 
 
 @contextmanager
-def showing(chromium: Browser) -> Iterator[Show]:
-    """Opens boards that a script has drawn. In the end no page may have reported an error."""
+def showing(chromium: Browser, tolerated: str = ABORTED) -> Iterator[Show]:
+    """Opens boards that a script has drawn. In the end no page may have reported an error but with the tolerated words."""
     errors: list[str] = []
 
     def hear(message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning") and not message.text.startswith((BROWSERS_OWN, ABORTED)):
+        fine = message.text.startswith(BROWSERS_OWN) or tolerated in message.text
+        if message.type in ("error", "warning") and not fine:
             errors.append(message.text)
 
     with ExitStack() as stack:

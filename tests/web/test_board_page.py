@@ -1,0 +1,338 @@
+"""The board page around its components: rooms, who is there, coming back, exports, themes, narrow windows."""
+
+import json
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.web.board_stage import BoardStage, Show, say, showing
+from tests.web.board_words import CLEAR, Message, announce, fault, node, spawn, update, viz
+from tests.web.test_design import CONTRASTS, NAMELESS, scheme
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+@pytest.fixture
+def show(chromium: Browser) -> Iterator[Show]:
+    with showing(chromium) as show:
+        yield show
+
+
+def lesson() -> list[Message]:
+    """A board with everything on it."""
+    wave = [{"x": n * 4, "y": 60 + n % 7 * 8} for n in range(80)]
+    return [
+        announce(),
+        spawn("markdown", "m", initialSource="# Lesson"),
+        spawn("row", "r"),
+        spawn("column", "left", parent="r"),
+        spawn("grid", "g", parent="left", numColumns=8, numRows=8),
+        *[update("grid", "g", "setColor", x=n, y=n, color=c) for n, c in enumerate(["gold", "#123", "teal", "plum"])],
+        update("grid", "g", "setText", x=1, y=1, text="A"),
+        update("grid", "g", "setText", x=5, y=1, text="a long text in a cell"),
+        spawn("canvas", "c", parent="r", width=320, height=200),
+        update("canvas", "c", "drawPolyline", points=wave, lineColor="crimson", lineWidth=2),
+        spawn("console", "k", showInput=True, text="".join(f"line {n}\n" for n in range(300))),
+        spawn("viz", "v"),
+        viz("set", name="numbers", value=node([3, 1, 2]), length=3),
+        viz("set", name="words", value=node({"a": [1, 2], "b": None, "c": "text"}), length=3),
+        spawn("row", "controls"),
+        spawn("button", "b", parent="controls", text="Start"),
+        spawn("textbox", "t", parent="controls", placeholder="Your name"),
+        spawn("label", "l", text="Ready"),
+        spawn("gauge", "u", value=3),
+        fault("grid", "g", "setColor: x must be from 0 to 7, not 9"),
+        fault("grid", "missing", "spawn: numRows must be above 0"),
+    ]
+
+
+# --- rooms and peers
+
+
+@pytest.mark.parametrize(
+    ("path", "asked", "name"),
+    [("", "/", None), ("session/41", "/?session=41", "Room 41"), ("?session=41", "/?session=41", "Room 41"),
+     ("session/a%20b%2Fc", "/?session=a%20b%2Fc", "Room a b/c")],
+)  # fmt: skip
+def test_the_address_names_the_room(show: Show, path: str, asked: str, name: str | None) -> None:
+    page, stage = show(path=path)
+    assert stage.rooms == [asked]
+    room = page.locator("house-bar .room")
+    if name is None:
+        expect(room).to_be_hidden()
+        expect(page).to_have_title("Sidekick")
+    else:
+        expect(room).to_have_text(name)
+        expect(page).to_have_title(f"{name.removeprefix('Room ')} · Sidekick")
+
+
+def test_a_page_announces_itself_and_says_goodbye(show: Show) -> None:
+    page, stage = show()
+    (hello,) = stage.heard("announce")
+    assert (hello["id"], hello["component"]) == (0, "system")
+    assert set(hello["payload"]) == {"peerId", "role", "status", "version", "timestamp"}
+    assert (hello["payload"]["role"], hello["payload"]["status"]) == ("sidekick", "online")
+    page.goto("about:blank")
+    goodbye = stage.heard("announce", 2)[1]
+    assert goodbye["payload"]["status"] == "offline"
+    assert goodbye["payload"]["peerId"] == hello["payload"]["peerId"]
+
+
+def test_the_bar_says_which_scripts_are_there(show: Show) -> None:
+    page, stage = show()
+    button = page.locator("button.peers")
+    expect(button).to_have_text("offlineNo script")
+    say(page, stage, announce("one", version="0.0.7"))
+    expect(button).to_have_text("onlineScript 0.0.7")
+    say(page, stage, announce("two", version="0.0.5"), announce("tab", role="sidekick", version="0.1.0"))
+    expect(button).to_have_text("online2 scripts")
+    button.click()
+    rows = page.locator("board-peers li")
+    assert [text.split() for text in rows.all_inner_texts()] == [
+        ["Script", "one", "0.0.7", "online"],
+        ["Script", "two", "0.0.5", "online"],
+        ["Page", "tab", "0.1.0", "online"],
+    ]
+    say(page, stage, announce("one", status="offline"), announce("tab", role="sidekick", status="offline"))
+    expect(button).to_have_text("onlineScript 0.0.5")
+    expect(rows).to_have_count(2)
+
+
+def test_an_empty_board_says_how_to_begin(show: Show) -> None:
+    page, stage = show(path="session/7")
+    expect(page.get_by_role("heading", name="No script is drawing here yet")).to_be_visible()
+    code = page.locator("board-welcome .script code")
+    expect(code).to_contain_text(f'sidekick.set_url("{stage.url.replace("http", "ws", 1)}?session=7")')
+    expect(code).to_contain_text("sidekick.run_forever()")
+    say(page, stage, spawn("label", "l", text="x"))
+    expect(page.locator("board-welcome")).to_be_hidden()
+
+
+# --- troubles
+
+
+def test_an_error_is_shown_where_it_happened_and_can_be_put_away(show: Show) -> None:
+    page, stage = show(spawn("grid", "g", numColumns=2, numRows=2), fault("grid", "g", "first"),
+                       fault("grid", "g", "second"), *[fault("grid", "gone", "unknown id")] * 3)  # fmt: skip
+    note = page.locator("board-grid .note")
+    expect(note).to_have_text("second")
+    elsewhere = page.locator("board-notes .note")
+    expect(elsewhere).to_have_text("unknown id3 times")
+    elsewhere.get_by_role("button", name="Dismiss").click()
+    expect(elsewhere).to_have_count(0)
+    note.get_by_role("button", name="Dismiss").click()
+    expect(note).to_have_count(0)
+    say(page, stage, fault("grid", "g", "third"))
+    expect(note).to_have_text("third")
+
+
+# --- coming back
+
+WATCH = """() => {
+    window.seen = [];
+    const look = () => {
+        const texts = [...document.querySelectorAll("board-label")].map((label) => label.textContent);
+        seen.push(texts.filter((text) => !text.startsWith("mark")).join(","));
+        requestAnimationFrame(look);
+    };
+    look();
+}"""
+
+
+def seen(page: Page) -> list[str]:
+    """The boards that were drawn, one after the other."""
+    frames = page.evaluate("window.seen")
+    return [frames[0], *[now for before, now in pairwise(frames) if now != before]]
+
+
+def test_a_board_that_is_shown_anew_never_blinks(show: Show) -> None:
+    labels = [spawn("label", f"l{n}", text=str(n)) for n in range(50)]
+    page, stage = show(*labels)
+    whole = ",".join(map(str, range(50)))
+    page.evaluate(WATCH)
+    for message in [CLEAR, *labels]:
+        stage.tell_all(message)
+    say(page, stage, update("label", "l0", "setText", text="new"))
+    assert seen(page) == [whole, whole.replace("0", "new", 1)]
+
+
+def test_a_script_that_clears_and_draws_all_the_time_is_seen(show: Show) -> None:
+    page, stage = show(spawn("label", "l", text="0"))
+    page.evaluate(WATCH)
+    for turn in range(1, 60):
+        stage.tell_all(CLEAR, spawn("label", "l", text=str(turn)))
+        page.wait_for_timeout(10)
+    say(page, stage)
+    assert len(seen(page)) > 3
+    assert seen(page)[-1] == "59"
+
+
+def test_a_page_that_lost_its_server_comes_back_to_the_present(show: Show) -> None:
+    page, stage = show(announce(), *[spawn("label", f"l{n}", text=str(n)) for n in range(3)])
+    page.evaluate(WATCH)
+    stage.refusing = True
+    stage.script = [announce("hero-2", version="0.0.5"), CLEAR, spawn("label", "l1", text="one")]
+    stage.drop()
+    banner = page.get_by_role("alert")
+    expect(banner).to_be_visible()
+    expect(page.locator("button.peers")).to_have_text("offlineNo script")
+    expect(page.locator("board-label")).to_have_count(3)
+    stage.refusing = False
+    banner.get_by_role("button", name="Try now").click()
+    expect(page.locator("board-label")).to_have_text(["one"])
+    expect(banner).to_be_hidden()
+    expect(page.locator("button.peers")).to_have_text("onlineScript 0.0.5")
+    assert seen(page) == ["0,1,2", "one"]
+
+
+def test_a_quiet_server_is_not_taken_for_lost(show: Show) -> None:
+    page, stage = show()
+    page.clock.install()
+    page.reload()
+    stage.heard("announce", 3)
+    page.clock.run_for(120_000)
+    expect(page.locator("house-bar > house-pill")).to_have_text("live")
+    assert stage.greeted == 2
+
+
+def test_an_event_without_a_connection_is_not_lost_in_silence(show: Show) -> None:
+    page, stage = show(spawn("button", "b", text="Go"))
+    stage.refusing = True
+    stage.drop()
+    expect(page.get_by_role("alert")).to_be_visible()
+    page.get_by_role("button", name="Go", exact=True).click()
+    expect(page.get_by_text("Not connected: the script has not been told.")).to_be_visible()
+
+
+def test_what_is_the_reader_s_own_outlives_the_board(show: Show) -> None:
+    board = [
+        spawn("console", "k", showInput=True, text="".join(f"{n}\n" for n in range(500))),
+        spawn("viz", "v"),
+        viz("set", name="data", value=node([[1, 2]]), length=1),
+        spawn("grid", "g", numColumns=4, numRows=4),
+        spawn("textbox", "t", initialValue="old"),
+    ]
+    page, stage = show(*board)
+    page.get_by_role("button", name="0 [1, 2]").click()
+    page.locator("board-console .log").evaluate("log => { log.scrollTop = 200 }")
+    page.get_by_role("textbox", name="Console input").fill("half a")
+    page.get_by_role("grid").focus()
+    page.keyboard.press("ArrowRight")
+    draft = page.locator("board-textbox input")
+    draft.fill("unfinished")
+    say(page, stage, CLEAR, *board)
+    expect(draft).to_have_value("unfinished")
+    expect(draft).to_be_focused()
+    expect(page.locator("board-viz .entry")).to_have_count(4)
+    expect(page.get_by_role("textbox", name="Console input")).to_have_value("half a")
+    assert page.locator("board-console .log").evaluate("log => log.scrollTop") == 200
+    expect(page.get_by_role("gridcell")).to_have_text("column 1, row 0")
+    draft.press("Enter")
+    assert stage.events() == [{"src": "t", "event": "submit", "value": "unfinished"}]
+
+
+def test_a_box_that_moves_keeps_focus_and_draft(show: Show) -> None:
+    page, stage = show(spawn("row", "r"), spawn("textbox", "t"))
+    draft = page.locator("board-textbox input")
+    draft.fill("unfinished")
+    say(page, stage, update("textbox", "t", "changeParent", parent="r"))
+    expect(page.locator("board-row board-textbox input")).to_be_focused()
+    expect(draft).to_have_value("unfinished")
+    draft.press("Enter")
+    assert len(stage.events()) == 1
+
+
+# --- exports
+
+
+def test_a_board_is_exported_as_json(show: Show) -> None:
+    page, stage = show(spawn("row", "r"), spawn("grid", "g", parent="r", numColumns=3, numRows=2),
+                       update("grid", "g", "setColor", x=1, y=1, color="red"), spawn("label", "l", text="x"),
+                       spawn("viz", "v"), viz("set", value=node([1]), length=1))  # fmt: skip
+    board = json.loads(exported(page, "Export as JSON"))
+    row, label, variables = board["components"]
+    assert row == {
+        "component": "row", "id": "r", "children": [
+            {"component": "grid", "id": "g", "numColumns": 3, "numRows": 2, "cells": [{"x": 1, "y": 1, "color": "red"}]}
+        ],
+    }  # fmt: skip
+    assert label == {"component": "label", "id": "l", "text": "x"}
+    assert variables["variables"]["data"]["length"] == 1
+    assert stage.rooms == ["/"]
+
+
+def test_a_board_is_exported_as_a_picture(show: Show) -> None:
+    page, _ = show(*lesson(), color_scheme="light")
+    png = exported(page, "Export as PNG")
+    assert png.startswith(b"\x89PNG")
+    width, height = (int.from_bytes(png[at : at + 4]) for at in (16, 20))
+    board = page.locator("board-root").bounding_box()
+    assert board is not None
+    assert (width, height) == (round(board["width"] + 32), round(board["height"] + 32))
+    assert len(png) > 20_000
+
+
+def exported(page: Page, choice: str) -> bytes:
+    page.get_by_role("button", name="Board menu").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name=choice).click()
+    return download.value.path().read_bytes()
+
+
+# --- what every page of the house owes its readers
+
+
+@pytest.mark.parametrize("colors", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 400])
+def test_a_board_can_be_read(show: Show, width: int, colors: str) -> None:
+    page, _ = show(*lesson(), viewport={"width": width, "height": 900}, color_scheme=colors)
+    assert scheme(page) == colors
+    assert page.evaluate(CONTRASTS) == []
+    assert page.evaluate(NAMELESS) == []
+
+
+@pytest.mark.parametrize("width", [320, 400, 700, 1280])
+def test_no_board_is_wider_than_its_window(show: Show, width: int) -> None:
+    wide = [
+        spawn("canvas", "wide", width=2000, height=50),
+        spawn("grid", "big", numColumns=200, numRows=5),
+        spawn("label", "long", text="x" * 500),
+        spawn("button", "far", text="y" * 300),
+        spawn("row", "many"),
+        *[spawn("button", f"b{n}", text=f"Button {n}", parent="many") for n in range(20)],
+        spawn("console", "wrap", showInput=True, text="z" * 1000),
+        spawn("viz", "v2"),
+    ]
+    page, _ = show(*lesson(), *wide, viewport={"width": width, "height": 900}, path="session/a-room-with-a-long-name")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_a_grid_follows_the_theme_and_keeps_the_script_s_colours(show: Show) -> None:
+    page, stage = show(spawn("grid", "g", numColumns=2, numRows=1),
+                       update("grid", "g", "setColor", x=0, y=0, color="gold"), color_scheme="dark")  # fmt: skip
+    look = """canvas => {
+        const eye = new OffscreenCanvas(200, 40).getContext("2d", { willReadFrequently: true });
+        eye.drawImage(canvas, 0, 0);
+        return [10, 110].map((x) => [...eye.getImageData(x, 10, 1, 1).data].slice(0, 3));
+    }"""
+    canvas = page.locator("board-grid canvas")
+    dark = canvas.evaluate(look)
+    page.emulate_media(color_scheme="light")
+    say(page, stage)
+    light = canvas.evaluate(look)
+    assert dark[0] == light[0] == [255, 215, 0]
+    assert max(dark[1]) < 60
+    assert light[1] == [255, 255, 255]
+
+
+def test_a_board_is_used_by_keyboard(show: Show) -> None:
+    page, stage = show(*lesson())
+    reached = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.ariaLabel || document.activeElement.textContent.trim()"))
+    for name in ["Board menu", "Grid", "Console", "Console input", "Start", "Your name"]:
+        assert name in reached, name
+    assert BoardStage.heard(stage, "announce")
