@@ -55,14 +55,17 @@ class Member:
         return said if isinstance(said, list) else [said]
 
     @property
+    def dialect(self) -> Dialect:
+        return Dialect.D if self.ear is None else self.ear.dialect
+
+    @property
     def speaks_canonically(self) -> bool:
-        return self.ear is None or self.ear.dialect is Dialect.D
+        return self.dialect is Dialect.D
 
     def words(self, message: Said) -> bytes:
         """The message as frames in this peer's words; empty if it has none for it."""
         if self.mouth is None:
-            ear = self.ear
-            self.mouth = Mouth(Dialect.D if ear is None else ear.dialect, "" if ear is None else ear.version)
+            self.mouth = Mouth(self.dialect, "" if self.ear is None else self.ear.version)
         told = self.mouth.say(message)
         if told is None:
             return b""

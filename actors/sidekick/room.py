@@ -142,6 +142,8 @@ class Room(Actor[RoomMessage]):
                     refusal = fold(said, owner)
                     if refusal is None:
                         relayed.append(said)
+                        if said.action == "changeParent":
+                            self._repaint(said.target)
                     else:
                         self._refuse(member, said, refusal)
                 else:
@@ -195,7 +197,9 @@ class Room(Actor[RoomMessage]):
             target = getattr(said, "target", None) or ""
             self._tell_wrong(member, Fault(getattr(said, "component", "system"), target, "a sidekick does not draw"))
             return
-        member.become(Part.HERO)
+        if member.part is Part.SILENT:  # the first dialect announces nothing and clears nothing: this is a new script
+            member.become(Part.HERO)
+            self._relayed.extend(self.scene.clear(ClearAll(encode(ClearAll())), self._other_owners(member)))
         refusal = self.scene.fold(said, _owner(member))
         if refusal is None:
             self._relayed.append(said)
@@ -209,9 +213,12 @@ class Room(Actor[RoomMessage]):
         if member.absorbs_clear:
             member.absorbs_clear = False
             return
-        owner = _owner(member)
-        others = {_owner(one) for one in self.members.values() if one.part is Part.HERO and one is not member}
-        self._relayed.extend(self.scene.clear(said, others - {owner}))
+        self._relayed.extend(self.scene.clear(said, self._other_owners(member)))
+
+    def _other_owners(self, member: Member) -> set[str]:
+        """Heroes that are here, and whose work is not this one's to clear."""
+        heroes = [one for one in self.members.values() if one.part is Part.HERO]
+        return {_owner(one) for one in heroes if one is not member} - {_owner(member)}
 
     def _from_screen(self, member: Member, said: Event | Fault | Other) -> None:
         if member.part is Part.HERO:
@@ -239,6 +246,16 @@ class Room(Actor[RoomMessage]):
                 canonical = b"".join([member.line.frame(one.raw) for one in messages])
             member.offer(canonical)
         messages.clear()
+
+    def _repaint(self, target: str) -> None:
+        """The released page (E) blanks a canvas that moves."""
+        self._relay()
+        pages = [one for one in self.members.values() if one.part is Part.SCREEN and one.dialect is Dialect.E]
+        if pages:
+            ear = Ear(Dialect.D)
+            strokes = [said for raw in self.scene.repaint(target) for said in _each(ear.hear(raw))]
+            for page in pages:
+                page.tell(*strokes)
 
     def _everything(self, member: Member) -> bytes:
         """The whole board, on an empty one, in this screen's words."""

@@ -32,26 +32,22 @@ class Client:
             "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode()
         )
         self.received = 0
+        try:
+            self._accepted()
+        except BaseException:
+            self.close()
+            raise
+
+    def _accepted(self) -> None:
         head = b""
         while HEAD_END not in head:
-            head += self.socket.recv(1)  # byte by byte: what follows is not ours to read
-            if not head.startswith(b"HTTP/1.1 101"[: len(head)]):
+            byte = self.socket.recv(1)  # one by one: what follows is not ours to read
+            head += byte
+            if not byte or not head.startswith(b"HTTP/1.1 101"[: len(head)]):
                 raise Stuck("the relay did not accept a connection")
 
     def send(self, *messages: Any) -> None:
         self.socket.sendall(b"".join(map(masked, map(compact, messages))))
-
-    def read_past(self, end: bytes) -> None:
-        """Read up to here; by then nothing else may be on its way."""
-        data = b""
-        while not data.endswith(end):
-            data = data[-len(end) :] + self.read()
-
-    def read(self) -> bytes:
-        data = self.socket.recv(CHUNK)
-        if not data:
-            raise Stuck("the relay closed a connection")
-        return data
 
     def drop(self) -> int:
         """Read without looking."""

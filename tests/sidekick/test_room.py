@@ -384,8 +384,40 @@ async def test_a_hero_of_the_first_spec_that_never_announces_is_served(autojump_
         await hero.say({"id": 0, "module": "grid", "method": "spawn", "target": "g", "payload": {"size": [2, 2]}})
         update = {"x": 0, "y": 1, "color": "red"}
         await hero.say({"id": 0, "module": "grid", "method": "update", "target": "g", "payload": update})
-        assert screen.line.kinds()[0] == "grid/spawn"
-        assert screen.line.got[0]["payload"] == {"numColumns": 2, "numRows": 2}
+        assert screen.line.kinds() == ["global/clearAll", "grid/spawn", "grid/update"]
+        assert screen.line.got[1]["payload"] == {"numColumns": 2, "numRows": 2}
         click = {"event": "click", "x": 1, "y": 0}
         await screen.say({"id": 0, "component": "grid", "type": "event", "src": "g", "payload": click})
         assert hero.line.got[-1]["method"] == "notify"
+
+
+async def test_a_second_run_of_a_script_that_announces_nothing_begins_with_an_empty_board(
+    autojump_clock: object,
+) -> None:
+    grid = {"id": 0, "module": "grid", "method": "spawn", "target": "g", "payload": {"size": [2, 2]}}
+    async with house() as troupe, troupe.client() as screen:
+        await screen.announce("sidekick")
+        for _ in range(2):
+            async with troupe.client() as hero:
+                screen.line.take()
+                await hero.say(grid)
+                assert screen.line.kinds()[:2] == ["global/clearAll", "grid/spawn"]
+                assert hero.line.got == []
+
+
+async def test_a_canvas_that_moves_is_painted_again_for_the_released_page(autojump_clock: object) -> None:
+    canvas = {"component": "canvas", "type": "spawn", "target": "c", "payload": {"width": 10, "height": 10}}
+    row = {"component": "row", "type": "spawn", "target": "r", "payload": {}}
+    options = {"x1": 0, "y1": 0, "x2": 5, "y2": 5}
+    line = {"component": "canvas", "type": "update", "target": "c"}
+    move = {**line, "payload": {"action": "changeParent", "options": {"parent": "r"}}}
+    async with house() as troupe, troupe.client() as hero, troupe.client() as ours, troupe.client() as released:
+        await hero.announce("hero")
+        await ours.announce("sidekick", peer="ours")
+        await released.announce("sidekick", peer="released", version="0.0.8")
+        await hero.say(canvas, row, {**line, "payload": {"action": "drawLine", "options": options}})
+        ours.line.take()
+        released.line.take()
+        await hero.say(move)
+        assert [one["payload"]["action"] for one in ours.line.got] == ["changeParent"]
+        assert [one["payload"]["action"] for one in released.line.got] == ["changeParent", "drawLine"]

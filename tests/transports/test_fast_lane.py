@@ -2,6 +2,7 @@
 
 import random
 import socket
+import ssl
 import struct
 import time
 from collections.abc import AsyncIterator, Iterable
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 import trio
+import trustme
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from trio.testing import MockClock, wait_all_tasks_blocked
@@ -491,3 +493,16 @@ async def test_a_fault_of_the_library_ends_the_connection(monkeypatch: pytest.Mo
         assert "a fault" in house.log.contained()[0]
         assert [each.code for each in fast.closed] == [1006]
         assert fast.received == [b"hi"]
+
+
+async def test_through_tls_all_goes_by_the_outboxs_task() -> None:
+    authority = trustme.CA()
+    server, client_tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), ssl.create_default_context()
+    authority.issue_cert("localhost").configure_cert(server)
+    authority.configure_trust(client_tls)
+    fast = Fast()
+    async with open_house(on_websocket=fast, tls=server) as house, house.websocket(tls=client_tls) as client:
+        for number in range(100):
+            await client.send_message(f"message {number}")
+        with trio.fail_after(PATIENCE):
+            assert [await client.get_message() for _ in range(100)] == [f"message {number}" for number in range(100)]

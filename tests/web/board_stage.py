@@ -1,7 +1,7 @@
 """A small server for the board page: its files, a scripted room behind a WebSocket, and Markdown from a table.
 
-As `stage.py`, which it stands on: a thread with its own trio loop. A test tells it what to say (`script` to each page that
-comes, `tell` to all that are there) and looks at what the pages have said.
+As `stage.py`, which it stands on: a thread with its own trio loop. A test tells it what to say (`script` to each page
+that comes, `tell_all` to all that are there) and looks at what the pages have said.
 """
 
 import itertools
@@ -142,7 +142,7 @@ class Show(Protocol):
 
 @contextmanager
 def showing(chromium: Browser, tolerated: str = ABORTED) -> Iterator[Show]:
-    """Opens boards that a script has drawn. In the end no page may have reported an error but with the tolerated words."""
+    """Opens boards that a script has drawn. In the end no page may have reported an error but with these words."""
     errors: list[str] = []
 
     def hear(message: ConsoleMessage) -> None:

@@ -44,14 +44,15 @@ def node(data: Any) -> Message:
             kind = type(data).__name__
             return {"type": kind, "value": data, "id": f"{kind}_{data}"}
         case list() | tuple():
-            return {"type": "list", "value": [node(each) for each in data], "length": len(data), "id": f"list_{id(data)}"}
+            return container(data, "list", [node(each) for each in data])
         case set():
-            items = sorted(data, key=repr)
-            return {"type": "set", "value": [node(each) for each in items], "length": len(data), "id": f"set_{id(data)}"}
+            return container(data, "set", [node(each) for each in sorted(data, key=repr)])
         case dict():
-            pairs = [{"key": node(key), "value": node(value)} for key, value in data.items()]
-            return {"type": "dict", "value": pairs, "length": len(data), "id": f"dict_{id(data)}"}
+            return container(data, "dict", [{"key": node(key), "value": node(value)} for key, value in data.items()])
         case _:
             parts = {name: node(value) for name, value in vars(data).items()}
-            kind = f"object ({type(data).__name__})"
-            return {"type": kind, "value": parts, "length": len(parts), "id": f"object_{id(data)}"}
+            return container(data, f"object ({type(data).__name__})", parts)
+
+
+def container(data: Any, kind: str, value: Any) -> Message:
+    return {"type": kind, "value": value, "length": len(value), "id": f"{type(data).__name__}_{id(data)}_0"}

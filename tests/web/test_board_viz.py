@@ -179,6 +179,19 @@ def test_a_change_lights_up_for_a_while_where_it_can_be_seen(show: Show) -> None
     expect(lit).to_have_text(["'a'"])
 
 
+def test_a_variable_that_is_shown_again_lights_up_where_it_differs(show: Show) -> None:
+    page, stage = show(spawn("viz", "v"), start([3, 1, 2]))
+    lit = page.locator("board-viz [data-lit] > .entry > .name")
+    assert lit.count() == 0
+    say(page, stage, start([1, 3, 2]))
+    expect(lit).to_have_text(["0", "1"])
+    expect(lit).to_have_count(0)
+    say(page, stage, start([1, 3, 2]))
+    assert lit.count() == 0
+    say(page, stage, start([1, 3]))
+    expect(lit).to_have_text(["data"])
+
+
 def test_observed_values_are_marked(show: Show) -> None:
     watched = {**node([1]), "observableTracked": True}
     page, _ = show(spawn("viz", "v"), viz("set", name="plain", value=node([1])), viz("set", name="live", value=watched))

@@ -34,7 +34,8 @@ export class BoardGrid extends BoardComponent {
   #active = 0;
 
   #canvas = h("canvas", { ariaHidden: "true" });
-  #cell = h("div.cell", { role: "gridcell", id: `grid-cell-${(lastId += 1)}` });
+  #words = h("span.unseen");
+  #cell = h("div.cell", { role: "gridcell", id: `grid-cell-${(lastId += 1)}` }, this.#words);
   #row = h("div", { role: "row" }, this.#cell);
   #hover = h("div.hover", { hidden: true });
   #sheet = h("div.sheet", { role: "presentation" }, this.#canvas, this.#hover, this.#row);
@@ -202,7 +203,7 @@ export class BoardGrid extends BoardComponent {
     this.#lay(this.#cell, this.#active);
     mark(this.#row, "aria-rowindex", y + 1);
     mark(this.#cell, "aria-colindex", x + 1);
-    put(this.#cell, [`column ${x}, row ${y}`, text, color].filter((word) => word !== null).join(", "));
+    put(this.#words, [`column ${x}, row ${y}`, text, color].filter((word) => word !== null).join(", "));
   }
 
   #key(event) {

@@ -11,7 +11,8 @@
  *     path; None is null; 1, 1.0 and True are one key, as in Python), a name in an object.
  *   - A change that finds nothing to change leaves the values as they are.
  *
- * `change()` answers with the nodes that it touched: the way to the place, and what is new there.
+ * `change()` answers with the nodes that it touched: the way to the place, and what is new there. A variable that is
+ * shown again is compared with what it was; one that is shown for the first time has not changed.
  */
 
 const NONE = "NoneType";
@@ -167,6 +168,17 @@ function discardFrom(node, value, length) {
   node.unsure = node.value.length > node.length;
 }
 
+/** The nodes that are not what stood in their place before, and those around them. */
+function differing(before, now) {
+  if (!before || before.type !== now.type || isContainer(before) !== isContainer(now)) return [now];
+  if (!isContainer(now)) return before.value === now.value ? [] : [now];
+  const old = inside(before);
+  const named = new Map(old.map(({ label, node }) => [label, node]));
+  const inner = inside(now).flatMap(({ label, node }, index) =>
+    differing(isSequence(now) ? old[index]?.node : named.get(label), node));
+  return inner.length || before.length !== now.length ? [now, ...inner] : [];
+}
+
 /**
  * Changes one of `variables` (name -> node) as the payload of an update says. The nodes that it touched, from the root
  * to the innermost; null for a change that is not known.
@@ -182,8 +194,9 @@ export function change(variables, { action, variableName: name, options }) {
   }
   if (action === "set" && path.length === 0) {
     const node = value ?? taken(null);
+    const before = variables.get(name);
     variables.set(name, node);
-    return [node];
+    return before ? differing(before, node) : [];
   }
   const root = variables.get(name);
   if (!root) return [];

@@ -15,9 +15,10 @@ it, and nothing is serialised that has not changed.
 """
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from msgspec import MsgspecError, Struct
+from msgspec import MsgspecError
 
 from actors.sidekick.scene.canvas import Canvas
 from actors.sidekick.scene.console import Console
@@ -49,7 +50,8 @@ AWAY = "use another id, or a room of your own (?session=...)"
 NO_ONE: frozenset[Hero] = frozenset()
 
 
-class SceneStatistics(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class SceneStatistics:
     components: int
     memory: int
     """As estimated, in bytes; never more than the limit."""

@@ -9,7 +9,7 @@ Rules
   - The spawn is kept as it came, with fields we do not know, and only written anew where the component has moved.
 
 Children are a dict, whose order is theirs: to add or remove one takes constant time, only `insertBefore` does not.
-Nothing here recurses: a tree is as deep as its limit says, but no deeper than that by luck.
+Nothing here recurses: how deep a tree may be is for its limit to say, not for the stack.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ from codec.sidekick import ROOT, Other, Spawn, Update
 Actions = dict[type, Callable[[Any, Any, Update], str | None]]
 """What a payload of each type does to a component, given its options and the message: None when done, else why not."""
 Hero = object
-"""Whoever speaks to the scene: any key that can be compared."""
+"""Whoever speaks to the scene: anything that can be a key."""
 
 COMPONENT = 1_000
 """What a component costs beside its spawn."""

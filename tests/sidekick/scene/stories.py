@@ -202,8 +202,37 @@ anything = st.one_of(
 )
 
 
+numbers = st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False))
+values = st.one_of(st.none(), st.booleans(), numbers, st.text(max_size=5), names)
+keys = st.sampled_from([
+    "x", "y", "text", "parent", "path", "options", "valueRepresentation", "type", "id", "value", "length", "bufferId",
+    "points", "width", "action", "variableName", "insertBefore", "color", "?",
+])  # fmt: skip
+trees = st.recursive(
+    values,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(keys, inner, max_size=4)),
+    max_leaves=12,
+)
+ACTIONS_SAID = [
+    "changeParent", "setText", "setColor", "append", "clear", "drawRect", "drawPolyline", "drawBuffer", "createBuffer",
+    "set", "setitem", "add_set", "discard_set", "removeVariable", "whirl",
+]  # fmt: skip
+nonsense = st.builds(
+    lambda target, what, payload, action: message(
+        KINDS[target], what, target, {**payload, **action} if isinstance(payload, dict) else payload
+    ),
+    names,
+    st.sampled_from(["spawn", "update", "update", "update", "remove", "whirl"]),
+    st.one_of(st.dictionaries(keys, trees, max_size=5), trees),
+    st.builds(lambda action: {"action": action, "variableName": "v"}, st.sampled_from(ACTIONS_SAID)),
+)
+"""Messages of the right outline with anything inside."""
+
+
 def stories(of: st.SearchStrategy[bytes] = anything, least: int = 0, most: int = 40) -> st.SearchStrategy[list[bytes]]:
     """A board with most of everything on it, and then what is said."""
     left_out = st.lists(names, max_size=2)
     opening = left_out.map(lambda some: [spawn(one) for one in NAMES if one not in some])
-    return st.builds(lambda first, then: first + then, opening, st.lists(of, min_size=least, max_size=most))
+    buffers_made = [update("canvas-1", "createBuffer", {"bufferId": number}) for number in (1, 2)]
+    said = st.lists(of, min_size=least, max_size=most)
+    return st.builds(lambda first, then: [*first, *buffers_made, *then], opening, said)

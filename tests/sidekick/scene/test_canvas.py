@@ -75,6 +75,10 @@ def a_canvas(*frames: bytes, limits: Limits | None = None) -> Scene:
             [line(1), create(1), copy(0, 1), clear(), line(2)],
             ["1 on 0", "create 1", "0 onto 1", "clear 0", "2 on 0"],
         ),
+        (
+            [create(1), line(1, 1), copy(1, 0), line(2, 1), copy(1, 0)],
+            ["create 1", "1 on 1", "1 onto 0", "2 on 1", "1 onto 0"],
+        ),
         ([line(1), copy(0, 0)], ["1 on 0", "0 onto 0"]),
         ([line(1), rect("red"), copy(0, 0)], ["red on 0"]),
     ],
@@ -133,6 +137,13 @@ def test_a_canvas_that_is_never_cleared_forgets_its_oldest_strokes() -> None:
     assert statistics.strokes + statistics.forgotten == 1_001
     assert drawn(scene)[-1] == "7 on 1"
     assert drawn(scene)[-3] == "999 on 0"
+
+
+def test_a_buffer_whose_background_was_forgotten_covers_nothing_any_more() -> None:
+    limits = Limits(strokes=100)
+    scene = a_canvas(create(1), rect("red", buffer=1), *(line(n, 1) for n in range(200)), line(999), limits=limits)
+    told(scene, copy(1, 0))
+    assert drawn(scene)[-2:] == ["999 on 0", "1 onto 0"]
 
 
 def test_there_are_only_so_many_buffers() -> None:

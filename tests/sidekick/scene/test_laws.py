@@ -60,6 +60,16 @@ def test_a_replay_is_taken_whole_and_replays_as_itself(topic: str, data: st.Data
 
 @pytest.mark.slow
 @MODEST
+@given(stories.stories(st.one_of(stories.nonsense, stories.nonsense, stories.anything)))
+def test_nothing_that_is_said_breaks_a_scene(story: list[bytes]) -> None:
+    scene, second = Scene(LIMITS), Scene(LIMITS)
+    fold(scene, story)
+    replay = list(scene.replay())
+    assert fold(second, replay) == replay
+
+
+@pytest.mark.slow
+@MODEST
 @given(before=stories.stories(), after=st.lists(stories.anything, max_size=20))
 def test_who_is_shown_the_replay_at_any_moment_sees_what_he_would_have_seen_from_the_start(
     before: list[bytes], after: list[bytes]

@@ -151,8 +151,11 @@ def test_an_objects_attributes_and_what_is_in_them_are_reached_by_name() -> None
 
 
 def test_a_removed_variable_is_gone() -> None:
-    scene = shown_in(a_list(1), update("viz-1", "removeVariable", {}, variableName="v"))
+    scene = scene_of(spawn("viz-1"))
+    before = scene.statistics().memory
+    told(scene, change("set", [], a_list(1)), update("viz-1", "removeVariable", {}, variableName="v"))
     assert len(payloads(scene, "viz-1")) == 1
+    assert scene.statistics().memory == before
 
 
 @pytest.mark.parametrize(
