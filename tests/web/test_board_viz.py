@@ -166,6 +166,9 @@ def test_rows_unfold_and_stay_so_when_values_change(show: Show) -> None:
     assert rows(page)[2:5] == ["    0 7 int", "    1 [2] list · 1", "    2 8 int"]
     page.get_by_role("button", name="data").press("Enter")
     assert rows(page) == ["data {'a': [7, [2], 8], 'b': 3} dict · 2"]
+    page.get_by_role("button", name="data").press("Enter")
+    assert rows(page)[:3] == ["data dict · 2", "  'a' list · 3", "    0 7 int"]
+    assert len(rows(page)) == 6
 
 
 def test_a_change_lights_up_for_a_while_where_it_can_be_seen(show: Show) -> None:

@@ -63,6 +63,7 @@ class Row {
   #fill(items, lit) {
     if (items.length === 0) {
       this.#below = [];
+      this.#items.replaceChildren();
       this.#items.remove();
       this.#rest.remove();
       return;
