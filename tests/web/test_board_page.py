@@ -171,12 +171,14 @@ def test_a_script_that_clears_and_draws_all_the_time_is_seen(show: Show) -> None
 
 def test_a_page_that_lost_its_server_comes_back_to_the_present(show: Show) -> None:
     page, stage = show(announce(), *[spawn("label", f"l{n}", text=str(n)) for n in range(3)])
+    say(page, stage, spawn("canvas", "tall", width=10, height=3000))
     page.evaluate(WATCH)
+    page.evaluate("scrollTo(0, 2000)")
     stage.refusing = True
     stage.script = [announce("hero-2", version="0.0.5"), CLEAR, spawn("label", "l1", text="one")]
     stage.drop()
     banner = page.get_by_role("alert")
-    expect(banner).to_be_visible()
+    expect(banner).to_be_in_viewport()
     expect(page.locator("button.peers")).to_have_text("offlineNo script")
     expect(page.locator("board-label")).to_have_count(3)
     stage.refusing = False
