@@ -202,9 +202,6 @@ window.addEventListener("hashchange", () => {
   unrevealed = path !== null && !tree.shows(path);
   chosen = path;
   tree.choose(chosen);
-tree.hidden = true;
-emptyTree.hidden = false;
-emptyTree.say("Connecting…", "The picture comes with the server's first message.");
   if (document.body.dataset.view !== "tree") views.turnTo("tree");
   draw();
 });
