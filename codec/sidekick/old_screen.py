@@ -52,17 +52,20 @@ class OldScreen:
 
     def show(self, message: Message) -> list[Message]:
         """The same, as far as this UI can show it."""
-        match message["type"]:
-            case "clearAll":
-                return self._cleared(message)
-            case "spawn":
-                self._place(message)
-            case "remove":
-                return list(self._removed(message["target"], message))
+        target = message.get("target")
         payload = message.get("payload")
-        if isinstance(payload, dict) and payload.get("action") == "changeParent":
-            self._move(message["target"], (payload.get("options") or {}).get("parent", ROOT))
-            return []
+        if message["type"] == "clearAll":
+            return self._cleared(message)
+        if not isinstance(target, str):  # of a component that we do not know
+            return [message]
+        match message["type"], payload:
+            case "spawn", _:
+                self._place(target, message)
+            case "remove", _:
+                return list(self._removed(target, message))
+            case _, {"action": "changeParent", "options": {"parent": str(parent)}}:
+                self._move(target, parent)
+                return []
         rule = RULES.get((message["component"], message["type"]))
         return rule(self, message) if rule else [message]
 
@@ -76,10 +79,11 @@ class OldScreen:
             memory.clear()
         return [message] if self.knows_clear else removals
 
-    def _place(self, message: Message) -> None:
-        target = message["target"]
+    def _place(self, target: str, message: Message) -> None:
+        payload = message.get("payload")
+        parent = payload.get("parent") if isinstance(payload, dict) else None
         self.kinds[target] = message["component"]
-        self._move(target, message["payload"].get("parent") or ROOT)
+        self._move(target, parent if isinstance(parent, str) and parent else ROOT)
 
     def _move(self, target: str, parent: str) -> None:
         self.children.get(self.parents.get(target, ""), {}).pop(target, None)

@@ -1,10 +1,11 @@
 """UIs of every dialect are shown what any hero says, in their own words."""
 
+import json
 from typing import Any
 
 import pytest
 
-from codec.sidekick import ROOT, Announce, ClearAll, Dialect, Ear, Mouth, Remove, Spawn, Update, encode
+from codec.sidekick import ROOT, Announce, ClearAll, Dialect, Ear, Mouth, Other, Remove, Spawn, Update, encode
 from codec.sidekick.shapes import CellColor as Cell
 from codec.sidekick.shapes import ChangeParent as Move
 from codec.sidekick.shapes import GridSpawn, LabelSpawn, NewParent, SetColor, SetText, Text
@@ -492,3 +493,11 @@ def test_after_clear_all_nothing_is_remembered() -> None:
     first = spoken(mouth, button)
     spoken(mouth, modern("global", "clearAll"))
     assert spoken(mouth, button) == first
+
+
+@pytest.mark.parametrize("kind", ["spawn", "update", "remove", "changeIt"])
+@pytest.mark.parametrize("dialect", list(Dialect))
+def test_a_component_that_is_not_known_and_not_named_is_said_to_any_screen(dialect: Dialect, kind: str) -> None:
+    other = Ear(Dialect.D).hear(json.dumps({"component": "control", "type": kind}).encode())
+    assert isinstance(other, Other)
+    assert Mouth(dialect).say(other) is not None
