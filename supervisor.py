@@ -19,7 +19,7 @@ from importlib import resources
 import trio
 
 from actors import sidekick as sidekick_actors
-from actors.console import Desk, Facts, Observer, SystemFact, Viewers
+from actors.console import Desk, Facts, Observer, SystemFact, viewers_spec
 from actors.kernel import ChildSpec, Stage, Top, supervisor_spec
 from actors.store import StateDirectory, StateError, StoreError, copy_database, store_spec
 from codec.settings import Section, Settings
@@ -121,8 +121,7 @@ def sidekick(settings: Settings, listeners: Listeners) -> ChildSpec:
     return supervisor_spec(
         "sidekick",
         [
-            ChildSpec("rooms", sidekick_actors.Rooms, start_timeout=math.inf, grace=math.inf),
-            ChildSpec("peers", sidekick_actors.Peers, start_timeout=math.inf, grace=math.inf),
+            *sidekick_actors.crowd_specs(),
             listener_spec("sidekick", door, listeners.report),
         ],
     )
@@ -149,7 +148,7 @@ def console(settings: Settings, listeners: Listeners) -> ChildSpec:
         "console",
         [
             ChildSpec("observer", lambda: Observer(facts, systems, listeners.known)),
-            ChildSpec("viewers", Viewers, start_timeout=math.inf, grace=math.inf),
+            viewers_spec(),
             listener_spec("console", door, listeners.report),
         ],
     )

@@ -9,7 +9,7 @@ import msgspec
 from actors.console.messages import HowAreYou, Look, Measure
 from actors.console.observer import NAME as OBSERVER
 from actors.console.viewer import Viewer, Wire, viewer_mailbox
-from actors.kernel import ChildSpec, Lease, Registry, Reply, Supervisor
+from actors.kernel import ChildSpec, Lease, Registry, Reply, supervisor_spec
 
 VIEWERS = "console/viewers"
 PATIENCE = 5.0
@@ -17,12 +17,9 @@ PATIENCE = 5.0
 encoder = msgspec.json.Encoder()
 
 
-class Viewers(Supervisor):
+def viewers_spec() -> ChildSpec:
     """The open console pages, one actor each."""
-
-    async def started(self, kept: object | None) -> None:
-        await super().started(kept)
-        self.stage.registry.claim(VIEWERS, self.ref)
+    return supervisor_spec("viewers", name=VIEWERS)
 
 
 class Desk:

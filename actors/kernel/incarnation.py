@@ -58,6 +58,7 @@ class Incarnation(Signal):
         "_later",
         "_message",
         "_monitors",
+        "_prompt",
         "_shields",
         "actor",
         "cut",
@@ -79,6 +80,7 @@ class Incarnation(Signal):
         self.cut: Stop | None = None  # set before life is cancelled
         self.over = False  # released: nothing may be started in its name any more
         self._message: Any = None  # what crashed
+        self._prompt: Actor[Any] | None = None  # the actor, if it handles messages at once and is not just doing so
         self._current: Reply[Any] | None = None  # the ask whose handler is running
         self._deferred: dict[Reply[Any], None] | None = None  # asks whose handler returned without an answer
         self._late_errors: tuple[Exception, ...] = ()  # of tasks beside, after the reason to end was settled
@@ -121,6 +123,8 @@ class Incarnation(Signal):
         except Exception as error:
             return Stop(Why.NEVER_STARTED, error)
         actor.incarnation = self
+        if type(actor).at_once is not Actor.at_once and self.slot.stage.on_take is None:
+            self._prompt = actor
         actor.ref = self.slot.ref
         actor.stage = self.slot.stage
         try:
@@ -217,6 +221,25 @@ class Incarnation(Signal):
             return self._crashed(error, message)
         finally:
             box.handled += box.budget - left
+
+    # -- messages that are handled where they are brought
+
+    def takes_at_once(self, message: Any) -> bool:
+        """The owner is parked: nothing of the actor runs and nothing waits, so this message would be the next."""
+        actor = self._prompt
+        if actor is None:
+            return False
+        self._prompt = None  # until it is done, others go to the mailbox
+        try:
+            if not actor.at_once(message):
+                return False
+        except Exception as error:
+            self._message = message
+            self._failed_meanwhile(error)
+        finally:
+            self._prompt = actor
+        self.slot.box.handled += 1
+        return True
 
     def _traced(self, handle: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
         on_take, ref = self.slot.stage.on_take, self.slot.ref

@@ -138,11 +138,14 @@ class Supervisor(Actor[Any]):
         period: float = 5.0,
         max_children: int = 1024,
         meter: Meter | None = None,
+        name: str | None = None,
     ) -> None:
+        """`name`: what the registry knows it by, once it is ready."""
         self.specs = specs
         self.strategy = strategy
         self.max_children = max_children  # of dynamic ones
         self.meter: Meter = meter if meter is not None else Intensity(intensity, period)
+        self.name = name
         self.slots: dict[Hashable, Slot] = {}  # in start order
         self._static = 0  # how many of them are not dynamic
         self._retry: Timer | None = None  # of the group that waits for its start
@@ -157,6 +160,8 @@ class Supervisor(Actor[Any]):
             slot.start()
             if not await slot.wait_settled() and not self.tolerant:
                 raise slot.failed_to_start()
+        if self.name is not None:
+            self.stage.registry.claim(self.name, self.ref)
 
     async def handle(self, message: Any) -> None:
         match message:

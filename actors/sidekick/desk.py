@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from actors.kernel import ActorRef, ChildSpec, Mailbox, MailboxFull, NameTaken, Registry, Restart, Supervisor
+from actors.kernel import ActorRef, ChildSpec, Mailbox, MailboxFull, NameTaken, Registry, Restart, supervisor_spec
 from actors.sidekick.messages import Heard, Line
 from actors.sidekick.peer import Peer
 from actors.sidekick.room import Room
@@ -20,26 +20,12 @@ MOST_PEERS = 4096
 DEFAULT = ""
 
 
-class Rooms(Supervisor):
-    """One actor for each room that somebody is in, or was a while ago."""
-
-    def __init__(self) -> None:
-        super().__init__(max_children=MOST_ROOMS)
-
-    async def started(self, kept: object | None) -> None:
-        await super().started(kept)
-        self.stage.registry.claim(ROOMS, self.ref)
-
-
-class Peers(Supervisor):
-    """One actor for each connection."""
-
-    def __init__(self) -> None:
-        super().__init__(max_children=MOST_PEERS)
-
-    async def started(self, kept: object | None) -> None:
-        await super().started(kept)
-        self.stage.registry.claim(PEERS, self.ref)
+def crowd_specs() -> list[ChildSpec]:
+    """One actor for each room that somebody is in, or was a while ago, and one for each connection."""
+    return [
+        supervisor_spec("rooms", name=ROOMS, max_children=MOST_ROOMS),
+        supervisor_spec("peers", name=PEERS, max_children=MOST_PEERS),
+    ]
 
 
 class Seat:
@@ -55,7 +41,7 @@ class Seat:
         """Waits only while the room has more to do than it keeps in mind."""
         heard = Heard(self._peer, texts)
         try:
-            self._room.tell(heard)
+            self._room.hand(heard)
         except MailboxFull:
             await self._room.send(heard)
 

@@ -74,12 +74,18 @@ class Room(Actor[RoomMessage]):
     def keep(self) -> object:
         return self.scene, self.members, list(self._away)
 
+    def at_once(self, message: RoomMessage) -> bool:
+        if not isinstance(message, Heard):
+            return False
+        member = self.members.get(message.peer)
+        if member is not None:
+            self._hear(member, message.texts)
+        return True
+
     async def handle(self, message: RoomMessage) -> None:
         match message:
-            case Heard(peer, texts):
-                member = self.members.get(peer)
-                if member is not None:
-                    self._hear(member, texts)
+            case Heard():
+                self.at_once(message)
             case Joined(peer, line):
                 self._join(Member(peer, line))
             case Drained(peer):

@@ -9,7 +9,7 @@ import pytest
 import trio
 from prometheus_client.parser import text_string_to_metric_families
 
-from actors.console import Desk, Facts, Observer, SystemFact, Viewers
+from actors.console import Desk, Facts, Observer, SystemFact, viewers_spec
 from actors.console.observer import NAME
 from actors.kernel import Actor, ActorRef, ChildSpec, KernelError, PeerGone, Top, run, supervisor_spec
 from codec.console import Change, Health, Hello, Listening
@@ -85,7 +85,7 @@ async def house() -> AsyncIterator[House]:
 
     specs = [
         ChildSpec("worker", Counter),
-        supervisor_spec("console", [ChildSpec("observer", observer), ChildSpec("viewers", Viewers)]),
+        supervisor_spec("console", [ChildSpec("observer", observer), viewers_spec()]),
     ]
     async with trio.open_nursery() as nursery:
         top = await nursery.start(run, ChildSpec("troupe", lambda: Top(specs)))

@@ -7,7 +7,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.kernel import ActorRef, Down, NameTaken, NobodyThere, Restart, Stop, Why
+from actors.kernel import ActorRef, Down, NameTaken, NobodyThere, Restart, Stop, Why, supervisor_spec
 from actors.kernel.testing import Puppet, block, crash, finish, staged
 
 cancels: list[Callable[[], None]] = []
@@ -199,6 +199,17 @@ async def test_names_are_gone_before_the_owners_down_is_told() -> None:
         await house["watched"].stop()
         await watcher.down()
         assert found == [(None, {})]
+
+
+async def test_a_supervisor_is_known_by_its_name_once_its_children_are_ready() -> None:
+    a = Puppet("a")
+    async with staged(supervisor_spec("crowd", [a.spec()], name="the crowd")) as house:
+        registry = house.stage.registry
+        assert registry.get("the crowd") is house["crowd"]
+        await registry.get("the crowd").start_child(Puppet("b").spec())
+        assert [child.path for child in house["crowd"].children()] == ["top/crowd/a", "top/crowd/b"]
+        await house["crowd"].stop()
+        assert registry.names() == {}
 
 
 async def test_a_name_belongs_to_one_actor_and_survives_its_restart() -> None:

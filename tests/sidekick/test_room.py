@@ -9,8 +9,8 @@ import msgspec
 import trio
 import trio.testing
 
-from actors.kernel import ActorRef, ChildSpec, run, supervisor_spec
-from actors.sidekick.desk import Desk, Peers, Rooms, Seat
+from actors.kernel import ActorRef, run, supervisor_spec
+from actors.sidekick.desk import Desk, Seat, crowd_specs
 from actors.sidekick.room import FORSAKEN_AFTER, GRACE
 
 Json = dict[str, Any]
@@ -104,13 +104,8 @@ class House:
 
 @asynccontextmanager
 async def house() -> AsyncIterator[House]:
-    inf = float("inf")
-    specs = [
-        ChildSpec("rooms", Rooms, start_timeout=inf, grace=inf),
-        ChildSpec("peers", Peers, start_timeout=inf, grace=inf),
-    ]
     async with trio.open_nursery() as nursery:
-        top = await nursery.start(run, supervisor_spec("sidekick", specs))
+        top = await nursery.start(run, supervisor_spec("sidekick", crowd_specs()))
         stage = top._slot.stage
         yield House(top, Desk(stage.registry, stage.new_id, "1.2.3", lambda: 1000.0 + trio.current_time()))
         await top.stop()
