@@ -8,6 +8,7 @@ and wrong usage by itself (`SystemExit`, with 0 or 2), as every command line too
 
 import argparse
 import difflib
+import math
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Literal, get_args
 from urllib.parse import urlsplit
 
+from codec.sidekick.recording import is_room
 from program import places
 from program.trouble import Trouble
 from program.version import version
@@ -55,13 +57,39 @@ class Backup:
     force: bool
 
 
-Command = Serve | Tree | Check | Backup
+@dataclass(frozen=True, slots=True)
+class Record:
+    room: str
+    file: Path | None
+    """None is standard output."""
+    url: str | None
+    state_dir: Path
+    force: bool
+    max_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    file: Path | None
+    """None is standard input."""
+    room: str | None
+    url: str | None
+    state_dir: Path
+    speed: float
+    """0 is as fast as the server takes it."""
+    max_pause: float | None
+    loop: bool
+
+
+Command = Serve | Tree | Check | Backup | Record | Replay
 
 _COMMANDS = {
     "serve": "run the server (this is what `troupe` alone does)",
     "tree": "show the live tree of a running server",
     "check": "say whether a configuration is right, and what it amounts to",
     "backup": "copy the database, whether or not a server is running",
+    "record": "keep what is drawn in a Sidekick room, until Ctrl-C",
+    "replay": "draw again what was recorded",
 }
 
 _EXAMPLES = """\
@@ -70,6 +98,8 @@ examples:
   troupe --set console.port=8080            the same, with the console elsewhere
   troupe tree --watch                       look at its tree while it lives
   troupe backup ~/troupe-backup.db          keep a copy of everything it knows
+  troupe record default talk.jsonl          keep what is drawn on the board at http://localhost:5163
+  troupe replay talk.jsonl --speed 2        draw it again, twice as fast
 """
 
 
@@ -95,6 +125,23 @@ def read(arguments: Sequence[str]) -> Command:
             return Check(asked.config, tuple(asked.overrides))
         case "backup":
             return Backup(asked.target, asked.state_dir or places.state_dir(), asked.force)
+        case "record":
+            state_dir = asked.state_dir or places.state_dir()
+            return Record(asked.room, asked.file, asked.url, state_dir, asked.force, asked.max_bytes)
+        case "replay":
+            if asked.loop and asked.file is None:
+                asked.parser.error("--loop needs a file: standard input can be read once only")
+            if asked.file is None and asked.room is None:  # or a room could be drawn into itself, again and again
+                asked.parser.error("standard input needs --room, another than the one that is being recorded")
+            return Replay(
+                file=asked.file,
+                room=asked.room,
+                url=asked.url,
+                state_dir=asked.state_dir or places.state_dir(),
+                speed=asked.speed,
+                max_pause=asked.max_pause,
+                loop=asked.loop,
+            )
         case _:
             return Serve(
                 config=asked.config,
@@ -159,6 +206,26 @@ def _parser() -> argparse.ArgumentParser:
     backup = command("backup", stateful)
     backup.add_argument("target", type=_path, metavar="FILE", help="the copy to make; it is whole, or it is not there")
     backup.add_argument("--force", action="store_true", help="replace FILE if it exists")
+
+    where = "where Sidekick's port is, such as http://127.0.0.1:5163; found by itself"
+    record = command("record", stateful)
+    record.add_argument("room", type=_room, metavar="ROOM", help="its name; that of the board at / is default")
+    record.add_argument("file", type=_file, metavar="FILE", help="the JSON lines to make; - is standard output")
+    record.add_argument("--force", action="store_true", help="replace FILE if it exists")
+    record.add_argument("--max-bytes", type=_size, metavar="N", help="end when FILE is as large, such as 500M")
+    record.add_argument("--url", type=_url, help=where)
+
+    replay = command("replay", stateful)
+    replay.add_argument("file", type=_file, metavar="FILE", help="a recording; - is standard input")
+    replay.add_argument(
+        "--room", type=_room, metavar="ROOM", help="where to draw it (default: where it was drawn; needed with -)"
+    )
+    replay.add_argument(
+        "--speed", type=_speed, default=1.0, metavar="N", help="so many times as fast; 0 or max: as fast as can be"
+    )
+    replay.add_argument("--max-pause", type=_seconds, metavar="SECONDS", help="wait no longer between two messages")
+    replay.add_argument("--loop", action="store_true", help="again and again, until Ctrl-C")
+    replay.add_argument("--url", type=_url, help=where)
     return parser
 
 
@@ -208,6 +275,45 @@ def _path(text: str) -> Path:
     if not text or "\0" in text:
         raise argparse.ArgumentTypeError("expected a path")
     return Path(text).expanduser().absolute()
+
+
+def _file(text: str) -> Path | None:
+    return None if text == "-" else _path(text)
+
+
+def _room(text: str) -> str:
+    if not is_room(text):
+        raise argparse.ArgumentTypeError(
+            f"expected the name of a room, 1 to 64 letters, digits, hyphens or underscores, got {text!r}"
+        )
+    return text
+
+
+def _size(text: str) -> int:
+    found = re.fullmatch(r"([0-9]{1,15})([kMG]?)", text)
+    if found is None or not int(found[1]):
+        raise argparse.ArgumentTypeError(f"expected a number of bytes, such as 500000 or 500M, got {text!r}")
+    return int(found[1]) * {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}[found[2]]
+
+
+def _speed(text: str) -> float:
+    if text == "max":
+        return 0.0
+    return _number(text, "a number such as 2 or 0.5, or max")
+
+
+def _seconds(text: str) -> float:
+    return _number(text, "a number of seconds, such as 2")
+
+
+def _number(text: str, expected: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
+    return number
 
 
 def _url(text: str) -> str:

@@ -17,7 +17,8 @@ BATCHES = 64
 MOST_ROOMS = 2048
 MOST_PEERS = 4096
 
-DEFAULT = ""
+DEFAULT = "default"
+"""The room of those who name none; by this name it can be asked for too."""
 
 
 def crowd_specs() -> list[ChildSpec]:
@@ -64,11 +65,11 @@ class Desk:
 
     async def _room(self, name: str) -> ActorRef[Any]:
         rooms = self._registry.get(ROOMS)
-        id = name or "default"  # noqa: A001 - as in ChildSpec
+        id = name or DEFAULT  # noqa: A001 - as in ChildSpec
         known = rooms.child(id)
         if known is not None:
             return known
-        make = partial(self._make_room, name, lasting=name == DEFAULT)
+        make = partial(self._make_room, id, lasting=id == DEFAULT)
         spec = ChildSpec(id, make, restart=Restart.TRANSIENT, mailbox=partial(Mailbox, BATCHES))
         try:
             return await rooms.start_child(spec)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from program import arguments, places
-from program.arguments import Backup, Check, Serve, Tree
+from program.arguments import Backup, Check, Record, Replay, Serve, Tree
 from program.trouble import Trouble
 from program.version import version
 
@@ -22,6 +22,16 @@ SERVE = Serve(
 )
 
 
+def replaying(
+    file: Path | None,
+    room: str | None = None,
+    speed: float = 1.0,
+    max_pause: float | None = None,
+    loop: bool = False,
+) -> Replay:
+    return Replay(file, room, url=None, state_dir=HERE, speed=speed, max_pause=max_pause, loop=loop)
+
+
 @pytest.mark.parametrize(
     ("line", "command"),
     [
@@ -34,6 +44,16 @@ SERVE = Serve(
         ("check --config /c --set a.b=1", Check(config=Path("/c"), overrides=("a.b=1",))),
         ("backup /b", Backup(target=Path("/b"), state_dir=HERE, force=False)),
         ("backup --force --state-dir=/s /b", Backup(target=Path("/b"), state_dir=Path("/s"), force=True)),
+        ("record demo /r", Record("demo", Path("/r"), url=None, state_dir=HERE, force=False, max_bytes=None)),
+        (
+            "record demo - --force --max-bytes 5M --url http://h:1 --state-dir /s",
+            Record("demo", None, url="http://h:1", state_dir=Path("/s"), force=True, max_bytes=5_000_000),
+        ),
+        ("replay /r", replaying(Path("/r"))),
+        ("replay - --room copy --speed max", replaying(None, room="copy", speed=0.0)),
+        ("replay /r --speed 0", replaying(Path("/r"), speed=0.0)),
+        ("replay /r --speed 2.5 --max-pause 1", replaying(Path("/r"), speed=2.5, max_pause=1.0)),
+        ("replay /r --room copy --loop", replaying(Path("/r"), room="copy", loop=True)),
     ],
 )
 def test_a_command_line_is_a_value(line: str, command: arguments.Command) -> None:
@@ -71,7 +91,7 @@ def test_paths_are_absolute_and_know_the_home(monkeypatch: pytest.MonkeyPatch, t
     ("line", "expected"),
     [
         ("backpu", "there is no command 'backpu'; did you mean backup?"),
-        ("frobnicate", "there is no command 'frobnicate'; expected one of serve, tree, check, backup"),
+        ("frobnicate", "there is no command 'frobnicate'; expected one of serve, tree, check, backup, record"),
         ("''", "there is no command ''"),
         ("--stric", "'--stric' is not understood; did you mean --strict?"),
         ("--redy-file=x", "'--redy-file=x' is not understood; did you mean --ready-file?"),
@@ -86,6 +106,21 @@ def test_paths_are_absolute_and_know_the_home(monkeypatch: pytest.MonkeyPatch, t
         ("tree --url https://localhost", "expected an address such as"),
         ("tree --url http://", "expected an address such as"),
         ("tree --url http://h:99999", "expected an address such as"),
+        ("record demo", "required: FILE"),
+        (
+            "record 'my room' /r",
+            "expected the name of a room, 1 to 64 letters, digits, hyphens or underscores, got 'my ro",
+        ),
+        ("record demo /r --max-bytes 0", "expected a number of bytes, such as 500000 or 500M, got '0'"),
+        ("record demo /r --max-bytes 5T", "expected a number of bytes, such as 500000 or 500M, got '5T'"),
+        ("replay", "required: FILE"),
+        ("replay /r --speed fast", "expected a number such as 2 or 0.5, or max, got 'fast'"),
+        ("replay /r --speed -1", "expected a number such as 2 or 0.5, or max, got '-1'"),
+        ("replay /r --speed nan", "expected a number such as 2 or 0.5, or max, got 'nan'"),
+        ("replay /r --max-pause inf", "expected a number of seconds, such as 2, got 'inf'"),
+        ("replay /r --room ''", "expected the name of a room"),
+        ("replay -", "standard input needs --room, another than the one that is being recorded"),
+        ("replay - --room copy --loop", "--loop needs a file: standard input can be read once only"),
     ],
 )
 def test_wrong_usage_is_exit_code_2_and_a_sentence(
@@ -102,11 +137,13 @@ def test_wrong_usage_is_exit_code_2_and_a_sentence(
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("--help", ["serve", "tree", "check", "backup", "examples:"]),
+        ("--help", ["serve", "tree", "check", "backup", "record", "replay", "examples:"]),
         ("serve --help", ["--ready-file FILE", "--strict", "--set SECTION.KEY=VALUE", "--log-format"]),
         ("tree --help", ["--watch", "--json", "--url URL", "--state-dir DIR"]),
         ("check --help", ["--config FILE"]),
         ("backup --help", ["FILE", "--force"]),
+        ("record --help", ["ROOM", "FILE", "--force", "--max-bytes N", "--url URL", "--state-dir DIR"]),
+        ("replay --help", ["FILE", "--room ROOM", "--speed N", "--max-pause SECONDS", "--loop"]),
         ("--version", [f"troupe {version()}"]),
     ],
 )

@@ -326,6 +326,13 @@ async def test_a_crash_of_the_room_loses_neither_board_nor_peers(autojump_clock:
         assert troupe.room().statistics().restarts == 1
 
 
+async def test_the_default_room_can_be_asked_for_by_name() -> None:
+    async with house() as troupe, troupe.client("default") as hero, troupe.client("") as screen:
+        await hero.announce("hero")
+        await screen.announce("sidekick")
+        assert troupe.room().statistics().note == "1 drawing, 1 watching"
+
+
 async def test_a_room_that_is_forsaken_goes_and_the_default_room_stays(autojump_clock: object) -> None:
     async with house() as troupe:
         async with troupe.client("B"), troupe.client():

@@ -1,0 +1,38 @@
+"""A line that is rewritten while a command works, and the sentences that stay. The line is shown on a terminal only."""
+
+import shutil
+from typing import TextIO
+
+from program.terminal import fitted, is_terminal, printable
+
+INTERVAL = 0.1
+"""Seconds between two pictures of the line."""
+
+_START, _CLEAR = "\r", "\r\x1b[K"
+
+
+class Status:
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._shown = False
+        self.live = is_terminal(stream)
+
+    def show(self, text: str) -> None:
+        if self.live:
+            width = shutil.get_terminal_size().columns - 1
+            self._write(_START + fitted(printable(text), width))
+            self._shown = True
+
+    def say(self, sentence: str) -> None:
+        self._write((_CLEAR if self._shown else "") + f"troupe: {printable(sentence)}\n")
+        self._shown = False
+
+    def clear(self) -> None:
+        if self._shown:
+            self._write(_CLEAR)
+            self._shown = False
+
+    def _write(self, text: str) -> None:
+        encoding = self._stream.encoding or "utf-8"
+        self._stream.write(text.encode(encoding, "replace").decode(encoding))
+        self._stream.flush()

@@ -1,0 +1,131 @@
+"""Commands that visit a room of the running server, as a script or a page does: what they have in common.
+
+The first signal asks a visitor to finish: whatever he waits for outside, he waits no longer, and what is left to do he
+does. The second ends him where he is.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+import trio
+
+from codec.sidekick import Announce, encode
+from program import ready, signals
+from program.trouble import WENT_WRONG, Trouble
+from program.version import version
+
+DEFAULT_ROOM = "default"
+"""What the room of those who name none is called here; on the wire it has no name."""
+
+
+class Visit(Protocol):
+    """A connection to a room. Both raise a PeerGone when it has ended."""
+
+    async def receive(self) -> bytes: ...
+
+    async def send(self, message: bytes) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a visitor is given of the world."""
+
+    visit: Callable[[str, str], AbstractAsyncContextManager[Visit]]
+    """Address and room; "" is the default room. Raises a PeerGone, whose text can be shown, if there is none."""
+    new_id: Callable[[], str]
+    wall: Callable[[], float]
+
+    def enter(self, url: str, room: str) -> AbstractAsyncContextManager[Visit]:
+        return self.visit(url, "" if room == DEFAULT_ROOM else room)
+
+    def announce(self, peer_id: str, role: Literal["hero", "sidekick"], status: Literal["online", "offline"]) -> bytes:
+        return encode(Announce(peer_id, role, status, version(), int(self.wall() * 1000)))
+
+
+class Stop:
+    """Whether one has been asked to finish."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._waiting: trio.CancelScope | None = None
+
+    def ask(self, name: str = "") -> None:
+        self.asked = True
+        if self._waiting is not None:
+            self._waiting.cancel()
+
+    @contextmanager
+    def waiting(self, until: float = float("inf")) -> Iterator[trio.CancelScope]:
+        """What is awaited in the block is left when somebody asks to stop, and when its time has come."""
+        with trio.CancelScope(deadline=until) as scope:
+            outer, self._waiting = self._waiting, scope
+            if self.asked:
+                scope.cancel()
+            try:
+                yield scope
+            finally:
+                self._waiting = outer
+
+
+def run(work: Callable[[Stop], Awaitable[int]]) -> int:
+    """The exit code of `work`, which is told of the first signal; the second ends it."""
+    trouble: BaseException | None = None
+    code = signals.INTERRUPTED
+    try:
+        code = trio.run(_run, work)
+    except* Trouble as troubles:
+        trouble = troubles
+    while isinstance(trouble, BaseExceptionGroup):
+        trouble = trouble.exceptions[0]
+    if trouble is not None:
+        raise trouble
+    return code
+
+
+async def _run(work: Callable[[Stop], Awaitable[int]]) -> int:
+    stop = Stop()
+    code = signals.INTERRUPTED
+    async with trio.open_nursery() as nursery:
+
+        def kill(name: str) -> None:
+            nursery.cancel_scope.cancel()
+
+        await nursery.start(signals.listen, stop.ask, kill)
+        code = await work(stop)
+        nursery.cancel_scope.cancel()
+    return code
+
+
+def address(url: str | None, state_dir: Path) -> str:
+    """Where Sidekick's port of the running server is."""
+    if url:
+        return url
+    announced = ready.read(state_dir / ready.SERVER_FILE)
+    if announced is None:
+        raise Trouble(
+            f"No server is running with its state in {state_dir}. Start one with `troupe`, or say where it is with "
+            "--state-dir or --url",
+            code=WENT_WRONG,
+        )
+    found = announced.listeners.get("sidekick")
+    if found is None:
+        raise Trouble(
+            f"The server is running (pid {announced.pid}), but its Sidekick is switched off or down; its log says why",
+            code=WENT_WRONG,
+        )
+    return found
+
+
+def number_of(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def lasting(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, seconds = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02} min"
