@@ -17,9 +17,11 @@ from actors.store.errors import (
 )
 from actors.store.executors import Inline, Threaded
 from actors.store.messages import StoreMessage, StoreStatistics
+from actors.store.store import NAME as STORE
 from actors.store.store import Store, store_spec
 
 __all__ = [
+    "STORE",
     "Conflict",
     "DatabaseDamaged",
     "Inline",

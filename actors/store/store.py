@@ -24,6 +24,7 @@ from actors.store.executors import Make, Threaded
 from actors.store.messages import Ask, Look, StoreMessage, StoreStatistics, Write
 from actors.store.reader import Reader
 
+NAME = "store"
 CAPACITY = 4096
 START_SECONDS = 60.0
 """A log of some size is read through at the start after a kill, and a predecessor's last commit waited for."""
@@ -53,6 +54,7 @@ class Store(Actor[StoreMessage]):
         self._reading = Desk(self._executor(partial(Reader, file), "store: reader", nullcontext()), self._note_trouble)
         self.run_beside(self._reading.serve)
         await self._reading.opened()
+        self.stage.registry.claim(NAME, self.ref)
 
     async def handle(self, message: StoreMessage) -> None:
         match message:

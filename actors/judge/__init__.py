@@ -1,0 +1,8 @@
+"""The judge: problems from the browser become folders, solutions are run against their cases."""
+
+from actors.judge.desk import Desk, judge_specs
+from actors.judge.limits import limits
+from actors.judge.run import Order, Run
+from actors.judge.shelving import Shelving
+
+__all__ = ["Desk", "Order", "Run", "Shelving", "judge_specs", "limits"]

@@ -1,0 +1,166 @@
+"""What the judge keeps in the store: problems, their last results, the settings, and which runs are under way.
+
+    space           key         value
+    judge           settings    what a person has set otherwise than the configuration has it, as on the wire
+    judge/problem   its id      Kept
+    judge/results   its id      the last result of each case
+    judge/run       its id      nothing: a run of this problem has begun, and not been reported as over
+
+A mark of a run that is there when the server starts is of a run that the server did not live to end. Results are apart
+from their problem, for at the start all problems are read.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from actors.kernel import Registry
+from actors.store import STORE, StoreClient
+from codec.judge import BadSettings, Listed, RunResult, RunSettings, Summary, Task, changed
+
+SETTINGS, PROBLEMS, RESULTS, RUNS = "judge", "judge/problem", "judge/results", "judge/run"
+MOST_TEXT = 4_096
+"""Characters of a kept result's output, and of its standard error: a reload shows the beginning."""
+MOST_BYTES = 1 << 20
+"""Of all results of a problem: as large as a value of the store may be."""
+
+
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    task: Task
+    """Without its tests, which are in the folder."""
+    contest_id: str
+    task_id: str
+    identity: str
+    """Empty: nobody has posted it; it is a folder that was found. The first problem of that name may have it."""
+    at: float
+    """When it was last posted, in seconds of the wall clock."""
+    cases: int = 0
+    summary: Summary | None = None
+
+    @property
+    def id(self) -> str:
+        return f"{self.contest_id}/{self.task_id}"
+
+    @property
+    def listed(self) -> Listed:
+        return Listed(
+            id=self.id,
+            name=self.task.name,
+            group=self.task.group,
+            contest_id=self.contest_id,
+            task_id=self.task_id,
+            url=self.task.url,
+            cases=self.cases,
+            last_summary=self.summary,
+            batch=self.task.batch,
+        )
+
+
+_encode = msgspec.json.Encoder().encode
+_decode_kept = msgspec.json.Decoder(Kept).decode
+_decode_results = msgspec.json.Decoder(tuple[RunResult, ...]).decode
+
+
+class Keeping:
+    """Every call may raise what the store raises."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+
+    @property
+    def _store(self) -> StoreClient:
+        return StoreClient(self._registry.get(STORE))
+
+    # -- settings
+
+    async def settings(self, configured: RunSettings) -> RunSettings:
+        kept = await self._store.get(SETTINGS, "settings")
+        try:
+            return configured if kept is None else changed(configured, msgspec.json.decode(kept))
+        except BadSettings:  # of another version
+            return configured
+
+    async def keep_settings(self, settings: RunSettings, configured: RunSettings) -> None:
+        changes = _changes(msgspec.to_builtins(configured), msgspec.to_builtins(settings))
+        await self._store.put(SETTINGS, "settings", _encode(changes))
+
+    # -- problems
+
+    async def problems(self) -> list[Kept]:
+        """All of them, the oldest first."""
+        found: list[Kept] = []
+        after = ""
+        while page := await self._store.keys(PROBLEMS, after=after):
+            found.extend(kept for _, value in page if (kept := _read(value)) is not None)
+            after = page[-1][0]
+        return sorted(found, key=lambda kept: kept.at)
+
+    async def problem(self, id: str) -> Kept | None:  # noqa: A002 - as on the wire
+        value = await self._store.get(PROBLEMS, id)
+        return None if value is None else _read(value)
+
+    async def keep(self, kept: Kept) -> None:
+        await self._store.put(PROBLEMS, kept.id, _encode(kept))
+
+    async def results(self, id: str) -> tuple[RunResult, ...]:  # noqa: A002
+        value = await self._store.get(RESULTS, id)
+        try:
+            return () if value is None else _decode_results(value)
+        except msgspec.MsgspecError:  # of another version
+            return ()
+
+    async def keep_results(self, id: str, results: Iterable[RunResult]) -> None:  # noqa: A002
+        await self._store.put(RESULTS, id, _fitting(tuple(results)))
+
+    async def forget(self, id: str) -> None:  # noqa: A002
+        for space in (PROBLEMS, RESULTS, RUNS):
+            await self._store.delete(space, id)
+
+    # -- runs
+
+    async def run_began(self, id: str) -> None:  # noqa: A002
+        await self._store.put(RUNS, id, b"")
+
+    async def run_over(self, id: str) -> None:  # noqa: A002
+        await self._store.delete(RUNS, id)
+
+    async def was_interrupted(self, id: str) -> bool:  # noqa: A002
+        return await self._store.get(RUNS, id) is not None
+
+
+def _read(value: bytes) -> Kept | None:
+    try:
+        return _decode_kept(value)
+    except msgspec.MsgspecError:  # of another version
+        return None
+
+
+def _changes(was: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """What must be said to make the one of the other."""
+    return {
+        name: _changes(was[name], value) if isinstance(value, dict) else value
+        for name, value in now.items()
+        if value != was[name]
+    }
+
+
+def _fitting(results: tuple[RunResult, ...]) -> bytes:
+    """As much of their texts as there is room for; of very many results only the first."""
+    most = MOST_TEXT
+    while len(encoded := _encode([_shortened(result, most) for result in results])) > MOST_BYTES:
+        if most:
+            most //= 2
+        else:
+            results = results[: len(results) // 2]
+    return encoded
+
+
+def _shortened(result: RunResult, most: int) -> RunResult:
+    actual = result.actual[:most]
+    return msgspec.structs.replace(
+        result,
+        actual=actual,
+        actual_cut=result.actual_cut or len(actual) < len(result.actual),
+        console=result.console[-most:] if most else "",
+    )

@@ -1,0 +1,45 @@
+"""How long and how much: from what a problem allows and what a person has set.
+
+A problem's limit is meant for the site's machine, so a fifth is added to it. CPU time decides; wall time only ends what
+does not use any, or waits in vain on a busy machine.
+"""
+
+from dataclasses import dataclass
+
+from codec.judge import RunSettings
+
+DEFAULT_TIME_LIMIT = 2_000
+"""Milliseconds, where a problem has none."""
+LONGEST = 3_600_000
+PATIENCE = 3
+"""Wall time, as a multiple of the CPU time that is allowed..."""
+LEAST_PATIENCE = 1_000
+"""...and at least so many milliseconds more than it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    cpu_ms: int
+    wall_ms: int
+    memory_kb: int | None
+    """None: not limited."""
+
+
+def time_limit(given: int | None) -> int:
+    """The problem's own limit, as it is shown; null and zero are none."""
+    return min(given, LONGEST) if given and given > 0 else DEFAULT_TIME_LIMIT
+
+
+def limits(settings: RunSettings, given_time_limit: int | None, given_memory_limit: int | None) -> Limits:
+    """For one run of one case. The given limits are the problem's, in milliseconds and MB."""
+    cpu = settings.timeout_ms or _and_a_fifth(time_limit(given_time_limit))
+    return Limits(cpu, max(cpu * PATIENCE, cpu + LEAST_PATIENCE), _memory(settings.memory_limit_mb, given_memory_limit))
+
+
+def _and_a_fifth(milliseconds: int) -> int:
+    return -(-milliseconds * 6 // 5)
+
+
+def _memory(setting: int | None, given: int | None) -> int | None:
+    megabytes = given if setting is None else setting
+    return megabytes * 1024 if megabytes and megabytes > 0 else None

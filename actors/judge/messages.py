@@ -1,0 +1,343 @@
+"""What the judge's actors tell each other, and what they are given to work with."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from actors.judge.places import Place
+from actors.judge.verdicts import Excess
+from actors.kernel import ActorRef, MailboxFull, Reply
+from codec.judge import (
+    BackendMessage,
+    Listed,
+    Problem,
+    Running,
+    RunResult,
+    RunSettings,
+    Scope,
+    Summary,
+    Task,
+)
+
+T = TypeVar("T")
+
+# -- given by the transports
+
+
+class Text(Protocol):
+    """One file of a case."""
+
+    @property
+    def size(self) -> int: ...
+    @property
+    def digest(self) -> bytes:
+        """SHA-256 of all of it."""
+
+    @property
+    def head(self) -> bytes: ...
+
+
+class Found(Protocol):
+    @property
+    def cases(self) -> Mapping[int, tuple[Text, Text]]:
+        """Input and answer by index, in order."""
+
+    @property
+    def highest(self) -> int:
+        """Of all indices in use; 0 if there is none."""
+
+    @property
+    def has_main(self) -> bool: ...
+
+
+Names = Sequence[str]
+
+
+class Folders(Protocol):
+    """The tasks' folders. Everything may raise OSError."""
+
+    @property
+    def root(self) -> Path: ...
+    @property
+    def tests_dir(self) -> str: ...
+    def path(self, task: Names, *names: str) -> Path: ...
+    def case_paths(self, task: Names, index: int) -> tuple[Path, Path]: ...
+    def find(self, task: Names) -> Awaitable[Found]: ...
+    def tasks(self) -> Awaitable[Sequence[tuple[str, str]]]:
+        """Those that are there, as folders with tests in them."""
+
+    def add(self, task: Names, cases: Sequence[tuple[int, bytes, bytes]]) -> Awaitable[None]:
+        """New cases, on the disk when this is over, and main.py if there is none."""
+
+    def read(self, task: Names, index: int, kind: str) -> Awaitable[bytes]:
+        """All of a case's file; `kind` is in or out."""
+
+    def private(self, task: Names, index: int, input_name: str | None) -> "AbstractAsyncContextManager[PrivateFolder]":
+        """A folder for one run, with the case's input in it under this name."""
+
+
+class PrivateFolder(Protocol):
+    @property
+    def path(self) -> Path: ...
+    def read(self, name: str, most: int) -> Awaitable[bytes]:
+        """What the program wrote to this file; empty if there is none."""
+
+
+class Ran(Protocol):
+    """How a program's run went."""
+
+    @property
+    def exit_code(self) -> int | None: ...
+    @property
+    def signal(self) -> int | None: ...
+    @property
+    def stopped_for(self) -> Excess | None: ...
+    @property
+    def cpu_seconds(self) -> float: ...
+    @property
+    def wall_seconds(self) -> float: ...
+    @property
+    def peak_bytes(self) -> int: ...
+    @property
+    def contended(self) -> bool: ...
+    @property
+    def output(self) -> bytes:
+        """Its beginning, if it was more than was to be kept."""
+
+    @property
+    def output_size(self) -> int: ...
+    @property
+    def errors(self) -> tuple[bytes, bytes, int]:
+        """Head, tail, and the size of the whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Of one run of a solution."""
+
+    cpu_seconds: float
+    wall_seconds: float
+    memory_bytes: int | None
+    output_bytes: int
+    """So much is kept."""
+    flood_bytes: int
+    """More than this, and it is stopped."""
+
+
+class Machine(Protocol):
+    """Runs programs."""
+
+    def resolve(self, command: str) -> Awaitable[Path | None]:
+        """The program that a command stands for; None if there is none."""
+
+    def run(self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds) -> Awaitable[Ran]:
+        """None: there is nothing to read. Raises a KernelError in words for a program that cannot be run."""
+
+    def apart(self, call: Callable[..., T], *args: Any) -> Awaitable[T]:
+        """Call this where it may take a while without holding up others."""
+
+
+class Wire(Protocol):
+    """Where a panel's words go; waits while the page does not take them, raises PeerGone when there is none."""
+
+    def send(self, text: str) -> Awaitable[None]: ...
+
+
+# -- to the intake
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    task: Task
+    release: Callable[[], None]
+    """Called when it is on the disk, or was refused: there is room for another of its size."""
+
+
+# -- to the shelf
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceFor:
+    """Where does this task live? Always the same folder for the same problem, and never another's."""
+
+    task: Task
+    reply: Reply[Place]
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A problem is new, or was run, or has new tests. `arrived`: it was just posted."""
+
+    listed: Listed
+    arrived: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """A panel was opened; it is watched."""
+
+    panel: ActorRef[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """A panel now shows this problem."""
+
+    panel: ActorRef[Any]
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSettings:
+    panel: ActorRef[Any]
+    changes: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsNow:
+    reply: Reply[RunSettings]
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """All who look on should know this."""
+
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Publish:
+    """It is time to tell the panels of all problems."""
+
+
+ShelfMessage = PlaceFor | Changed | Came | Looks | ChangeSettings | SettingsNow | Trouble | Publish
+
+
+# -- to a problem
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """It was posted, for the first time or again. Answered when all is on the disk; fails with a sentence."""
+
+    task: Task
+    place: Place
+    reply: Reply[None]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """This panel wants to be shown the problem, and told what happens to it. `anew`: as for a page just loaded."""
+
+    panel: ActorRef[Any]
+    anew: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    panel: ActorRef[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RunAsked:
+    panel: ActorRef[Any]
+    scope: Scope
+    indices: tuple[int, ...] | None
+    """None: all."""
+
+
+@dataclass(frozen=True, slots=True)
+class CancelAsked:
+    panel: ActorRef[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseAsked:
+    """All of one case's texts."""
+
+    panel: ActorRef[Any]
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forsaken:
+    """Nobody has looked at the problem for a while."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseJudged:
+    """Cases are told of in the order of their indices. `next`: the lowest that is not judged yet."""
+
+    run: ActorRef[Any]
+    result: RunResult
+    next: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeepSoFar:
+    """This run has been under way for a while: keep what it has come to."""
+
+    run: ActorRef[Any]
+
+
+ProblemMessage = Arrived | Opened | Left | RunAsked | CancelAsked | CaseAsked | Forsaken | CaseJudged | KeepSoFar
+
+
+# -- to a panel
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The page sent this."""
+
+    text: str | bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Welcome:
+    """What there is; also told anew when the settings have changed."""
+
+    settings: RunSettings
+    current: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """Another problem came in: show that."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A problem as it is now."""
+
+    problem: Problem
+    results: tuple[RunResult, ...]
+    summary: Summary | None
+    running: Running | None
+    interrupted: bool
+    anew: bool
+
+
+PanelMessage = Said | Welcome | Follow | Shown | BackendMessage
+
+
+def tell(panel: ActorRef[Any], message: object) -> None:
+    """Tell a panel; one whose page takes nothing is let go."""
+    try:
+        panel.tell(message)
+    except MailboxFull:
+        panel.begin_stop()
+
+
+# -- to a run
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A case of it has its result."""
+
+    result: RunResult

@@ -1,0 +1,74 @@
+"""From what is wished, what is there and what is set to an order for a run; or to the sentence why there is none."""
+
+from pathlib import Path
+
+from actors.judge.limits import limits
+from actors.judge.messages import Folders, Found, Names
+from actors.judge.run import Order
+from actors.judge.telling import unsupported
+from codec.judge import RunSettings, Task
+
+MOST_NAMED = 20
+"""Cases that a sentence names."""
+
+
+class NotNow(Exception):
+    """Why a run cannot be, in a sentence."""
+
+
+def wanted(task: Task, names: Names, found: Found, folders: Folders, indices: tuple[int, ...] | None) -> list[int]:
+    """The cases to be run, in order. NotNow, if it cannot be these, or none at all."""
+    problem = "/".join(names)
+    if (sentence := unsupported(task)) is not None:
+        raise NotNow(sentence)
+    if not found.has_main:
+        raise NotNow(f"There is no solution: {folders.path(names, 'main.py')} is missing. Write it, and run again.")
+    if not found.cases:
+        tests = folders.path(names, folders.tests_dir)
+        raise NotNow(f"{problem} has no tests. Put some into {tests}, as 1.in and 1.out.")
+    if indices is None:
+        return list(found.cases)
+    if not indices:
+        raise NotNow(f"None of the cases of {problem} was named; leave out indices to run all of them.")
+    if missing := sorted(set(indices).difference(found.cases)):
+        raise NotNow(f"{problem} has no case {missing[0]}; {_there_are(list(found.cases))}.")
+    return sorted(set(indices))
+
+
+def order(
+    task: Task, names: Names, indices: list[int], settings: RunSettings, interpreter: Path, folders: Folders, cores: int
+) -> Order:
+    return Order(
+        task=names,
+        program=(str(interpreter), str(folders.path(names, "main.py"))),
+        cwd=folders.root if settings.run_cwd_mode == "workspace" else folders.path(names),
+        indices=indices,
+        limits=limits(settings, task.time_limit, task.memory_limit),
+        compare=settings.compare,
+        jobs=settings.jobs or cores,
+        input=task.input,
+        output=task.output,
+    )
+
+
+def command(settings: RunSettings) -> str:
+    return settings.pypy_command if settings.interpreter == "pypy" else settings.python_command
+
+
+def missing(settings: RunSettings) -> str:
+    """That there is no interpreter, and what to do about it."""
+    if settings.interpreter == "pypy":
+        return (
+            f"PyPy was not found: there is no {settings.pypy_command!r}. Install it (Debian: apt install pypy3; "
+            "macOS: brew install pypy3), or set pypyCommand to its path."
+        )
+    return (
+        f"Python was not found: there is no {settings.python_command!r}. "
+        "Set pythonCommand to the path of your Python, for instance python3."
+    )
+
+
+def _there_are(indices: list[int]) -> str:
+    named = ", ".join(map(str, indices[:MOST_NAMED]))
+    more = len(indices) - MOST_NAMED
+    return f"there are {named}" + (f" and {more:,} more" if more > 0 else "")

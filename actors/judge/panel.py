@@ -1,0 +1,205 @@
+"""A panel: one open page, which shows one problem.
+
+What the page says is read here and goes to the problem it is about, or to the shelf; what those say goes to the page. A
+page that does not take what it is told is let go once its mailbox is full: it connects again, and is shown what is.
+
+A problem that nobody looked at for a while leaves; if it was just leaving when it was opened, it is opened again. One
+that has failed for good is shut, and the page is told.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+from actors.judge.messages import (
+    Came,
+    CancelAsked,
+    CaseAsked,
+    ChangeSettings,
+    Follow,
+    Left,
+    Looks,
+    Opened,
+    PanelMessage,
+    ProblemMessage,
+    RunAsked,
+    Said,
+    Shown,
+    Welcome,
+    Wire,
+)
+from actors.judge.registered import SHELF
+from actors.judge.shelving import Shelving
+from actors.kernel import Actor, ActorRef, Down, KernelError, Mailbox, Why
+from codec.judge import (
+    BackendMessage,
+    BadMessage,
+    Cancel,
+    Notice,
+    OpenProblem,
+    RequestCase,
+    RequestInit,
+    RunAll,
+    RunOne,
+    RunSettings,
+    StateInit,
+    StateProblems,
+    StateUpdate,
+    SwitchInterpreter,
+    UpdateSettings,
+    read_ui,
+    write,
+)
+
+panel_mailbox = partial(Mailbox, 4096)
+"""Room for all results of a large problem."""
+
+
+class Panel(Actor[PanelMessage]):
+    def __init__(self, wire: Wire, shelving: Shelving) -> None:
+        self._wire = wire
+        self._shelving = shelving
+        self._settings: RunSettings | None = None
+        """None: the shelf has not said yet."""
+        self._shown: str | None = None
+        self._problem: ActorRef[ProblemMessage] | None = None
+        """Invariant: both are None, or none is; and it is watched, once."""
+        self._unwatch: Callable[[], None] = _nothing
+        self._known: set[str] = set()
+        """The problems that the page has been told of."""
+        self._greeted = False
+        """The page has asked for the state, and is told of every change since."""
+
+    async def started(self, kept: object | None) -> None:
+        await self.stage.registry.get(SHELF).send(Came(self.ref))
+
+    async def handle(self, message: PanelMessage) -> None:
+        match message:
+            case Said(text):
+                await self._said(text)
+            case Welcome(settings, current):
+                await self._welcome(settings, current)
+            case Follow(id):
+                if id != self._shown:
+                    await self._open(id, anew=False)
+            case Shown():
+                await self._show(message)
+            case StateProblems(problems):
+                self._known = {problem.id for problem in problems}
+                await self._say(message)
+            case _:
+                await self._say(message)
+
+    async def down(self, down: Down) -> None:
+        if down.ref is not self._problem or self._shown is None:
+            return
+        lost, self._shown, self._problem = self._shown, None, None
+        if down.stop.why is Why.DONE:
+            await self._open(lost, anew=True)
+        else:
+            await self._say(Notice("error", f"{lost} has failed ({down.stop}). Open it again."))
+
+    # -- what the page says
+
+    async def _said(self, text: str | bytes) -> None:
+        try:
+            wish = read_ui(text)
+        except BadMessage as error:
+            await self._say(Notice("error", f"That was not understood: {error}"))
+            return
+        shelf = self.stage.registry.get(SHELF)
+        match wish:
+            case RequestInit():
+                self._greeted = True
+                await self._greet()
+            case OpenProblem(id):
+                if await self._knows(id):
+                    await self._open(id, anew=True)
+            case SwitchInterpreter(interpreter):
+                await shelf.send(ChangeSettings(self.ref, {"interpreter": interpreter}))
+            case UpdateSettings(changes):
+                await shelf.send(ChangeSettings(self.ref, changes))
+            case RunOne(index, id):
+                await self._to(id, RunAsked(self.ref, "one", (index,)))
+            case RunAll(indices, id):
+                await self._to(id, RunAsked(self.ref, "all", indices))
+            case Cancel(id):
+                await self._to(id, CancelAsked(self.ref))
+            case RequestCase(index, id):
+                await self._to(id, CaseAsked(self.ref, index))
+
+    async def _to(self, id: str | None, message: ProblemMessage) -> None:  # noqa: A002 - as on the wire
+        problem = self._problem
+        if id is not None and id != self._shown:
+            problem = await self._find(id) if await self._knows(id) else None
+        elif problem is None:
+            await self._say(Notice("warn", "No problem is loaded yet. Send one with Competitive Companion."))
+        if problem is not None:
+            await problem.send(message)
+
+    async def _knows(self, id: str) -> bool:  # noqa: A002
+        if id not in self._known:
+            await self._say(Notice("error", f"There is no problem {id[:80]!r} here."))
+        return id in self._known
+
+    # -- what it shows
+
+    async def _greet(self) -> None:
+        """Show the page all there is. Before the shelf has said what is set, that is nothing; it comes by itself."""
+        if not self._greeted or self._settings is None:
+            return
+        if self._problem is not None:
+            await self._problem.send(Opened(self.ref, anew=True))
+        else:
+            await self._say(StateInit(settings=self._settings))
+
+    async def _welcome(self, settings: RunSettings, current: str | None) -> None:
+        changed = settings != self._settings
+        self._settings = settings
+        opened = self._problem is None and current is not None and await self._open(current, anew=True)
+        if changed and not opened:
+            await self._greet()
+
+    async def _open(self, id: str, *, anew: bool) -> bool:  # noqa: A002
+        problem = await self._find(id)
+        if problem is None:
+            return False
+        if problem is not self._problem:
+            if self._problem is not None:
+                self._problem.urgent(Left(self.ref))
+            self._unwatch()
+            self._unwatch = self.monitor(problem)
+        self._shown, self._problem = id, problem
+        await self.stage.registry.get(SHELF).send(Looks(self.ref, id))
+        await problem.send(Opened(self.ref, anew))
+        return True
+
+    async def _find(self, id: str) -> ActorRef[ProblemMessage] | None:  # noqa: A002
+        try:
+            return await self._shelving.problem(self.stage.registry, id)
+        except KernelError as error:
+            await self._say(Notice("error", f"{id!r} cannot be opened: {error}"))
+            return None
+
+    async def _show(self, shown: Shown) -> None:
+        if not self._greeted or self._settings is None or shown.problem.id != self._shown:
+            return
+        if not shown.anew:
+            await self._say(StateUpdate(shown.problem))
+        if shown.anew or shown.results or shown.running:  # the update has no room for those
+            await self._say(
+                StateInit(
+                    problem=shown.problem,
+                    settings=self._settings,
+                    results=shown.results,
+                    summary=shown.summary,
+                    running=shown.running,
+                    interrupted=shown.interrupted,
+                )
+            )
+
+    async def _say(self, message: BackendMessage) -> None:
+        await self._wire.send(write(message).decode())
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,201 @@
+"""A run of a solution: its cases, so many at a time, told of in their order.
+
+    run                  Run: starts cases, and reports what they find
+    └─ case 3 …          Case: one program and its verdict
+
+Rules
+  - Cases run side by side, and are reported in the order of their indices: a page fills from top to bottom.
+  - A run belongs to its problem: when that ends, or is restarted, so does the run, and its programs with it.
+  - Ending a case in whatever way ends its program: it runs inside the case's task.
+  - What is reported is urgent, as the news of an end is: otherwise the end of a case, or of the run, would overtake its
+    result where somebody is busy. There is as much of it as there are cases.
+  - A case that fails in our own code is a result too (IE), and the others go on.
+"""
+
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from actors.judge.checkers import Differs, Same, compare
+from actors.judge.difference import diff_summary
+from actors.judge.limits import Limits
+from actors.judge.messages import Bounds, CaseJudged, Folders, Judged, Machine, Ran
+from actors.judge.stderr import console
+from actors.judge.verdicts import Facts, is_no_program, rule
+from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Restart, Supervisor
+from codec.judge import Compare, File, Input, Output, RunResult, Stdout, excerpt
+
+KEPT, FLOOD = 1 << 20, 64 << 20
+"""Bytes of output that are kept and allowed, beyond what is expected."""
+APART = 1 << 18
+"""Bytes from which on outputs are compared where nobody waits for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is to be run."""
+
+    task: Sequence[str]
+    """The folder's names."""
+    program: Sequence[str]
+    cwd: Path
+    indices: Sequence[int]
+    limits: Limits
+    compare: Compare
+    jobs: int
+    input: Input
+    output: Output
+
+
+class Run(Supervisor):
+    def __init__(self, order: Order, folders: Folders, machine: Machine, report: ActorRef[Any]) -> None:
+        super().__init__(max_children=order.jobs)
+        self._order = order
+        self._folders = folders
+        self._machine = machine
+        self._report = report
+        self._waiting = deque(sorted(order.indices))
+        self._untold = deque(self._waiting)
+        """Those that were not reported, in order."""
+        self._under_way: dict[ActorRef[Any], int] = {}
+        self._results: dict[int, RunResult] = {}
+        """Those that wait for one before them."""
+
+    async def started(self, kept: object | None) -> None:
+        await super().started(kept)
+        self.monitor(self._report, every=True)
+        for _ in range(self._order.jobs):
+            await self._start_next()
+
+    async def handle(self, message: Any) -> None:
+        match message:
+            case Judged(result):
+                await self._judged(result)
+            case _:
+                await super().handle(message)
+
+    async def down(self, down: Down) -> None:
+        index = self._under_way.pop(down.ref, None)
+        if index is None:
+            self.finish()
+            return
+        if index in self._untold and index not in self._results:
+            await self._judged(_our_fault(index, f"the judge has failed: {down.stop}"))
+        await self._start_next()
+
+    async def _start_next(self) -> None:
+        if not self._waiting:
+            if not self._under_way:
+                self.finish()
+            return
+        index = self._waiting.popleft()
+        judge = partial(_judge, self._order, self._folders, self._machine, index)
+        ref = await self.start_child(
+            ChildSpec(f"case {index}", lambda: Case(self.ref, judge), restart=Restart.TEMPORARY, grace=1.0)
+        )
+        self._under_way[ref] = index
+        self.note = f"{len(self._order.indices) - len(self._untold)} of {len(self._order.indices)} judged"
+        self.monitor(ref)
+
+    async def _judged(self, result: RunResult) -> None:
+        self._results[result.index] = result
+        while self._untold and self._untold[0] in self._results:
+            told = self._results.pop(self._untold.popleft())
+            self._report.urgent(CaseJudged(self.ref, told, self._untold[0] if self._untold else None))
+
+
+class Case(Actor[None]):
+    """One program and its verdict."""
+
+    def __init__(self, run: ActorRef[Any], judge: Callable[[], Awaitable[RunResult]]) -> None:
+        self._run = run
+        self._judge = judge
+
+    async def started(self, kept: object | None) -> None:
+        self.run_beside(self._go)
+
+    async def _go(self) -> None:
+        self._run.urgent(Judged(await self._judge()))
+        self.finish()
+
+
+async def _judge(order: Order, folders: Folders, machine: Machine, index: int) -> RunResult:
+    try:
+        expected = await folders.read(order.task, index, "out")
+        ran, output = await _ran(order, folders, machine, index, len(expected))
+    except OSError as error:
+        return _our_fault(index, f"the files of case {index} cannot be used: {error.strerror or error}")
+    except KernelError as error:
+        return _our_fault(index, str(error))
+    compared = partial(compare, expected, output, order.compare)
+    answer = None
+    if ran.exit_code == 0:
+        long = len(expected) + len(output) > APART
+        answer = await machine.apart(compared) if long else compared()
+    return _result(order, index, ran, output, answer)
+
+
+async def _ran(order: Order, folders: Folders, machine: Machine, index: int, expected: int) -> tuple[Ran, bytes]:
+    """The run, and what the program wrote where it was to write."""
+    bounds = Bounds(
+        cpu_seconds=order.limits.cpu_ms / 1000,
+        wall_seconds=order.limits.wall_ms / 1000,
+        memory_bytes=None if order.limits.memory_kb is None else order.limits.memory_kb * 1024,
+        output_bytes=2 * (expected + KEPT),  # of more than that the first half is kept, and the last
+        flood_bytes=2 * expected + FLOOD,
+    )
+    stdin, _ = folders.case_paths(order.task, index)
+    if isinstance(order.output, Stdout) and not isinstance(order.input, File):
+        ran = await machine.run(order.program, cwd=order.cwd, stdin=stdin, bounds=bounds)
+        return ran, ran.output
+    input_name = order.input.file_name if isinstance(order.input, File) else None
+    async with folders.private(order.task, index, input_name) as folder:
+        given = None if input_name is not None else stdin
+        ran = await machine.run(order.program, cwd=folder.path, stdin=given, bounds=bounds)
+        if isinstance(order.output, Stdout):
+            return ran, ran.output
+        return ran, await folder.read(order.output.file_name, bounds.output_bytes)
+
+
+def _result(order: Order, index: int, ran: Ran, output: bytes, answer: Same | Differs | None) -> RunResult:
+    head, tail, size = ran.errors
+    cpu_ms, memory_kb = round(ran.cpu_seconds * 1000), ran.peak_bytes // 1024
+    facts = Facts(
+        exit_code=ran.exit_code,
+        signal=ran.signal,
+        stopped_for=ran.stopped_for,
+        cpu_ms=cpu_ms,
+        memory_kb=memory_kb,
+        limits=order.limits,
+        no_program=ran.exit_code == 1 and is_no_program(head + tail),
+        answer=answer,
+    )
+    ruling = rule(facts)
+    written = ran.output_size if isinstance(order.output, Stdout) else len(output)
+    actual = excerpt(output, size=written)
+    return RunResult(
+        index=index,
+        status=ruling.status,
+        duration_ms=round(ran.wall_seconds * 1000),
+        actual=actual.text,
+        console=console(head, tail, size),
+        diff_summary=diff_summary(answer) if isinstance(answer, Differs) and ruling.verdict == "WA" else None,
+        verdict=ruling.verdict,
+        reason=ruling.reason,
+        cpu_ms=cpu_ms,
+        memory_kb=memory_kb,
+        contended=ran.contended,
+        exit_code=ran.exit_code,
+        signal=ran.signal,
+        actual_size=actual.size,
+        actual_cut=actual.cut,
+    )
+
+
+def _our_fault(index: int, reason: str) -> RunResult:
+    return RunResult(
+        index=index, status="re", duration_ms=0, actual="", console=reason, verdict="IE", reason=reason, actual_size=0
+    )

@@ -1,0 +1,35 @@
+"""Where the problems' actors are: one for each problem that somebody looks at, runs or posts."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from actors.judge.messages import Folders, Machine
+from actors.judge.problem import Problem
+from actors.judge.registered import PROBLEMS
+from actors.kernel import ActorRef, ChildSpec, NameTaken, Registry, Restart
+
+
+@dataclass(frozen=True, slots=True)
+class Shelving:
+    folders: Folders
+    machine: Callable[[Registry], Machine]
+    """The same for the same registry."""
+    wall: Callable[[], float]
+    cores: int
+
+    async def problem(self, registry: Registry, id: str) -> ActorRef[Any]:  # noqa: A002 - as on the wire
+        """The problem's actor, started if need be. Raises a KernelError if that fails."""
+        problems = registry.get(PROBLEMS)
+        known = problems.child(id)
+        if known is not None:
+            return known
+        make = partial(Problem, id, self.folders, self.machine(registry), self.wall, self.cores)
+        try:
+            return await problems.start_child(ChildSpec(id, make, restart=Restart.TRANSIENT))
+        except NameTaken:  # two wanted it at once; it is there, or starting
+            known = problems.child(id)
+            if known is None:
+                raise
+            return known

@@ -1,0 +1,49 @@
+"""Standard error, as a person wants to read it.
+
+PyPy warns on some machines, once, that it cannot find the size of a cache. That line is left out: it is about the
+machine. Nothing else is: a line that merely quotes the warning, as a traceback may, does not begin with it.
+
+What is too long loses its middle, because a traceback says what happened in its last line.
+"""
+
+import re
+
+from codec.judge import excerpt
+
+SHOWN = 262_144
+"""Bytes: a traceback of a thousand frames, and more."""
+
+_WARNING = re.compile(rb"^Warning: cannot find your CPU [^\n]*cache size[^\n]*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
+
+
+def console(head: bytes, tail: bytes = b"", total: int | None = None, limit: int = SHOWN) -> str:
+    """What was written, as text. `total` bytes were written; of these `head` are the first and `tail` the last."""
+    missing = max(0, total - len(head) - len(tail)) if total is not None else 0
+    if not missing:
+        head, tail = head + tail, b""
+    head = _WARNING.sub(b"", head)
+    if len(head) + len(tail) > limit:
+        whole = head + tail
+        kept = limit // 4
+        if missing:
+            first, last = head[:kept], tail[-(limit - kept) :]
+        else:
+            first, last = whole[:kept], whole[-(limit - kept) :]
+        missing += len(whole) - len(first) - len(last)
+        head, tail = first, last
+    if not missing:
+        return _text(head + tail)
+    beginning = excerpt(head, len(head), len(head) + 1).text
+    return f"{beginning}\n[{missing:,} bytes left out]\n{_text(_from_a_character(tail))}"
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _from_a_character(data: bytes) -> bytes:
+    """Without the end of a character that the cut has split."""
+    for start in range(min(4, len(data))):
+        if data[start] & 0xC0 != 0x80:
+            return data[start:]
+    return data

@@ -1,0 +1,79 @@
+"""How a problem is told: to a page, from what was posted of it and what is in its folder. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from actors.judge.limits import time_limit
+from actors.judge.messages import Folders, Found, Names
+from codec.judge import SHOWN, Case, Excerpt, Problem, Regex, RunResult, Summary, Task, excerpt
+
+MOST_TOLD, LEAST_TOLD = 8 << 20, 256
+"""Bytes of all texts of a problem that are told at once; and of each text, however many there are."""
+
+
+def told(task: Task, names: Names, found: Found | None, folders: Folders) -> Problem:
+    cases = {} if found is None else found.cases
+    most = min(SHOWN, max(LEAST_TOLD, MOST_TOLD // (2 * len(cases) or 1)))
+    return Problem(
+        name=task.name,
+        group=task.group,
+        url=task.url,
+        interactive=task.interactive,
+        time_limit=time_limit(task.time_limit),
+        contest_id=names[0],
+        task_id=names[-1],
+        tests_dir=folders.tests_dir,
+        cases=tuple(
+            told_case(
+                names, index, excerpt(given.head, most, given.size), excerpt(wanted.head, most, wanted.size), folders
+            )
+            for index, (given, wanted) in cases.items()
+        ),
+        id="/".join(names),
+        memory_limit=task.memory_limit,
+        test_type=task.test_type,
+        input=task.input,
+        output=task.output,
+        main_path=str(folders.path(names, "main.py")),
+        unsupported=unsupported(task),
+        batch=task.batch,
+    )
+
+
+def told_case(names: Names, index: int, given: Excerpt, expected: Excerpt, folders: Folders) -> Case:
+    input_path, output_path = folders.case_paths(names, index)
+    return Case(
+        index=index,
+        input_path=str(input_path),
+        output_path=str(output_path),
+        input_content=given.text,
+        expected_content=expected.text,
+        input_size=given.size,
+        expected_size=expected.size,
+        input_cut=given.cut,
+        expected_cut=expected.cut,
+    )
+
+
+def unsupported(task: Task) -> str | None:
+    """Why it cannot be judged here, in a sentence."""
+    if task.interactive:
+        return "This problem is interactive: its tests cannot be run here."
+    if isinstance(task.input, Regex):
+        return (
+            f"This problem's input is a file that you download (its name matches {task.input.pattern}). "
+            "Run your solution on that file yourself."
+        )
+    return None
+
+
+def summary(judged: Iterable[RunResult], duration_ms: int) -> Summary:
+    count = Counter(result.status for result in judged)
+    return Summary(
+        total=count.total(),
+        passed=count["pass"],
+        failed=count["fail"],
+        timeouts=count["timeout"],
+        res=count["re"],
+        duration_ms=duration_ms,
+    )

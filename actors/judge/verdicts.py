@@ -1,0 +1,135 @@
+"""From the plain facts of a run to its verdict.
+
+The first row of the table that holds is the verdict. What stopped the program comes first, then what it used too much
+of, then how it ended; only a program that ended well is judged by what it wrote.
+
+    what holds                            verdict   status
+    stopped for cpu or wall, SIGXCPU      TLE       timeout
+    stopped for memory                    MLE       re
+    stopped for output, SIGXFSZ           OLE       re
+    stopped for processes                 RE        re
+    used more CPU time than allowed       TLE       timeout
+    used more memory than allowed         MLE       re
+    was no program                        CE        re
+    died of a signal, or exit code not 0  RE        re
+    wrote something else                  WA        fail
+    otherwise                             AC        pass
+"""
+
+import re
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from actors.judge.checkers import Differs, Same
+from actors.judge.limits import Limits
+from codec.judge import Status, Verdict
+
+Excess = Literal["cpu", "wall", "memory", "output", "processes"]
+
+STATUS: dict[Verdict, Status] = {
+    "AC": "pass",
+    "WA": "fail",
+    "TLE": "timeout",
+    "MLE": "re",
+    "OLE": "re",
+    "RE": "re",
+    "CE": "re",
+    "IE": "re",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """One of `exit_code` and `signal` is there."""
+
+    exit_code: int | None = None
+    signal: int | None = None
+    stopped_for: Excess | None = None
+    cpu_ms: int = 0
+    memory_kb: int = 0
+    limits: Limits
+    no_program: bool = False
+    """What `is_no_program` says of its standard error."""
+    answer: Same | Differs | None = None
+    """None: not compared, because it did not end well."""
+
+
+class Ruling(NamedTuple):
+    status: Status
+    verdict: Verdict
+    reason: str | None
+    """In words; None where there is nothing to say, or the difference says it."""
+
+
+def rule(facts: Facts) -> Ruling:
+    for verdict, holds, reason in _TABLE:
+        if holds(facts):
+            return Ruling(STATUS[verdict], verdict, reason(facts) if reason else None)
+    return Ruling("pass", "AC", None)
+
+
+def is_no_program(stderr: bytes) -> bool:
+    """Whether Python refused the script itself. It says so without the heading that the traceback of a running program
+    has, be it one that compiles others."""
+    return b"Traceback (most recent call last)" not in stderr and _REFUSED.search(stderr) is not None
+
+
+_REFUSED = re.compile(
+    rb"^  File [^\n]+, line [0-9]+\n(?:[^\n]*\n){0,6}?(?:SyntaxError|IndentationError|TabError)\b[^\n]*\s*\Z",
+    re.MULTILINE,
+)
+_XCPU, _XFSZ = 24, 25
+"""The limits that the system itself keeps, as a backstop; the same numbers on Linux and macOS."""
+
+
+def _late(facts: Facts) -> bool:
+    return facts.stopped_for in ("cpu", "wall") or (facts.stopped_for is None and facts.signal == _XCPU)
+
+
+def _flooding(facts: Facts) -> bool:
+    return facts.stopped_for == "output" or (facts.stopped_for is None and facts.signal == _XFSZ)
+
+
+def _too_large(facts: Facts) -> bool:
+    return facts.limits.memory_kb is not None and facts.memory_kb > facts.limits.memory_kb
+
+
+def _say_time(facts: Facts) -> str:
+    if facts.stopped_for == "wall":
+        return (
+            f"stopped after {facts.limits.wall_ms:,} ms of waiting; it had used {facts.cpu_ms:,} ms of CPU time "
+            f"of {facts.limits.cpu_ms:,}"
+        )
+    return f"used {facts.cpu_ms:,} ms of CPU time; allowed are {facts.limits.cpu_ms:,}"
+
+
+def _say_memory(facts: Facts) -> str:
+    allowed = f"; allowed are {facts.limits.memory_kb / 1024:,.0f} MB" if facts.limits.memory_kb else ""
+    return f"used {facts.memory_kb / 1024:,.0f} MB of memory{allowed}"
+
+
+def _say_end(facts: Facts) -> str:
+    if facts.signal is None:
+        return f"ended with exit code {facts.exit_code}"
+    try:
+        name = f"{signal.Signals(facts.signal).name} ({signal.strsignal(facts.signal)})"
+    except ValueError:
+        name = str(facts.signal)
+    return f"ended by signal {name}"
+
+
+_Row = tuple[Verdict, Callable[[Facts], bool], Callable[[Facts], str] | None]
+
+_TABLE: tuple[_Row, ...] = (
+    ("TLE", _late, _say_time),
+    ("MLE", lambda facts: facts.stopped_for == "memory", _say_memory),
+    ("OLE", _flooding, lambda _: "stopped because it wrote too much"),
+    ("RE", lambda facts: facts.stopped_for == "processes", lambda _: "stopped because it started too many processes"),
+    ("TLE", lambda facts: facts.cpu_ms > facts.limits.cpu_ms, _say_time),
+    ("MLE", _too_large, _say_memory),
+    ("CE", lambda facts: facts.no_program, lambda _: "Python cannot read the program"),
+    ("RE", lambda facts: facts.signal is not None or facts.exit_code != 0, _say_end),
+    ("WA", lambda facts: isinstance(facts.answer, Differs), None),
+)

@@ -1,0 +1,210 @@
+"""What the backend and a page say to each other.
+
+Rules
+  - `type` is the tag. What the spec has is as the spec has it; ours beside it are `state/problems`, `state/case`,
+    `ui/cancel`, `ui/updateSettings`, `ui/openProblem` and `ui/requestCase`.
+  - `problemId` stands in every message that is about a run or a case, and may be missing in what a page says: then the
+    loaded problem is meant. With it a click is never about the problem that came in just before the click.
+  - A page is read field by field: what is wrong is said with the field's name, what was expected and what came. Fields
+    that we do not know are ignored; a page may be newer.
+"""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct, structs
+
+from codec.judge.problem import Case, Entity, Listed, Problem, RunResult, Summary
+from codec.judge.settings import BadSettings, Interpreter, RunSettings, changed
+from codec.judge.texts import wholly
+from codec.judge.wording import kind, listed, shown
+
+Scope = Literal["one", "all"]
+
+LONGEST = 65_536
+"""Bytes that a page says at once."""
+
+
+class BadMessage(Exception):
+    """What a page said cannot be done. Its text is a sentence for people."""
+
+
+class Message(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="type"):
+    pass
+
+
+# --- to a page -------------------------------------------------------------------------------------------------------
+
+
+class Running(Entity, frozen=True, gc=False, kw_only=True):
+    """A run that is under way."""
+
+    scope: Scope
+    current_index: int | None = None
+
+
+class StateInit(Message, frozen=True, kw_only=True, tag="state/init"):
+    """All there is, for a page that knows nothing; also what the last run came to, so that a reload loses nothing."""
+
+    problem: Problem | None = None
+    settings: RunSettings
+    results: tuple[RunResult, ...] = ()
+    summary: Summary | None = None
+    running: Running | None = None
+    interrupted: bool = False
+    """The last run ended with the server and not with its last case."""
+
+
+class StateUpdate(Message, frozen=True, tag="state/update"):
+    problem: Problem
+
+
+class StateProblems(Message, frozen=True, tag="state/problems"):
+    """All problems, and which one is loaded."""
+
+    problems: tuple[Listed, ...]
+    current: str | None = None
+
+
+class StateCase(Message, frozen=True, gc=False, kw_only=True, tag="state/case"):
+    """All of one case, for whoever asked."""
+
+    problem_id: str | None = None
+    case: Case
+
+
+class RunProgress(Message, frozen=True, gc=False, tag="run/progress"):
+    scope: Scope
+    running: bool
+    current_index: int | None = None
+    problem_id: str | None = None
+
+
+class RunReport(Message, frozen=True, gc=False, tag="run/result"):
+    scope: Scope
+    result: RunResult
+    problem_id: str | None = None
+
+
+class RunComplete(Message, frozen=True, gc=False, tag="run/complete"):
+    scope: Scope
+    summary: Summary
+    problem_id: str | None = None
+    cancelled: bool = False
+
+
+class Notice(Message, frozen=True, gc=False, tag="notice"):
+    level: Literal["info", "warn", "error"]
+    message: str
+
+
+BackendMessage = StateInit | StateUpdate | StateProblems | StateCase | RunProgress | RunReport | RunComplete | Notice
+
+_encode = msgspec.json.Encoder().encode
+
+
+def write(message: BackendMessage) -> bytes:
+    """The message as JSON."""
+    try:
+        return _encode(message)
+    except UnicodeEncodeError:  # a path whose bytes are not UTF-8: Python carries them as halves of surrogate pairs
+        return _encode(wholly(msgspec.to_builtins(message)))
+
+
+# --- from a page -----------------------------------------------------------------------------------------------------
+
+Index = Annotated[int, Meta(ge=1, description="the number of a case, from 1")]
+Indices = Annotated[
+    Annotated[tuple[Annotated[int, Meta(ge=1)], ...], Meta(max_length=10_000)] | None,
+    Meta(description="an array of numbers of cases, each from 1"),
+]
+ProblemId = Annotated[str, Meta(min_length=1, max_length=400, description="the id of a problem")]
+MaybeProblemId = Annotated[ProblemId | None, Meta(description="the id of a problem")]
+
+
+class RunOne(Message, frozen=True, gc=False, tag="ui/runOne"):
+    index: Index
+    problem_id: MaybeProblemId = None
+
+
+class RunAll(Message, frozen=True, gc=False, tag="ui/runAll"):
+    indices: Indices = None
+    """None: all."""
+    problem_id: MaybeProblemId = None
+
+
+class SwitchInterpreter(Message, frozen=True, gc=False, tag="ui/switchInterpreter"):
+    interpreter: Annotated[Interpreter, Meta(description='"cpython" or "pypy"')]
+
+
+class RequestInit(Message, frozen=True, gc=False, tag="ui/requestInit"):
+    pass
+
+
+class Cancel(Message, frozen=True, gc=False, tag="ui/cancel"):
+    problem_id: MaybeProblemId = None
+
+
+class UpdateSettings(Message, frozen=True, tag="ui/updateSettings"):
+    """For `changed`; that nothing in it is wrong has been seen to."""
+
+    settings: Annotated[dict[str, Any], Meta(description="an object with the settings to change")]
+
+
+class OpenProblem(Message, frozen=True, gc=False, tag="ui/openProblem"):
+    id: ProblemId
+
+
+class RequestCase(Message, frozen=True, gc=False, tag="ui/requestCase"):
+    index: Index
+    problem_id: MaybeProblemId = None
+
+
+UiMessage = RunOne | RunAll | SwitchInterpreter | RequestInit | Cancel | UpdateSettings | OpenProblem | RequestCase
+
+_KINDS: dict[str, type[UiMessage]] = {
+    str(each.__struct_config__.tag): each
+    for each in (RunOne, RunAll, SwitchInterpreter, RequestInit, Cancel, UpdateSettings, OpenProblem, RequestCase)
+}
+
+
+def read_ui(text: bytes | str) -> UiMessage:
+    """What a page wants."""
+    said = _object(text)
+    name = said.get("type")
+    known = _KINDS.get(name) if isinstance(name, str) else None
+    if known is None:
+        was = shown(name) if "type" in said else "missing"
+        raise BadMessage(f"type is {was}; expected one of {listed(_KINDS)}")
+    message = known(**{field.name: _field(str(name), field, said) for field in structs.fields(known)})
+    if isinstance(message, UpdateSettings):
+        try:
+            changed(RunSettings(), message.settings)
+        except BadSettings as error:
+            raise BadMessage(f"{name}: {error}") from None
+    return message
+
+
+def _object(text: bytes | str) -> dict[str, Any]:
+    if len(text) > LONGEST:
+        raise BadMessage(f"the message is too long ({len(text):,}); expected at most {LONGEST:,} bytes")
+    try:
+        said = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        raise BadMessage("the message is not JSON; expected an object with a type") from None
+    if not isinstance(said, dict):
+        raise BadMessage(f"the message is {kind(said)}; expected an object with a type")
+    return said
+
+
+def _field(message: str, field: structs.FieldInfo, said: dict[str, Any]) -> Any:
+    name, expected = field.encode_name, "".join(meta.description or "" for meta in field.type.__metadata__)
+    if name not in said:
+        if field.required:
+            raise BadMessage(f"{message}: {name} is missing; expected {expected}")
+        return field.default
+    value = said[name]
+    try:
+        return msgspec.convert(value, field.type)
+    except msgspec.ValidationError:
+        raise BadMessage(f"{message}: {name} must be {expected}, not {shown(value)}") from None

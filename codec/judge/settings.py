@@ -1,0 +1,110 @@
+"""How solutions are run and compared: the settings that a page shows and changes.
+
+A change names only what it changes, so that two pages that are open at once do not undo each other. Everything that is
+wrong with a change is said at once, with the name as it is on the wire, what was expected and what came.
+
+To add a setting, add a field with a default. Its `Meta` description is what a refusal says was expected.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, cast, get_args
+
+import msgspec
+from msgspec import Meta, Struct, structs
+
+from codec.judge.wording import kind, listed, shown
+
+Interpreter = Literal["cpython", "pypy"]
+CwdMode = Literal["workspace", "task"]
+CompareMode = Literal["exact", "trim", "tokens", "float"]
+
+LONGEST_TIMEOUT = 3_600_000
+"""Milliseconds."""
+
+
+def _one_of(words: Any) -> Meta:
+    *most, last = (f'"{word}"' for word in get_args(words))
+    return Meta(description=f"{', '.join(most)} or {last}")
+
+
+Command = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=1_000,
+        pattern=r"\A[^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*\Z",
+        description='the name or path of a program, in one line, such as "python3"',
+    ),
+]
+
+
+class Compare(Struct, frozen=True, gc=False, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    mode: Annotated[CompareMode, _one_of(CompareMode)] = "exact"
+    """`exact`: byte for byte, but for `\\r\\n`. `trim`: without blanks at the ends of lines and empty lines at the end.
+    `tokens`: word for word. `float`: word for word, where numbers may be apart by the tolerance."""
+    case_sensitive: Annotated[bool, Meta(description="true or false")] = True
+    tolerance: Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1, such as 1e-6")] = 1e-6
+    """Absolute or relative, whichever allows more."""
+
+
+class RunSettings(Struct, frozen=True, gc=False, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    interpreter: Annotated[Interpreter, _one_of(Interpreter)] = "cpython"
+    python_command: Command = "python3"
+    pypy_command: Command = "pypy3"
+    run_cwd_mode: Annotated[CwdMode, _one_of(CwdMode)] = "workspace"
+    timeout_ms: Annotated[
+        Annotated[int, Meta(ge=1, le=LONGEST_TIMEOUT)] | None,
+        Meta(description=f"a whole number of milliseconds from 1 to {LONGEST_TIMEOUT}, or null for the problem's own"),
+    ] = None
+    memory_limit_mb: Annotated[
+        Annotated[int, Meta(ge=0, le=1_048_576)] | None,
+        Meta(description="a whole number of MB, 0 for no limit, or null for the problem's own"),
+    ] = None
+    jobs: Annotated[
+        Annotated[int, Meta(ge=1, le=256)] | None,
+        Meta(description="how many cases run at once, from 1 to 256, or null for as many as there are cores"),
+    ] = None
+    compare: Annotated[Compare, Meta(description="an object")] = Compare()
+
+
+class BadSettings(Exception):
+    """Everything that is wrong with a change, in sentences for people."""
+
+
+def changed(settings: RunSettings, changes: Mapping[str, Any]) -> RunSettings:
+    """The settings with changes as they are on the wire: `{"timeoutMs": 3000, "compare": {"mode": "tokens"}}`."""
+    wrong: list[str] = []
+    after = _changed(settings, changes, "", wrong)
+    if wrong:
+        raise BadSettings("; ".join(wrong))
+    return cast("RunSettings", after)
+
+
+def _changed(before: Struct, changes: Mapping[str, Any], above: str, wrong: list[str]) -> Struct:
+    known = {field.encode_name: field for field in structs.fields(before)}
+    values: dict[str, Any] = {}
+    for name, value in changes.items():
+        path = f"{above}{name if name in known else shown(name)}"
+        if name not in known:
+            wrong.append(f"{path} is not a setting; there are {listed(known)}")
+            continue
+        field = known[name]
+        now = getattr(before, field.name)
+        if isinstance(now, Struct) and isinstance(value, dict):
+            values[field.name] = _changed(now, value, f"{path}.", wrong)
+            continue
+        try:
+            values[field.name] = msgspec.convert(_whole_number(value), field.type)
+        except msgspec.ValidationError:
+            was = kind(value) if isinstance(now, Struct) else shown(value)
+            wrong.append(f"{path} must be {_expected(field.type)}, not {was}")
+    return structs.replace(before, **values)
+
+
+def _whole_number(value: Any) -> Any:
+    """1500.0 is how some write 1500."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _expected(annotated: Any) -> str:
+    return " ".join(meta.description for meta in getattr(annotated, "__metadata__", ()) if meta.description)

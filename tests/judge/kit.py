@@ -1,0 +1,399 @@
+"""A judge without processes and without a disk: the real actors, a store that works inside the loop, and what the test
+decides of folders and programs.
+
+A program is a puppet: it is there as soon as it was started, and ends when the test says so, or at once where the test
+has said so before.
+"""
+
+import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import cache, partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar
+
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from actors.judge import Desk, Shelving, judge_specs
+from actors.judge.messages import Bounds, Names
+from actors.judge.verdicts import Excess
+from actors.kernel import ActorRef, ChildSpec, PeerGone
+from actors.kernel.testing import House, Log, staged
+from actors.store import STORE, Inline, StateDirectory, Store
+from codec.judge import RunSettings
+
+T = TypeVar("T")
+Json = dict[str, Any]
+ROOT = Path("/workspace")
+CORES = 2
+PATIENCE = 20.0
+"""Virtual seconds; less than after which a problem is forsaken."""
+FULL = OSError(28, "No space left on device")
+
+
+def post(task: str = "abc1/abc1_a", *samples: tuple[str, str], **fields: Any) -> bytes:
+    """What Competitive Companion would send, with the samples or three of them."""
+    contest, name = task.split("/")
+    tests = samples or (("1\n", "1\n"), ("2\n", "2\n"), ("3\n", "3\n"))
+    known = {
+        "name": name,
+        "group": contest,
+        "url": f"https://atcoder.jp/contests/{contest}/tasks/{name}",
+        "timeLimit": 2000,
+        "memoryLimit": 256,
+        "tests": [{"input": given, "output": wanted} for given, wanted in tests],
+    }
+    return json.dumps(known | fields).encode()
+
+
+# -- folders
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    head: bytes
+
+    @property
+    def size(self) -> int:
+        return len(self.head)
+
+    @property
+    def digest(self) -> bytes:
+        return sha256(self.head).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    cases: Mapping[int, tuple[Text, Text]]
+    highest: int
+    has_main: bool
+
+
+@dataclass
+class PrivateFolder:
+    path: Path
+    files: dict[str, bytes]
+
+    async def read(self, name: str, most: int) -> bytes:
+        await trio.lowlevel.checkpoint()
+        return self.files.get(name, b"")[:most]
+
+
+@dataclass
+class Folders:
+    files: dict[tuple[str, ...], bytes] = field(default_factory=dict)
+    """By names from the root on."""
+    trouble: Callable[[str, tuple[str, ...]], Exception | None] = lambda call, task: None
+    """What a call raises."""
+    gates: dict[str, trio.Event] = field(default_factory=dict)
+    """What a call waits for."""
+    privates: list[PrivateFolder] = field(default_factory=list)
+    writes: dict[str, bytes] = field(default_factory=dict)
+    """What a program leaves in a private folder."""
+    root: Path = ROOT
+    tests_dir: str = "tests"
+
+    def path(self, task: Names, *names: str) -> Path:
+        return self.root.joinpath(*task, *names)
+
+    def case_paths(self, task: Names, index: int) -> tuple[Path, Path]:
+        return self.path(task, "tests", f"{index}.in"), self.path(task, "tests", f"{index}.out")
+
+    async def find(self, task: Names) -> Found:
+        await self._called("find", task)
+        numbers = sorted({int(path[3].split(".")[0]) for path in self.files if (*task, "tests") == path[:3]})
+        pairs = {index: (self._text(task, index, "in"), self._text(task, index, "out")) for index in numbers}
+        cases = {index: (given, wanted) for index, (given, wanted) in pairs.items() if given and wanted}
+        return Found(cases, max(numbers, default=0), (*task, "main.py") in self.files)
+
+    def _text(self, task: Names, index: int, kind: str) -> Text | None:
+        content = self.files.get((*task, "tests", f"{index}.{kind}"))
+        return None if content is None else Text(content)
+
+    async def tasks(self) -> list[tuple[str, str]]:
+        await self._called("tasks", ())
+        return list(dict.fromkeys((path[0], path[1]) for path in sorted(self.files)))
+
+    async def add(self, task: Names, cases: Sequence[tuple[int, bytes, bytes]]) -> None:
+        await self._called("add", task)
+        for index, given, wanted in cases:
+            for kind, content in (("in", given), ("out", wanted)):
+                path = (*task, "tests", f"{index}.{kind}")
+                assert path not in self.files, f"{path} would be overwritten"
+                self.files[path] = content
+        self.files.setdefault((*task, "main.py"), b"pass\n")
+
+    async def read(self, task: Names, index: int, kind: str) -> bytes:
+        await self._called("read", task)
+        try:
+            return self.files[(*task, "tests", f"{index}.{kind}")]
+        except KeyError:
+            raise FileNotFoundError(2, "No such file or directory") from None
+
+    @asynccontextmanager
+    async def private(self, task: Names, index: int, input_name: str | None) -> AsyncIterator[PrivateFolder]:
+        files = {} if input_name is None else {input_name: await self.read(task, index, "in")}
+        folder = PrivateFolder(Path(f"/private/{len(self.privates)}"), files | self.writes)
+        self.privates.append(folder)
+        yield folder
+
+    async def _called(self, call: str, task: Names) -> None:
+        await trio.lowlevel.checkpoint()
+        if call in self.gates:
+            await self.gates[call].wait()
+        if (error := self.trouble(call, tuple(task))) is not None:
+            raise error
+
+
+# -- programs
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    output: bytes = b""
+    exit_code: int | None = 0
+    signal: int | None = None
+    stopped_for: Excess | None = None
+    cpu_seconds: float = 0.01
+    wall_seconds: float = 0.02
+    peak_bytes: int = 8 << 20
+    contended: bool = False
+    errors: tuple[bytes, bytes, int] = (b"", b"", 0)
+
+    @property
+    def output_size(self) -> int:
+        return len(self.output)
+
+
+@dataclass(eq=False)
+class Program:
+    """A solution that runs on a case."""
+
+    index: int
+    argv: Sequence[str]
+    cwd: Path
+    stdin: Path | None
+    bounds: Bounds
+    outcome: Ran | Exception | None = None
+    ended: trio.Event = field(default_factory=trio.Event)
+    cancelled: bool = False
+
+    def end(self, outcome: Ran | Exception) -> None:
+        self.outcome = outcome
+        self.ended.set()
+
+
+@dataclass
+class Machine:
+    answer: Callable[[Program], Ran | Exception | None] = lambda program: None
+    """How a program ends as soon as it was started; None: when the test says so."""
+    interpreters: dict[str, Path] = field(default_factory=lambda: {"python3": Path("/bin/python3")})
+    log: Log[Program] = field(default_factory=Log)
+    most: int = 0
+    """Programs that have run at once."""
+
+    @property
+    def programs(self) -> list[Program]:
+        return self.log.entries
+
+    @property
+    def running(self) -> list[Program]:
+        return [program for program in self.programs if not program.ended.is_set()]
+
+    async def started(self, index: int, number: int = 1) -> Program:
+        """The n-th run of a case, as soon as it has begun."""
+        with trio.fail_after(PATIENCE):
+            return await self.log.nth(number, lambda program: program.index == index)
+
+    async def resolve(self, command: str) -> Path | None:
+        await trio.lowlevel.checkpoint()
+        return self.interpreters.get(command)
+
+    async def run(self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds) -> Ran:
+        index = int(stdin.stem) if stdin is not None else len(self.programs) + 1
+        running = Program(index, program, cwd, stdin, bounds)
+        self.log.add(running)
+        self.most = max(self.most, len(self.running))
+        try:
+            if (outcome := self.answer(running)) is not None:
+                running.end(outcome)
+            await running.ended.wait()
+        except trio.Cancelled:
+            running.cancelled = True
+            running.ended.set()
+            raise
+        if isinstance(running.outcome, Exception):
+            raise running.outcome
+        assert running.outcome is not None
+        return running.outcome
+
+    async def apart(self, call: Callable[..., T], *args: Any) -> T:
+        await trio.lowlevel.checkpoint()
+        return call(*args)
+
+
+def right(program: Program) -> Ran:
+    """The answer to `post`'s own samples."""
+    return Ran(f"{program.index}\n".encode())
+
+
+# -- pages
+
+
+class Wire:
+    """A page's end: all it was told, and whether it takes any."""
+
+    def __init__(self) -> None:
+        self.log: Log[Json] = Log()
+        self.takes = trio.Event()
+        self.takes.set()
+        self.gone = False
+
+    async def send(self, text: str) -> None:
+        await trio.lowlevel.checkpoint()
+        await self.takes.wait()
+        if self.gone:
+            raise PeerGone("the page has gone")
+        self.log.add(json.loads(text))
+
+
+class Page:
+    """One open page. What it has waited for is behind it: `heard` goes on from there."""
+
+    def __init__(self, wire: Wire, say: Callable[[str | bytes], Any], scope: trio.CancelScope) -> None:
+        self.wire = wire
+        self.scope = scope
+        self.over = trio.Event()
+        """The server has let go of it."""
+        self._say = say
+        self._read = 0
+
+    @property
+    def told(self) -> list[Json]:
+        return self.wire.log.entries
+
+    @property
+    def listed(self) -> list[str]:
+        """The problems, as it was last told of them."""
+        told = [message for message in self.told if message["type"] == "state/problems"]
+        return [problem["id"] for problem in told[-1]["problems"]]
+
+    def all(self, kind: str) -> list[Json]:
+        """All such messages so far."""
+        return [message for message in self.told if message["type"] == kind]
+
+    def forget(self) -> None:
+        """What it was told so far is behind it."""
+        self._read = len(self.told)
+
+    async def say(self, kind: str, **fields: Any) -> None:
+        await self._say(json.dumps({"type": kind, **fields}))
+
+    async def say_raw(self, text: str | bytes) -> None:
+        await self._say(text)
+
+    async def heard(self, kind: str, wanted: Callable[[Json], bool] = lambda message: True) -> Json:
+        """The next such message."""
+        with trio.fail_after(PATIENCE):
+            while True:
+                for place in range(self._read, len(self.told)):
+                    if self.told[place]["type"] == kind and wanted(self.told[place]):
+                        self._read = place + 1
+                        return self.told[place]
+                await self.wire.log.nth(len(self.told) + 1, lambda message: True)
+
+    async def greet(self) -> Json:
+        """As a page that was just loaded."""
+        await self.say("ui/requestInit")
+        init = await self.heard("state/init")
+        if not self.all("state/problems"):
+            await self.heard("state/problems")
+        self.forget()
+        return init
+
+    async def notice(self) -> str:
+        return str((await self.heard("notice"))["message"])
+
+    async def ended(self) -> tuple[list[int], Json]:
+        """The indices of results up to the end of the run, as they were told, and that end."""
+        before = self._read
+        complete = await self.heard("run/complete")
+        part = self.told[before : self._read]
+        return [message["result"]["index"] for message in part if message["type"] == "run/result"], complete
+
+    def leave(self) -> None:
+        self.scope.cancel()
+
+
+# -- the house
+
+
+@dataclass
+class Court:
+    """A judge that runs."""
+
+    house: House
+    desk: Desk
+    folders: Folders
+    machine: Machine
+    nursery: trio.Nursery
+
+    def __getitem__(self, path: str) -> ActorRef[Any]:
+        return self.house[path]
+
+    def problem(self, id: str = "abc1/abc1_a") -> ActorRef[Any]:  # noqa: A002 - as on the wire
+        found = self["problems"].child(id)
+        assert found is not None, f"{id} is not open"
+        return found
+
+    async def page(self, *, greets: bool = True) -> Page:
+        wire, ready = Wire(), list[Page]()
+        there = trio.Event()
+
+        async def attend() -> None:
+            with trio.CancelScope() as scope:
+                async with self.desk.attend(wire) as seat:
+                    ready.append(Page(wire, seat.heard, scope))
+                    there.set()
+                    await trio.sleep_forever()
+            ready[0].over.set()
+
+        self.nursery.start_soon(attend)
+        await there.wait()
+        if greets:
+            await ready[0].greet()
+            await self.settled()
+            ready[0].forget()
+        return ready[0]
+
+    async def take_in(self, *tasks: str, **fields: Any) -> None:
+        """Post these, and wait until they are on the shelf."""
+        for task in tasks:
+            await self.desk.receive(post(task, **fields))
+        await self.settled()
+
+    async def settled(self) -> None:
+        await wait_all_tasks_blocked()
+
+
+@asynccontextmanager
+async def judging(
+    directory: StateDirectory,
+    folders: Folders | None = None,
+    machine: Machine | None = None,
+    *,
+    configured: RunSettings | None = None,
+    wall: Callable[[], float] = trio.current_time,
+) -> AsyncIterator[Court]:
+    folders, machine = folders or Folders(), machine or Machine()
+    shelving = Shelving(folders, cache(lambda registry: machine), wall, CORES)
+    store = ChildSpec(STORE, partial(Store, directory, Inline))
+    specs = judge_specs(shelving, configured or RunSettings())
+    async with staged(store, *specs, intensity=100) as house:
+        desk = Desk(house.stage.registry, house.stage.new_id, shelving)
+        async with trio.open_nursery() as nursery:
+            yield Court(house, desk, folders, machine, nursery)
+            nursery.cancel_scope.cancel()

@@ -1,0 +1,192 @@
+"""A panel: what a page may say, what it is told when, and whom it takes with it when it ends."""
+
+import pytest
+import trio
+
+from actors.judge.messages import Forsaken
+from actors.kernel import TooManyChildren
+from actors.store import StateDirectory
+from codec.judge import RunSettings
+from tests.judge.kit import PATIENCE, Machine, judging, right
+
+A, B = "abc1/abc1_a", "abc2/abc2_a"
+
+
+async def test_a_page_without_a_problem_is_told_the_settings(directory: StateDirectory) -> None:
+    async with judging(directory, configured=RunSettings(jobs=3)) as court:
+        page = await court.page(greets=False)
+        init = await page.greet()
+        assert "problem" not in init
+        assert init["settings"]["jobs"] == 3
+
+
+async def test_a_page_that_asks_at_once_is_never_told_settings_that_are_not_so(directory: StateDirectory) -> None:
+    async with judging(directory, configured=RunSettings(jobs=3)) as court:
+        await court.take_in(A)
+        page = await court.page(greets=False)
+        for _ in range(3):
+            await page.say("ui/requestInit")
+        await court.settled()
+        inits = page.all("state/init")
+        assert inits
+        assert all(init["settings"]["jobs"] == 3 and init["problem"]["id"] == A for init in inits)
+
+
+async def test_a_page_that_has_not_asked_is_told_of_no_problem_by_itself(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        page = await court.page(greets=False)
+        await court.take_in(A)
+        await page.heard("state/problems", lambda said: said["problems"] != [])
+        assert not page.all("state/update")
+
+
+@pytest.mark.parametrize("id", ["../../x", "abc1/../abc1_a", "abc9/abc9_z", "/etc/passwd", "abc1", "a/b/c"])
+async def test_a_problem_that_is_not_there_is_not_opened(directory: StateDirectory, id: str) -> None:  # noqa: A002
+    async with judging(directory) as court:
+        await court.take_in(A)
+        page = await court.page()
+        for wish in ({"type": "ui/openProblem", "id": id}, {"type": "ui/runAll", "problemId": id}):
+            await page.say(str(wish.pop("type")), **wish)
+            assert await page.notice() == f"There is no problem {id!r} here."
+        assert [child.path.rpartition("problems/")[2] for child in court["problems"].children()] == [A]
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("", "the message is not JSON"),
+        (b"\xff\x00", "the message is not JSON"),
+        ("[]", "the message is an array"),
+        ('{"type": "ui/dance"}', 'type is "ui/dance"'),
+        ('{"type": "ui/runOne"}', "index is missing"),
+        ('{"type": "ui/runOne", "index": 0}', "index must be the number of a case, from 1, not 0"),
+        ('{"type": "ui/runAll", "indices": ["a"]}', "indices must be an array of numbers"),
+        ("x" * 70_000, "the message is too long"),
+    ],
+)
+async def test_what_is_not_understood_is_answered_and_the_panel_stays(
+    directory: StateDirectory, said: str | bytes, words: str
+) -> None:
+    async with judging(directory, machine=Machine(right)) as court:
+        await court.take_in(A)
+        page = await court.page()
+        await page.say_raw(said)
+        notice = await page.notice()
+        assert notice.startswith("That was not understood: ")
+        assert words in notice
+        await page.say("ui/runAll")
+        assert (await page.ended())[0] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("kind", ["ui/runAll", "ui/cancel"])
+async def test_without_a_problem_there_is_nothing_to_do(directory: StateDirectory, kind: str) -> None:
+    async with judging(directory) as court:
+        page = await court.page()
+        await page.say(kind)
+        assert await page.notice() == "No problem is loaded yet. Send one with Competitive Companion."
+
+
+async def test_a_problem_is_opened_with_what_became_of_it(directory: StateDirectory) -> None:
+    async with judging(directory, machine=Machine(right)) as court:
+        await court.take_in(A)
+        page = await court.page()
+        await page.say("ui/runAll")
+        await page.ended()
+        await court.take_in(B)
+        await page.say("ui/openProblem", id=A)
+        init = await page.heard("state/init")
+        assert (init["problem"]["id"], len(init["results"])) == (A, 3)
+
+
+async def test_a_panel_hears_only_of_the_problem_it_shows(directory: StateDirectory) -> None:
+    async with judging(directory, machine=Machine(right)) as court:
+        await court.take_in(A, B)
+        page, other = await court.page(), await court.page()
+        await page.say("ui/openProblem", id=A)
+        await page.heard("state/init")
+        await page.say("ui/runAll")
+        await page.ended()
+        await court.settled()
+        assert not other.all("run/result")
+
+
+async def test_a_page_that_has_gone_ends_its_panel(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A)
+        page, other = await court.page(), await court.page()
+        page.wire.gone = True
+        await page.say("ui/requestInit")
+        with trio.fail_after(PATIENCE):
+            await page.over.wait()
+        await court.take_in(B)
+        assert (await other.heard("state/update"))["problem"]["id"] == B
+        assert len(court["panels"].children()) == 1
+
+
+async def test_a_panel_that_crashes_takes_nobody_with_it(directory: StateDirectory) -> None:
+    async with judging(directory, machine=Machine(right)) as court:
+        await court.take_in(A)
+        page, other = await court.page(), await court.page()
+        court["panels"].children()[0].kill()
+        with trio.fail_after(PATIENCE):
+            await page.over.wait()
+        await other.say("ui/runAll")
+        assert (await other.ended())[0] == [1, 2, 3]
+
+
+async def test_a_problem_that_has_failed_for_good_is_told_and_can_be_opened_again(directory: StateDirectory) -> None:
+    async with judging(directory, machine=Machine(right)) as court:
+        await court.take_in(A)
+        page = await court.page()
+        court.problem().begin_stop()
+        assert await page.notice() == f"{A} has failed (shutdown). Open it again."
+        await page.say("ui/openProblem", id=A)
+        await page.heard("state/init")
+        await page.say("ui/runAll")
+        assert (await page.ended())[0] == [1, 2, 3]
+
+
+async def test_a_problem_that_leaves_just_when_it_is_opened_is_opened_again(directory: StateDirectory) -> None:
+    async with judging(directory, machine=Machine(right)) as court:
+        await court.take_in(A)
+        problem = court.problem()
+        page = await court.page()
+        await court.take_in(B)
+        problem.urgent(Forsaken())
+        await page.say("ui/openProblem", id=A)
+        assert (await page.heard("state/init"))["problem"]["id"] == A
+        assert court.problem() is not problem
+        await page.say("ui/runAll")
+        assert (await page.ended())[0] == [1, 2, 3]
+
+
+async def test_a_problem_that_keeps_crashing_costs_no_other(directory: StateDirectory) -> None:
+    async with judging(directory, machine=Machine(right)) as court:
+        await court.take_in(A, B)
+        page, other = await court.page(), await court.page()
+        await page.say("ui/openProblem", id=A)
+        await page.heard("state/init")
+        fails = ZeroDivisionError("our own mistake")
+        court.folders.trouble = lambda call, task: fails if task == ("abc1", "abc1_a") else None
+        await page.say("ui/requestInit")
+        await trio.sleep(10)
+        await other.say("ui/runAll")
+        assert (await other.ended())[0] == [1, 2, 3]
+        court.folders.trouble = lambda call, task: None
+        told = len(page.all("state/init"))
+        with trio.fail_after(60):
+            await page.wire.log.nth(told + 1, lambda said: said["type"] == "state/init")
+
+
+async def test_there_is_a_limit_on_panels(directory: StateDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("actors.judge.desk.MOST_PANELS", 1)
+    async with judging(directory) as court:
+        await court.page()
+        with pytest.raises(TooManyChildren, match="has 1 children, which is all it may have"):
+            async with court.desk.attend(Silent()):
+                pass
+
+
+class Silent:
+    async def send(self, text: str) -> None:
+        await trio.lowlevel.checkpoint()

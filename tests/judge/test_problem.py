@@ -1,0 +1,335 @@
+"""A problem: what is written when it is posted, what a page is shown, what is kept."""
+
+from collections.abc import Mapping
+
+import pytest
+import trio
+
+from actors.kernel.testing import House
+from actors.store import STORE, Refused, StateDirectory, StoreClient
+from actors.store.database import Database
+from codec.judge import RunSettings
+from tests.judge.kit import Folders, Json, Machine, Ran, judging, right
+
+A, B = "abc1/abc1_a", "abc1/abc1_b"
+TESTS = ("abc1", "abc1_a", "tests")
+
+
+def texts(files: Mapping[tuple[str, ...], bytes]) -> dict[str, bytes]:
+    return {path[-1]: content for path, content in sorted(files.items()) if path[:3] == TESTS}
+
+
+def samples(*pairs: str) -> Json:
+    return {"tests": [{"input": f"{pair}\n", "output": f"{pair}\n"} for pair in pairs]}
+
+
+# -- posts
+
+
+async def test_a_post_adds_after_the_highest_index_and_overwrites_nothing(directory: StateDirectory) -> None:
+    folders = Folders({(*TESTS, "1.in"): b"mine\n", (*TESTS, "1.out"): b"mine\n", (*TESTS, "4.in"): b"half\n"})
+    folders.files["abc1", "abc1_a", "main.py"] = b"my own\n"
+    async with judging(directory, folders) as court:
+        await court.take_in(A, **samples("7"))
+        assert texts(folders.files) == {
+            "1.in": b"mine\n", "1.out": b"mine\n", "4.in": b"half\n", "5.in": b"7\n", "5.out": b"7\n",
+        }  # fmt: skip
+        assert folders.files["abc1", "abc1_a", "main.py"] == b"my own\n"
+
+
+async def test_posting_again_adds_nothing_and_a_new_case_comes_behind(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        page = await court.page()
+        for tests in (["1", "2"], ["1", "2"], ["2", "3"]):
+            await court.take_in(A, **samples(*tests))
+        assert sorted(texts(court.folders.files)) == ["1.in", "1.out", "2.in", "2.out", "3.in", "3.out"]
+        counts = [len(said["problem"]["cases"]) for said in page.told if said["type"] == "state/update"]
+        assert counts[-2:] == [2, 3]
+
+
+async def test_two_posts_of_one_problem_at_once_are_one_after_the_other(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A, A, A, A)
+        assert len(texts(court.folders.files)) == 6
+
+
+async def test_a_post_while_a_run_goes_on_does_not_disturb_it(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A, **samples("1", "2"))
+        page = await court.page()
+        await page.say("ui/runAll")
+        program = await court.machine.started(1)
+        await court.take_in(A, **samples("9"))
+        assert len((await page.heard("state/update"))["problem"]["cases"]) == 3
+        assert not program.ended.is_set()
+        for running in court.machine.running:
+            running.end(right(running))
+        indices, complete = await page.ended()
+        assert indices == [1, 2]
+        assert "cancelled" not in complete
+
+
+async def test_results_outlive_a_second_post(directory: StateDirectory) -> None:
+    async with judging(directory, machine=Machine(right)) as court:
+        await court.take_in(A)
+        page = await court.page()
+        await page.say("ui/runAll")
+        await page.ended()
+        await court.take_in(B)
+        await court.take_in(A)
+        update = await page.heard("state/update", lambda said: said["problem"]["id"] == A)
+        init = await page.heard("state/init")
+        assert update["problem"] == init["problem"]
+        assert len(init["results"]) == 3
+
+
+async def test_a_problem_is_told_as_the_spec_has_it(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        page = await court.page()
+        await court.take_in(A, **samples("1"), timeLimit=None)
+        problem = (await page.heard("state/update"))["problem"]
+        assert {name: problem[name] for name in ("name", "group", "contestId", "taskId", "testsDir", "id")} == {
+            "name": "abc1_a", "group": "abc1", "contestId": "abc1", "taskId": "abc1_a", "testsDir": "tests", "id": A,
+        }  # fmt: skip
+        assert (problem["timeLimit"], problem["memoryLimit"], problem["interactive"]) == (2000, 256, False)
+        assert problem["mainPath"] == "/workspace/abc1/abc1_a/main.py"
+        (case,) = problem["cases"]
+        assert (case["index"], case["inputContent"], case["expectedContent"]) == (1, "1\n", "1\n")
+        assert case["inputPath"] == "/workspace/abc1/abc1_a/tests/1.in"
+
+
+async def test_of_very_many_cases_less_of_each_is_told(directory: StateDirectory) -> None:
+    long = "x" * 16_000
+    many = [{"input": f"{number}{long}", "output": f"{number}{long}"} for number in range(500)]
+    async with judging(directory) as court:
+        page = await court.page()
+        await court.take_in(A, tests=many)
+        cases = (await page.heard("state/update"))["problem"]["cases"]
+        assert len(cases) == 500
+        assert sum(len(case["inputContent"]) + len(case["expectedContent"]) for case in cases) <= 8 << 20
+        assert all(case["inputCut"] and case["inputSize"] > 16_000 for case in cases)
+        await page.say("ui/requestCase", index=1)
+        assert len((await page.heard("state/case"))["case"]["inputContent"]) == 16_002
+
+
+# -- why it cannot be run
+
+
+@pytest.mark.parametrize(
+    ("fields", "wish", "sentence"),
+    [
+        ({"interactive": True}, {}, "This problem is interactive: its tests cannot be run here."),
+        (
+            {"input": {"type": "regex", "pattern": "a.*"}},
+            {},
+            "This problem's input is a file that you download (its name matches a.*). Run your solution on that file "
+            "yourself.",
+        ),
+        (
+            {"tests": []},
+            {},
+            "abc1/abc1_a has no tests. Put some into /workspace/abc1/abc1_a/tests, as 1.in and 1.out.",
+        ),
+        ({}, {"indices": [9, 2]}, "abc1/abc1_a has no case 9; there are 1, 2, 3."),
+        ({}, {"indices": []}, "None of the cases of abc1/abc1_a was named; leave out indices to run all of them."),
+    ],
+)
+async def test_a_run_that_cannot_be_is_refused_in_words(
+    directory: StateDirectory, fields: Json, wish: Json, sentence: str
+) -> None:
+    async with judging(directory, machine=Machine(right)) as court:
+        await court.take_in(A, **fields)
+        page = await court.page()
+        await page.say("ui/runAll", **wish)
+        assert await page.notice() == sentence
+        assert await page.heard("run/progress") == {
+            "type": "run/progress", "scope": "all", "running": False, "problemId": A,
+        }  # fmt: skip
+        assert not court.machine.programs
+
+
+async def test_what_cannot_be_judged_says_so_when_it_is_shown(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        page = await court.page()
+        await court.take_in(A, interactive=True)
+        assert "interactive" in (await page.heard("state/update"))["problem"]["unsupported"]
+
+
+async def test_without_a_solution_there_is_no_run(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A)
+        page = await court.page()
+        del court.folders.files["abc1", "abc1_a", "main.py"]
+        await page.say("ui/runAll")
+        assert "There is no solution: /workspace/abc1/abc1_a/main.py is missing." in await page.notice()
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (RunSettings(interpreter="pypy"), ("PyPy was not found: there is no 'pypy3'", "apt install pypy3")),
+        (RunSettings(python_command="python9"), ("Python was not found: there is no 'python9'", "Set pythonCommand")),
+    ],
+)
+async def test_a_missing_interpreter_is_told_with_what_to_do(
+    directory: StateDirectory, settings: RunSettings, words: tuple[str, ...]
+) -> None:
+    async with judging(directory, configured=settings) as court:
+        await court.take_in(A)
+        page = await court.page()
+        await page.say("ui/runAll")
+        notice = await page.notice()
+        assert all(word in notice for word in words)
+
+
+async def test_a_folder_that_cannot_be_read_is_told_in_words(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A)
+        page = await court.page()
+        court.folders.trouble = lambda call, task: PermissionError(13, "Permission denied")
+        await page.say("ui/runAll")
+        assert await page.notice() == f"The folder of {A} cannot be read: Permission denied."
+        await page.say("ui/requestInit")
+        assert await page.notice() == f"The folder of {A} cannot be read: Permission denied."
+        assert (await page.heard("state/init"))["problem"]["id"] == A
+        await page.say("ui/requestCase", index=1)
+        assert await page.notice() == f"Case 1 of {A} cannot be shown: Permission denied."
+
+
+async def test_a_case_is_shown_whole_when_it_is_asked_for(directory: StateDirectory) -> None:
+    long = "y" * 100_000 + "\n"
+    async with judging(directory) as court:
+        await court.take_in(A, tests=[{"input": long, "output": "1\n"}])
+        page = await court.page()
+        await page.say("ui/requestCase", index=1)
+        case = (await page.heard("state/case"))["case"]
+        assert case["inputContent"] == long
+        assert "inputCut" not in case
+        await page.say("ui/requestCase", index=5)
+        assert await page.notice() == f"Case 5 of {A} cannot be shown: No such file or directory."
+
+
+async def test_tests_that_a_person_adds_are_seen_when_the_problem_is_run(directory: StateDirectory) -> None:
+    async with judging(directory, machine=Machine(right)) as court:
+        await court.take_in(A)
+        page = await court.page()
+        court.folders.files |= {(*TESTS, "8.in"): b"8\n", (*TESTS, "8.out"): b"8\n"}
+        await page.say("ui/runAll")
+        assert (await page.ended())[0] == [1, 2, 3, 8]
+
+
+# -- what is kept
+
+
+async def test_results_and_problems_outlive_the_server(directory: StateDirectory) -> None:
+    folders = Folders()
+    async with judging(directory, folders, Machine(lambda program: Ran(b"1\n"))) as court:
+        await court.take_in(A)
+        page = await court.page()
+        await page.say("ui/runAll")
+        await page.ended()
+        before = [said["result"] for said in page.told if said["type"] == "run/result"]
+        await court.settled()
+    async with judging(directory, folders) as court:
+        page = await court.page(greets=False)
+        init = await page.greet()
+        assert init["results"] == before
+        assert (init["summary"]["passed"], init["summary"]["failed"]) == (1, 2)
+        assert "interrupted" not in init
+        assert (init["problem"]["name"], init["problem"]["url"]) == (
+            "abc1_a",
+            f"https://atcoder.jp/contests/abc1/tasks/{A[5:]}",
+        )
+        listed = page.all("state/problems")[-1]["problems"]
+        assert listed[0]["lastSummary"]["total"] == 3
+
+
+async def test_a_run_that_the_server_did_not_live_to_end_was_interrupted(directory: StateDirectory) -> None:
+    folders = Folders()
+    async with judging(directory, folders, configured=RunSettings(jobs=1)) as court:
+        await court.take_in(A)
+        page = await court.page()
+        await page.say("ui/runAll")
+        (await court.machine.started(1)).end(Ran(b"1\n"))
+        await court.machine.started(2)
+        await court.settled()
+        kept(court.house)
+    async with judging(directory, folders, Machine(right)) as court:
+        page = await court.page(greets=False)
+        assert (await page.greet())["interrupted"] is True
+        await page.say("ui/runAll")
+        await page.ended()
+        await page.say("ui/requestInit")
+        assert "interrupted" not in await page.heard("state/init")
+
+
+def kept(house: House) -> None:
+    """As for a kill: nobody has any last words."""
+    house.root.kill()
+
+
+async def test_what_a_long_run_has_come_to_is_kept_meanwhile(directory: StateDirectory) -> None:
+    folders = Folders()
+    async with judging(directory, folders, configured=RunSettings(jobs=1)) as court:
+        await court.take_in(A)
+        page = await court.page()
+        await page.say("ui/runAll")
+        (await court.machine.started(1)).end(Ran(b"1\n"))
+        await court.machine.started(2)
+        store = StoreClient(court.house.stage.registry.get(STORE))
+        assert await store.get("judge/results", A) is None
+        await trio.sleep(2.5)
+        kept(court.house)
+    async with judging(directory, folders) as court:
+        page = await court.page(greets=False)
+        init = await page.greet()
+        assert [result["index"] for result in init["results"]] == [1]
+        assert init["interrupted"] is True
+
+
+async def test_very_many_results_are_kept_with_less_of_their_texts(directory: StateDirectory) -> None:
+    folders = Folders()
+    many = [{"input": f"{number}\n", "output": f"{number}\n"} for number in range(300)]
+    machine = Machine(lambda program: Ran("é".encode() * 8000))
+    async with judging(directory, folders, machine) as court:
+        await court.take_in(A, tests=many)
+        page = await court.page()
+        await page.say("ui/runAll")
+        await page.ended()
+        await court.settled()
+        assert not [said for said in page.told if said["type"] == "notice"]
+    async with judging(directory, folders) as court:
+        page = await court.page(greets=False)
+        results = (await page.greet())["results"]
+        assert len(results) == 300
+        assert all(result["actualCut"] and len(result["actual"]) > 50 for result in results)
+
+
+async def test_a_store_that_keeps_nothing_is_told_and_the_problem_is_shown_all_the_same(
+    directory: StateDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with judging(directory, machine=Machine(right)) as court:
+        page = await court.page()
+        monkeypatch.setattr(Database, "execute", lambda database, jobs: [Refused("the disk is full") for _ in jobs])
+        await court.take_in(A)
+        assert await page.notice() == (
+            f"{A} will be forgotten when the server stops, but for its folder: the disk is full"
+        )
+        assert (await page.heard("state/update"))["problem"]["id"] == A
+        await page.say("ui/runAll")
+        assert (await page.ended())[0] == [1, 2, 3]
+        assert await page.notice() == f"The results of {A} will be forgotten when the server stops: the disk is full"
+
+
+async def test_a_problem_that_nobody_looks_at_leaves_and_comes_back(directory: StateDirectory) -> None:
+    async with judging(directory, machine=Machine(right)) as court:
+        await court.take_in(A)
+        assert court["problems"].child(A) is not None
+        await trio.sleep(31)
+        assert court["problems"].child(A) is None
+        await court.take_in(A, **samples("1", "4"))
+        assert len(texts(court.folders.files)) == 8
+        page = await court.page()
+        await trio.sleep(100)
+        await page.say("ui/runAll")
+        assert (await page.ended())[0] == [1, 2, 3, 4]

@@ -1,0 +1,85 @@
+"""The judge's port: where Competitive Companion posts problems, and the panel that shows them.
+
+POST /        a problem, as Competitive Companion sends it      WS  /panel   the panel's messages
+GET /         the panel                                         GET /web/... what it is made of
+
+The extension asks for an answer within half a second and ignores it: a post is answered once it is understood and
+queued, and what becomes of it is no matter of this connection any more.
+"""
+
+from collections.abc import Awaitable
+from contextlib import AbstractAsyncContextManager
+from importlib.resources.abc import Traversable
+from typing import Protocol
+
+from quart import Response, request
+
+from actors.kernel import KernelError
+from codec.judge import BadTask
+from transports.application import Application
+from transports.static import TYPES, serve_files
+from transports.websocket import Handler, Upgrade, WebSocket
+
+EXTENSIONS = ("chrome-extension://*", "moz-extension://*", "safari-web-extension://*", "vscode-webview://*")
+"""What posts, or shows the panel, beside our own page and programs."""
+
+RESTARTING, TRY_LATER = 1012, 1013
+
+
+class Attendance(Protocol):
+    def heard(self, text: str | bytes) -> Awaitable[None]:
+        """What the page sends next."""
+
+
+class Desk(Protocol):
+    """Who answers. Every refusal is a BadTask or a KernelError whose text can be shown."""
+
+    def receive(self, body: bytes) -> Awaitable[None]: ...
+
+    def attend(self, wire: WebSocket) -> AbstractAsyncContextManager[Attendance]:
+        """For as long as the page is there; whoever attends may leave early by cancelling the block."""
+
+
+def judge_application(desk: Desk, web: Traversable) -> Application:
+    app = Application("judge")
+    serve_files(app, web, index="judge/index.html")
+    serve_files(app, web, at="/web/")
+
+    @app.post("/")
+    async def receive() -> Response:
+        body = await request.get_data(as_text=False)
+        assert isinstance(body, bytes)
+        await desk.receive(body)
+        return _said("taken in", 200)
+
+    @app.errorhandler(BadTask)
+    async def not_a_problem(error: BadTask) -> Response:
+        return _said(str(error), 400)
+
+    @app.errorhandler(KernelError)
+    async def not_now(error: KernelError) -> Response:
+        return _said(str(error), 503)
+
+    return app
+
+
+def judge_websocket(desk: Desk) -> Handler:
+    async def on_websocket(upgrade: Upgrade) -> None:
+        if upgrade.path != "/panel":
+            await upgrade.reject(404, "The judge's WebSocket is at /panel.")
+            return
+        socket = await upgrade.accept()
+        try:
+            async with desk.attend(socket) as attendance:
+                while True:
+                    await attendance.heard(await socket.receive())
+        except KernelError as error:
+            await socket.close(TRY_LATER, str(error))
+        else:
+            await socket.close(RESTARTING, "the panel has ended; connect again")
+
+    return on_websocket
+
+
+def _said(sentence: str, status: int) -> Response:
+    return Response(f"{sentence}\n", status, content_type=TYPES[".txt"])

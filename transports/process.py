@@ -1,0 +1,275 @@
+"""Running a program, from its start until nothing of it is left.
+
+One task per run, which is the caller's. A selector holds the keeper's socket, the two outputs and the input, and trio
+waits for the selector itself: so feeding and draining go on side by side without a task for each, in whatever order
+the program likes, and there is one await, at which the run can be cancelled.
+
+    ended by                        how
+    itself                          the keeper tells how it was, after the last of its processes has gone
+    CPU, memory, processes          the keeper sees the excess, and stops it
+    wall time, a flood of output    we see it, and ask the keeper to stop it
+    cancellation, an error          we let go of the keeper, which ends the run and itself; nothing is waited for
+    the launcher's end              the keeper's socket ends: Interrupted
+
+Rules
+  - When a run has ended, nobody is left who could write; what still lies in the pipes is read at once and is all.
+  - A program that does not read its input, or no longer, is not in error.
+  - What is kept of the output is bounded, and so is what is read at one go; a program that floods is slowed by its
+    pipe until it is stopped.
+  - A file as input is opened by the keeper and never seen here.
+"""
+
+import os
+import selectors
+import signal
+import socket
+from collections.abc import Callable
+from contextlib import closing, suppress
+from functools import partial
+
+import trio
+
+from actors.kernel import ActorRef, KernelError, Registry
+from transports.launcher import orders
+from transports.process_capture import Capture
+from transports.process_command import Captured, Command, Excess, Exited, Outcome, Signalled, Stream
+from transports.process_launcher import NAME, GivenBack, Keeper, LauncherLost, LauncherMessage, Wanted
+from transports.process_order import NotStarted, not_started, order_of, refused
+
+__all__ = ["Interrupted", "NotStarted", "OnOutput", "Runner"]
+
+OnOutput = Callable[[Stream, bytes], object]
+"""Told what a program writes, as it comes. It must not wait; what it raises ends the run."""
+
+KEEPER_SECONDS = 15.0
+"""To be lent a keeper; a launcher may have to be restarted."""
+START_SECONDS = 5.0
+"""From the order until the program runs; a keeper may have to be forked, on a machine that is busy."""
+END_SECONDS = 8.0
+"""From a stop to the end: somewhat more than the keeper's own patience."""
+READ_BYTES = 64 * 1024
+READS = 4
+"""At one go, before others have their turn."""
+LAST_READS = 32
+"""Of what lies in a pipe that nobody writes to any more: more than the largest pipe holds."""
+CONTENDED_SHARE, CONTENDED_SECONDS = 0.25, 0.05
+"""A run is contended if its leader waited for a processor this share of its time, and at least so long."""
+
+
+class Interrupted(KernelError):
+    """The program was running, and was ended with the launcher. It may be run again."""
+
+
+class Runner:
+    """What those hold who run programs."""
+
+    def __init__(self, registry: Registry, name: str = NAME) -> None:
+        self._registry = registry
+        self._name = name
+
+    async def run(self, command: Command, *, on_output: OnOutput | None = None) -> Outcome:
+        """NotStarted, Interrupted, TooManyPrograms; or a KernelError of the launcher's actor."""
+        order = order_of(command)
+        launcher = self._registry.get(self._name)
+        with closing(_Run(command, on_output)) as run:
+            keeper = await _borrowed(launcher)
+            try:
+                run.begin(keeper, order)
+                return await run.outcome()
+            finally:
+                keeper.done(fit=run.keeper_is_idle)
+                launcher.urgent(GivenBack(keeper))
+
+
+async def _borrowed(launcher: ActorRef[LauncherMessage]) -> Keeper:
+    try:
+        return await launcher.ask(Wanted, timeout=KEEPER_SECONDS)
+    except LauncherLost:  # we were the first to notice; it is being restarted
+        return await launcher.ask(Wanted, timeout=KEEPER_SECONDS)
+
+
+class _Run:
+    def __init__(self, command: Command, on_output: OnOutput | None) -> None:
+        self.keeper_is_idle = True
+        """It can be used again."""
+        self._end: socket.socket | None = None
+        """Our end of the keeper's socket. Invariant: None => nothing has begun."""
+        self._command = command
+        self._on_output = on_output
+        limits = command.limits
+        self._captures = {Stream.STDOUT: Capture(limits.output_bytes), Stream.STDERR: Capture(limits.stderr_bytes)}
+        try:
+            self._selector = selectors.DefaultSelector()
+        except OSError as error:  # too many open files
+            raise refused(command, str(error.strerror)) from error
+        self._open: dict[Stream, int] = {}
+        """Ends of pipes that we read from."""
+        self._input: int | None = None
+        """The end of the pipe that we write to. Invariant: not None => some of `_unfed` is left."""
+        self._unfed = memoryview(command.stdin if isinstance(command.stdin, bytes) else b"")
+        self._held = bytearray()
+        self._leader: int | None = None  # once the keeper has told
+        self._stopped_for: Excess | None = None
+        self._deadline = float("inf")
+        self._ended: orders.Ended | None = None
+
+    # -- the run
+
+    def begin(self, keeper: Keeper, order: bytes) -> None:
+        end = self._end = keeper.end
+        theirs: list[int] = []
+        try:
+            if self._unfed:
+                reads, self._input = os.pipe()
+                theirs.append(reads)
+                os.set_blocking(self._input, False)
+                self._feed()
+            for stream in Stream:
+                reads, writes = os.pipe()
+                theirs.append(writes)
+                self._open[stream] = reads
+                os.set_blocking(reads, False)
+                self._selector.register(reads, selectors.EVENT_READ, partial(self._read, stream))
+            if self._input is not None:
+                self._selector.register(self._input, selectors.EVENT_WRITE, self._feed)
+            self._selector.register(end, selectors.EVENT_READ, self._hear)
+            self.keeper_is_idle = False
+            if socket.send_fds(end, [order], theirs) < len(order):
+                raise self._interrupted()
+        except ConnectionError as error:
+            raise self._interrupted() from error
+        except OSError as error:  # too many open files
+            raise refused(self._command, str(error.strerror)) from error
+        finally:
+            for descriptor in theirs:
+                os.close(descriptor)
+        wall = self._command.limits.wall_seconds
+        if wall is not None:  # it has not started yet; once it has, we are told since when
+            self._deadline = trio.current_time() + START_SECONDS + wall
+
+    async def outcome(self) -> Outcome:
+        while self._ended is None:
+            with trio.CancelScope(deadline=self._deadline):
+                await trio.lowlevel.wait_readable(self._selector.fileno())
+            for key, _ in self._selector.select(0):
+                key.data()
+            if self._ended is None and trio.current_time() >= self._deadline:
+                if self._stopped_for is not None:
+                    raise self._interrupted()
+                self._stop("wall")
+        for stream in tuple(self._open):
+            self._read(stream, LAST_READS)
+        return self._told(self._ended)
+
+    def close(self) -> None:
+        """Let go of all but the keeper."""
+        self._selector.close()
+        for descriptor in self._open.values():
+            os.close(descriptor)
+        self._open.clear()
+        if self._input is not None:
+            os.close(self._input)
+            self._input = None
+
+    # -- what the selector calls
+
+    def _read(self, stream: Stream, reads: int = READS) -> None:
+        capture, flood = self._captures[stream], self._command.limits.flood_bytes
+        for _ in range(reads):
+            if stream not in self._open:
+                return
+            try:
+                data = os.read(self._open[stream], READ_BYTES)
+            except BlockingIOError:
+                return
+            if not data:
+                self._close_output(stream)
+                return
+            capture.take(data)
+            if self._on_output is not None:
+                self._on_output(stream, data)
+            if flood is not None and capture.total > flood:
+                self._close_output(stream)
+                self._stop("output")
+
+    def _feed(self) -> None:
+        assert self._input is not None
+        try:
+            while self._unfed:
+                self._unfed = self._unfed[os.write(self._input, self._unfed[:READ_BYTES]) :]
+        except BlockingIOError:
+            return
+        except BrokenPipeError:  # it does not care for the rest
+            pass
+        if self._input in self._selector.get_map():
+            self._selector.unregister(self._input)
+        os.close(self._input)
+        self._input = None
+
+    def _hear(self) -> None:
+        assert self._end is not None
+        try:
+            data = self._end.recv(READ_BYTES)
+        except BlockingIOError:
+            return
+        except ConnectionError as error:
+            raise self._interrupted() from error
+        if not data:
+            raise self._interrupted()
+        self._held += data
+        while (fields := orders.take_frame(self._held)) is not None:
+            match fields:
+                case [orders.ALIVE, pid, seconds]:
+                    self._leader = int(pid)
+                    if self._stopped_for is None and self._command.limits.wall_seconds is not None:
+                        self._deadline = trio.current_time() - float(seconds) + self._command.limits.wall_seconds
+                case [orders.FAILED, stage, number]:
+                    self.keeper_is_idle = True
+                    raise not_started(self._command, stage.decode(), int(number))
+                case [orders.ENDED, *_]:
+                    self._ended = orders.read_ended(fields)
+                    self.keeper_is_idle = not self._ended.left
+
+    # -- what follows from it
+
+    def _stop(self, excess: Excess) -> None:
+        if self._stopped_for is None and self._ended is None:
+            assert self._end is not None
+            self._stopped_for = excess
+            self._deadline = trio.current_time() + END_SECONDS
+            with suppress(ConnectionError):  # it has gone, as we shall hear
+                self._end.send(orders.framed(orders.STOP))
+
+    def _close_output(self, stream: Stream) -> None:
+        descriptor = self._open.pop(stream)
+        self._selector.unregister(descriptor)
+        os.close(descriptor)
+
+    def _told(self, ended: orders.Ended) -> Outcome:
+        stopped_for: Excess | None = self._stopped_for
+        if ended.excess:
+            stopped_for = _EXCESSES[ended.excess]
+        contended = ended.delay_seconds >= max(CONTENDED_SECONDS, CONTENDED_SHARE * ended.wall_seconds)
+        return Outcome(
+            end=Exited(ended.status) if ended.status >= 0 else Signalled(-ended.status),
+            stopped_for=stopped_for,
+            cpu_seconds=ended.cpu_seconds,
+            wall_seconds=ended.wall_seconds,
+            peak_bytes=ended.peak_bytes,
+            contended=contended,
+            stdout=self._captured(Stream.STDOUT),
+            stderr=self._captured(Stream.STDERR),
+        )
+
+    def _captured(self, stream: Stream) -> Captured:
+        return self._captures.pop(stream).captured()
+
+    def _interrupted(self) -> Interrupted:
+        """If keeper and launcher were killed together, nobody else is left to end the run."""
+        if self._leader is not None:
+            with suppress(ProcessLookupError, PermissionError):  # as it should be
+                os.killpg(self._leader, signal.SIGKILL)
+        return Interrupted(f"{self._command.argv[0]} was interrupted: the launcher that ran it ended; run it again")
+
+
+_EXCESSES: dict[str, Excess] = {orders.CPU: "cpu", orders.MEMORY: "memory", orders.PROCESSES: "processes"}

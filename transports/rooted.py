@@ -1,0 +1,157 @@
+"""A folder that nothing leads out of.
+
+Rules
+  - A path from outside is a sequence of names, never a string that is joined. Each name is opened inside the folder
+    before it, by descriptor, and a link is not followed: whatever happens to the disk meanwhile, what is opened lies
+    below the root.
+  - A file is written whole or not at all, never over another, and is on the disk, with its name, when that is said.
+  - Only regular files are read: a pipe of the same name would have us wait for ever.
+
+Everything here blocks: call it in a thread.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+LONGEST_NAME = 255
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EXDEV)
+"""What a file system says that has no links, as FAT."""
+
+Names = Sequence[str]
+
+
+class NotPlain(OSError):
+    """There is something of that name, but it is no plain file; or the name cannot be one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A plain file."""
+
+    size: int
+    changed_ns: int
+
+
+class Rooted:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def path(self, names: Names) -> Path:
+        """To be shown. Nothing is opened by it."""
+        return self.root.joinpath(*names)
+
+    @contextmanager
+    def folder(self, names: Names, *, create: bool = False) -> Iterator[int]:
+        """The folder as a descriptor. `create`: with all that is missing on the way, the root too."""
+        if create:
+            self.root.mkdir(parents=True, exist_ok=True)
+        here = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            for name in names:
+                there = self._enter(here, name, create=create)
+                os.close(here)
+                here = there
+            yield here
+        finally:
+            os.close(here)
+
+    def _enter(self, here: int, name: str, *, create: bool) -> int:
+        check_name(name)
+        try:
+            return os.open(name, _FOLDER, dir_fd=here)
+        except FileNotFoundError:
+            if not create:
+                raise
+        with suppress(FileExistsError):  # somebody else was quicker
+            os.mkdir(name, dir_fd=here)
+            os.fsync(here)
+        return os.open(name, _FOLDER, dir_fd=here)
+
+    def entries(self, names: Names) -> dict[str, Entry | None]:
+        """What is in a folder; None is what is no plain file. Nothing, if there is no such folder."""
+        found: dict[str, Entry | None] = {}
+        try:
+            with self.folder(names) as here, os.scandir(here) as listed:
+                for one in listed:
+                    with suppress(FileNotFoundError):  # it has just gone
+                        status = one.stat(follow_symlinks=False)
+                        plain = stat.S_ISREG(status.st_mode)
+                        found[one.name] = Entry(status.st_size, status.st_mtime_ns) if plain else None
+        except FileNotFoundError:
+            return {}
+        return found
+
+    def folders(self, names: Names) -> list[str]:
+        """The folders in a folder, in order, without hidden ones; none if there is no such folder."""
+        try:
+            with self.folder(names) as here, os.scandir(here) as listed:
+                return sorted(
+                    one.name for one in listed if not one.name.startswith(".") and one.is_dir(follow_symlinks=False)
+                )
+        except (FileNotFoundError, PermissionError):
+            return []
+
+    def open(self, names: Names) -> int:
+        """A file to be read, as a descriptor that the caller closes."""
+        *above, name = names
+        check_name(name)
+        with self.folder(above) as here:
+            file = os.open(name, _FILE, dir_fd=here)
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            os.close(file)
+            raise NotPlain(f"{self.path(names)} is not a plain file")
+        os.set_blocking(file, True)
+        return file
+
+    def read(self, names: Names, most: int = -1) -> bytes:
+        with open(self.open(names), "rb") as file:
+            return file.read(most)
+
+    def write_new(self, names: Names, files: Mapping[str, bytes]) -> None:
+        """New files in one folder, in this order. One that exists is left as it is, and raises FileExistsError."""
+        with self.folder(names, create=True) as here:
+            for name, content in files.items():
+                check_name(name)
+                _write_new(here, name, content)
+            os.fsync(here)
+
+
+def check_name(name: str) -> None:
+    if not name or name in (".", "..") or "/" in name or "\0" in name or len(os.fsencode(name)) > LONGEST_NAME:
+        raise NotPlain(f"{name[:80]!r} is no name of a file or folder")
+
+
+def _write_new(here: int, name: str, content: bytes) -> None:
+    draft = f".{os.getpid()}-{os.urandom(6).hex()}.draft"
+    file = os.open(draft, _NEW, 0o666, dir_fd=here)
+    try:
+        with open(file, "wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        _name(here, draft, name)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(draft, dir_fd=here)
+
+
+def _name(here: int, draft: str, name: str) -> None:
+    """Renaming would write over another; a link does not."""
+    try:
+        os.link(draft, name, src_dir_fd=here, dst_dir_fd=here, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        with suppress(FileNotFoundError):
+            os.stat(name, dir_fd=here, follow_symlinks=False)
+            raise FileExistsError(f"{name} exists") from None
+        os.rename(draft, name, src_dir_fd=here, dst_dir_fd=here)

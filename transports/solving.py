@@ -1,0 +1,125 @@
+"""How the judge runs solutions: as it says what it wants, on the launcher."""
+
+import functools
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import trio
+
+from actors.kernel import Registry
+from transports.process import Runner
+from transports.process_command import MIB, Command, Excess, Exited, Limits, Outcome, Signalled
+from transports.process_launcher import RUNNING
+from transports.process_programs import Interpreters, NoSuchProgram, clean_env
+
+T = TypeVar("T")
+
+AT_ONCE = RUNNING - 4
+"""Solutions that run at once, of all problems; others wait their turn. Somewhat fewer than the launcher runs, for it
+refuses, and is asked for an interpreter now and then too."""
+PROCESSES = 128
+"""That a solution may have at the same time: a thread is none."""
+FILE_BYTES = 512 * MIB
+
+
+class Bounds(Protocol):
+    @property
+    def cpu_seconds(self) -> float: ...
+    @property
+    def wall_seconds(self) -> float: ...
+    @property
+    def memory_bytes(self) -> int | None: ...
+    @property
+    def output_bytes(self) -> int: ...
+    @property
+    def flood_bytes(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    outcome: Outcome
+
+    @property
+    def exit_code(self) -> int | None:
+        return self.outcome.end.code if isinstance(self.outcome.end, Exited) else None
+
+    @property
+    def signal(self) -> int | None:
+        return self.outcome.end.number if isinstance(self.outcome.end, Signalled) else None
+
+    @property
+    def stopped_for(self) -> Excess | None:
+        return self.outcome.stopped_for
+
+    @property
+    def cpu_seconds(self) -> float:
+        return self.outcome.cpu_seconds
+
+    @property
+    def wall_seconds(self) -> float:
+        return self.outcome.wall_seconds
+
+    @property
+    def peak_bytes(self) -> int:
+        return self.outcome.peak_bytes
+
+    @property
+    def contended(self) -> bool:
+        return self.outcome.contended
+
+    @property
+    def output(self) -> bytes:
+        """All of it, or its beginning."""
+        return self.outcome.stdout.head
+
+    @property
+    def output_size(self) -> int:
+        return self.outcome.stdout.total
+
+    @property
+    def errors(self) -> tuple[bytes, bytes, int]:
+        """Head, tail, and the size of the whole."""
+        stderr = self.outcome.stderr
+        return stderr.head, stderr.tail, stderr.total
+
+
+class Machine:
+    def __init__(self, cwd: Path, registry: Registry) -> None:
+        """`cwd`: where commands are looked for, as a shell there would."""
+        self._runner = Runner(registry)
+        self._interpreters = Interpreters(self._runner)
+        self._cwd = cwd
+        self._turns = trio.CapacityLimiter(AT_ONCE)
+        self._env = clean_env({"PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8"})
+
+    async def resolve(self, command: str) -> Path | None:
+        """The interpreter that a command means; None if there is none that works."""
+        try:
+            return await self._interpreters.resolve(command, cwd=self._cwd, env=self._env)
+        except NoSuchProgram:
+            return None
+
+    async def run(self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds) -> Ran:
+        limits = Limits(
+            cpu_seconds=bounds.cpu_seconds,
+            wall_seconds=bounds.wall_seconds,
+            memory_bytes=bounds.memory_bytes,
+            processes=PROCESSES,
+            file_bytes=FILE_BYTES,
+            output_bytes=bounds.output_bytes,
+            flood_bytes=bounds.flood_bytes,
+        )
+        given = b"" if stdin is None else stdin
+        async with self._turns:
+            return Ran(await self._runner.run(Command(program, cwd, self._env, given, limits)))
+
+    async def apart(self, call: Callable[..., T], *args: Any) -> T:
+        return await trio.to_thread.run_sync(functools.partial(call, *args), abandon_on_cancel=True)
+
+
+def cores() -> int:
+    """That this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

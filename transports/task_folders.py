@@ -1,0 +1,193 @@
+"""The folders of the judge's tasks: `<contestId>/<taskId>/`, with main.py and the tests in it.
+
+    abc999/abc999_a/main.py               made from the template, only if there is none
+    abc999/abc999_a/tests/1.in  1.out     a case is there when both are
+
+A case's answer is written before its input, so one that was cut short is an answer without an input: no case, but its
+number is taken. Everything that touches the disk happens in threads, a few at a time.
+"""
+
+import functools
+import re
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import trio
+
+from codec.judge import fingerprint
+from transports.rooted import Entry, Rooted
+
+T = TypeVar("T")
+
+THREADS = 4
+MAIN = "main.py"
+TEMPLATE = b"""\
+def main() -> None:
+    pass
+
+
+main()
+"""
+REMEMBERED = 10_000
+"""Files whose digest is not taken again while they stay as they are."""
+MOST_FOLDERS = 5_000
+"""Looked through for tasks that were there before us."""
+CHUNK = 1 << 20
+_TAKEN = re.compile(r"0*([0-9]{1,9})\.(?:in|out)", re.IGNORECASE | re.ASCII)
+"""On a disk that ignores case `3.OUT` is `3.out`."""
+_CASE = re.compile(r"([1-9][0-9]{0,8})\.(in|out)", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One file of a case."""
+
+    size: int
+    digest: bytes
+    head: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a task's folder holds."""
+
+    cases: Mapping[int, tuple[Text, Text]]
+    """Input and answer, by index, in order."""
+    highest: int
+    """Of all indices in use, of broken pairs too; 0 if there is none."""
+    has_main: bool
+
+
+class TaskFolders:
+    def __init__(self, root: Path, *, tests_dir: str, template: str, head_bytes: int) -> None:
+        self.tests_dir = tests_dir
+        self._root = Rooted(root)
+        self._tests = tuple(part for part in tests_dir.split("/") if part)
+        self._template = template
+        self._head = head_bytes
+        self._threads = trio.CapacityLimiter(THREADS)
+        self._known: dict[tuple[str, ...], tuple[Entry, Text]] = {}
+
+    @property
+    def root(self) -> Path:
+        return self._root.root
+
+    def path(self, task: Sequence[str], *names: str) -> Path:
+        return self._root.path((*task, *names))
+
+    def case_paths(self, task: Sequence[str], index: int) -> tuple[Path, Path]:
+        return self.path(task, *self._tests, f"{index}.in"), self.path(task, *self._tests, f"{index}.out")
+
+    async def find(self, task: Sequence[str]) -> Found:
+        return await self._in_thread(self._find, tuple(task))
+
+    async def tasks(self) -> list[tuple[str, str]]:
+        """Folders with tests in them, two levels below the root; of a large workspace only the first ones."""
+        return await self._in_thread(self._tasks)
+
+    async def add(self, task: Sequence[str], cases: Sequence[tuple[int, bytes, bytes]]) -> None:
+        """New cases, on the disk when this returns, and main.py if there is none. FileExistsError: one is taken."""
+        await self._in_thread(self._add, tuple(task), cases)
+
+    async def read(self, task: Sequence[str], index: int, kind: str) -> bytes:
+        """`kind`: in or out."""
+        return await self._in_thread(self._root.read, (*task, *self._tests, f"{index}.{kind}"))
+
+    @asynccontextmanager
+    async def private(self, task: Sequence[str], index: int, input_name: str | None) -> AsyncIterator["PrivateFolder"]:
+        """A folder for one run, with the case's input in it under this name. It is gone after the block."""
+        folder = await self._in_thread(self._lay_out, tuple(task), index, input_name)
+        try:
+            yield PrivateFolder(folder, self._in_thread)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)  # not in a thread: we may be cancelled, and it holds two files
+
+    async def _in_thread(self, call: Callable[..., T], *args: object) -> T:
+        return await trio.to_thread.run_sync(functools.partial(call, *args), limiter=self._threads)
+
+    # -- in a thread
+
+    def _find(self, task: tuple[str, ...]) -> Found:
+        folder = (*task, *self._tests)
+        entries = self._root.entries(folder)
+        highest, halves = 0, dict[int, dict[str, Entry]]()
+        for name, entry in entries.items():
+            if taken := _TAKEN.fullmatch(name):
+                highest = max(highest, int(taken[1]))
+            if entry is not None and (case := _CASE.fullmatch(name)):
+                halves.setdefault(int(case[1]), {})[case[2]] = entry
+        cases: dict[int, tuple[Text, Text]] = {}
+        for index, half in sorted(halves.items()):
+            if len(half) == 2:
+                given, wanted = (self._text((*folder, f"{index}.{kind}"), half[kind]) for kind in ("in", "out"))
+                cases[index] = (given, wanted)
+        return Found(cases, highest, self.path(task, MAIN).exists())
+
+    def _text(self, names: tuple[str, ...], entry: Entry) -> Text:
+        known = self._known.get(names)
+        if known is not None and known[0] == entry:
+            return known[1]
+        digest, head, size = fingerprint(), b"", 0
+        with open(self._root.open(names), "rb") as file:
+            while part := file.read(CHUNK):
+                digest.update(part)
+                head = head or part[: self._head]
+                size += len(part)
+        text = Text(size, digest.digest(), head)
+        if len(self._known) >= REMEMBERED:
+            self._known.clear()
+        self._known[names] = (entry, text)
+        return text
+
+    def _tasks(self) -> list[tuple[str, str]]:
+        found: list[tuple[str, str]] = []
+        seen = 0
+        for contest in self._root.folders(()):
+            for task in self._root.folders((contest,)):
+                seen += 1
+                if seen > MOST_FOLDERS:
+                    return found
+                if any(map(_CASE.fullmatch, self._root.entries((contest, task, *self._tests)))):
+                    found.append((contest, task))
+        return found
+
+    def _add(self, task: tuple[str, ...], cases: Sequence[tuple[int, bytes, bytes]]) -> None:
+        files = {}
+        for index, given, wanted in cases:
+            files[f"{index}.out"] = wanted
+            files[f"{index}.in"] = given
+        self._root.write_new((*task, *self._tests), files)
+        with suppress(FileExistsError):
+            self._root.write_new(task, {MAIN: TEMPLATE if not self._template else Path(self._template).read_bytes()})
+
+    def _lay_out(self, task: tuple[str, ...], index: int, input_name: str | None) -> Path:
+        folder = Path(tempfile.mkdtemp(prefix="troupe-judge-"))
+        try:
+            if input_name is not None:
+                with (
+                    open(self._root.open((*task, *self._tests, f"{index}.in")), "rb") as source,
+                    open(folder / input_name, "xb") as copy,
+                ):
+                    shutil.copyfileobj(source, copy, CHUNK)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return folder
+
+
+class PrivateFolder:
+    def __init__(self, path: Path, in_thread: Callable[..., Awaitable[bytes]]) -> None:
+        self.path = path
+        self._in_thread = in_thread
+
+    async def read(self, name: str, most: int) -> bytes:
+        """What the program wrote to this file; empty if there is none that can be read."""
+        try:
+            return await self._in_thread(Rooted(self.path).read, (name,), most)
+        except OSError:
+            return b""
