@@ -18,11 +18,15 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
+from pathlib import PurePath
 from typing import Annotated, NamedTuple
 
 import msgspec
 from msgspec import Meta
 from msgspec.structs import fields
+
+from codec.judge import Compare, RunSettings
+from codec.judge.settings import LONGEST_TIMEOUT, CompareMode, CwdMode, Interpreter
 
 LONGEST = 65_536
 """Characters in a configuration file. Ours has a dozen keys; anything this long is another file."""
@@ -32,6 +36,26 @@ BOTH_LOOPBACKS = ("127.0.0.1", "::1")
 Switch = Annotated[bool, Meta(description="true or false")]
 Host = Annotated[str, Meta(description='"localhost" or a loopback address such as "127.0.0.1" or "::1"')]
 Port = Annotated[int, Meta(ge=0, le=65535, description="a whole number from 0 to 65535 (0 takes any free port)")]
+Folder = Annotated[str, Meta(description='the absolute path of a folder such as "/srv/scripts", or "" for none')]
+FolderOrAddress = Annotated[
+    str, Meta(description='the absolute path of a folder, an address that begins with https://, or "" for none')
+]
+
+File = Annotated[str, Meta(description='the absolute path of a file such as "/srv/template.py", or "" for none')]
+TestsDir = Annotated[
+    str,
+    Meta(
+        pattern=r"\A[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}){0,3}\Z",
+        description='the name of a folder inside a problem\'s own, such as "tests"',
+    ),
+]
+Program = Annotated[
+    str,
+    Meta(
+        pattern=r"\A[^\x00-\x1f\x7f]{1,1000}\Z",
+        description='the name or path of a program, such as "python3"',
+    ),
+]
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -58,10 +82,52 @@ class Console(Listening, frozen=True, kw_only=True):
 
 class Sidekick(Listening, frozen=True, kw_only=True):
     port: Port = 5163
+    pyodide: FolderOrAddress = ""
+    """Where Pyodide is, for scripts that run in the browser; we bring none."""
+    scripts: Folder = ""
+    """The scripts that the page at /script/ID runs."""
 
 
 class Judge(Listening, frozen=True, kw_only=True):
     port: Port = 10043
+    workspace: Folder = ""
+    """Where the problems' folders are; none: where the server was started."""
+    tests_dir: TestsDir = "tests"
+    template: File = ""
+    """What main.py begins as."""
+    interpreter: Annotated[Interpreter, Meta(description='"cpython" or "pypy"')] = "cpython"
+    python_command: Program = RunSettings().python_command
+    pypy_command: Program = RunSettings().pypy_command
+    run_cwd_mode: Annotated[CwdMode, Meta(description='"workspace" or "task"')] = "workspace"
+    timeout_ms: Annotated[
+        int,
+        Meta(ge=0, le=LONGEST_TIMEOUT, description="a whole number of milliseconds (0 for the problem's own limit)"),
+    ] = 0
+    memory_limit_mb: Annotated[
+        int, Meta(ge=0, le=1_048_576, description="a whole number of MB (0 for the problem's own limit)")
+    ] = 0
+    jobs: Annotated[
+        int, Meta(ge=0, le=256, description="a whole number of cases that run at once, at most 256 (0 for one a core)")
+    ] = 0
+    compare: Annotated[CompareMode, Meta(description='"exact", "trim", "tokens" or "float"')] = "exact"
+    case_sensitive: Switch = True
+    tolerance: Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1, such as 1e-6")] = (
+        Compare().tolerance
+    )
+
+    @property
+    def run(self) -> RunSettings:
+        """As a page knows them."""
+        return RunSettings(
+            interpreter=self.interpreter,
+            python_command=self.python_command,
+            pypy_command=self.pypy_command,
+            run_cwd_mode=self.run_cwd_mode,
+            timeout_ms=self.timeout_ms or None,
+            memory_limit_mb=self.memory_limit_mb or None,
+            jobs=self.jobs or None,
+            compare=Compare(mode=self.compare, case_sensitive=self.case_sensitive, tolerance=self.tolerance),
+        )
 
 
 class Agent(Listening, frozen=True, kw_only=True):
@@ -197,7 +263,31 @@ def _wrong_host(path: str, host: object) -> str | None:
     )
 
 
-_CHECKS: Mapping[str, Callable[[str, object], str | None]] = {"host": _wrong_host}
+def _wrong_folder(path: str, folder: object) -> str | None:
+    fine = folder == "" or (PurePath(str(folder)).is_absolute() and str(folder).isprintable())
+    return None if fine else f"{path}: expected {_expected(Folder)}, got {_shown(folder)}"
+
+
+def _wrong_file(path: str, file: object) -> str | None:
+    return None if _wrong_folder(path, file) is None else f"{path}: expected {_expected(File)}, got {_shown(file)}"
+
+
+_ADDRESS = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~@+-]*)*")
+
+
+def _wrong_folder_or_address(path: str, place: object) -> str | None:
+    if _ADDRESS.fullmatch(str(place)) or _wrong_folder(path, place) is None:
+        return None
+    return f"{path}: expected {_expected(FolderOrAddress)}, got {_shown(place)}"
+
+
+_CHECKS: Mapping[str, Callable[[str, object], str | None]] = {
+    "host": _wrong_host,
+    "scripts": _wrong_folder,
+    "workspace": _wrong_folder,
+    "template": _wrong_file,
+    "pyodide": _wrong_folder_or_address,
+}
 """What a type cannot say about the value of a key."""
 
 

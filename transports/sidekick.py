@@ -5,6 +5,8 @@ GET /session/ID    the board of a room     WS  /?session=ID   of that room
 GET /web/...       what it is made of
 POST /markdown     a text in Markdown, as clean HTML
 
+GET /script, /script/ID  scripts that run in the browser: see playground.py
+
 Who is a hero and who a UI, in which dialect, and whether what they say makes sense, is for the desk. Here a peer is a
 `Line`, whose messages are handed over in batches, as bytes, and are not looked at.
 """
@@ -21,12 +23,17 @@ from quart import Response, request
 
 from actors.kernel import KernelError
 from transports.application import Application
+from transports.guard import SecurityHeaders
 from transports.outbox import frame
+from transports.playground import Playground, add_playground
 from transports.static import TYPES, serve_files
 from transports.websocket import FastSocket, Handler, Upgrade
 
 DEFAULT_ROOM = ""
 RESTARTING, TRY_LATER = 1012, 1013
+
+PAGES = ("files /", "session", "script", "named")
+"""The endpoints that answer with a page that has a board on it."""
 
 _ROOM = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ROOM_IN_WORDS = "A session is named by 1 to 64 letters, digits, hyphens or underscores"
@@ -70,9 +77,12 @@ class Desk(Protocol):
         """
 
 
-def sidekick_application(web: Traversable, render: Callable[[str], str]) -> Application:
+def sidekick_application(
+    web: Traversable, render: Callable[[str], str], playground: Playground | None = None
+) -> Application:
     """`render` makes clean HTML of Markdown; it may take a while, and is called in a thread."""
     app = Application("sidekick")
+    add_playground(app, web, playground or Playground())
     serve_files(app, web, index="board/index.html")
     serve_files(app, web, at="/web/")
     board = cast("Callable[[], Awaitable[Response]]", app.view_functions["files /"])
@@ -90,7 +100,21 @@ def sidekick_application(web: Traversable, render: Callable[[str], str]) -> Appl
             return Response(f"{_ROOM_IN_WORDS}.\n", 404, content_type=TYPES[".txt"])
         return await board()
 
+    @app.after_request
+    async def widen(response: Response) -> Response:
+        if request.endpoint in PAGES:  # also of a 304, whose headers take the place of the kept ones
+            response.headers["content-security-policy"] = _policy(request.host)
+        return response
+
     return app
+
+
+def _policy(host: str) -> str:
+    """The house's, widened for the board: pictures in Markdown (web/README.md says why), and this host's WebSockets by
+    name, which to Safari before 15.4 are not 'self'. The host has been judged by the guard."""
+    sockets = f"ws://{host} wss://{host}"
+    own = SecurityHeaders().content_security_policy
+    return f"{own}; img-src 'self' https:; connect-src 'self' {sockets}"
 
 
 def sidekick_websocket(desk: Desk) -> Handler:

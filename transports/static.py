@@ -9,6 +9,7 @@ Rules
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -29,7 +30,7 @@ TYPES = {
     ".webmanifest": "application/manifest+json",
     ".wasm": "application/wasm",
 }
-"""A file of any other kind is not served."""
+"""A file of any other kind is not served, unless a folder has kinds of its own."""
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 DEEPEST = 16
@@ -42,12 +43,12 @@ class StaticFile:
     etag: str
 
 
-def find(root: Traversable, path: str) -> StaticFile | None:
+def find(root: Traversable, path: str, types: Mapping[str, str] = TYPES) -> StaticFile | None:
     """The file at this path below the root; None if there is none that may be served. Reads from the disk."""
     names = path.split("/")
     if len(names) > DEEPEST or not all(map(_NAME.fullmatch, names)):
         return None
-    content_type = TYPES.get(Path(names[-1]).suffix)
+    content_type = types.get(Path(names[-1]).suffix)
     place = root
     for name in names:
         place = place / name
@@ -57,11 +58,13 @@ def find(root: Traversable, path: str) -> StaticFile | None:
     return StaticFile(content, content_type, hashlib.sha256(content).hexdigest()[:32])
 
 
-def serve_files(app: Quart, root: Traversable, *, index: str = "index.html", at: str = "/") -> None:
+def serve_files(
+    app: Quart, root: Traversable, *, index: str = "index.html", at: str = "/", types: Mapping[str, str] = TYPES
+) -> None:
     """Answer GET and HEAD below `at` (it ends in a slash) with the files below `root`; `at` itself with the index."""
 
     async def respond(path: str = index) -> Response:
-        file = await trio.to_thread.run_sync(find, root, path)
+        file = await trio.to_thread.run_sync(find, root, path, types)
         if file is None:
             return Response(f"There is no page {request.path!r} here.\n", 404, content_type=TYPES[".txt"])
         response = Response(file.content, content_type=file.content_type)

@@ -230,6 +230,10 @@ class Room(Actor[RoomMessage]):
         if member.part is Part.HERO:
             return
         member.become(Part.SCREEN)
+        if isinstance(said, Fault) and not self.scene.is_news(said, member.ref, self.members.keys()):
+            return
+        if isinstance(said, Event) and (value := self.scene.submitted(said)) is not None:
+            self._relayed.append(value)
         owner = self.scene.owner(said.src or "")
         heroes = [one for one in self.members.values() if one.part is Part.HERO]
         for hero in [one for one in heroes if _owner(one) == owner] or heroes:

@@ -15,6 +15,7 @@ import httpx
 
 ROOT = Path(__file__).parents[2]
 DEADLINE = 30.0
+LISTENING = ("console", "sidekick", "judge")
 
 
 class Server:
@@ -28,7 +29,8 @@ class Server:
         self._notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._notices.bind(name)
         self._notices.settimeout(DEADLINE)
-        command = [sys.executable, str(ROOT / "supervisor.py"), "--set", "console.port=0", "--set", "sidekick.port=0"]
+        command = [sys.executable, str(ROOT / "supervisor.py")]
+        command += [word for system in LISTENING for word in ("--set", f"{system}.port=0")]
         command += ["--state-dir", str(self.state), "--ready-file", str(self.ready_file), *options]
         self.process = subprocess.Popen(
             command,

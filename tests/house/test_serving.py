@@ -49,7 +49,7 @@ def test_it_runs_with_nothing_configured(tmp_path: Path) -> None:
     with server(tmp_path) as house:
         house.ready()
         announced = json.loads(house.ready_file.read_text())
-        listeners = {"console": house.url, "sidekick": house.url_of("sidekick")}
+        listeners = {name: house.url_of(name) for name in ("sidekick", "judge", "console")}
         assert announced == {"pid": house.process.pid, "listeners": listeners}
         assert urlsplit(house.url).hostname == "127.0.0.1"
         assert house.json("/health")["status"] == "ok"
@@ -60,6 +60,14 @@ def test_it_runs_with_nothing_configured(tmp_path: Path) -> None:
             "troupe/sidekick/rooms",
             "troupe/sidekick/peers",
             "troupe/sidekick/door",
+            "troupe/judge",
+            "troupe/judge/launcher",
+            "troupe/judge/shelf",
+            "troupe/judge/runs",
+            "troupe/judge/problems",
+            "troupe/judge/intake",
+            "troupe/judge/panels",
+            "troupe/judge/door",
             "troupe/console",
             "troupe/console/observer",
             "troupe/console/viewers",
@@ -256,7 +264,7 @@ def test_the_watchdog_is_fed_while_the_loop_turns(tmp_path: Path) -> None:
 def test_health_is_of_the_declared_shape(tmp_path: Path) -> None:
     with server(tmp_path) as house:
         answer = msgspec.json.decode(house.ready().get("/health").content, type=Health)
-        assert {system.name for system in answer.systems} == {"store", "sidekick", "console"}
+        assert {system.name for system in answer.systems} == {"store", "sidekick", "judge", "console"}
 
 
 def test_a_page_that_talks_is_hung_up_on_and_nobody_else_notices(tmp_path: Path) -> None:

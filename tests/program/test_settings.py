@@ -39,6 +39,12 @@ def test_localhost_means_both_loopbacks() -> None:
     assert settings.agent.addresses == ("127.0.0.2",)
 
 
+@pytest.mark.parametrize("place", ["", "/srv/pyodide", "https://a.org/pyodide/v0.26.4/full/", "https://a.org:8443"])
+def test_pyodide_is_in_a_folder_or_at_an_address_or_nowhere(place: str) -> None:
+    settings = parse(f'[sidekick]\npyodide = "{place}"\nscripts = "/srv/scripts"', source="c.toml")
+    assert (settings.sidekick.pyodide, settings.sidekick.scripts) == (place, "/srv/scripts")
+
+
 def test_what_is_disabled_does_not_listen() -> None:
     assert "judge" not in parse("[judge]\nenabled = false", source="c.toml").listening()
 
@@ -70,6 +76,13 @@ def test_what_is_disabled_does_not_listen() -> None:
         ('[console]\nhost = "[::1]"', 'got "[::1]"'),
         ('[console]\nhost = ""', 'got ""'),
         (f'[console]\nhost = "{"x" * 500}"', "…"),
+        ('[sidekick]\nscripts = "mine"', 'sidekick.scripts: expected the absolute path of a folder such as'),
+        ("[sidekick]\nscripts = 1", "sidekick.scripts: expected the absolute path of a folder such as"),
+        ('[sidekick]\nscripts = "https://a.org/"', 'or "" for none, got "https://a.org/"'),
+        ('[sidekick]\npyodide = "pyodide"', "sidekick.pyodide: expected the absolute path of a folder, an"),
+        ('[sidekick]\npyodide = "http://a.org/"', 'got "http://a.org/"'),
+        ('[sidekick]\npyodide = "https://a.org/; script-src *"', "begins with https://"),
+        ('[sidekick]\npyodide = "https://me@a.org/"', "begins with https://"),
         ("a = 1\nb = [1,,]", "c.toml:2:8: not valid TOML: Invalid value"),
         ("[console\nport = 1", "c.toml:1:9: not valid TOML: Expected ']'"),
         ("[console]\nport = ", "c.toml:2:8: not valid TOML: Invalid value"),

@@ -15,6 +15,7 @@ from trio_websocket import ConnectionClosed
 from actors.kernel import TooManyChildren
 from tests.transports.house import PATIENCE, TEXT, House, frame, open_house, read_until, reason_of
 from transports.limits import DoorLimits, WebSocketLimits
+from transports.playground import MOST_SCRIPTS, Playground, playing
 from transports.sidekick import Line, room_in, sidekick_application, sidekick_websocket
 from transports.websocket import Closed
 
@@ -66,9 +67,11 @@ class Puppet:
 
 
 @asynccontextmanager
-async def open_port(web: Path | None = None, **limits: Any) -> AsyncIterator[tuple[House, Puppets]]:
+async def open_port(
+    web: Path | None = None, playground: Playground | None = None, **limits: Any
+) -> AsyncIterator[tuple[House, Puppets]]:
     desk = Puppets()
-    app = sidekick_application(web or resources.files("web"), str.upper)
+    app = sidekick_application(web or resources.files("web"), str.upper, playground)
     websocket = WebSocketLimits(message_bytes=32 << 20, **limits)
     async with open_house(
         app=app, on_websocket=sidekick_websocket(desk), limits=DoorLimits(websocket=websocket)
@@ -208,6 +211,8 @@ async def test_a_message_of_11_mb_arrives_and_one_of_100_mb_is_1009() -> None:
 @pytest.fixture
 def web(tmp_path: Path) -> Path:
     (tmp_path / "board").mkdir()
+    (tmp_path / "script").mkdir()
+    (tmp_path / "script" / "index.html").write_text("<title>the script page</title>")
     (tmp_path / "board" / "index.html").write_text("<title>the board</title>")
     (tmp_path / "board" / "board.js").write_text("export {}")
     return tmp_path
@@ -241,3 +246,149 @@ async def test_markdown_is_rendered_for_the_board(web: Path) -> None:
         )
         assert answer.startswith(b"HTTP/1.1 200 ")
         assert answer.endswith(b"\r\n\r\nTEXT")
+
+
+# --- scripts that run in the browser
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    home = tmp_path / "home"
+    for folder in ("pyodide", "scripts/week1", "scripts/.hidden"):
+        (home / folder).mkdir(parents=True)
+    (home / "secret.py").write_text("secret")
+    (home / "pyodide" / "pyodide.mjs").write_text("export {}")
+    (home / "pyodide" / "pyodide.asm.wasm").write_bytes(b"\0asm")
+    for name in ("hello.py", "week1/maze.py", ".hidden/x.py", "week1/.x.py", "notes.txt", "week1/a b.py"):
+        (home / "scripts" / name).write_text("print()")
+    (home / "scripts" / "link.py").symlink_to(home / "secret.py")
+    (home / "scripts" / "up").symlink_to(home)
+    return home
+
+
+async def fetch(web: Path, playground: Playground, target: str, *headers: str) -> tuple[int, dict[str, str], str]:
+    async with open_port(web, playground) as (house, _):
+        answer = await house.exchange(house.request(f"GET {target} HTTP/1.1", "Connection: close", *headers))
+    head, _, body = answer.decode().partition("\r\n\r\n")
+    first, *lines = head.split("\r\n")
+    fields = dict(line.split(": ", 1) for line in lines)
+    return int(first.split()[1]), {name.lower(): value for name, value in fields.items()}, body
+
+
+@pytest.mark.parametrize("target", ["/script", "/script/hello", "/script/hello.py", "/script/week1/maze"])
+async def test_the_script_page_is_isolated(web: Path, home: Path, target: str) -> None:
+    status, headers, body = await fetch(web, Playground(f"{home}/pyodide", f"{home}/scripts"), target)
+    assert (status, body) == (200, "<title>the script page</title>")
+    assert headers["cross-origin-opener-policy"] == "same-origin"
+    assert headers["cross-origin-embedder-policy"] == "require-corp"
+    assert "unsafe" not in headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    "name", ["nothing", "secret", "../secret", "..%2fsecret", "up/secret", "link", ".hidden/x", "week1/.x", "notes.txt",
+             "week1", "week1/a%20b"],
+)  # fmt: skip
+async def test_a_script_that_is_not_in_the_folder_is_not_there(web: Path, home: Path, name: str) -> None:
+    playground = Playground(f"{home}/pyodide", f"{home}/scripts")
+    status, _, body = await fetch(web, playground, f"/script/{name}")
+    assert (status, "There is no script '" in body) == (404, True)
+    status, _, body = await fetch(web, playground, f"/scripts/{name}.py")
+    assert (status, "secret\n" in body) == (404, False)
+
+
+async def test_where_no_scripts_are_configured_none_can_be_named(web: Path) -> None:
+    status, _, body = await fetch(web, Playground(), "/script/hello")
+    assert (status, body) == (
+        404, "No folder of scripts is configured: under [sidekick], set scripts to its absolute path.\n",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("pyodide", "policy"),
+    [
+        ("{home}/pyodide", "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"),
+        (
+            "https://cdn.example/v1",
+            "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' https://cdn.example/v1/; "
+            "connect-src 'self' https://cdn.example/v1/",
+        ),
+    ],
+)
+async def test_the_worker_alone_may_compile_and_fetch_from_one_place(
+    web: Path, home: Path, pyodide: str, policy: str
+) -> None:
+    playground = Playground(pyodide.format(home=home))
+    status, headers, body = await fetch(web, playground, "/script/worker.js")
+    assert (status, headers["content-security-policy"]) == (200, policy)
+    assert headers["cross-origin-embedder-policy"] == "require-corp"
+    assert headers["content-type"].startswith("text/javascript")
+    assert f'import {{ loadPyodide }} from "{playground.address}pyodide.mjs";' in body
+
+
+async def test_pyodide_is_served_from_its_folder(web: Path, home: Path) -> None:
+    playground = Playground(f"{home}/pyodide")
+    status, headers, _ = await fetch(web, playground, "/pyodide/pyodide.mjs")
+    assert (status, headers["content-type"]) == (200, "text/javascript; charset=utf-8")
+    status, headers, _ = await fetch(web, playground, "/pyodide/pyodide.asm.wasm")
+    assert (status, headers["content-type"]) == (200, "application/wasm")
+    assert (await fetch(web, playground, "/pyodide/../secret.py"))[0] == 404
+    assert (await fetch(web, Playground("https://cdn.example"), "/pyodide/pyodide.mjs"))[0] == 404
+
+
+def test_what_can_be_run_is_listed(home: Path) -> None:
+    for version in ("0.0.6", "0.0.10", "0.0.9"):
+        (home / "pyodide" / f"sidekick_py-{version}-py3-none-any.whl").write_bytes(b"")
+    assert playing(Playground(f"{home}/pyodide", f"{home}/scripts")) == {
+        "address": "/pyodide/",
+        "wheel": "/pyodide/sidekick_py-0.0.10-py3-none-any.whl",
+        "trouble": None,
+        "warnings": [],
+        "scripts": ["hello", "week1/maze"],
+    }
+
+
+def test_beside_an_address_the_client_comes_from_the_folder_of_scripts(home: Path) -> None:
+    wheel = "sidekick_py-0.0.7-py3-none-any.whl"
+    (home / "scripts" / wheel).write_bytes(b"")
+    found = playing(Playground("https://cdn.example/v1/", f"{home}/scripts"))
+    assert (found["address"], found["wheel"]) == ("https://cdn.example/v1/", f"/scripts/{wheel}")
+
+
+def test_a_large_folder_is_listed_in_part(home: Path) -> None:
+    for number in range(MOST_SCRIPTS + 50):
+        (home / "scripts" / "week1" / f"s{number}.py").touch()
+    assert len(playing(Playground(scripts=f"{home}/scripts"))["scripts"]) == MOST_SCRIPTS
+
+
+@pytest.mark.parametrize(
+    ("pyodide", "scripts", "trouble", "warning"),
+    [
+        ("", "", "Pyodide is not configured.", None),
+        ("{home}/none", "", "sidekick.pyodide names {home}/none, and there is no such folder.", None),
+        ("{home}/scripts", "", "and there is no pyodide.mjs in it", None),
+        ("{home}/pyodide", "", None, "there is no sidekick_py-*.whl in {home}/pyodide."),
+        ("https://cdn.example", "", None, "in a folder of ours (sidekick.scripts names none)."),
+        ("", "{home}/none", "Pyodide is not configured.", "sidekick.scripts names {home}/none, and there is no such"),
+    ],
+)
+def test_what_is_missing_is_said(
+    home: Path, pyodide: str, scripts: str, trouble: str | None, warning: str | None
+) -> None:
+    found = playing(Playground(pyodide.format(home=home), scripts.format(home=home)))
+    assert (trouble is None) == (found["trouble"] is None)
+    assert (trouble or "").format(home=home) in (found["trouble"] or "")
+    assert (warning or "").format(home=home) in " ".join(found["warnings"])
+    assert (warning is None) == (found["warnings"] == [])
+
+
+@pytest.mark.parametrize("target", ["/", "/session/12345678"])
+async def test_a_board_may_show_pictures_and_reach_its_own_sockets_also_when_it_is_known_already(
+    web: Path, target: str
+) -> None:
+    status, headers, _ = await fetch(web, Playground(), target)
+    again, later, _ = await fetch(web, Playground(), target, f"If-None-Match: {headers['etag']}")
+    assert (status, again) == (200, 304)
+    for policy in (headers["content-security-policy"], later["content-security-policy"]):
+        assert "default-src 'self'; object-src 'none';" in policy
+        assert "; img-src 'self' https:; connect-src 'self' ws://127.0.0.1:" in policy
+        assert "unsafe" not in policy

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.web.board_stage import Show, say, showing
-from tests.web.board_words import fault, remove, spawn, update
+from tests.web.board_words import CLEAR, fault, remove, spawn, update
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -95,6 +95,24 @@ def test_what_a_script_sets_takes_the_place_of_a_draft(show: Show) -> None:
     box.blur()
     page.get_by_role("button", name="Go", exact=True).click()
     assert stage.events() == [{"src": "b", "event": "click"}]
+
+
+def test_what_was_submitted_comes_back_and_leaves_the_next_draft_alone(show: Show) -> None:
+    page, stage = show(spawn("textbox", "t"))
+    box = at(page, "t").locator("input")
+    box.fill("one")
+    box.press("Enter")
+    box.fill("one two")
+    say(page, stage, update("textbox", "t", "setValue", value="one"))
+    expect(box).to_have_value("one two")
+    say(page, stage, update("textbox", "t", "setValue", value="one"))
+    expect(box).to_have_value("one")
+    box.fill("mine")
+    box.press("Enter")
+    say(page, stage, update("textbox", "t", "setValue", value="another's"))
+    expect(box).to_have_value("another's")
+    say(page, stage, update("textbox", "t", "setValue", value="mine"))
+    expect(box).to_have_value("mine")
 
 
 # --- console
@@ -411,6 +429,26 @@ def test_a_click_on_a_canvas_tells_the_point_in_the_script_s_coordinates(show: S
     assert click["x"] == pytest.approx(300, abs=1)
     assert click["y"] == pytest.approx(75, abs=1)
     assert isinstance(click["x"], int)
+
+
+def test_a_canvas_is_clicked_by_keyboard_and_says_where_the_cross_is(show: Show) -> None:
+    page, stage = show(spawn("canvas", "c", width=100, height=60))
+    cross = at(page, "c").locator(".cross")
+    expect(cross).to_be_hidden()
+    page.keyboard.press("Tab")
+    while not page.evaluate("document.activeElement.closest('board-canvas') !== null"):
+        page.keyboard.press("Tab")
+    expect(cross).to_be_visible()
+    for key in ["ArrowRight", "Shift+ArrowUp", "Enter", *["ArrowDown"] * 9, *["ArrowLeft"] * 9, " "]:
+        page.keyboard.press(key)
+    assert stage.events(2) == [
+        {"src": "c", "event": "click", "x": 60, "y": 29},
+        {"src": "c", "event": "click", "x": 0, "y": 59},
+    ]
+    expect(at(page, "c").locator(".unseen")).to_have_text("0, 59")
+    say(page, stage, CLEAR, spawn("canvas", "c", width=100, height=60))
+    page.keyboard.press("Enter")
+    assert stage.events(3)[2] == {"src": "c", "event": "click", "x": 0, "y": 59}
 
 
 def test_a_canvas_that_moves_keeps_its_pixels_and_its_buffers(show: Show) -> None:

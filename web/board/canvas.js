@@ -8,14 +8,18 @@
  *   - A stroke is drawn unless its width is 0; a fill only where a colour is given.
  *   - Buffers are as large as the canvas. Making one that is there makes it anew, empty.
  *   - What cannot be done is told to the script, in the words of the original page.
+ *   - By keyboard it is clicked with a cross: arrows move it (Shift: one pixel), Enter or Space clicks. The cross is
+ *     there while the keyboard is on the canvas, and says where it is.
  */
 
-import { h } from "../house/house.js";
+import { h, put } from "../house/house.js";
 import { BoardComponent } from "./component.js";
 
 const SEEN = 0;
 const LONGEST_SIDE = 16_384; // browsers draw nothing on a canvas beyond this
 const MOST_PIXELS = 64e6;
+const STRIDE = 10; // pixels of the script's
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 const closed = (context, points) => {
   trace(context, points);
@@ -60,6 +64,10 @@ export class BoardCanvas extends BoardComponent {
   #height = 1;
   #density = 1;
   #canvas = h("canvas");
+  #cross = h("span.cross", { ariaHidden: "true" });
+  #where = h("span.unseen", { ariaLive: "polite" });
+  #frame = h("div.frame", { tabIndex: 0, role: "application" }, this.#canvas, this.#cross, this.#where);
+  #at = { x: 0, y: 0 }; // where the cross is
   #buffers = new Map(); // id -> context
 
   spawn({ width, height }) {
@@ -72,8 +80,12 @@ export class BoardCanvas extends BoardComponent {
     this.#canvas.role = "img";
     this.#canvas.ariaLabel = `Canvas, ${width} by ${height}`;
     this.#canvas.onclick = (event) => this.#click(event);
+    this.#frame.ariaLabel = `Canvas, ${width} by ${height}: arrows move a cross, Enter clicks`;
+    this.#frame.onkeydown = (event) => this.#key(event);
+    this.#at = { x: Math.round(width / 2), y: Math.round(height / 2) };
     this.#buffers.set(SEEN, this.#prepare(this.#canvas));
-    this.append(this.#canvas);
+    this.append(this.#frame);
+    this.#lay();
   }
 
   /** Sized, with the script's coordinates. */
@@ -136,7 +148,37 @@ export class BoardCanvas extends BoardComponent {
     const { left, top, width, height } = this.#canvas.getBoundingClientRect();
     const x = Math.round(((clientX - left) * this.#width) / width);
     const y = Math.round(((clientY - top) * this.#height) / height);
+    this.#at = { x, y };
+    this.#lay();
     this.event({ event: "click", x, y });
+  }
+
+  #key(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.key in ARROWS) {
+      const [right, down] = ARROWS[event.key].map((way) => way * (event.shiftKey ? 1 : STRIDE));
+      const within = (value, most) => Math.max(0, Math.min(Math.ceil(most) - 1, value));
+      this.#at = { x: within(this.#at.x + right, this.#width), y: within(this.#at.y + down, this.#height) };
+      this.#lay();
+      put(this.#where, `${this.#at.x}, ${this.#at.y}`);
+    } else if (event.key === "Enter" || event.key === " ") this.event({ event: "click", ...this.#at });
+    else return;
+    event.preventDefault();
+  }
+
+  #lay() {
+    this.#cross.style.left = `${(100 * this.#at.x) / this.#width}%`;
+    this.#cross.style.top = `${(100 * this.#at.y) / this.#height}%`;
+  }
+
+  keep() {
+    return { at: this.#at, focused: document.activeElement === this.#frame };
+  }
+
+  resume({ at, focused }) {
+    if (at.x < this.#width && at.y < this.#height) this.#at = at;
+    this.#lay();
+    if (focused) this.#frame.focus({ preventScroll: true });
   }
 
   state() {

@@ -3,7 +3,8 @@
  *
  * A page may not photograph itself, and an SVG with the page inside is against our own policy, so the document is
  * walked and painted: grounds, borders, canvases and lines of text, each where the browser has put it. What is scrolled
- * out of its frame is left out, as on the page.
+ * out of its frame is left out, as on the page. So are pictures from elsewhere: a canvas that has one on it may not be
+ * read.
  */
 
 const MOST_PIXELS = 100e6;
@@ -37,7 +38,10 @@ function paint(context, element) {
     context.rect(box.left, box.top, box.width, box.height);
     context.clip();
   }
-  if (element instanceof HTMLCanvasElement || element instanceof HTMLImageElement) {
+  if (element instanceof HTMLImageElement && new URL(element.src).origin !== location.origin) {
+    context.strokeStyle = style.color;
+    context.strokeRect(box.left, box.top, box.width, box.height);
+  } else if (element instanceof HTMLCanvasElement || element instanceof HTMLImageElement) {
     context.drawImage(element, box.left, box.top, box.width, box.height);
   } else if (element instanceof HTMLInputElement) {
     field(context, element, style, box);

@@ -1,6 +1,9 @@
 /**
  * A textbox: a line the reader writes. It says "submit" on Enter and when it is left, but only if the text is not what
  * was said or set last. What the script sets takes the place of a draft.
+ *
+ * The server hands what is submitted back to every page of the room as the box's value, so that they all show the same.
+ * To the page that has said it, that is no news: a draft that was begun since stays.
  */
 
 import { h } from "../house/house.js";
@@ -9,6 +12,7 @@ import { BoardComponent } from "./component.js";
 export class BoardTextbox extends BoardComponent {
   #input = h("input", { type: "text", autocomplete: "off", ariaLabel: "Text" });
   #said = "";
+  #expected = null; // what was submitted and has not come back yet
 
   actions = {
     setValue: ({ value }) => this.#set(value),
@@ -24,7 +28,10 @@ export class BoardTextbox extends BoardComponent {
   }
 
   #set(value) {
-    this.#said = this.#input.value = String(value ?? "");
+    const text = String(value ?? "");
+    const known = text === this.#expected && text === this.#said;
+    this.#expected = null;
+    if (!known) this.#said = this.#input.value = text;
   }
 
   #hint(text) {
@@ -35,7 +42,7 @@ export class BoardTextbox extends BoardComponent {
   #submit() {
     const { value } = this.#input;
     if (value === this.#said) return;
-    this.#said = value;
+    this.#said = this.#expected = value;
     this.event({ event: "submit", value });
   }
 

