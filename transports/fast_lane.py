@@ -10,20 +10,29 @@ Rules
   - From a violation of the protocol on, from a close frame on, either side's, and from the end of the stream on, the
     library reads by itself, as it would have done from the beginning. A lane never comes back from that.
   - All that is sent goes through the outbox.
+  - What is kept of a message that has not come whole is known to the backlog, which has a bound for all lanes: a lane
+    that has to give way says 1013.
 """
 
 import trio
 
+from transports.backlog import Backlog
 from transports.lane import CLOSE_FRAME, READ_BYTES, Lane
 from transports.outbox import Outbox
 from transports.peel import Peeler, Piece, Rest
 from transports.wire import GONE, Wire
 
+TRY_LATER = 1013
+
 
 class FastLane(Lane):
-    def __init__(self, wire: Wire, head: bytes, outbox: Outbox, *, message_bytes: int) -> None:
+    def __init__(
+        self, wire: Wire, head: bytes, outbox: Outbox, backlog: Backlog, nursery: trio.Nursery, *, message_bytes: int
+    ) -> None:
         super().__init__(wire, head, most_without_message=2 * message_bytes + READ_BYTES)
         self._outbox = outbox
+        self._backlog = backlog
+        self._nursery = nursery
         self._peeler = Peeler(message_bytes)
         self._handed_over = False
         """The library reads by itself."""
@@ -38,6 +47,8 @@ class FastLane(Lane):
         self._asks.set()
         self._receiver_reads = False
         """Then the library does not, also if all has been handed over."""
+        self._left: trio.Event | None = None
+        """Not None <=> it has to give way. What still comes is dropped; once this is set, the stream has ended."""
 
     async def receive_batch(self) -> list[bytes] | None:
         """The next texts, at least one. None: receive from the library, which has a message or knows of the end."""
@@ -59,6 +70,7 @@ class FastLane(Lane):
 
     def bore_fruit(self) -> None:
         super().bore_fruit()
+        self._backlog.release(self)
         self._makes_message = False
 
     def library_failed(self) -> None:
@@ -67,8 +79,24 @@ class FastLane(Lane):
 
     def hand_over(self) -> None:
         self._handed_over = True
+        self._backlog.release(self)
         self._asks.set()
         self._given.set()
+
+    def forget(self) -> None:
+        self._backlog.release(self)
+        self._peeler.give_up()
+
+    def give_way(self) -> None:
+        self._wire.fault = "its message was not there in whole, and there was no more room for it"
+        self._peeler.give_up()
+        self._left = trio.Event()
+        self._nursery.start_soon(self._leave, self._left, self._wire.fault)
+
+    async def _leave(self, left: trio.Event, why: str) -> None:
+        await self._say_goodbye(TRY_LATER, why)
+        await self._wire.aclose()
+        left.set()
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         if data[0] == CLOSE_FRAME:
@@ -87,6 +115,9 @@ class FastLane(Lane):
             if self._for_it:
                 data, self._for_it = self._for_it, b""
                 return data
+            if self._left is not None and self._handed_over:
+                await self._left.wait()
+                raise trio.ClosedResourceError
             if self._handed_over and not self._receiver_reads:
                 return self._peeler.give_up() or await self._read(max_bytes)
             self._asks.set()
@@ -95,6 +126,8 @@ class FastLane(Lane):
 
     async def _feed(self) -> None:
         data = b""
+        if self._peeler.unfinished > READ_BYTES:
+            self._backlog.keep(self, self._peeler.unfinished)
         self._receiver_reads = True
         try:
             data = await self._read(READ_BYTES)
@@ -104,9 +137,12 @@ class FastLane(Lane):
             self._receiver_reads = False
             if self._handed_over:
                 self._given.set()
-        if data:
+        if self._left is not None:
+            self.hand_over()
+        elif data:
             self._peeler.feed(data)
         else:
+            self._peeler.give_up()  # half a frame: of no use to the library, which will hear of the end
             self.hand_over()
 
     def _give(self, data: bytes, makes_message: bool) -> None:

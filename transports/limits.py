@@ -26,6 +26,8 @@ class WebSocketLimits:
     """And has this long to give it."""
     close_seconds: float = 2.0
     """The client's time to answer our close frame."""
+    backlog_bytes: int = 256 * 1024 * 1024
+    """So much of messages that have not come whole is kept over all fast sockets; above it the oldest gives way."""
     outbox_bytes: int = 4 * 1024 * 1024
     """So much may wait in the outbox of a fast socket; above it all is thrown away, to begin anew."""
 

@@ -62,6 +62,10 @@ class Peeler:
         """So many bytes of a frame are still to go to the library."""
         self._passing_ends = False
         """And with the last of them it has a whole message."""
+        self._passing_counts = False
+        """And they are of a message."""
+        self._passed = 0
+        """So many bytes of a message that has not ended have gone to the library."""
         self._within = False
         """A message in fragments is under way."""
         self._gave_up = False
@@ -89,10 +93,15 @@ class Peeler:
             return payloads
         return self._other()
 
+    @property
+    def unfinished(self) -> int:
+        """So many bytes of a message whose end has not come are kept, here or in the library."""
+        return len(self._partial) + self._passed
+
     def give_up(self) -> bytes:
         """What has not been dealt with; from here on everything is for the library."""
         rest = self._data[self._at :] or bytes(self._partial)
-        self._data, self._at, self._partial, self._gave_up = b"", 0, bytearray(), True
+        self._data, self._at, self._partial, self._passed, self._gave_up = b"", 0, bytearray(), 0, True
         return rest
 
     def _peel(self) -> list[bytes]:
@@ -149,6 +158,7 @@ class Peeler:
             return REST
         self._passing = head.length + head.size
         self._passing_ends = head.opcode < CLOSE and head.final
+        self._passing_counts = head.opcode < CLOSE
         return self._pass()
 
     def _in_order(self, opcode: int) -> bool:
@@ -159,7 +169,10 @@ class Peeler:
         data = self._data[self._at : self._at + self._passing]
         self._at += len(data)
         self._passing -= len(data)
-        return Piece(data, self._passing_ends and not self._passing)
+        ends_message = self._passing_ends and not self._passing
+        if self._passing_counts:
+            self._passed = 0 if ends_message else self._passed + len(data)
+        return Piece(data, ends_message)
 
     def _wait_for(self, size: int) -> None:
         self._partial = bytearray(self._data[self._at :])

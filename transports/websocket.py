@@ -31,6 +31,7 @@ import trio
 from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_server_stream
 
 from actors.kernel import PeerGone
+from transports.backlog import Backlog
 from transports.contain import Contain
 from transports.fast_lane import FastLane
 from transports.head import Head
@@ -97,6 +98,11 @@ class WebSocket:
             if patience.cancelled_caught:
                 self._wire.cut()
 
+    def forget(self) -> None:
+        """After the end, let go of half a message: trio-websocket 0.12 is held by the tracebacks of its own end, until
+        they are collected, and that may be after many more have come with 32 MiB each."""
+        self._connection._message_parts.clear()
+
     async def keep_alive(self, nursery: trio.Nursery) -> None:
         """Ask for a sign of life now and then. Anything the client sends is one.
 
@@ -139,6 +145,10 @@ class FastSocket(WebSocket):
         super().__init__(connection, lane, wire, limits)
         self._fast_lane = lane
         self.outbox = outbox
+
+    def forget(self) -> None:
+        super().forget()
+        self._fast_lane.forget()
 
     async def receive_batch(self) -> list[bytes]:
         """The messages that have come, at least one, text as UTF-8. Nothing is read while nobody receives."""
@@ -206,6 +216,7 @@ class WebSockets:
         self._limits = limits
         self._handshake_seconds = handshake_seconds
         self._contain = contain
+        self._backlog = Backlog(limits.backlog_bytes)
         self._open: set[WebSocket] = set()
         self._winding_up = False
 
@@ -225,6 +236,8 @@ class WebSockets:
                 await self._end(upgrade, code)
             finally:
                 self._open.discard(upgrade.socket)
+                if upgrade.socket is not None:
+                    upgrade.socket.forget()
             nursery.cancel_scope.cancel()
 
     async def shake_hands(self, head: Head, wire: Wire, nursery: trio.Nursery, subprotocol: str | None) -> WebSocket:
@@ -234,7 +247,7 @@ class WebSockets:
 
     async def shake_hands_fast(self, head: Head, wire: Wire, nursery: trio.Nursery) -> FastSocket:
         outbox = Outbox(wire, self._limits.outbox_bytes)
-        lane = FastLane(wire, head.raw, outbox, message_bytes=self._limits.message_bytes)
+        lane = FastLane(wire, head.raw, outbox, self._backlog, nursery, message_bytes=self._limits.message_bytes)
         connection = await self._connect(lane, wire, nursery, None)
         nursery.start_soon(outbox.run)
         return await self._opened(FastSocket(connection, lane, wire, self._limits, outbox), nursery)

@@ -184,19 +184,34 @@ class Room(Actor[RoomMessage]):
                 member.announce = None
                 self._tell_others(member, said)
             return
+        before = member.announce
+        if before is not None and before.peer_id != said.peer_id:
+            self._tell_others(member, self._announce(before.peer_id, before.role, "offline", before.version))
+        if part is Part.HERO and self._is_back(member, said.peer_id):
+            member.absorbs_clear = True
         member.announce = said
         self._tell_others(member, said)
         online = [one.announce for one in self.members.values() if one is not member and one.announce is not None]
         if part is Part.HERO:
-            waited = self._away.pop(said.peer_id, None)
-            if waited is not None:
-                waited.cancel()
-                member.absorbs_clear = True
             member.tell(self._announce("troupe", "sidekick", "online", self._version), *online)
         else:
             member.tell(*online)
             member.offer(self._everything(member))
         self._look_around()
+
+    def _is_back(self, member: Member, peer_id: str) -> bool:
+        """Whether this hero was here before, on a connection that has ended, or has not yet been found to."""
+        waited = self._away.pop(peer_id, None)
+        if waited is not None:
+            waited.cancel()
+        lost = [
+            one
+            for one in self.members.values()
+            if one is not member and one.part is Part.HERO and one.announce is not None and one.announce.peer_id == peer_id
+        ]
+        for one in lost:
+            one.announce = None  # its end will be nobody's
+        return waited is not None or bool(lost)
 
     def _draw(self, member: Member, said: Drawn) -> None:
         if member.part is Part.SCREEN:

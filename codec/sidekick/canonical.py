@@ -21,6 +21,7 @@ from codec.sidekick.shapes import (
     FaultPayload,
     VizChange,
 )
+from codec.sidekick.weight import LONGEST_ANNOUNCE, LONGEST_NAME
 from codec.sidekick.wording import kind, refusal, sentence
 from codec.sidekick.words import to_canonical, words_of_e
 
@@ -45,9 +46,11 @@ def understand(message: Any, raw: bytes | None) -> Said:
     for name, value in (("component", component), ("type", what)):
         if not isinstance(value, str):
             was = "is missing" if name not in message else f"must be a string, not {kind(value)}"
-            return Bad(component if isinstance(component, str) else "system", _text(message, "target"), f"{name} {was}")
+            return Bad(_text(message, "component") or "system", _text(message, "target"), f"{name} {was}")
     assert isinstance(component, str)
     assert isinstance(what, str)
+    if wrong := too_long(message):
+        return wrong
     if component == "system" and what == "announce":
         return _announce(message, raw)
     if component == "global" and what == "clearAll":
@@ -60,11 +63,15 @@ def understand(message: Any, raw: bytes | None) -> Said:
 
 def _announce(message: Message, raw: bytes | None) -> Said:
     payload = message.get("payload")
+    raw = raw or write(message)
+    if len(raw) > LONGEST_ANNOUNCE:
+        wrong = f"it may be {LONGEST_ANNOUNCE:,} bytes long, not {len(raw):,}"
+        return Bad("system", "", sentence("system", "", "announce", wrong))
     try:
         said = msgspec.convert(payload, AnnouncePayload)
     except msgspec.ValidationError as error:
         return Bad("system", "", sentence("system", "", "announce", refusal(str(error), payload)))
-    return Announce(said.peer_id, said.role, said.status, said.version, said.timestamp, raw or write(message))
+    return Announce(said.peer_id, said.role, said.status, said.version, said.timestamp, raw)
 
 
 def _spawn(component: str, message: Message, raw: bytes | None) -> Said:
@@ -237,6 +244,17 @@ def _nameless(component: str, message: Message, field: str) -> Bad:
     return Bad(component, "", sentence(component, "", message["type"], wrong))
 
 
+def too_long(message: Message) -> Bad | None:
+    """Of a name that nobody gives anything. It is not said again to whoever is told."""
+    names = {name: message.get(name) for name in ("component", "type", "target", "src")}
+    long = [name for name, value in names.items() if isinstance(value, str) and len(value) > LONGEST_NAME]
+    if not long:
+        return None
+    wrong = f"{long[0]} may be {LONGEST_NAME:,} characters long, not {len(str(names[long[0]])):,}"
+    return Bad(_text(message, "component") or "system", _text(message, "target"), f"a message's {wrong}")
+
+
 def _text(message: Message, field: str) -> str:
+    """As somebody may be told again."""
     value = message.get(field)
-    return value if isinstance(value, str) else ""
+    return value if isinstance(value, str) and len(value) <= LONGEST_NAME else ""

@@ -15,6 +15,7 @@ from enum import Enum
 import msgspec
 
 from codec.sidekick.repair import repaired
+from codec.sidekick.weight import is_too_much
 
 
 class Dialect(Enum):
@@ -59,6 +60,8 @@ def is_released_e(version: str) -> bool:
 
 def dialect_of(data: bytes) -> Dialect | None:
     """The dialect of a peer whose first message this is; None if it is in none of them."""
+    if is_too_much(data):
+        return None
     try:
         try:
             message = msgspec.json.decode(data)

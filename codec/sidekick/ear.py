@@ -10,12 +10,13 @@ from typing import Any
 import msgspec
 
 from codec.sidekick import events, fast, flat
-from codec.sidekick.canonical import understand, unsound
+from codec.sidekick.canonical import too_long, understand, unsound
 from codec.sidekick.dialect import KEYS, Dialect, is_released_e, release
 from codec.sidekick.messages import Announce, Bad, Said, Update
 from codec.sidekick.old_hero import OldHero, Unreadable
 from codec.sidekick.repair import repaired
 from codec.sidekick.shapes import VIZ_ACTIONS, VizChange
+from codec.sidekick.weight import MOST_VALUES, is_too_much
 from codec.sidekick.wording import sentence
 from codec.sidekick.words import BY_E
 
@@ -40,6 +41,8 @@ class Ear:
         self._decode = (fast.MODERN if self._is_modern else fast.OF_C).decode
 
     def hear(self, data: bytes) -> Said | list[Said]:
+        if len(data) > MOST_VALUES and is_too_much(data):
+            return Bad("system", "", f"a message must not hold more than {MOST_VALUES:,} values")
         try:
             message = self._decode(data)
             payload = message.payload
@@ -104,6 +107,8 @@ class Ear:
             message = {**message, "payload": flat.nested(str(was[0]), str(was[1]), message["payload"])}
         names = {module: "component", method: "type"}
         message = {names.get(key, key): value for key, value in message.items()}
+        if wrong := too_long(message):
+            return wrong
         if message.get("type") == "notify" and self.dialect is not Dialect.C:
             message["type"] = "event"
         try:

@@ -13,8 +13,9 @@ import msgspec
 from msgspec import Meta
 
 from codec.sidekick.shapes import ACTIONS, Action, ClearCanvas, VizChange
+from codec.sidekick.weight import LONGEST_NAME
 
-Id = Annotated[str, Meta(min_length=1)]
+Id = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
 
 
 def _message(key: str, component: str, payload: Any) -> Any:

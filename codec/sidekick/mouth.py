@@ -2,6 +2,9 @@
 
 For D that is `raw` as it is; for E, but for a few words. For A to C a message is translated, and may become none (the
 dialect has no word for it), one or several.
+
+Total: what is nested as deeply as an ear can just hear may be too deep for us to read again, where there is less room
+on the stack. Such a message is told to D, which gets it as it is, and to nobody else.
 """
 
 from typing import Any
@@ -32,9 +35,15 @@ class Mouth:
         self._screen = OldScreen(spoken, knows_clear=dialect is not Dialect.A)
 
     def say(self, message: Said) -> bytes | list[bytes] | None:
+        if self.dialect is Dialect.D:
+            return encode(message)
+        try:
+            return self._translate(message)
+        except RecursionError:
+            return None
+
+    def _translate(self, message: Said) -> bytes | list[bytes] | None:
         match self.dialect:
-            case Dialect.D:
-                return encode(message)
             case Dialect.E:
                 return self._say_e(message)
             case Dialect.C if type(message) is Update and message.component in SAME_IN_C and self._screen.is_newest:

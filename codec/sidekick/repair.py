@@ -3,14 +3,24 @@
 Released clients send `NaN` and `Infinity` bare, which no browser can read, and half a surrogate pair where a script's
 string has one. The first become text, which is how a viz shows them (where a number is required, text is refused by
 name); the second becomes the replacement character. The standard library reads all of that in linear time; it is slow,
-and only asked when the strict decoder has refused.
+and only asked when the strict decoder has refused a message in which there is something to mend, and not too much.
 """
 
 import json
+import re
+
+LONGEST = 16 * 1024 * 1024
+MOST_SURROGATES = 100_000
+CONSTANT = re.compile(rb"NaN|Infinity")
+SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def repaired(data: bytes) -> bytes | None:
-    """The same message as strict JSON; None if there is no telling what it says."""
+    """The same message as strict JSON; None if there is no telling what it says, or it would take too long."""
+    if len(data) > LONGEST or not (CONSTANT.search(data) or SURROGATE.search(data)):
+        return None
+    if data.count(b"\\ud") + data.count(b"\\uD") > MOST_SURROGATES:
+        return None
     try:
         message = json.loads(data.decode("utf-8"), parse_constant=str)
         text = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

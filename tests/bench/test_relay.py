@@ -74,6 +74,14 @@ def test_another_command_can_be_measured(monkeypatch: pytest.MonkeyPatch) -> Non
     assert relay.ours().command == ["server", "--port", "{port}", "a b"]
 
 
+@pytest.mark.slow
+def test_the_stalled_ui_can_be_watched_alone_for_as_long_as_one_likes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TROUPE_BENCH_STALLED", "0.5")
+    (result,) = relay.run(1)
+    assert (result.case, result.peer, result.goal) == ("a stalled UI, 0.5 s", "growth allowed", 1.0)
+    assert result.ours is not None
+
+
 def test_without_node_there_is_a_line_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
     assert relay.node() == "node and npm are not installed"

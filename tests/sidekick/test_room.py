@@ -269,6 +269,32 @@ async def test_a_hero_that_comes_back_in_time_finds_its_board(autojump_clock: ob
             assert screen.line.kinds()[-1] == "global/clearAll"
 
 
+async def test_a_hero_is_back_before_its_old_connection_is_found_to_have_ended(autojump_clock: object) -> None:
+    async with house() as troupe, troupe.client() as screen:
+        await screen.announce("sidekick")
+        async with troupe.client() as again:
+            async with troupe.client() as hero:
+                await hero.announce("hero", peer="h1")
+                await hero.say(CLEAR, spawn_grid())
+                await again.announce("hero", peer="h1")
+                screen.line.take()
+                await again.say(CLEAR, paint(1, 1))
+                assert screen.line.kinds() == ["grid/update"]
+            await trio.sleep(GRACE + 1)
+            await again.say(paint(2, 2))
+            assert screen.line.kinds() == ["grid/update", "grid/update"], "nobody was announced offline"
+
+
+async def test_a_peer_with_a_new_id_has_left_under_the_old_one(autojump_clock: object) -> None:
+    async with house() as troupe, troupe.client() as screen, troupe.client() as hero:
+        await screen.announce("sidekick")
+        await hero.announce("hero", peer="one")
+        screen.line.take()
+        await hero.announce("hero", peer="two")
+        told = [(one["payload"]["peerId"], one["payload"]["status"]) for one in screen.line.got]
+        assert told == [("one", "offline"), ("two", "online")]
+
+
 async def test_a_hero_that_comes_back_too_late_begins_anew(autojump_clock: object) -> None:
     async with house() as troupe, troupe.client() as screen:
         await screen.announce("sidekick")
