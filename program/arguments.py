@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Literal, get_args
 from urllib.parse import urlsplit
 
-from codec.sidekick.recording import is_room
+from codec.judge import CompareMode
+from codec.judge.settings import LONGEST_TIMEOUT
 from program import places
 from program.trouble import Trouble
 from program.version import version
@@ -81,7 +82,22 @@ class Replay:
     loop: bool
 
 
-Command = Serve | Tree | Check | Backup | Record | Replay
+@dataclass(frozen=True, slots=True)
+class JudgeRun:
+    folder: Path
+    config: Path | None
+    overrides: tuple[str, ...]
+    interpreter: str | None
+    """cpython, pypy, or the name or path of a program. None here and below: as it is set."""
+    jobs: int | None
+    timeout_ms: int | None
+    compare: CompareMode | None
+    cases: tuple[int, ...]
+    """None of them is all of them."""
+    json: bool
+
+
+Command = Serve | Tree | Check | Backup | Record | Replay | JudgeRun
 
 _COMMANDS = {
     "serve": "run the server (this is what `troupe` alone does)",
@@ -90,6 +106,7 @@ _COMMANDS = {
     "backup": "copy the database, whether or not a server is running",
     "record": "keep what is drawn in a Sidekick room, until Ctrl-C",
     "replay": "draw again what was recorded",
+    "judge": "run a solution against its tests, here in the terminal",
 }
 
 _EXAMPLES = """\
@@ -100,6 +117,7 @@ examples:
   troupe backup ~/troupe-backup.db          keep a copy of everything it knows
   troupe record default talk.jsonl          keep what is drawn on the board at http://localhost:5163
   troupe replay talk.jsonl --speed 2        draw it again, twice as fast
+  troupe judge run                          run main.py of this folder against what is in tests/
 """
 
 
@@ -141,6 +159,18 @@ def read(arguments: Sequence[str]) -> Command:
                 speed=asked.speed,
                 max_pause=asked.max_pause,
                 loop=asked.loop,
+            )
+        case "judge":
+            return JudgeRun(
+                folder=asked.folder,
+                config=asked.config,
+                overrides=tuple(asked.overrides),
+                interpreter=asked.interpreter,
+                jobs=asked.jobs,
+                timeout_ms=asked.timeout_ms,
+                compare=asked.compare,
+                cases=tuple(sorted(set(asked.cases))),
+                json=asked.json,
             )
         case _:
             return Serve(
@@ -226,6 +256,44 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("--max-pause", type=_seconds, metavar="SECONDS", help="wait no longer between two messages")
     replay.add_argument("--loop", action="store_true", help="again and again, until Ctrl-C")
     replay.add_argument("--url", type=_url, help=where)
+
+    deeds = command("judge").add_subparsers(dest="deed", metavar="run", required=True, title="what it can do")
+    said = "run main.py against tests/1.in, 1.out and so on; exit code 1 if a case fails, 2 if it could not be run"
+    judge_run = deeds.add_parser(
+        "run", help=said, description=f"{said[0].upper()}{said[1:]}.", parents=[configured], allow_abbrev=False
+    )
+    judge_run.set_defaults(parser=judge_run)
+    judge_run.add_argument(
+        "folder", type=_path, nargs="?", default=".", metavar="FOLDER", help="where main.py is (default: here)"
+    )
+    judge_run.add_argument(
+        "--interpreter",
+        type=_program,
+        metavar="cpython|pypy|PATH",
+        help="what runs it (default: judge.interpreter of the settings)",
+    )
+    judge_run.add_argument(
+        "--jobs", type=_whole(1, 256), metavar="N", help="so many cases at once (default: one a core)"
+    )
+    judge_run.add_argument(
+        "--timeout",
+        type=_whole(1, LONGEST_TIMEOUT),
+        dest="timeout_ms",
+        metavar="MS",
+        help="milliseconds of CPU time for each case (default: judge.timeout_ms of the settings, or 2400)",
+    )
+    judge_run.add_argument("--compare", choices=get_args(CompareMode), help="how outputs are compared")
+    judge_run.add_argument(
+        "--case",
+        type=_whole(1, 999_999_999),
+        nargs="+",
+        action="extend",
+        default=[],
+        dest="cases",
+        metavar="N",
+        help="only these; FOLDER stands before it",
+    )
+    judge_run.add_argument("--json", action="store_true", help="what a page would be told: one message a line")
     return parser
 
 
@@ -281,7 +349,15 @@ def _file(text: str) -> Path | None:
     return None if text == "-" else _path(text)
 
 
+def _program(text: str) -> str:
+    if not text or not text.isprintable():
+        raise argparse.ArgumentTypeError("expected cpython, pypy, or the path of a Python")
+    return text
+
+
 def _room(text: str) -> str:
+    from codec.sidekick.recording import is_room  # here, for the sake of commands that know no Sidekick
+
     if not is_room(text):
         raise argparse.ArgumentTypeError(
             f"expected the name of a room, 1 to 64 letters, digits, hyphens or underscores, got {text!r}"
@@ -304,6 +380,15 @@ def _speed(text: str) -> float:
 
 def _seconds(text: str) -> float:
     return _number(text, "a number of seconds, such as 2")
+
+
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not (re.fullmatch(r"[0-9]{1,9}", text) and least <= int(text) <= most):
+            raise argparse.ArgumentTypeError(f"expected a whole number from {least} to {most}, got {text!r}")
+        return int(text)
+
+    return read
 
 
 def _number(text: str, expected: str) -> float:

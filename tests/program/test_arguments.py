@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from program import arguments, places
-from program.arguments import Backup, Check, Record, Replay, Serve, Tree
+from program.arguments import Backup, Check, JudgeRun, Record, Replay, Serve, Tree
 from program.trouble import Trouble
 from program.version import version
 
@@ -32,6 +32,20 @@ def replaying(
     return Replay(file, room, url=None, state_dir=HERE, speed=speed, max_pause=max_pause, loop=loop)
 
 
+def judging(folder: Path, cases: tuple[int, ...] = ()) -> JudgeRun:
+    return JudgeRun(
+        folder,
+        config=None,
+        overrides=(),
+        interpreter=None,
+        jobs=None,
+        timeout_ms=None,
+        compare=None,
+        cases=cases,
+        json=False,
+    )
+
+
 @pytest.mark.parametrize(
     ("line", "command"),
     [
@@ -54,6 +68,12 @@ def replaying(
         ("replay /r --speed 0", replaying(Path("/r"), speed=0.0)),
         ("replay /r --speed 2.5 --max-pause 1", replaying(Path("/r"), speed=2.5, max_pause=1.0)),
         ("replay /r --room copy --loop", replaying(Path("/r"), room="copy", loop=True)),
+        ("judge run /f", judging(Path("/f"))),
+        (
+            "judge run /f --interpreter pypy --jobs 2 --timeout 500 --compare float --config /c --set a.b=1 --json",
+            JudgeRun(Path("/f"), Path("/c"), ("a.b=1",), "pypy", 2, 500, compare="float", cases=(), json=True),
+        ),
+        ("judge run /f --case 3 1 --case 2 3", judging(Path("/f"), cases=(1, 2, 3))),
     ],
 )
 def test_a_command_line_is_a_value(line: str, command: arguments.Command) -> None:
@@ -121,6 +141,15 @@ def test_paths_are_absolute_and_know_the_home(monkeypatch: pytest.MonkeyPatch, t
         ("replay /r --room ''", "expected the name of a room"),
         ("replay -", "standard input needs --room, another than the one that is being recorded"),
         ("replay - --room copy --loop", "--loop needs a file: standard input can be read once only"),
+        ("judge", "required: run"),
+        ("judge rnu", "invalid choice: 'rnu' (choose from"),
+        ("judge run --case 0", "expected a whole number from 1 to 999999999, got '0'"),
+        ("judge run --case 1 folder", "expected a whole number from 1 to 999999999, got 'folder'"),
+        ("judge run --jobs 257", "expected a whole number from 1 to 256, got '257'"),
+        ("judge run --timeout 2s", "expected a whole number from 1 to 3600000, got '2s'"),
+        ("judge run --compare loosely", "invalid choice: 'loosely'"),
+        ("judge run --interpreter ''", "expected cpython, pypy, or the path of a Python"),
+        ("judge run --jsn", "'--jsn' is not understood; did you mean --json?"),
     ],
 )
 def test_wrong_usage_is_exit_code_2_and_a_sentence(
@@ -137,13 +166,26 @@ def test_wrong_usage_is_exit_code_2_and_a_sentence(
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("--help", ["serve", "tree", "check", "backup", "record", "replay", "examples:"]),
+        ("--help", ["serve", "tree", "check", "backup", "record", "replay", "judge", "examples:"]),
         ("serve --help", ["--ready-file FILE", "--strict", "--set SECTION.KEY=VALUE", "--log-format"]),
         ("tree --help", ["--watch", "--json", "--url URL", "--state-dir DIR"]),
         ("check --help", ["--config FILE"]),
         ("backup --help", ["FILE", "--force"]),
         ("record --help", ["ROOM", "FILE", "--force", "--max-bytes N", "--url URL", "--state-dir DIR"]),
         ("replay --help", ["FILE", "--room ROOM", "--speed N", "--max-pause SECONDS", "--loop"]),
+        ("judge --help", ["run", "tests/1.in"]),
+        (
+            "judge run --help",
+            [
+                "FOLDER",
+                "--interpreter cpython|pypy|PATH",
+                "--jobs N",
+                "--timeout MS",
+                "--compare",
+                "--case N",
+                "--json",
+            ],
+        ),
         ("--version", [f"troupe {version()}"]),
     ],
 )

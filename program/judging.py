@@ -1,0 +1,347 @@
+"""`troupe judge run`: the judge in the terminal, without a server.
+
+    judging              Judging: starts the run, shows what it reports, and ends with it
+    ├─ launcher          starts programs
+    └─ run               the same as the server's, with its cases below it
+
+What the judge is made of is given (`Means`): this file knows what is asked for in a terminal, and what is said there.
+
+    exit code    when
+    0            every case passed
+    1            a case failed
+    2            there was nothing to run, or nothing to run it with, or a case could not be judged
+    130          Ctrl-C; nothing is left running
+
+Rules
+  - The table comes once, when all is known, so that `| less` and `> file` have the same as a screen. Until then there
+    is a line that is rewritten, on a terminal only.
+  - `--json` has one message a line, as they come, in the words in which a page is told.
+"""
+
+import math
+import os
+import shutil
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TextIO
+
+import msgspec
+import trio
+
+from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Registry, Restart, Stage, Stop, Supervisor, run
+from codec.judge import RunComplete, RunReport, RunResult, RunSettings, write
+from codec.settings import Judge as JudgeSettings
+from program import signals
+from program.arguments import JudgeRun
+from program.scorecard import draw, sum_up, summary_of
+from program.status import Status
+from program.terminal import colours_wanted, is_terminal
+from program.trouble import Trouble
+
+BAR = 24
+MAIN = "main.py"
+NOT_JUDGED = 2
+
+
+class Found(Protocol):
+    @property
+    def cases(self) -> Mapping[int, object]: ...
+    @property
+    def has_main(self) -> bool: ...
+
+
+class Folders(Protocol):
+    """One problem's folder."""
+
+    def find(self, task: Sequence[str]) -> Awaitable[Found]: ...
+
+
+class Machine(Protocol):
+    def resolve(self, command: str) -> Awaitable[Path | None]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the judge must know to make a run."""
+
+    folders: Any
+    machine: Any
+    program: Sequence[str]
+    cwd: Path
+    indices: Sequence[int]
+    settings: RunSettings
+    report: ActorRef[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What the judge is made of."""
+
+    folders: Callable[[Path, str], Folders]
+    """A problem's folder, and the name of that of its tests."""
+    machine: Callable[[Path, Registry], Machine]
+    """Where commands are looked for, and where the launcher is known."""
+    launcher: Callable[[], ChildSpec]
+    run: Callable[[Wanted], Actor[Any]]
+    """It reports with messages that have a `result`, a RunResult."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """All that was asked for, settled; the interpreter is still as it was named."""
+
+    folder: Path
+    folders: Folders
+    interpreter: str
+    named: bool
+    """On the command line."""
+    cwd: Path
+    indices: tuple[int, ...]
+    settings: RunSettings
+
+    @property
+    def main(self) -> Path:
+        return self.folder / MAIN
+
+
+def judge(
+    command: JudgeRun, section: JudgeSettings, means: Means, out: TextIO | None = None, err: TextIO | None = None
+) -> int:
+    """The exit code."""
+    terminal = _Terminal(command, out or sys.stdout, err or sys.stderr)
+    return trio.run(_judge, command, section, means, terminal)
+
+
+def asked_for(command: JudgeRun, settings: RunSettings) -> RunSettings:
+    """The settings, with what the command line has otherwise."""
+    changes: dict[str, Any] = {}
+    match command.interpreter:
+        case None:
+            pass
+        case "cpython" | "pypy" as known:
+            changes["interpreter"] = known
+        case path:
+            changes |= {"interpreter": "cpython", "python_command": path}
+    if command.jobs is not None:
+        changes["jobs"] = command.jobs
+    if command.timeout_ms is not None:
+        changes["timeout_ms"] = command.timeout_ms
+    if command.compare is not None:
+        changes["compare"] = msgspec.structs.replace(settings.compare, mode=command.compare)
+    return msgspec.structs.replace(settings, **changes)
+
+
+async def _judge(command: JudgeRun, section: JudgeSettings, means: Means, terminal: "_Terminal") -> int:
+    """Trouble is raised outside of the nursery, which would make a group of it."""
+    trouble: Trouble | None = None
+    interrupted = False
+    stages: list[Stage] = []
+    orderly = trio.CancelScope()
+
+    def stop(signal: str) -> None:
+        nonlocal interrupted
+        interrupted = True
+        orderly.cancel()
+
+    def kill(signal: str) -> None:
+        for stage in stages:
+            if stage.root is not None:
+                stage.root.kill()
+
+    async with trio.open_nursery() as nursery:
+        await nursery.start(signals.listen, stop, kill)
+        try:
+            with orderly:
+                task = await _task(command, section, means)
+                judging = Judging(task, means, terminal)
+                spec = ChildSpec("judging", lambda: judging, start_timeout=math.inf, grace=math.inf)
+                terminal.begin(len(task.indices))
+                ended = await run(spec, on_stage=stages.append)
+                trouble = judging.trouble or _failed(ended)
+        except Trouble as found:
+            trouble = found
+        nursery.cancel_scope.cancel()
+    if trouble is not None and not interrupted:
+        terminal.clear()
+        raise trouble
+    terminal.end(interrupted=interrupted)
+    return signals.INTERRUPTED if interrupted else terminal.exit_code
+
+
+def _failed(ended: Stop) -> Trouble | None:
+    return None if ended.why.normal else Trouble(f"The judge has failed ({ended}). Run it again")
+
+
+async def _task(command: JudgeRun, section: JudgeSettings, means: Means) -> Task:
+    settings, tests_dir, folder = asked_for(command, section.run), section.tests_dir, command.folder
+    if not folder.is_dir():
+        raise Trouble(f"There is no folder {folder}. Name the one where {MAIN} is: troupe judge run FOLDER")
+    folders = means.folders(folder, tests_dir)
+    try:
+        found = await folders.find(())
+    except OSError as error:
+        raise Trouble(f"The tests in {folder / tests_dir} cannot be read: {error.strerror or error}") from None
+    if not found.has_main:
+        raise Trouble(f"There is no {MAIN} in {folder}. Write one, or name another folder: troupe judge run FOLDER")
+    if not found.cases:
+        raise Trouble(f"There are no tests in {folder / tests_dir}. Put some there, as 1.in and 1.out")
+    missing = [index for index in command.cases if index not in found.cases]
+    if missing:
+        raise Trouble(f"There is no case {missing[0]} in {folder / tests_dir}; there are {ranges(tuple(found.cases))}")
+    pypy = settings.interpreter == "pypy"
+    return Task(
+        folder=folder,
+        folders=folders,
+        interpreter=settings.pypy_command if pypy else settings.python_command,
+        named=command.interpreter not in (None, "cpython", "pypy"),
+        cwd=Path(section.workspace or Path.cwd()) if settings.run_cwd_mode == "workspace" else folder,
+        indices=command.cases or tuple(found.cases),
+        settings=settings,
+    )
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Ascending numbers as one would say them: 1 to 3, 5."""
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and found[-1][-1] == number - 1:
+            found[-1][1:] = [number]
+        else:
+            found.append([number])
+    return ", ".join(f"{each[0]} to {each[-1]}" if len(each) > 1 else str(each[0]) for each in found)
+
+
+class Judging(Supervisor):
+    """The root of the tree: has the task run, and hears of each case."""
+
+    def __init__(self, task: Task, means: Means, terminal: "_Terminal") -> None:
+        super().__init__([means.launcher()])
+        self.trouble: Trouble | None = None
+        """Why there was no run."""
+        self._task = task
+        self._means = means
+        self._terminal = terminal
+
+    async def started(self, kept: object | None) -> None:
+        await super().started(kept)
+        self.run_beside(self._begin)
+
+    async def handle(self, message: Any) -> None:
+        match message:
+            case object(result=RunResult() as result):
+                self._terminal.take(result)
+            case _:
+                await super().handle(message)
+
+    async def down(self, down: Down) -> None:
+        if not down.stop.why.normal:
+            self.trouble = _failed(down.stop)
+        self.finish()
+
+    async def _begin(self) -> None:
+        try:
+            self.monitor(await self._run())
+        except (Trouble, KernelError) as trouble:
+            self.trouble = trouble if isinstance(trouble, Trouble) else Trouble(f"Nothing could be run: {trouble}")
+            self.finish()
+
+    async def _run(self) -> ActorRef[Any]:
+        task = self._task
+        machine = self._means.machine(Path.cwd(), self.stage.registry)
+        interpreter = await machine.resolve(task.interpreter)
+        if interpreter is None:
+            raise Trouble(_missing(task))
+        wanted = Wanted(
+            folders=task.folders,
+            machine=machine,
+            program=(str(interpreter), str(task.main)),
+            cwd=task.cwd,
+            indices=task.indices,
+            settings=task.settings,
+            report=self.ref,
+        )
+        return await self.start_child(
+            ChildSpec(
+                "run",
+                lambda: self._means.run(wanted),
+                restart=Restart.TEMPORARY,
+                start_timeout=math.inf,
+                grace=math.inf,
+            )
+        )
+
+
+def _missing(task: Task) -> str:
+    if task.named:
+        return f"There is no Python that works at {task.interpreter!r}. Name another: cpython, pypy, or a path"
+    setting, install = "python_command", "Install Python"
+    if task.settings.interpreter == "pypy":
+        setting, install = "pypy_command", "Install it (Debian: apt install pypy3; macOS: brew install pypy3)"
+    name = "PyPy" if task.settings.interpreter == "pypy" else "Python"
+    return (
+        f"{name} was not found: there is no {task.interpreter!r} that works. {install}, name it with --interpreter "
+        f"PATH, or set judge.{setting} to its path"
+    )
+
+
+class _Terminal:
+    """What is shown of a run."""
+
+    def __init__(self, command: JudgeRun, out: TextIO, err: TextIO) -> None:
+        self._json = command.json
+        self._out = out
+        self._status = Status(err)
+        self._live = is_terminal(out) and not command.json
+        self._asked = 0
+        self._results: list[RunResult] = []
+        self._began = 0.0
+
+    @property
+    def exit_code(self) -> int:
+        if any(result.verdict == "IE" for result in self._results):
+            return NOT_JUDGED
+        return 0 if all(result.status == "pass" for result in self._results) else 1
+
+    def begin(self, asked: int) -> None:
+        self._asked = asked
+        self._began = trio.current_time()
+        self._show()
+
+    def take(self, result: RunResult) -> None:
+        self._results.append(result)
+        if self._json:
+            self._print(write(RunReport("all", result)).decode())
+        self._show()
+
+    def clear(self) -> None:
+        self._status.clear()
+
+    def end(self, *, interrupted: bool) -> None:
+        self._status.clear()
+        milliseconds = round((trio.current_time() - self._began) * 1000)
+        if self._json:
+            self._print(write(RunComplete("all", summary_of(self._results, milliseconds), None, interrupted)).decode())
+            return
+        width, colours = shutil.get_terminal_size().columns, colours_wanted(self._out)
+        if self._results:
+            self._print(draw(self._results, width=width, colours=colours) + "\n")
+        for line in sum_up(self._results, self._asked, milliseconds, width=width, colours=colours):
+            self._print(line)
+
+    def _show(self) -> None:
+        if not self._live:
+            return
+        done = len(self._results)
+        passed = sum(result.status == "pass" for result in self._results)
+        full = BAR * done // self._asked
+        self._status.show(f"{'█' * full}{'░' * (BAR - full)}  {done} of {self._asked} judged, {passed} passed")
+
+    def _print(self, text: str) -> None:
+        encoding = self._out.encoding or "utf-8"
+        try:
+            self._out.write(text.encode(encoding, "replace").decode(encoding) + "\n")
+            self._out.flush()
+        except BrokenPipeError:  # whoever reads, as `head` does, has read enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._out.fileno())

@@ -1,0 +1,86 @@
+"""What a run reports is heard before its end is, however busy those are who hear it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from actors.judge import Order, Run, limits
+from actors.kernel import Actor, ActorRef, ChildSpec, Down, Mailbox, Restart, Supervisor, run
+from codec.judge import Compare, RunResult, RunSettings, Stdin, Stdout
+
+
+class Folders:
+    async def read(self, task: Sequence[str], index: int, kind: str) -> bytes:
+        return b""
+
+    def case_paths(self, task: Sequence[str], index: int) -> tuple[Path, Path]:
+        return Path("in"), Path("out")
+
+
+@dataclass
+class Ran:
+    exit_code = 0
+    signal = stopped_for = None
+    cpu_seconds = wall_seconds = 0.0
+    peak_bytes = output_size = 0
+    contended = False
+    output = b""
+    errors = b"", b"", 0
+
+
+class Machine:
+    async def run(self, program: Sequence[str], **_: Any) -> Ran:
+        await trio.lowlevel.checkpoint()
+        return Ran()
+
+
+class Busy(Actor[Any]):
+    """Hears nothing until the gate is open."""
+
+    def __init__(self, gate: trio.Event) -> None:
+        self._gate = gate
+        self.heard: list[object] = []
+
+    async def handle(self, message: Any) -> None:
+        match message:
+            case ActorRef():
+                self.monitor(message)
+                await self._gate.wait()
+            case object(result=RunResult() as result):
+                self.heard.append((result.index, result.verdict))
+
+    async def down(self, down: Down) -> None:
+        self.heard.append(down.stop.why.value)
+
+
+async def test_no_result_is_overtaken_by_an_end() -> None:
+    gate = trio.Event()
+    busy = Busy(gate)
+    order = Order(
+        task=(),
+        program=("true",),
+        cwd=Path(),
+        indices=range(1, 6),
+        limits=limits(RunSettings(), None, None),
+        compare=Compare(),
+        jobs=2,
+        input=Stdin(),
+        output=Stdout(),
+    )
+    async with trio.open_nursery() as nursery:
+        root: ActorRef[Any] = await nursery.start(run, ChildSpec("top", Supervisor))
+        report = await root.start_child(ChildSpec("busy", lambda: busy, mailbox=partial(Mailbox, 1)))
+        folders: Any = Folders()  # no more of both than a run needs
+        machine: Any = Machine()
+        make = partial(Run, order, folders, machine, report)
+        report.tell(await root.start_child(ChildSpec("run", make, restart=Restart.TEMPORARY)))
+        await wait_all_tasks_blocked()
+        gate.set()
+        await wait_all_tasks_blocked()
+        assert busy.heard == [*((index, "AC") for index in range(1, 6)), "done"]
+        await root.stop()
