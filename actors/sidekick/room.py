@@ -204,11 +204,8 @@ class Room(Actor[RoomMessage]):
         waited = self._away.pop(peer_id, None)
         if waited is not None:
             waited.cancel()
-        lost = [
-            one
-            for one in self.members.values()
-            if one is not member and one.part is Part.HERO and one.announce is not None and one.announce.peer_id == peer_id
-        ]
+        heroes = [one for one in self.members.values() if one.part is Part.HERO]
+        lost = [one for one in heroes if one is not member and _owner(one) == peer_id]
         for one in lost:
             one.announce = None  # its end will be nobody's
         return waited is not None or bool(lost)
