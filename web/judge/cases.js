@@ -1,0 +1,89 @@
+/**
+ * <judge-cases>: the cases of the shown problem. `cases.show(panel, {blanks, onlyFailed})`.
+ * `move(1)`, `toggle()`, `step(1)` and `current` are for the keyboard: the case that has the focus, or had it last.
+ */
+
+import { HouseElement, h } from "../house/house.js";
+import "./case.js";
+
+class JudgeCases extends HouseElement {
+  #problem = null;
+  #items = new Map();
+  #last = null;
+
+  connected() {
+    this.listen(this, "focusin", ({ target }) => (this.#last = target.closest("judge-case")));
+  }
+
+  show(panel, { blanks, onlyFailed }) {
+    if (panel.id !== this.#problem) {
+      this.#problem = panel.id;
+      this.#items.clear();
+      this.#last = null;
+      this.replaceChildren();
+    }
+    const { problem, settings, results, stale, run, free } = panel;
+    const limits = limitsOf(problem, settings, this.#limits);
+    this.#limits = limits;
+    for (const [index, element] of this.#items) {
+      if (panel.cases.has(index)) continue;
+      element.remove();
+      this.#items.delete(index);
+    }
+    for (const [index, item] of panel.cases) {
+      const result = results.get(index) ?? null;
+      const waits = run !== null && run.wanted.has(index) && (stale.has(index) || !result);
+      const state = !waits ? "idle" : run.at === index ? "running" : "waiting";
+      const element = this.#item(index);
+      element.hidden = onlyFailed && result?.status === "pass" && !stale.has(index);
+      element.show({
+        item, result, state, limits, blanks, stale: stale.has(index), compare: settings.compare,
+        free: free && !problem.unsupported,
+      });
+    }
+  }
+
+  #limits = null;
+
+  /** The case that the keyboard is about; the first if there has been none. */
+  get current() {
+    const shown = [...this.children].filter((each) => !each.hidden);
+    return shown.includes(this.#last) ? this.#last : shown[0] ?? null;
+  }
+
+  move(by) {
+    const shown = [...this.children].filter((each) => !each.hidden);
+    const at = shown.indexOf(this.#last);
+    const next = at === -1 ? (by > 0 ? 0 : shown.length - 1) : Math.min(Math.max(at + by, 0), shown.length - 1);
+    shown[next]?.focus();
+  }
+
+  go(index) {
+    this.#items.get(index)?.focus();
+  }
+
+  toggle() {
+    this.current?.toggle();
+  }
+
+  fold(open) {
+    for (const element of this.#items.values()) element.toggle(open);
+  }
+
+  #item(index) {
+    if (this.#items.has(index)) return this.#items.get(index);
+    const element = h("judge-case", { "data-index": index });
+    this.#items.set(index, element);
+    this.append(element);
+    return element;
+  }
+}
+
+/** {time: ms, memory: MB or null}; the same object for as long as nothing changes. */
+function limitsOf({ timeLimit, memoryLimit }, { timeoutMs, memoryLimitMb }, before) {
+  const time = timeoutMs ?? timeLimit;
+  const memory = memoryLimitMb ?? memoryLimit ?? null;
+  return before?.time === time && before?.memory === memory ? before : { time, memory };
+}
+
+customElements.define("judge-cases", JudgeCases);

@@ -1,0 +1,87 @@
+/**
+ * <judge-controls>: run, cancel, how it stands, which interpreter. `controls.show(panel, {live, blanks, onlyFailed})`.
+ * Announces "runall", "runfailed", "cancel", "interpreter" with its name, "blanks", "onlyfailed", "gofailed".
+ */
+
+import { HouseElement, h, icon, mark, put, turn } from "../house/house.js";
+import { standing } from "./sentence.js";
+
+const INTERPRETERS = [["cpython", "CPython"], ["pypy", "PyPy"]];
+const MANY = 6; // cases, from which on it is worth while to see the failed ones alone
+
+class JudgeControls extends HouseElement {
+  #running = false;
+  #runSign = icon("play");
+  #runWord = h("span", {}, "Run all");
+  #run = h("button.run", { type: "button", onclick: () => this.announce(this.#running ? "cancel" : "runall") },
+    this.#runSign, this.#runWord);
+  #failedWord = h("span", {}, "Run failed");
+  #failedCount = h("b.badge");
+  #failed = h("button.failed", { type: "button", onclick: () => this.announce("runfailed") },
+    this.#failedWord, this.#failedCount);
+  #choices = INTERPRETERS.map(([value, word]) => {
+    const input = h("input", { type: "radio", name: "interpreter", value });
+    input.addEventListener("change", () => this.announce("interpreter", value));
+    return [input, h("label", {}, input, h("span", {}, word))];
+  });
+  #blanks = h("button.quiet", { type: "button", title: "Show all blanks", ariaLabel: "Show all blanks",
+    onclick: () => this.announce("blanks") }, icon("pilcrow"));
+  #onlyFailed = h("button", { type: "button", onclick: () => this.announce("onlyfailed") }, "Only failed");
+  #sign = icon("ring");
+  #text = h("span.text");
+  #go = h("button.link", { type: "button", onclick: () => this.announce("gofailed") }, "");
+  #said = h("p.unseen", { role: "status" });
+  #fill = h("span.fill");
+  #bar = h("div.progress", { role: "progressbar", ariaLabel: "Cases run" }, this.#fill);
+
+  build() {
+    const interpreters = h("div.interpreters", { role: "radiogroup", ariaLabel: "Interpreter" },
+      ...this.#choices.map(([, label]) => label));
+    const buttons = h("div.buttons", {}, this.#run, this.#failed, h("span.space"), interpreters);
+    const standing = h("div.standing", {}, this.#sign, this.#text, this.#go, h("span.space"), this.#onlyFailed,
+      this.#blanks);
+    this.append(buttons, standing, this.#said, this.#bar);
+  }
+
+  show(panel, { live, blanks, onlyFailed }) {
+    this.hidden = !panel.problem;
+    if (!panel.problem) return;
+    const { problem, settings, run, failed, results, cases } = panel;
+    const able = live && !problem.unsupported && cases.size > 0;
+    this.#running = run !== null;
+    turn(this.#runSign, this.#running ? "block" : "play");
+    put(this.#runWord, this.#running ? "Cancel" : "Run all");
+    mark(this.#run, "data-running", this.#running ? "" : null);
+    this.#run.disabled = this.#running ? !live : !able;
+    this.#failed.disabled = !able || this.#running || failed.length === 0;
+    put(this.#failedCount, failed.length ? String(failed.length) : "");
+    for (const [input] of this.#choices) {
+      input.checked = input.value === settings.interpreter;
+      input.disabled = !live;
+    }
+    mark(this.#blanks, "aria-pressed", String(blanks));
+    const mixed = failed.length > 0 && failed.length < results.size;
+    this.#onlyFailed.hidden = cases.size < MANY || !(mixed || onlyFailed);
+    mark(this.#onlyFailed, "aria-pressed", String(onlyFailed));
+    this.#showStanding(panel);
+  }
+
+  #showStanding(panel) {
+    const { tone, text, said, done, total } = standing(panel);
+    turn(this.#sign, { idle: "ring", info: "half", good: "check", bad: "cross" }[tone]);
+    mark(this, "data-tone", tone);
+    put(this.#text, text);
+    put(this.#said, said);
+    const first = panel.failed.find((index) => !panel.stale.has(index));
+    this.#go.hidden = first === undefined || panel.cases.size < 3;
+    put(this.#go, `to case ${first}`);
+    this.#go.ariaLabel = `Go to the first failed case, ${first}`;
+    mark(this.#bar, "data-running", this.#running ? "" : null);
+    mark(this.#bar, "aria-hidden", this.#running ? null : "true");
+    mark(this.#bar, "aria-valuemax", total);
+    mark(this.#bar, "aria-valuenow", done);
+    this.#fill.style.transform = `scaleX(${total ? done / total : 0})`;
+  }
+}
+
+customElements.define("judge-controls", JudgeControls);

@@ -1,0 +1,201 @@
+/**
+ * The judge's page: one problem, its cases, and what became of them.
+ *
+ *   socket -> panel (what is known) -> elements          what a person wants -> socket
+ *
+ * A message is folded into the panel when it comes, and drawn with the next frame; elements write only what differs.
+ * What is asked of the server changes nothing here before the server says so, except for the interpreter's switch,
+ * which would else seem stuck.
+ */
+
+import { LiveSocket, beside, icon, mark, put } from "../house/house.js";
+import { listenToKeys } from "./keys.js";
+import { Panel } from "./panel.js";
+import { showSign } from "./sign.js";
+import "./cases.js";
+import "./controls.js";
+import "./notices.js";
+import "./problem.js";
+import "./problems.js";
+import "./settings.js";
+import "./welcome.js";
+
+const $ = (selector) => document.querySelector(selector);
+const bar = $("house-bar");
+const cases = $("judge-cases");
+const controls = $("judge-controls");
+const interrupted = $(".interrupted");
+const listButton = $("button.list");
+const none = $("house-empty.none");
+const notices = $("judge-notices");
+const problems = $("judge-problems");
+const settings = $("judge-settings");
+const desk = $(".desk");
+
+const NARROW = matchMedia("(max-width: 48rem)");
+const panel = new Panel();
+const view = { blanks: false, onlyFailed: false };
+let listOpen = !NARROW.matches;
+let shown = null;
+
+// --- drawing
+
+let frame = null;
+
+function draw() {
+  frame ??= requestAnimationFrame(() => {
+    frame = null;
+    drawNow();
+  });
+}
+
+function drawNow() {
+  const { problem, problems: known } = panel;
+  const live = socket.state === "live";
+  if (panel.id !== shown) {
+    shown = panel.id;
+    desk.scrollTop = 0;
+    view.onlyFailed = false;
+  }
+  if (panel.failed.length === 0) view.onlyFailed = false;
+  problems.hidden = !listOpen || known.length === 0;
+  listButton.hidden = known.length === 0;
+  mark(listButton, "aria-expanded", String(listOpen));
+  problems.show(panel);
+  $("judge-problem").show(problem, panel.settings);
+  controls.show(panel, { ...view, live });
+  drawRemarks(panel);
+  if (problem) cases.show(panel, view);
+  cases.hidden = !problem;
+  settings.show(panel);
+  $("judge-welcome").show(panel);
+  showSign(panel);
+}
+
+function drawRemarks({ problem, told, cases: items, interrupted: broken }) {
+  interrupted.hidden = !broken;
+  const sentence = "The server was stopped in the middle of this run. What it had judged by then is kept.";
+  put(interrupted, broken ? sentence : "");
+  none.hidden = told && (!problem || items.size > 0);
+  if (!told) none.say("Connecting…", "The problem comes with the server's first message.");
+  else if (problem && items.size === 0) {
+    const folder = problem.testsDir;
+    const hint = `Put an input and its output as 1.in and 1.out into ${folder}, or send the problem again.`;
+    none.say("This problem has no cases.", hint);
+  }
+}
+
+// --- what the server says
+
+const socket = new LiveSocket(beside("panel"), { opening: () => ({ type: "ui/requestInit" }) });
+socket.addEventListener("message", ({ detail }) => {
+  panel.hear(detail);
+  if (detail.type === "notice") tell(detail.level, detail.message);
+  draw();
+});
+socket.addEventListener("state", () => {
+  bar.connection = socket.state;
+  if (socket.state !== "live") panel.unask();
+  draw();
+});
+bar.connection = socket.state;
+$("house-banner").socket = socket;
+
+function tell(level, message) {
+  if (level === "error" && settings.refuse(message)) return;
+  notices.add(level, message);
+}
+
+// --- what a person wants
+
+function say(message) {
+  if (socket.send(message)) return true;
+  notices.add("warn", "There is no connection to the server: nothing has been done.");
+  return false;
+}
+
+function run(indices, message) {
+  const { problem, id } = panel;
+  if (!problem || !indices.length) return;
+  if (problem.unsupported) notices.add("warn", problem.unsupported);
+  else if (panel.run) notices.add("info", "A run is under way. Press c to cancel it.");
+  else if (panel.free && say({ ...message, problemId: id })) panel.ask(indices);
+  draw();
+}
+
+function runOne(index) {
+  if (panel.cases.has(index)) run([index], { type: "ui/runOne", index });
+}
+
+const WISHES = {
+  runall: () => run([...panel.cases.keys()], { type: "ui/runAll" }),
+  runfailed: () => run(panel.failed, { type: "ui/runAll", indices: panel.failed }),
+  runone: runOne,
+  runnumber: (key) => runOne(Number(key)),
+  runcurrent: () => cases.current && runOne(cases.current.index),
+  cancel: () => panel.run && say({ type: "ui/cancel", problemId: panel.id }),
+  interpreter: (interpreter) => {
+    if (say({ type: "ui/switchInterpreter", interpreter })) panel.settings = { ...panel.settings, interpreter };
+  },
+  setting: (change) => say({ type: "ui/updateSettings", settings: change }),
+  open: (id) => {
+    if (id !== panel.id) say({ type: "ui/openProblem", id });
+    if (NARROW.matches) listOpen = false;
+  },
+  whole: (index) => say({ type: "ui/requestCase", index, problemId: panel.id }),
+  clip: copy,
+
+  next: () => cases.move(1),
+  previous: () => cases.move(-1),
+  toggle: () => cases.toggle(),
+  fold: () => cases.fold(![...cases.children].some((each) => each.isOpen)),
+  gofailed: () => panel.failed.length && cases.go(panel.failed[0]),
+  nextdifference: () => cases.current?.step(1),
+  previousdifference: () => cases.current?.step(-1),
+  blanks: () => (view.blanks = !view.blanks),
+  onlyfailed: () => (view.onlyFailed = !view.onlyFailed),
+  nextproblem: () => problems.step(1),
+  previousproblem: () => problems.step(-1),
+  list: () => (listOpen = !listOpen),
+  search: seek,
+  settings: () => settings.open(),
+  help: () => $("judge-keys").open(),
+  redraw: () => undefined,
+};
+
+/** What elements announce; the rest is for the keyboard alone. */
+const ANNOUNCED = [
+  "runall", "runfailed", "runone", "cancel", "interpreter", "setting", "open", "whole", "clip", "gofailed", "blanks",
+  "onlyfailed", "redraw",
+];
+
+function act(wish, detail) {
+  WISHES[wish](detail);
+  draw();
+}
+
+for (const wish of ANNOUNCED) document.addEventListener(wish, ({ detail }) => act(wish, detail));
+for (const name of ["list", "settings", "help"]) {
+  const button = $(`button.${name}`);
+  button.append(icon({ list: "list", settings: "sliders", help: "help" }[name]));
+  button.addEventListener("click", () => act(name));
+}
+listenToKeys(act);
+
+function seek() {
+  listOpen = true;
+  drawNow();
+  problems.seek();
+}
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    notices.add("info", "Copied.");
+  } catch {
+    // A webview may refuse its clipboard to scripts.
+    notices.add("warn", "The browser does not let the page copy: select the text and press Ctrl+C or ⌘C.");
+  }
+}
+
+draw();

@@ -1,0 +1,69 @@
+/**
+ * The keyboard: one table, from which the page acts and <judge-keys> explains. No key does anything while somebody
+ * types, while a dialog is open, or with Ctrl, Alt or the like, which belong to the browser and the editor.
+ */
+
+import { HouseElement, h, icon } from "../house/house.js";
+
+/** [keys, how they are written, the wish in judge.js, what it does]. */
+export const KEYS = [
+  [["r"], "r", "runall", "Run all cases"],
+  [["f"], "f", "runfailed", "Run the failed cases"],
+  [["x"], "x", "runcurrent", "Run this case"],
+  [["1", "2", "3", "4", "5", "6", "7", "8", "9"], "1 … 9", "runnumber", "Run case 1 … 9"],
+  [["c", "Escape"], "c Esc", "cancel", "Cancel the run"],
+  [["j"], "j", "next", "Next case"],
+  [["k"], "k", "previous", "Previous case"],
+  [["Enter"], "Enter", "toggle", "Unfold or fold the case"],
+  [["o"], "o", "fold", "Fold or unfold all cases"],
+  [["g"], "g", "gofailed", "Go to the first failed case"],
+  [["n"], "n", "nextdifference", "Next difference in this case"],
+  [["p"], "p", "previousdifference", "Previous difference"],
+  [["w"], "w", "blanks", "Show all blanks"],
+  [["]"], "]", "nextproblem", "Next problem"],
+  [["["], "[", "previousproblem", "Previous problem"],
+  [["b"], "b", "list", "Show or hide the list of problems"],
+  [["/"], "/", "search", "Search the problems"],
+  [["s"], "s", "settings", "Settings"],
+  [["?"], "?", "help", "This list"],
+];
+
+const actions = new Map(KEYS.flatMap(([keys, , action]) => keys.map((key) => [key, action])));
+const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";
+
+/** Calls `act(action, key)` for each key that means something. */
+export function listenToKeys(act) {
+  document.addEventListener("keydown", (event) => {
+    const { key, target, ctrlKey, metaKey, altKey, defaultPrevented, repeat } = event;
+    if (ctrlKey || metaKey || altKey || defaultPrevented) return;
+    // Chromium 156: until the next frame the focus stays in a field of a dialog that has just been closed.
+    const typing = target.closest?.(TYPING)?.checkVisibility();
+    if (typing || document.querySelector("dialog[open]")) return;
+    if (key === "Enter" && target.closest?.("button, a, label")) return;
+    const action = actions.get(key);
+    if (!action || (repeat && !["j", "k", "n", "p"].includes(key))) return;
+    event.preventDefault();
+    act(action, key);
+  }, { capture: true }); // before the search field, which takes `/` for itself even where it is hidden
+}
+
+class JudgeKeys extends HouseElement {
+  #dialog = h("dialog", { ariaLabel: "Keyboard" });
+
+  build() {
+    const close = h("button.quiet", { type: "button", title: "Close", ariaLabel: "Close",
+      onclick: () => this.#dialog.close() }, icon("cross"));
+    const rows = KEYS.map(([, written, , sentence]) => h("div", {},
+      h("dt", {}, ...written.split(" ").map((key) => (key === "…" ? " … " : h("kbd", {}, key)))),
+      h("dd", {}, sentence)));
+    this.#dialog.append(h("header", {}, h("h2", {}, "Keyboard"), close), h("dl", {}, ...rows));
+    this.#dialog.addEventListener("click", (event) => event.target === this.#dialog && this.#dialog.close());
+    this.append(this.#dialog);
+  }
+
+  open() {
+    this.#dialog.showModal();
+  }
+}
+
+customElements.define("judge-keys", JudgeKeys);

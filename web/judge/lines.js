@@ -1,0 +1,123 @@
+/**
+ * <judge-lines>: a text of any length, of which only the lines in sight are in the document.
+ * `lines.show({count, row, reveal})`: `row(i)` makes the element of line i, `reveal` is the line to bring into sight.
+ * `one.join(other)`: two that scroll together.
+ *
+ * Rules
+ *   - All lines are equally high and none is wrapped, so what is in sight is arithmetic.
+ *   - A text of a few screens is in the document as a whole, so that it can be searched and selected.
+ *   - Nothing is drawn before it is in sight: a case outside of the window costs nothing.
+ */
+
+import { HouseElement, h, mark } from "../house/house.js";
+
+const WHOLE = 120; // lines that are simply all drawn
+const MARGIN = 30; // lines drawn beyond either edge, so that a short scroll finds them there
+
+class JudgeLines extends HouseElement {
+  #count = 0;
+  #row = null;
+  #height = 20;
+  #drawn = [0, 0];
+  #reveal = null;
+  #others = new Set();
+  #told = null; // where another has scrolled this one to
+  #sheet = h("div.sheet");
+  #window = h("div.window");
+  #inSight = false;
+  #resize = new ResizeObserver(() => this.#inSight && this.#measure());
+  #sight = new IntersectionObserver((news) => {
+    this.#inSight = news.at(-1).isIntersecting;
+    if (this.#inSight) this.#measure();
+  });
+
+  build() {
+    mark(this, "role", "group");
+    this.#sheet.append(this.#window);
+    this.append(this.#sheet);
+    this.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+  }
+
+  connected() {
+    this.#resize.observe(this);
+    this.#sight.observe(this);
+  }
+
+  disconnected() {
+    this.#resize.disconnect();
+    this.#sight.disconnect();
+  }
+
+  show({ count, row, reveal = null }) {
+    this.#count = count;
+    this.#row = row;
+    this.#drawn = [0, 0];
+    this.#reveal = reveal;
+    this.#window.replaceChildren();
+    this.#sheet.style.height = `${count * this.#height}px`;
+    if (this.#inSight) this.#measure();
+  }
+
+  join(other) {
+    this.#others.add(other);
+  }
+
+  /** Scrolls so that line `at` stands in the upper part, and the first difference in it is in sight. */
+  reveal(at) {
+    const top = at * this.#height;
+    const room = this.clientHeight;
+    if (top < this.scrollTop + this.#height || top + 2 * this.#height > this.scrollTop + room) {
+      this.scrollTop = top - Math.floor(room / 3);
+    }
+    this.#draw();
+    const found = this.#window.children[at - this.#drawn[0]]?.querySelector("mark");
+    if (!found) return;
+    const left = found.offsetLeft;
+    const right = this.scrollLeft + this.clientWidth;
+    if (left < this.scrollLeft || left + 40 > right) this.scrollLeft = left - this.clientWidth / 3;
+  }
+
+  #measure() {
+    const height = parseFloat(getComputedStyle(this.#sheet).lineHeight);
+    if (height !== this.#height) {
+      this.#height = height;
+      this.#sheet.style.height = `${this.#count * height}px`;
+      this.#drawn = [0, 0];
+    }
+    if (!this.clientHeight) return;
+    this.#draw();
+    if (this.#reveal !== null) this.reveal(this.#reveal);
+    this.#reveal = null;
+    this.tabIndex = this.scrollHeight > this.clientHeight || this.scrollWidth > this.clientWidth ? 0 : -1;
+  }
+
+  #draw() {
+    if (!this.#row) return;
+    const top = Math.floor(this.scrollTop / this.#height);
+    const bottom = Math.ceil((this.scrollTop + this.clientHeight) / this.#height);
+    const all = this.#count <= WHOLE;
+    const [first, last] = this.#drawn;
+    if (last > first && first <= top && last >= Math.min(bottom, this.#count)) return;
+    const from = all ? 0 : Math.max(0, top - MARGIN);
+    const to = all ? this.#count : Math.min(this.#count, bottom + MARGIN);
+    this.#drawn = [from, to];
+    this.#window.style.transform = `translateY(${from * this.#height}px)`;
+    this.#window.replaceChildren(...Array.from({ length: to - from }, (_, at) => this.#row(from + at)));
+  }
+
+  #scrolled() {
+    this.#draw();
+    const place = `${this.scrollTop} ${this.scrollLeft}`;
+    if (place === this.#told) return;
+    for (const other of this.#others) other.#follow(this.scrollTop, this.scrollLeft);
+  }
+
+  #follow(top, left) {
+    this.scrollTop = top;
+    this.scrollLeft = left;
+    this.#told = `${this.scrollTop} ${this.scrollLeft}`;
+    this.#draw();
+  }
+}
+
+customElements.define("judge-lines", JudgeLines);

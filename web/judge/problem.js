@@ -1,0 +1,58 @@
+/** <judge-problem>: what the shown problem is called, where it comes from and what its limits are. */
+
+import { HouseElement, format, h, icon, mark, put, safeLink } from "../house/house.js";
+
+class JudgeProblem extends HouseElement {
+  #name = h("h1");
+  #group = h("span.group");
+  #link = h("a", { target: "_blank", rel: "noopener noreferrer" });
+  #linkWord = h("span");
+  #limits = h("span.limits");
+  #file = h("button.link.file", { type: "button" });
+  #why = h("p.unsupported", {}, icon("alarm"));
+  #whyWord = h("span");
+
+  build() {
+    this.#link.append(this.#linkWord, icon("out"));
+    this.#why.append(this.#whyWord);
+    this.append(this.#name, h("p.about", {}, this.#group, this.#link, this.#limits, this.#file), this.#why);
+  }
+
+  show(problem, settings) {
+    this.hidden = !problem;
+    if (!problem) return;
+    const { name, group, contestId, url, mainPath, unsupported } = problem;
+    put(this.#name, name);
+    put(this.#group, group || contestId);
+    const href = safeLink(url);
+    this.#link.hidden = !href;
+    mark(this.#link, "href", href);
+    if (href) put(this.#linkWord, new URL(href).hostname.replace(/^www\./, ""));
+    put(this.#limits, limits(problem, settings).join(" · "));
+    this.#file.hidden = !mainPath;
+    if (mainPath) {
+      put(this.#file, mainPath.split(/[\\/]/).at(-1));
+      this.#file.title = `Copy ${mainPath}`;
+      this.#file.ariaLabel = `Copy the path of ${this.#file.textContent}`;
+      this.#file.onclick = () => this.announce("clip", mainPath);
+    }
+    this.#why.hidden = !unsupported;
+    put(this.#whyWord, unsupported ?? "");
+  }
+}
+
+function limits({ timeLimit, memoryLimit, input, output, testType, interactive }, { timeoutMs, memoryLimitMb }) {
+  const memory = memoryLimitMb ?? memoryLimit;
+  return [
+    timeoutMs ? `stopped after ${seconds(timeoutMs)}` : seconds(timeLimit),
+    memory ? `${format.count(memory)} MB` : null,
+    testType === "multiNumber" ? "several tests in one input" : null,
+    input?.type === "file" ? `reads ${input.fileName}` : null,
+    output?.type === "file" ? `writes ${output.fileName}` : null,
+    interactive ? "interactive" : null,
+  ].filter(Boolean);
+}
+
+const seconds = (ms) => (ms % 100 === 0 ? `${ms / 1000} s` : `${format.count(ms)} ms`);
+
+customElements.define("judge-problem", JudgeProblem);

@@ -1,0 +1,60 @@
+/**
+ * One line of a text as it is shown, with its blanks made visible.
+ *
+ * The signs for blanks are drawn by the stylesheet over the true characters, so what is selected and copied is what the
+ * program wrote. A character that nobody can see (a carriage return, a no-break space, a mark that turns the writing
+ * round) is always shown by its number.
+ */
+
+import { h } from "../house/house.js";
+
+const LONGEST = 4_000; // characters of a line that are shown; a browser lays out one endless line very slowly
+const BEFORE = 200; // characters before the first difference, if that lies far out
+const ODD = "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u00a0\\u00ad\\u061c\\u200b-\\u200f\\u2028-\\u202f\\u205f-\\u206f" +
+  "\\u3000\\ufeff";
+const PIECES = new RegExp(`( +)|(\\t)|([${ODD}])|[^ \\t${ODD}]+`, "g");
+
+/**
+ * `stretches` [[from, to]] are marked as differing; `blanks` says whether all blanks are shown or only those at the end
+ * of the line. Returns nodes.
+ */
+export function written(text, { stretches = [], blanks = false } = {}) {
+  const far = stretches[0]?.[0] ?? 0;
+  const from = text.length > LONGEST && far > LONGEST - BEFORE ? far - BEFORE : 0;
+  const to = Math.min(text.length, from + LONGEST);
+  const shownFrom = blanks ? 0 : text.trimEnd().length;
+  const nodes = [];
+  if (from > 0) nodes.push(left(from));
+  let at = from;
+  for (const [begin, end] of stretches) {
+    if (end <= at || begin >= to) continue;
+    nodes.push(...plain(text, at, Math.max(at, begin), shownFrom));
+    nodes.push(h("mark.differs", {}, ...plain(text, Math.max(at, begin), Math.min(end, to), 0)));
+    at = Math.min(end, to);
+  }
+  nodes.push(...plain(text, at, to, shownFrom));
+  if (to < text.length) nodes.push(left(text.length - to));
+  return nodes;
+}
+
+function left(count) {
+  return h("span.left", {}, `… ${count.toLocaleString("en")} more characters `);
+}
+
+const numberOf = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+
+function plain(text, from, to, shownFrom) {
+  const nodes = [];
+  const add = (node) => {
+    if (typeof node === "string" && typeof nodes.at(-1) === "string") nodes.push(nodes.pop() + node);
+    else nodes.push(node);
+  };
+  for (const { 0: found, 1: spaces, 2: tab, 3: odd, index } of text.slice(from, to).matchAll(PIECES)) {
+    const shown = from + index >= shownFrom;
+    if (odd) add(h("span.odd", { "data-sign": numberOf(odd) }, odd));
+    else if (spaces && shown) add(h("span.blank", { "data-sign": "·".repeat(spaces.length) }, spaces));
+    else if (tab && shown) add(h("span.blank", { "data-sign": "→" }, tab));
+    else add(found);
+  }
+  return nodes;
+}
