@@ -12,6 +12,7 @@ Everything here blocks: call it in a thread.
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -23,6 +24,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
+_DRAFT = re.compile(r"\.([0-9]{1,9})-[0-9a-f]{12}\.draft", re.ASCII)
 NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EXDEV)
 """What a file system says that has no links, as FAT."""
 
@@ -119,6 +121,7 @@ class Rooted:
     def write_new(self, names: Names, files: Mapping[str, bytes]) -> None:
         """New files in one folder, in this order. One that exists is left as it is, and raises FileExistsError."""
         with self.folder(names, create=True) as here:
+            _sweep(here)
             for name, content in files.items():
                 check_name(name)
                 _write_new(here, name, content)
@@ -128,6 +131,25 @@ class Rooted:
 def check_name(name: str) -> None:
     if not name or name in (".", "..") or "/" in name or "\0" in name or len(os.fsencode(name)) > LONGEST_NAME:
         raise NotPlain(f"{name[:80]!r} is no name of a file or folder")
+
+
+def _sweep(here: int) -> None:
+    """Away with the drafts of those that were killed while they wrote."""
+    for name in os.listdir(here):
+        if (draft := _DRAFT.fullmatch(name)) and not lives(int(draft[1])):
+            with suppress(OSError):  # somebody else was quicker; or it is no plain file, and not ours
+                os.unlink(name, dir_fd=here)
+
+
+def lives(pid: int) -> bool:
+    """Whether there is such a process."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it is somebody else's
+        return True
+    return True
 
 
 def _write_new(here: int, name: str, content: bytes) -> None:

@@ -8,6 +8,7 @@ number is taken. Everything that touches the disk happens in threads, a few at a
 """
 
 import functools
+import os
 import re
 import shutil
 import tempfile
@@ -20,7 +21,7 @@ from typing import TypeVar
 import trio
 
 from codec.judge import fingerprint
-from transports.rooted import Entry, Rooted
+from transports.rooted import Entry, Rooted, lives
 
 T = TypeVar("T")
 
@@ -72,6 +73,7 @@ class TaskFolders:
         self._head = head_bytes
         self._threads = trio.CapacityLimiter(THREADS)
         self._known: dict[tuple[str, ...], tuple[Entry, Text]] = {}
+        self._swept = False
 
     @property
     def root(self) -> Path:
@@ -166,7 +168,10 @@ class TaskFolders:
             self._root.write_new(task, {MAIN: TEMPLATE if not self._template else Path(self._template).read_bytes()})
 
     def _lay_out(self, task: tuple[str, ...], index: int, input_name: str | None) -> Path:
-        folder = Path(tempfile.mkdtemp(prefix="troupe-judge-"))
+        if not self._swept:
+            self._swept = True
+            _sweep(Path(tempfile.gettempdir()))
+        folder = Path(tempfile.mkdtemp(prefix=f"troupe-judge-{os.getpid()}-"))
         try:
             if input_name is not None:
                 with (
@@ -178,6 +183,14 @@ class TaskFolders:
             shutil.rmtree(folder, ignore_errors=True)
             raise
         return folder
+
+
+def _sweep(place: Path) -> None:
+    """Away with the private folders of servers that were killed."""
+    for folder in place.glob("troupe-judge-*-*"):
+        number = folder.name.split("-")[2]
+        if number.isdecimal() and not lives(int(number)):
+            shutil.rmtree(folder, ignore_errors=True)  # it may be somebody else's
 
 
 class PrivateFolder:

@@ -220,11 +220,11 @@ ShelfMessage = PlaceFor | Changed | Came | Looks | ChangeSettings | SettingsNow 
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """It was posted, for the first time or again. Answered when all is on the disk; fails with a sentence."""
+    """It was posted, for the first time or again. Answered when all is on the disk; fails with the OSError if not."""
 
     task: Task
     place: Place
-    reply: Reply[None]
+    reply: Reply[Listed]
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,14 @@ def wanted(task: Task, names: Names, found: Found, folders: Folders, indices: tu
 
 
 def order(
-    task: Task, names: Names, indices: list[int], settings: RunSettings, interpreter: Path, folders: Folders, cores: int
+    task: Task,
+    names: Names,
+    found: Found,
+    indices: list[int],
+    settings: RunSettings,
+    interpreter: Path,
+    folders: Folders,
+    cores: int,
 ) -> Order:
     return Order(
         task=names,
@@ -48,6 +55,7 @@ def order(
         jobs=settings.jobs or cores,
         input=task.input,
         output=task.output,
+        expected={index: found.cases[index][1] for index in indices},
     )
 
 

@@ -54,6 +54,7 @@ from actors.judge.telling import summary, told, told_case
 from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Restart, Stop, Timer, Why
 from actors.store import StoreError
 from codec.judge import (
+    Listed,
     Notice,
     RunComplete,
     Running,
@@ -146,11 +147,9 @@ class Problem(Actor[ProblemMessage]):
         match message:
             case Arrived(task, place, reply):
                 try:
-                    await self._arrived(task, place)
+                    reply.set(await self._arrived(task, place))
                 except OSError as error:
                     reply.fail(error)
-                else:
-                    reply.set(None)
             case Opened(panel, anew):
                 await self._opened(panel, anew=anew)
             case Left(panel):
@@ -181,7 +180,7 @@ class Problem(Actor[ProblemMessage]):
 
     # -- what is posted
 
-    async def _arrived(self, task: Task, place: Place) -> None:
+    async def _arrived(self, task: Task, place: Place) -> Listed:
         found = await self._folders.find(self._names)
         known = {index: Pair(given.digest, wanted.digest) for index, (given, wanted) in found.cases.items()}
         await self._folders.add(self._names, plan(known, task.tests, found.highest))
@@ -196,9 +195,9 @@ class Problem(Actor[ProblemMessage]):
             summary=self._summary,
         )
         await self._keep(self._kept)
-        await self.stage.registry.get(SHELF).send(Changed(self._kept.listed, arrived=True))
         self._tell(StateUpdate(self._told()))
         self._look_around()
+        return self._kept.listed
 
     def _only_a_folder(self) -> Kept:
         contest_id, task_id = self._names
@@ -303,7 +302,7 @@ class Problem(Actor[ProblemMessage]):
         interpreter = await self._machine.resolve(ordering.command(settings))
         if interpreter is None:
             raise NotNow(ordering.missing(settings))
-        return ordering.order(self._task, self._names, wanted, settings, interpreter, self._folders, self._cores)
+        return ordering.order(self._task, self._names, found, wanted, settings, interpreter, self._folders, self._cores)
 
     async def _mark_run(self) -> None:
         """Beside the run, which need not wait for the disk. Without a mark nobody is told that it was interrupted."""

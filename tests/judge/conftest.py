@@ -8,7 +8,9 @@ import pytest
 
 from actors.kernel.testing import run_in_virtual_time
 from actors.store import StateDirectory
+from tests.house.running import server
 from tests.judge.kit import judging
+from tests.judge.port import Port
 
 
 @pytest.hookimpl(trylast=True)
@@ -26,3 +28,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def directory(tmp_path: Path) -> Iterator[StateDirectory]:
     with StateDirectory.claim(tmp_path / "state") as directory:
         yield directory
+
+
+@pytest.fixture(scope="package")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Port]:
+    """One server for all tests that do not end it; each has its own task."""
+    folder = tmp_path_factory.mktemp("judge")
+    with server(folder, "--set", f"judge.workspace={folder}/workspace", "--set", "judge.jobs=2") as house:
+        yield Port(house.ready(), folder / "workspace")
+        assert house.stop() == 0, house.said

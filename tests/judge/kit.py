@@ -23,7 +23,7 @@ from actors.judge.verdicts import Excess
 from actors.kernel import ActorRef, ChildSpec, PeerGone
 from actors.kernel.testing import House, Log, staged
 from actors.store import STORE, Inline, StateDirectory, Store
-from codec.judge import RunSettings
+from codec.judge import SHOWN, RunSettings
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -54,15 +54,19 @@ def post(task: str = "abc1/abc1_a", *samples: tuple[str, str], **fields: Any) ->
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    head: bytes
+    content: bytes
+
+    @property
+    def head(self) -> bytes:
+        return self.content[:SHOWN]
 
     @property
     def size(self) -> int:
-        return len(self.head)
+        return len(self.content)
 
     @property
     def digest(self) -> bytes:
-        return sha256(self.head).digest()
+        return sha256(self.content).digest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,22 @@ async def test_a_few_are_written_at_once_and_the_others_wait(directory: StateDir
         assert len(folders.files) == 140
 
 
+async def test_a_page_follows_what_was_posted_first_and_not_what_was_written_first(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        page = await court.page()
+        slow = court.folders.gates["add"] = trio.Event()
+        await court.desk.receive(post(A, batch={"id": "b", "size": 2}))
+        await court.settled()
+        del court.folders.gates["add"]
+        await court.take_in(B, batch={"id": "b", "size": 2})
+        assert ("abc1", "abc1_b", "tests", "1.in") in court.folders.files
+        assert not page.all("state/update")
+        slow.set()
+        await court.settled()
+        assert [said["problem"]["id"] for said in page.all("state/update")] == [A]
+        assert [problem["id"] for problem in (await page.heard("state/problems"))["problems"]] == [A, B]
+
+
 async def test_more_posts_than_may_wait_are_refused_in_words(
     directory: StateDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

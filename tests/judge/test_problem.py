@@ -98,6 +98,7 @@ async def test_a_problem_is_told_as_the_spec_has_it(directory: StateDirectory) -
         assert case["inputPath"] == "/workspace/abc1/abc1_a/tests/1.in"
 
 
+@pytest.mark.slow
 async def test_of_very_many_cases_less_of_each_is_told(directory: StateDirectory) -> None:
     long = "x" * 16_000
     many = [{"input": f"{number}{long}", "output": f"{number}{long}"} for number in range(500)]
@@ -253,7 +254,7 @@ async def test_a_run_that_the_server_did_not_live_to_end_was_interrupted(directo
         (await court.machine.started(1)).end(Ran(b"1\n"))
         await court.machine.started(2)
         await court.settled()
-        kept(court.house)
+        kill(court.house)
     async with judging(directory, folders, Machine(right)) as court:
         page = await court.page(greets=False)
         assert (await page.greet())["interrupted"] is True
@@ -263,8 +264,8 @@ async def test_a_run_that_the_server_did_not_live_to_end_was_interrupted(directo
         assert "interrupted" not in await page.heard("state/init")
 
 
-def kept(house: House) -> None:
-    """As for a kill: nobody has any last words."""
+def kill(house: House) -> None:
+    """Nobody has any last words."""
     house.root.kill()
 
 
@@ -279,7 +280,7 @@ async def test_what_a_long_run_has_come_to_is_kept_meanwhile(directory: StateDir
         store = StoreClient(court.house.stage.registry.get(STORE))
         assert await store.get("judge/results", A) is None
         await trio.sleep(2.5)
-        kept(court.house)
+        kill(court.house)
     async with judging(directory, folders) as court:
         page = await court.page(greets=False)
         init = await page.greet()
@@ -287,6 +288,7 @@ async def test_what_a_long_run_has_come_to_is_kept_meanwhile(directory: StateDir
         assert init["interrupted"] is True
 
 
+@pytest.mark.slow
 async def test_very_many_results_are_kept_with_less_of_their_texts(directory: StateDirectory) -> None:
     folders = Folders()
     many = [{"input": f"{number}\n", "output": f"{number}\n"} for number in range(300)]

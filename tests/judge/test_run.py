@@ -287,7 +287,8 @@ async def test_a_case_that_fails_on_our_side_is_said_to_and_the_others_go_on(
 
 async def test_a_case_that_was_removed_meanwhile_is_said_to(directory: StateDirectory) -> None:
     async with judging(directory, configured=RunSettings(jobs=1)) as court:
-        await court.take_in(A)
+        long = "x" * 20_000  # which is read only when it is needed
+        await court.take_in(A, tests=[{"input": f"{number}\n", "output": long} for number in (1, 2, 3)])
         page = await court.page()
         await running(court, page)
         first = await court.machine.started(1)

@@ -1,0 +1,110 @@
+"""The judge as a contestant uses it: a problem is posted as Competitive Companion does, and a browser shows the panel."""
+
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.house.running import Server, server
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+PATIENCE = 60
+
+ADD = "a, b = map(int, input().split())\nprint(a + b)\n"
+EXTENSION = {"origin": "chrome-extension://cjnmckjndlpiamhfimnnjmnckgghkjbl"}
+TASK: dict[str, Any] = {
+    "name": "A. Add",
+    "group": "AtCoder - Beginner Contest 999",
+    "url": "https://atcoder.jp/contests/abc999/tasks/abc999_a",
+    "interactive": False,
+    "memoryLimit": 1024,
+    "timeLimit": 2000,
+    "tests": [{"input": f"{number} 1\n", "output": f"{number + 1}\n"} for number in (1, 2, 3)],
+    "testType": "single",
+    "input": {"type": "stdin"},
+    "output": {"type": "stdout"},
+    "batch": {"id": "b-1", "size": 1},
+}
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Server]:
+    with server(tmp_path, "--set", f'judge.workspace="{tmp_path / "contests"}"') as house:
+        yield house.ready()
+
+
+@pytest.fixture
+def page(house: Server, chromium: Browser) -> Iterator[Page]:
+    with chromium.new_context() as context:
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE * 1000)
+        expect.set_options(timeout=PATIENCE * 1000)
+        page.goto(house.url_of("judge"))
+        expect(page.get_by_text("Competitive Companion").first).to_be_visible()
+        yield page
+
+
+def post(house: Server, **changes: Any) -> None:
+    answer = httpx.post(house.url_of("judge"), json={**TASK, **changes}, headers=EXTENSION)
+    assert answer.status_code == 200, answer.text
+
+
+def solve(house: Server, source: str) -> None:
+    (house.folder / "contests/abc999/abc999_a/main.py").write_text(source)
+
+
+def run_all(page: Page) -> None:
+    page.get_by_role("button", name="Run all").click()
+
+
+def living(mark: str) -> str:
+    return subprocess.run(["pgrep", "-f", mark], capture_output=True, text=True, check=False).stdout
+
+
+def test_from_a_post_to_a_green_run_all_and_again_after_a_reload(house: Server, page: Page) -> None:
+    post(house)
+    expect(page.get_by_text("A. Add").first).to_be_visible()
+    solve(house, ADD)
+    run_all(page)
+    expect(page.get_by_text("3/3 passed").first).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("3/3 passed").first).to_be_visible()
+
+
+def test_a_wrong_answer_is_shown_with_its_difference(house: Server, page: Page) -> None:
+    post(house)
+    expect(page.get_by_text("A. Add").first).to_be_visible()
+    solve(house, ADD + "if a == 2: print('too much')\n")
+    run_all(page)
+    expect(page.get_by_text("2/3 passed").first).to_be_visible()
+    expect(page.get_by_text("line 2: expected end of output got 'too much'").first).to_be_visible()
+
+
+def test_a_timeout_is_shown_and_then_the_mended_solution_passes(house: Server, page: Page) -> None:
+    post(house, timeLimit=200)
+    expect(page.get_by_text("A. Add").first).to_be_visible()
+    solve(house, ADD + "while a == 2: pass\n")
+    run_all(page)
+    expect(page.get_by_text("TLE").first).to_be_visible()
+    expect(page.get_by_text("2/3 passed").first).to_be_visible()
+    solve(house, ADD)
+    run_all(page)
+    expect(page.get_by_text("3/3 passed").first).to_be_visible()
+
+
+def test_a_run_is_cancelled_and_nothing_of_it_is_left(house: Server, page: Page, tmp_path: Path) -> None:
+    post(house)
+    expect(page.get_by_text("A. Add").first).to_be_visible()
+    solve(house, "import time\ntime.sleep(100)\n")
+    run_all(page)
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text("cancelled", exact=False).first).to_be_visible()
+    expect(page.get_by_role("button", name="Run all")).to_be_visible()
+    until = time.monotonic() + PATIENCE
+    while living(f"{tmp_path}/contests/abc999/abc999_a/main.py"):
+        assert time.monotonic() < until, "the solution is still running"
