@@ -12,13 +12,15 @@ from contextlib import AbstractAsyncContextManager
 from importlib.resources.abc import Traversable
 from typing import Protocol
 
+import trio
 from quart import Response, request
 
 from actors.kernel import KernelError
 from codec.judge import BadTask
 from transports.application import Application
+from transports.line import Line
 from transports.static import TYPES, serve_files
-from transports.websocket import Handler, Upgrade, WebSocket
+from transports.websocket import FastSocket, Handler, Upgrade
 
 EXTENSIONS = ("chrome-extension://*", "moz-extension://*", "safari-web-extension://*", "vscode-webview://*")
 """What posts, or shows the panel, beside our own page and programs."""
@@ -27,7 +29,7 @@ RESTARTING, TRY_LATER = 1012, 1013
 
 
 class Attendance(Protocol):
-    def heard(self, text: str | bytes) -> Awaitable[None]:
+    def heard(self, text: bytes) -> Awaitable[None]:
         """What the page sends next."""
 
 
@@ -36,7 +38,7 @@ class Desk(Protocol):
 
     def receive(self, body: bytes) -> Awaitable[None]: ...
 
-    def attend(self, wire: WebSocket) -> AbstractAsyncContextManager[Attendance]:
+    def attend(self, line: Line) -> AbstractAsyncContextManager[Attendance]:
         """For as long as the page is there; whoever attends may leave early by cancelling the block."""
 
 
@@ -68,17 +70,24 @@ def judge_websocket(desk: Desk) -> Handler:
         if upgrade.path != "/panel":
             await upgrade.reject(404, "The judge's WebSocket is at /panel.")
             return
-        socket = await upgrade.accept()
-        try:
-            async with desk.attend(socket) as attendance:
-                while True:
-                    await attendance.heard(await socket.receive())
-        except KernelError as error:
-            await socket.close(TRY_LATER, str(error))
-        else:
-            await socket.close(RESTARTING, "the panel has ended; connect again")
+        socket = await upgrade.accept_fast()
+        async with trio.open_nursery() as nursery:
+            await _attend(desk, socket, Line(socket, nursery))
+            nursery.cancel_scope.cancel()
 
     return on_websocket
+
+
+async def _attend(desk: Desk, socket: FastSocket, line: Line) -> None:
+    try:
+        async with desk.attend(line) as attendance:
+            while True:
+                for text in await socket.receive_batch():
+                    await attendance.heard(text)
+    except KernelError as error:
+        await socket.close(TRY_LATER, str(error))
+    else:
+        await socket.close(RESTARTING, "the panel has ended; connect again")
 
 
 def _said(sentence: str, status: int) -> Response:

@@ -24,7 +24,7 @@ import selectors
 import signal
 import socket
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import AbstractAsyncContextManager, closing, nullcontext, suppress
 from functools import partial
 
 import trio
@@ -38,6 +38,7 @@ from transports.process_order import NotStarted, not_started, order_of, refused
 
 __all__ = ["Interrupted", "NotStarted", "OnOutput", "Runner"]
 
+Turn = AbstractAsyncContextManager[object]
 OnOutput = Callable[[Stream, bytes], object]
 """Told what a program writes, as it comes. It must not wait; what it raises ends the run."""
 
@@ -67,15 +68,19 @@ class Runner:
         self._registry = registry
         self._name = name
 
-    async def run(self, command: Command, *, on_output: OnOutput | None = None) -> Outcome:
-        """NotStarted, Interrupted, TooManyPrograms; or a KernelError of the launcher's actor."""
+    async def run(
+        self, command: Command, *, on_output: OnOutput | None = None, turn: Turn = nullcontext()  # noqa: B008
+    ) -> Outcome:
+        """NotStarted, Interrupted, TooManyPrograms; or a KernelError of the launcher's actor. `turn` is entered when
+        all is ready for the program to start, and left when it has ended."""
         order = order_of(command)
         launcher = self._registry.get(self._name)
         with closing(_Run(command, on_output)) as run:
             keeper = await _borrowed(launcher)
             try:
-                run.begin(keeper, order)
-                return await run.outcome()
+                async with turn:
+                    run.begin(keeper, order)
+                    return await run.outcome()
             finally:
                 keeper.done(fit=run.keeper_is_idle)
                 launcher.urgent(GivenBack(keeper))

@@ -24,7 +24,7 @@ from quart import Response, request
 from actors.kernel import KernelError
 from transports.application import Application
 from transports.guard import SecurityHeaders
-from transports.outbox import frame
+from transports.line import Line
 from transports.playground import Playground, add_playground
 from transports.static import TYPES, serve_files
 from transports.websocket import FastSocket, Handler, Upgrade
@@ -37,26 +37,6 @@ PAGES = ("files /", "session", "script", "named")
 
 _ROOM = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ROOM_IN_WORDS = "A session is named by 1 to 64 letters, digits, hyphens or underscores"
-
-
-class Line:
-    """The way to one peer. Nothing here waits."""
-
-    def __init__(self, socket: FastSocket, nursery: trio.Nursery) -> None:
-        self._socket = socket
-        self._nursery = nursery
-        self.offer = socket.outbox.offer
-        self.restart = socket.outbox.restart
-
-    frame = staticmethod(frame)
-
-    def on_drained(self, call: Callable[[], None]) -> None:
-        """Called when a peer that had fallen behind takes messages again. It must not raise."""
-        self._socket.outbox.on_drained = call
-
-    def hang_up(self, code: int, reason: str) -> None:
-        """Say goodbye after all that has been offered. That the peer has gone, its attendant is told as ever."""
-        self._nursery.start_soon(self._socket.close, code, reason)
 
 
 class Attendance(Protocol):

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 import trio
 
 from actors.kernel import Registry
-from transports.process import Runner
+from transports.process import Runner, Turn
 from transports.process_command import MIB, Command, Excess, Exited, Limits, Outcome, Signalled
 from transports.process_launcher import RUNNING
 from transports.process_programs import Interpreters, NoSuchProgram, clean_env
@@ -102,7 +102,10 @@ class Machine:
         except NoSuchProgram:
             return None
 
-    async def run(self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds) -> Ran:
+    async def run(
+        self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn
+    ) -> Ran:
+        """`turn` is entered when the program is about to start."""
         limits = Limits(
             cpu_seconds=bounds.cpu_seconds,
             wall_seconds=bounds.wall_seconds,
@@ -114,7 +117,7 @@ class Machine:
         )
         given = b"" if stdin is None else stdin
         async with self._turns:
-            return Ran(await self._runner.run(Command(program, cwd, self._env, given, limits)))
+            return Ran(await self._runner.run(Command(program, cwd, self._env, given, limits), turn=turn))
 
     async def apart(self, call: Callable[..., T], *args: Any) -> T:
         return await trio.to_thread.run_sync(functools.partial(call, *args), abandon_on_cancel=True)

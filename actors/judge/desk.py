@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from actors.judge.intake import Intake
-from actors.judge.messages import Posted, Said, Wire
+from actors.judge.messages import Line, Posted, Said
 from actors.judge.panel import Panel, panel_mailbox
 from actors.judge.registered import INTAKE, PANELS, PROBLEMS, RUNS
 from actors.judge.shelf import Shelf
@@ -33,7 +33,7 @@ class Seat:
     def __init__(self, panel: ActorRef[Any]) -> None:
         self._panel = panel
 
-    async def heard(self, text: str | bytes) -> None:
+    async def heard(self, text: bytes) -> None:
         await self._panel.send(Said(text))
 
 
@@ -64,9 +64,9 @@ class Desk:
         self._bytes -= size
 
     @asynccontextmanager
-    async def attend(self, wire: Wire) -> AsyncIterator[Seat]:
+    async def attend(self, line: Line) -> AsyncIterator[Seat]:
         """A panel, for as long as the block lasts. Raises a KernelError when there is none."""
-        spec = ChildSpec(self._new_id(), lambda: Panel(wire, self._shelving), mailbox=panel_mailbox, grace=1.0)
+        spec = ChildSpec(self._new_id(), lambda: Panel(line, self._shelving), mailbox=panel_mailbox, grace=1.0)
         async with self._registry.get(PANELS).lease(spec) as panel:
             yield Seat(panel)
 

@@ -22,6 +22,7 @@ from codec.judge import (
 )
 
 T = TypeVar("T")
+Turn = AbstractAsyncContextManager[object]
 
 # -- given by the transports
 
@@ -132,17 +133,24 @@ class Machine(Protocol):
     def resolve(self, command: str) -> Awaitable[Path | None]:
         """The program that a command stands for; None if there is none."""
 
-    def run(self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds) -> Awaitable[Ran]:
-        """None: there is nothing to read. Raises a KernelError in words for a program that cannot be run."""
+    def run(
+        self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn
+    ) -> Awaitable[Ran]:
+        """No `stdin`: there is nothing to read. `turn` is entered when the program is about to start, and left when it
+        has ended. Raises a KernelError in words for a program that cannot be run."""
 
     def apart(self, call: Callable[..., T], *args: Any) -> Awaitable[T]:
         """Call this where it may take a while without holding up others."""
 
 
-class Wire(Protocol):
-    """Where a panel's words go; waits while the page does not take them, raises PeerGone when there is none."""
+class Line(Protocol):
+    """The way to one page. Nothing here waits."""
 
-    def send(self, text: str) -> Awaitable[None]: ...
+    def frame(self, text: bytes) -> bytes:
+        """A message as it goes over the wire."""
+
+    def offer(self, frames: bytes) -> bool:
+        """Send this after what was offered before. False: the page is too far behind, or has gone."""
 
 
 # -- to the intake
@@ -292,7 +300,7 @@ ProblemMessage = Arrived | Opened | Left | RunAsked | CancelAsked | CaseAsked | 
 class Said:
     """The page sent this."""
 
-    text: str | bytes
+    text: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +336,7 @@ PanelMessage = Said | Welcome | Follow | Shown | BackendMessage
 def tell(panel: ActorRef[Any], message: object) -> None:
     """Tell a panel; one whose page takes nothing is let go."""
     try:
-        panel.tell(message)
+        panel.hand(message)
     except MailboxFull:
         panel.begin_stop()
 

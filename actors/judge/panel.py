@@ -1,7 +1,7 @@
 """A panel: one open page, which shows one problem.
 
 What the page says is read here and goes to the problem it is about, or to the shelf; what those say goes to the page. A
-page that does not take what it is told is let go once its mailbox is full: it connects again, and is shown what is.
+page that does not take what it is told is let go once its line is full: it connects again, and is shown what is.
 
 A problem that nobody looked at for a while leaves; if it was just leaving when it was opened, it is opened again. One
 that has failed for good is shut, and the page is told.
@@ -9,6 +9,7 @@ that has failed for good is shut, and the page is told.
 
 from collections.abc import Callable
 from functools import partial
+from typing import cast
 
 from actors.judge.messages import (
     Came,
@@ -17,6 +18,7 @@ from actors.judge.messages import (
     ChangeSettings,
     Follow,
     Left,
+    Line,
     Looks,
     Opened,
     PanelMessage,
@@ -25,7 +27,6 @@ from actors.judge.messages import (
     Said,
     Shown,
     Welcome,
-    Wire,
 )
 from actors.judge.registered import SHELF
 from actors.judge.shelving import Shelving
@@ -39,8 +40,12 @@ from codec.judge import (
     RequestCase,
     RequestInit,
     RunAll,
+    RunComplete,
     RunOne,
+    RunProgress,
+    RunReport,
     RunSettings,
+    StateCase,
     StateInit,
     StateProblems,
     StateUpdate,
@@ -51,12 +56,14 @@ from codec.judge import (
 )
 
 panel_mailbox = partial(Mailbox, 4096)
-"""Room for all results of a large problem."""
+"""Room for all results of a large problem, while the panel waits for an actor."""
+PASSED_ON = frozenset({RunProgress, RunReport, RunComplete, Notice, StateCase, StateUpdate})
+"""What goes to the page as it is."""
 
 
 class Panel(Actor[PanelMessage]):
-    def __init__(self, wire: Wire, shelving: Shelving) -> None:
-        self._wire = wire
+    def __init__(self, line: Line, shelving: Shelving) -> None:
+        self._line = line
         self._shelving = shelving
         self._settings: RunSettings | None = None
         """None: the shelf has not said yet."""
@@ -72,6 +79,12 @@ class Panel(Actor[PanelMessage]):
     async def started(self, kept: object | None) -> None:
         await self.stage.registry.get(SHELF).send(Came(self.ref))
 
+    def at_once(self, message: PanelMessage) -> bool:
+        if type(message) not in PASSED_ON:
+            return False
+        self._say(cast("BackendMessage", message))
+        return True
+
     async def handle(self, message: PanelMessage) -> None:
         match message:
             case Said(text):
@@ -82,12 +95,12 @@ class Panel(Actor[PanelMessage]):
                 if id != self._shown:
                     await self._open(id, anew=False)
             case Shown():
-                await self._show(message)
+                self._show(message)
             case StateProblems(problems):
                 self._known = {problem.id for problem in problems}
-                await self._say(message)
+                self._say(message)
             case _:
-                await self._say(message)
+                self._say(message)
 
     async def down(self, down: Down) -> None:
         if down.ref is not self._problem or self._shown is None:
@@ -96,15 +109,15 @@ class Panel(Actor[PanelMessage]):
         if down.stop.why is Why.DONE:
             await self._open(lost, anew=True)
         else:
-            await self._say(Notice("error", f"{lost} has failed ({down.stop}). Open it again."))
+            self._say(Notice("error", f"{lost} has failed ({down.stop}). Open it again."))
 
     # -- what the page says
 
-    async def _said(self, text: str | bytes) -> None:
+    async def _said(self, text: bytes) -> None:
         try:
             wish = read_ui(text)
         except BadMessage as error:
-            await self._say(Notice("error", f"That was not understood: {error}"))
+            self._say(Notice("error", f"That was not understood: {error}"))
             return
         shelf = self.stage.registry.get(SHELF)
         match wish:
@@ -112,7 +125,7 @@ class Panel(Actor[PanelMessage]):
                 self._greeted = True
                 await self._greet()
             case OpenProblem(id):
-                if await self._knows(id):
+                if self._knows(id):
                     await self._open(id, anew=True)
             case SwitchInterpreter(interpreter):
                 await shelf.send(ChangeSettings(self.ref, {"interpreter": interpreter}))
@@ -130,15 +143,15 @@ class Panel(Actor[PanelMessage]):
     async def _to(self, id: str | None, message: ProblemMessage) -> None:  # noqa: A002 - as on the wire
         problem = self._problem
         if id is not None and id != self._shown:
-            problem = await self._find(id) if await self._knows(id) else None
+            problem = await self._find(id) if self._knows(id) else None
         elif problem is None:
-            await self._say(Notice("warn", "No problem is loaded yet. Send one with Competitive Companion."))
+            self._say(Notice("warn", "No problem is loaded yet. Send one with Competitive Companion."))
         if problem is not None:
             await problem.send(message)
 
-    async def _knows(self, id: str) -> bool:  # noqa: A002
+    def _knows(self, id: str) -> bool:  # noqa: A002
         if id not in self._known:
-            await self._say(Notice("error", f"There is no problem {id[:80]!r} here."))
+            self._say(Notice("error", f"There is no problem {id[:80]!r} here."))
         return id in self._known
 
     # -- what it shows
@@ -150,7 +163,7 @@ class Panel(Actor[PanelMessage]):
         if self._problem is not None:
             await self._problem.send(Opened(self.ref, anew=True))
         else:
-            await self._say(StateInit(settings=self._settings))
+            self._say(StateInit(settings=self._settings))
 
     async def _welcome(self, settings: RunSettings, current: str | None) -> None:
         changed = settings != self._settings
@@ -177,16 +190,16 @@ class Panel(Actor[PanelMessage]):
         try:
             return await self._shelving.problem(self.stage.registry, id)
         except KernelError as error:
-            await self._say(Notice("error", f"{id!r} cannot be opened: {error}"))
+            self._say(Notice("error", f"{id!r} cannot be opened: {error}"))
             return None
 
-    async def _show(self, shown: Shown) -> None:
+    def _show(self, shown: Shown) -> None:
         if not self._greeted or self._settings is None or shown.problem.id != self._shown:
             return
         if not shown.anew:
-            await self._say(StateUpdate(shown.problem))
+            self._say(StateUpdate(shown.problem))
         if shown.anew or shown.results or shown.running:  # the update has no room for those
-            await self._say(
+            self._say(
                 StateInit(
                     problem=shown.problem,
                     settings=self._settings,
@@ -197,8 +210,9 @@ class Panel(Actor[PanelMessage]):
                 )
             )
 
-    async def _say(self, message: BackendMessage) -> None:
-        await self._wire.send(write(message).decode())
+    def _say(self, message: BackendMessage) -> None:
+        if not self._line.offer(self._line.frame(write(message))):
+            self.finish()
 
 
 def _nothing() -> None:

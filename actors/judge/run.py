@@ -5,6 +5,7 @@
 
 Rules
   - Cases run side by side, and are reported in the order of their indices: a page fills from top to bottom.
+  - Only so many programs run at once, but as many cases again are made ready: a core need not wait for an actor.
   - A run belongs to its problem: when that ends, or is restarted, so does the run, and its programs with it.
   - Ending a case in whatever way ends its program: it runs inside the case's task.
   - What is reported is urgent, as the news of an end is: otherwise the end of a case, or of the run, would overtake its
@@ -24,6 +25,7 @@ from actors.judge.difference import diff_summary
 from actors.judge.limits import Limits
 from actors.judge.messages import Bounds, CaseJudged, Folders, Judged, Machine, Ran, Text
 from actors.judge.stderr import console
+from actors.judge.turns import Turns
 from actors.judge.verdicts import Facts, is_no_program, rule
 from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Restart, Supervisor
 from codec.judge import Compare, File, Input, Output, RunResult, Stdout, excerpt
@@ -54,7 +56,8 @@ class Order:
 
 class Run(Supervisor):
     def __init__(self, order: Order, folders: Folders, machine: Machine, report: ActorRef[Any]) -> None:
-        super().__init__(max_children=2 * order.jobs)  # one that is judged may not quite have ended
+        super().__init__(max_children=3 * order.jobs)  # one that is judged may not quite have ended
+        self._turns = Turns(order.jobs, sorted(order.indices))
         self._order = order
         self._folders = folders
         self._machine = machine
@@ -69,7 +72,7 @@ class Run(Supervisor):
     async def started(self, kept: object | None) -> None:
         await super().started(kept)
         self.monitor(self._report, every=True)
-        for _ in range(self._order.jobs):
+        for _ in range(2 * self._order.jobs):
             await self._start_next()
 
     async def handle(self, message: Any) -> None:
@@ -90,7 +93,7 @@ class Run(Supervisor):
         if not self._waiting:
             return
         index = self._waiting.popleft()
-        judge = partial(_judge, self._order, self._folders, self._machine, index)
+        judge = partial(_judge, self._order, self._folders, self._machine, self._turns, index)
         ref = await self.start_child(
             ChildSpec(f"case {index}", lambda: Case(self.ref, judge), restart=Restart.TEMPORARY, grace=1.0)
         )
@@ -98,7 +101,7 @@ class Run(Supervisor):
         self.monitor(ref)
 
     async def _judged(self, result: RunResult) -> None:
-        await self._start_next()  # first: its program has ended, and a core is idle
+        await self._start_next()
         self._results[result.index] = result
         while self._untold and self._untold[0] in self._results:
             told = self._results.pop(self._untold.popleft())
@@ -123,14 +126,16 @@ class Case(Actor[None]):
         self.finish()
 
 
-async def _judge(order: Order, folders: Folders, machine: Machine, index: int) -> RunResult:
+async def _judge(order: Order, folders: Folders, machine: Machine, turns: Turns, index: int) -> RunResult:
     try:
         expected = await _expected(order, folders, index)
-        ran, output = await _ran(order, folders, machine, index, len(expected))
+        ran, output = await _ran(order, folders, machine, turns, index, len(expected))
     except OSError as error:
         return _our_fault(index, f"the files of case {index} cannot be used: {error.strerror or error}")
     except KernelError as error:
         return _our_fault(index, str(error))
+    finally:
+        turns.forgo(index)
     compared = partial(compare, expected, output, order.compare)
     answer = None
     if ran.exit_code == 0:
@@ -146,7 +151,9 @@ async def _expected(order: Order, folders: Folders, index: int) -> bytes:
     return await folders.read(order.task, index, "out")
 
 
-async def _ran(order: Order, folders: Folders, machine: Machine, index: int, expected: int) -> tuple[Ran, bytes]:
+async def _ran(
+    order: Order, folders: Folders, machine: Machine, turns: Turns, index: int, expected: int
+) -> tuple[Ran, bytes]:
     """The run, and what the program wrote where it was to write."""
     bounds = Bounds(
         cpu_seconds=order.limits.cpu_ms / 1000,
@@ -157,12 +164,12 @@ async def _ran(order: Order, folders: Folders, machine: Machine, index: int, exp
     )
     stdin, _ = folders.case_paths(order.task, index)
     if isinstance(order.output, Stdout) and not isinstance(order.input, File):
-        ran = await machine.run(order.program, cwd=order.cwd, stdin=stdin, bounds=bounds)
+        ran = await machine.run(order.program, cwd=order.cwd, stdin=stdin, bounds=bounds, turn=turns.turn(index))
         return ran, ran.output
     input_name = order.input.file_name if isinstance(order.input, File) else None
     async with folders.private(order.task, index, input_name) as folder:
         given = None if input_name is not None else stdin
-        ran = await machine.run(order.program, cwd=folder.path, stdin=given, bounds=bounds)
+        ran = await machine.run(order.program, cwd=folder.path, stdin=given, bounds=bounds, turn=turns.turn(index))
         if isinstance(order.output, Stdout):
             return ran, ran.output
         return ran, await folder.read(order.output.file_name, bounds.output_bytes)

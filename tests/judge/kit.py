@@ -18,9 +18,9 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.judge import Desk, Shelving, judge_specs
-from actors.judge.messages import Bounds, Names
+from actors.judge.messages import Bounds, Names, Turn
 from actors.judge.verdicts import Excess
-from actors.kernel import ActorRef, ChildSpec, PeerGone
+from actors.kernel import ActorRef, ChildSpec
 from actors.kernel.testing import House, Log, staged
 from actors.store import STORE, Inline, StateDirectory, Store
 from codec.judge import SHOWN, RunSettings
@@ -216,7 +216,13 @@ class Machine:
         await trio.lowlevel.checkpoint()
         return self.interpreters.get(command)
 
-    async def run(self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds) -> Ran:
+    async def run(
+        self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn
+    ) -> Ran:
+        async with turn:
+            return await self._run(program, cwd, stdin, bounds)
+
+    async def _run(self, program: Sequence[str], cwd: Path, stdin: Path | None, bounds: Bounds) -> Ran:
         index = int(stdin.stem) if stdin is not None else len(self.programs) + 1
         running = Program(index, program, cwd, stdin, bounds)
         self.log.add(running)
@@ -247,28 +253,27 @@ def right(program: Program) -> Ran:
 # -- pages
 
 
-class Wire:
+class Line:
     """A page's end: all it was told, and whether it takes any."""
 
     def __init__(self) -> None:
         self.log: Log[Json] = Log()
-        self.takes = trio.Event()
-        self.takes.set()
-        self.gone = False
+        self.takes = True
 
-    async def send(self, text: str) -> None:
-        await trio.lowlevel.checkpoint()
-        await self.takes.wait()
-        if self.gone:
-            raise PeerGone("the page has gone")
-        self.log.add(json.loads(text))
+    def frame(self, text: bytes) -> bytes:
+        return text
+
+    def offer(self, frames: bytes) -> bool:
+        if self.takes:
+            self.log.add(json.loads(frames))
+        return self.takes
 
 
 class Page:
     """One open page. What it has waited for is behind it: `heard` goes on from there."""
 
-    def __init__(self, wire: Wire, say: Callable[[str | bytes], Any], scope: trio.CancelScope) -> None:
-        self.wire = wire
+    def __init__(self, line: Line, say: Callable[[bytes], Any], scope: trio.CancelScope) -> None:
+        self.line = line
         self.scope = scope
         self.over = trio.Event()
         """The server has let go of it."""
@@ -277,7 +282,7 @@ class Page:
 
     @property
     def told(self) -> list[Json]:
-        return self.wire.log.entries
+        return self.line.log.entries
 
     @property
     def listed(self) -> list[str]:
@@ -294,9 +299,9 @@ class Page:
         self._read = len(self.told)
 
     async def say(self, kind: str, **fields: Any) -> None:
-        await self._say(json.dumps({"type": kind, **fields}))
+        await self._say(json.dumps({"type": kind, **fields}).encode())
 
-    async def say_raw(self, text: str | bytes) -> None:
+    async def say_raw(self, text: bytes) -> None:
         await self._say(text)
 
     async def heard(self, kind: str, wanted: Callable[[Json], bool] = lambda message: True) -> Json:
@@ -307,7 +312,7 @@ class Page:
                     if self.told[place]["type"] == kind and wanted(self.told[place]):
                         self._read = place + 1
                         return self.told[place]
-                await self.wire.log.nth(len(self.told) + 1, lambda message: True)
+                await self.line.log.nth(len(self.told) + 1, lambda message: True)
 
     async def greet(self) -> Json:
         """As a page that was just loaded."""
@@ -354,13 +359,13 @@ class Court:
         return found
 
     async def page(self, *, greets: bool = True) -> Page:
-        wire, ready = Wire(), list[Page]()
+        line, ready = Line(), list[Page]()
         there = trio.Event()
 
         async def attend() -> None:
             with trio.CancelScope() as scope:
-                async with self.desk.attend(wire) as seat:
-                    ready.append(Page(wire, seat.heard, scope))
+                async with self.desk.attend(line) as seat:
+                    ready.append(Page(line, seat.heard, scope))
                     there.set()
                     await trio.sleep_forever()
             ready[0].over.set()

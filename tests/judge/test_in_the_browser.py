@@ -1,4 +1,4 @@
-"""The judge as a contestant uses it: a problem is posted as Competitive Companion does, and a browser shows the panel."""
+"""The judge as a contestant uses it: a problem is posted as the extension does it, and a browser shows the panel."""
 
 import subprocess
 import time

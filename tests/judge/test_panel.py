@@ -54,18 +54,18 @@ async def test_a_problem_that_is_not_there_is_not_opened(directory: StateDirecto
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        ("", "the message is not JSON"),
+        (b"", "the message is not JSON"),
         (b"\xff\x00", "the message is not JSON"),
-        ("[]", "the message is an array"),
-        ('{"type": "ui/dance"}', 'type is "ui/dance"'),
-        ('{"type": "ui/runOne"}', "index is missing"),
-        ('{"type": "ui/runOne", "index": 0}', "index must be the number of a case, from 1, not 0"),
-        ('{"type": "ui/runAll", "indices": ["a"]}', "indices must be an array of numbers"),
-        ("x" * 70_000, "the message is too long"),
+        (b"[]", "the message is an array"),
+        (b'{"type": "ui/dance"}', 'type is "ui/dance"'),
+        (b'{"type": "ui/runOne"}', "index is missing"),
+        (b'{"type": "ui/runOne", "index": 0}', "index must be the number of a case, from 1, not 0"),
+        (b'{"type": "ui/runAll", "indices": ["a"]}', "indices must be an array of numbers"),
+        (b"x" * 70_000, "the message is too long"),
     ],
 )
 async def test_what_is_not_understood_is_answered_and_the_panel_stays(
-    directory: StateDirectory, said: str | bytes, words: str
+    directory: StateDirectory, said: bytes, words: str
 ) -> None:
     async with judging(directory, machine=Machine(right)) as court:
         await court.take_in(A)
@@ -114,7 +114,7 @@ async def test_a_page_that_has_gone_ends_its_panel(directory: StateDirectory) ->
     async with judging(directory) as court:
         await court.take_in(A)
         page, other = await court.page(), await court.page()
-        page.wire.gone = True
+        page.line.takes = False
         await page.say("ui/requestInit")
         with trio.fail_after(PATIENCE):
             await page.over.wait()
@@ -175,7 +175,7 @@ async def test_a_problem_that_keeps_crashing_costs_no_other(directory: StateDire
         court.folders.trouble = lambda call, task: None
         told = len(page.all("state/init"))
         with trio.fail_after(60):
-            await page.wire.log.nth(told + 1, lambda said: said["type"] == "state/init")
+            await page.line.log.nth(told + 1, lambda said: said["type"] == "state/init")
 
 
 async def test_there_is_a_limit_on_panels(directory: StateDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,5 +188,8 @@ async def test_there_is_a_limit_on_panels(directory: StateDirectory, monkeypatch
 
 
 class Silent:
-    async def send(self, text: str) -> None:
-        await trio.lowlevel.checkpoint()
+    def frame(self, text: bytes) -> bytes:
+        return text
+
+    def offer(self, frames: bytes) -> bool:
+        return True

@@ -1,12 +1,11 @@
 """Runs: in what order they are told, who ends them, and what is left of them."""
 
 from dataclasses import replace
-from functools import partial
 
 import pytest
 import trio
 
-from actors.kernel import KernelError, Mailbox
+from actors.kernel import KernelError
 from actors.store import StateDirectory
 from codec.judge import RunSettings
 from tests.judge.kit import CORES, PATIENCE, Court, Folders, Json, Machine, Page, Ran, judging, right
@@ -293,14 +292,14 @@ async def test_a_case_that_was_removed_meanwhile_is_said_to(directory: StateDire
         await running(court, page)
         first = await court.machine.started(1)
         for kind in ("in", "out"):
-            del court.folders.files[("abc1", "abc1_a", "tests", f"2.{kind}")]
+            del court.folders.files[("abc1", "abc1_a", "tests", f"3.{kind}")]
         court.machine.answer = right
         first.end(right(first))
         assert (await page.ended())[0] == [1, 2, 3]
         result = next(
-            said["result"] for said in page.told if said["type"] == "run/result" and said["result"]["index"] == 2
+            said["result"] for said in page.told if said["type"] == "run/result" and said["result"]["index"] == 3
         )
-        assert result["reason"] == "the files of case 2 cannot be used: No such file or directory"
+        assert result["reason"] == "the files of case 3 cannot be used: No such file or directory"
 
 
 async def test_a_problem_that_crashes_ends_its_run_and_its_panels_stay(directory: StateDirectory) -> None:
@@ -338,17 +337,13 @@ async def test_a_run_that_crashes_is_said_to_and_can_be_had_again(directory: Sta
         assert (await page.ended())[0] == [1, 2, 3]
 
 
-async def test_a_slow_panel_is_let_go_and_nobody_else_waits(
-    directory: StateDirectory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("actors.judge.desk.panel_mailbox", partial(Mailbox, 32))
+async def test_a_panel_whose_page_takes_nothing_is_let_go_and_nobody_else_waits(directory: StateDirectory) -> None:
     async with judging(directory, machine=Machine(right)) as court:
         await court.take_in(A)
         slow, page = await court.page(), await court.page()
-        slow.wire.takes = trio.Event()
-        for _ in range(8):
-            await page.say("ui/runAll")
-            assert (await page.ended())[0] == [1, 2, 3]
+        slow.line.takes = False
+        await page.say("ui/runAll")
+        assert (await page.ended())[0] == [1, 2, 3]
         with trio.fail_after(PATIENCE):
             await slow.over.wait()
         assert len(court["panels"].children()) == 1

@@ -15,8 +15,9 @@ from trio_websocket import ConnectionClosed
 from actors.kernel import TooManyChildren
 from tests.transports.house import PATIENCE, TEXT, House, frame, open_house, read_until, reason_of
 from transports.limits import DoorLimits, WebSocketLimits
+from transports.line import Line
 from transports.playground import MOST_SCRIPTS, Playground, playing
-from transports.sidekick import Line, room_in, sidekick_application, sidekick_websocket
+from transports.sidekick import room_in, sidekick_application, sidekick_websocket
 from transports.websocket import Closed
 
 

@@ -1,5 +1,6 @@
 """How the judge's runs share the launcher."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ class Runner:
         self.running = 0
         self.ended = trio.Event()
 
-    async def run(self, command: Any) -> Any:
+    async def run(self, command: Any, *, turn: Any) -> Any:
         self.running += 1
         await self.ended.wait()
         self.running -= 1
@@ -49,7 +50,7 @@ async def test_more_solutions_than_the_launcher_runs_wait_their_turn(
     done: list[int] = []
 
     async def run(number: int) -> None:
-        await machine.run(["true"], cwd=Path("/"), stdin=None, bounds=Bounds())
+        await machine.run(["true"], cwd=Path("/"), stdin=None, bounds=Bounds(), turn=nullcontext())
         done.append(number)
 
     async with trio.open_nursery() as nursery:

@@ -39,7 +39,8 @@ from transports.launcher.orders import (
 )
 from transports.launcher.system import LINUX
 
-LOOK_SECONDS = 0.01
+FIRST_LOOK_SECONDS, LOOK_SECONDS = 0.025, 0.01
+"""Most programs have ended by then, and need not be looked at."""
 LOOK_SHARE = 4.0
 """So many times as long as a look took, the next one waits at least."""
 STRIKE_SECONDS = 0.005
@@ -199,7 +200,7 @@ class Keeper:
     def _attend(self, run: Run) -> None:
         """Until the leader has ended, or must."""
         announced = False
-        look_at = run.began + LOOK_SECONDS
+        look_at = run.began + FIRST_LOOK_SECONDS
         while not self._leader_ended(run):
             now = time.monotonic()
             if now >= look_at:
