@@ -30,6 +30,7 @@ from codec.judge import LONGEST_TASK, SHOWN, Stdin, Stdout
 from codec.settings import Section, Settings
 from program import arguments, judging, places, recording, replaying, signals, tree
 from program.backup import back_up
+from program.collector import settle
 from program.config import described, load
 from program.gauges import resident_bytes
 from program.journal import Journal
@@ -118,6 +119,7 @@ def run_server(command: arguments.Serve) -> None:
         logging_to(form=command.log_format, level=command.log_level),
         ReadyFiles(files) as ready,
     ):
+        settle()
         trio.run(partial(_serve, settings, directory, ready, strict=command.strict))
 
 

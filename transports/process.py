@@ -16,6 +16,8 @@ Rules
   - A program that does not read its input, or no longer, is not in error.
   - What is kept of the output is bounded, and so is what is read at one go; a program that floods is slowed by its
     pipe until it is stopped.
+  - Nobody reads what a program writes in its first moments, unless somebody wants to hear it at once: most have ended
+    by then, and have written less than a pipe holds. So a short run wakes us once.
   - A file as input is opened by the keeper and never seen here.
 """
 
@@ -107,6 +109,7 @@ class _Run:
             self._selector = selectors.DefaultSelector()
         except OSError as error:  # too many open files
             raise refused(command, str(error.strerror)) from error
+        self._listening = False
         self._open: dict[Stream, int] = {}
         """Ends of pipes that we read from."""
         self._input: int | None = None
@@ -134,9 +137,10 @@ class _Run:
                 theirs.append(writes)
                 self._open[stream] = reads
                 os.set_blocking(reads, False)
-                self._selector.register(reads, selectors.EVENT_READ, partial(self._read, stream))
             if self._input is not None:
                 self._selector.register(self._input, selectors.EVENT_WRITE, self._feed)
+            if self._on_output is not None:
+                self._listen()
             self._selector.register(end, selectors.EVENT_READ, self._hear)
             self.keeper_is_idle = False
             if socket.send_fds(end, [order], theirs) < len(order):
@@ -226,6 +230,7 @@ class _Run:
             match fields:
                 case [orders.ALIVE, pid, seconds]:
                     self._leader = int(pid)
+                    self._listen()
                     if self._stopped_for is None and self._command.limits.wall_seconds is not None:
                         self._deadline = trio.current_time() - float(seconds) + self._command.limits.wall_seconds
                 case [orders.FAILED, stage, number]:
@@ -245,9 +250,17 @@ class _Run:
             with suppress(ConnectionError):  # it has gone, as we shall hear
                 self._end.send(orders.framed(orders.STOP))
 
+    def _listen(self) -> None:
+        """To what it writes, as it comes."""
+        if not self._listening:
+            self._listening = True
+            for stream, descriptor in self._open.items():
+                self._selector.register(descriptor, selectors.EVENT_READ, partial(self._read, stream))
+
     def _close_output(self, stream: Stream) -> None:
         descriptor = self._open.pop(stream)
-        self._selector.unregister(descriptor)
+        if self._listening:
+            self._selector.unregister(descriptor)
         os.close(descriptor)
 
     def _told(self, ended: orders.Ended) -> Outcome:
