@@ -116,8 +116,15 @@ class Machine:
             flood_bytes=bounds.flood_bytes,
         )
         given = b"" if stdin is None else stdin
-        async with self._turns:
+        me = object()
+        try:
+            self._turns.acquire_on_behalf_of_nowait(me)  # without a checkpoint, which costs as much as all the rest
+        except trio.WouldBlock:
+            await self._turns.acquire_on_behalf_of(me)
+        try:
             return Ran(await self._runner.run(Command(program, cwd, self._env, given, limits), turn=turn))
+        finally:
+            self._turns.release_on_behalf_of(me)
 
     async def apart(self, call: Callable[..., T], *args: Any) -> T:
         return await trio.to_thread.run_sync(functools.partial(call, *args), abandon_on_cancel=True)

@@ -349,3 +349,11 @@ class Judged:
     """A case of it has its result."""
 
     result: RunResult
+
+
+# -- to a case
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    pass

@@ -23,7 +23,7 @@ from typing import Any
 from actors.judge.checkers import Differs, Same, compare
 from actors.judge.difference import diff_summary
 from actors.judge.limits import Limits
-from actors.judge.messages import Bounds, CaseJudged, Folders, Judged, Machine, Ran, Text
+from actors.judge.messages import Bounds, CaseJudged, Folders, Go, Judged, Machine, Ran, Text
 from actors.judge.stderr import console
 from actors.judge.turns import Turns
 from actors.judge.verdicts import Facts, is_no_program, rule
@@ -111,7 +111,7 @@ class Run(Supervisor):
             self.finish()
 
 
-class Case(Actor[None]):
+class Case(Actor[Go]):
     """One program and its verdict."""
 
     def __init__(self, run: ActorRef[Any], judge: Callable[[], Awaitable[RunResult]]) -> None:
@@ -119,9 +119,9 @@ class Case(Actor[None]):
         self._judge = judge
 
     async def started(self, kept: object | None) -> None:
-        self.run_beside(self._go)
+        self.ref.tell(Go())
 
-    async def _go(self) -> None:
+    async def handle(self, message: Go) -> None:
         self._run.urgent(Judged(await self._judge()))
         self.finish()
 
