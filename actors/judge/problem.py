@@ -22,6 +22,7 @@ from functools import partial
 from typing import Any
 
 import msgspec
+import trio
 
 from actors.judge import ordering
 from actors.judge.keeping import Keeping, Kept
@@ -122,6 +123,8 @@ class Problem(Actor[ProblemMessage]):
         self._watched: set[ActorRef[Any]] = set()
         """Panels whose end we are told of: those that look, have looked, or have asked for a run."""
         self._forsaken: Timer | None = None
+        self._filing = trio.Lock()
+        """Held while something about a run is kept: what happened first is kept first."""
 
     # -- its life
 
@@ -140,8 +143,9 @@ class Problem(Actor[ProblemMessage]):
         return self._panels
 
     async def stopping(self, stop: Stop) -> None:
-        if self._under_way is not None:
-            await self._keep_results()
+        async with self._filing:
+            if self._under_way is not None:
+                await self._keep_results()
 
     async def handle(self, message: ProblemMessage) -> None:
         match message:
@@ -307,7 +311,8 @@ class Problem(Actor[ProblemMessage]):
     async def _mark_run(self) -> None:
         """Beside the run, which need not wait for the disk. Without a mark nobody is told that it was interrupted."""
         with suppress(StoreError, KernelError):
-            await self._keeping.run_began(self.id)
+            async with self._filing:
+                await self._keeping.run_began(self.id)
 
     def _cancel(self, panel: ActorRef[Any]) -> None:
         if self._under_way is not None:
@@ -334,10 +339,15 @@ class Problem(Actor[ProblemMessage]):
         cases = 0 if self._found is None else len(self._found.cases)
         self._kept = msgspec.structs.replace(self._kept or self._only_a_folder(), cases=cases, summary=self._summary)
         await self.stage.registry.get(SHELF).send(Changed(self._kept.listed, arrived=False))
-        await self._keep_results()
-        await self._keep(self._kept)
-        with suppress(StoreError, KernelError):  # who cannot keep anything was told so
-            await self._keeping.run_over(self.id)
+        self.run_beside(self._keep_run, self._kept)
+
+    async def _keep_run(self, kept: Kept) -> None:
+        """Beside the problem, which may be run again meanwhile."""
+        async with self._filing:
+            await self._keep_results()
+            await self._keep(kept)
+            with suppress(StoreError, KernelError):  # who cannot keep anything was told so
+                await self._keeping.run_over(self.id)
 
     async def _keep_results(self) -> None:
         try:

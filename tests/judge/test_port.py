@@ -1,5 +1,7 @@
 """The judge from the outside: a real server, its port, real solutions."""
 
+import os
+import shutil
 import signal
 import socket
 import sys
@@ -239,6 +241,33 @@ async def test_a_missing_pypy_is_told_with_what_to_install(port: Port) -> None:
         assert "PyPy was not found: there is no 'no-such-pypy3'. Install it" in await panel.notice()
         await panel.say("ui/updateSettings", settings={"pypyCommand": sys.executable})
         assert [each["status"] for each in await panel.run()] == ["pass"] * 3
+        await panel.say("ui/switchInterpreter", interpreter="cpython")
+        await panel.heard("state/init", lambda said: said["settings"]["interpreter"] == "cpython")
+    await port.is_healthy(task)
+
+
+IS_PYPY = """
+import sys
+assert sys.implementation.name == "pypy"
+a, b = map(int, input().split())
+if a == 2:
+    while True: pass
+if a == 40:
+    hog = ["x" * 1000000 for _ in range(1000)]
+print(a + b)
+"""
+
+
+@pytest.mark.skipif(
+    shutil.which("pypy3") is None and os.environ.get("CI") != "true", reason="there is no pypy3 on this machine"
+)
+async def test_a_real_pypy_runs_a_solution_within_its_limits(port: Port) -> None:
+    task = "runs/runs_real_pypy"
+    async with port.solving(task, IS_PYPY, timeLimit=500, memoryLimit=512) as panel:
+        await panel.say("ui/updateSettings", settings={"pypyCommand": "pypy3", "interpreter": "pypy"})
+        await panel.heard("state/init", lambda said: said["settings"]["interpreter"] == "pypy")
+        results = await panel.run()
+        assert [each["verdict"] for each in results] == ["AC", "TLE", "MLE"], results
         await panel.say("ui/switchInterpreter", interpreter="cpython")
         await panel.heard("state/init", lambda said: said["settings"]["interpreter"] == "cpython")
     await port.is_healthy(task)
