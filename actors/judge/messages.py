@@ -281,6 +281,8 @@ class CaseJudged:
     run: ActorRef[Any]
     result: RunResult
     next: int | None
+    output: bytes = b""
+    """As in `Judged`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,6 +351,8 @@ class Judged:
     """A case of it has its result."""
 
     result: RunResult
+    output: bytes = b""
+    """More of what the program wrote, where the result has only the beginning."""
 
 
 # -- to a case

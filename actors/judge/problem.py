@@ -48,6 +48,7 @@ from actors.judge.messages import (
     tell,
 )
 from actors.judge.ordering import NotNow
+from actors.judge.outputs import MOST_SHOWN, Outputs
 from actors.judge.places import Place
 from actors.judge.registered import RUNS, SHELF
 from actors.judge.run import Order, Run
@@ -78,8 +79,6 @@ FORSAKEN_AFTER = 30.0
 PATIENCE = 5.0
 KEEP_SECONDS = 2.0
 
-MOST_SHOWN = 1 << 20
-"""Bytes of one text that is shown whole."""
 
 
 @dataclass(slots=True)
@@ -123,6 +122,7 @@ class Problem(Actor[ProblemMessage]):
         self._watched: set[ActorRef[Any]] = set()
         """Panels whose end we are told of: those that look, have looked, or have asked for a run."""
         self._forsaken: Timer | None = None
+        self._outputs = Outputs()
         self._filing = trio.Lock()
         """Held while something about a run is kept: what happened first is kept first."""
 
@@ -165,8 +165,9 @@ class Problem(Actor[ProblemMessage]):
                 self._cancel(panel)
             case CaseAsked(panel, index):
                 await self._show_case(panel, index)
-            case CaseJudged(run, result, following):
+            case CaseJudged(run, result, following, output):
                 if self._under_way is not None and run is self._under_way.run:
+                    self._outputs.keep(result.index, output)
                     self._case_judged(self._under_way, result, following)
             case KeepSoFar(run):
                 if self._under_way is not None and run is self._under_way.run:
@@ -270,7 +271,11 @@ class Problem(Actor[ProblemMessage]):
             tell(panel, Notice("warn", sentence))
             return
         shown = told_case(self._names, index, excerpt(given, MOST_SHOWN), excerpt(wanted, MOST_SHOWN), self._folders)
-        tell(panel, StateCase(problem_id=self.id, case=shown))
+        result, output = self._results.get(index), self._outputs.of(index)
+        if result is not None and output:
+            actual = excerpt(output, MOST_SHOWN, result.actual_size)
+            result = msgspec.structs.replace(result, actual=actual.text, actual_cut=actual.cut)
+        tell(panel, StateCase(problem_id=self.id, case=shown, result=result))
 
     # -- running
 

@@ -24,6 +24,7 @@ from actors.judge.checkers import Differs, Same, compare
 from actors.judge.difference import diff_summary
 from actors.judge.limits import Limits
 from actors.judge.messages import Bounds, CaseJudged, Folders, Go, Judged, Machine, Ran, Text
+from actors.judge.outputs import MOST_SHOWN
 from actors.judge.stderr import console
 from actors.judge.turns import Turns
 from actors.judge.verdicts import Facts, is_no_program, rule
@@ -66,7 +67,7 @@ class Run(Supervisor):
         self._untold = deque(self._waiting)
         """Those that were not reported, in order."""
         self._under_way: dict[ActorRef[Any], int] = {}
-        self._results: dict[int, RunResult] = {}
+        self._judgements: dict[int, Judged] = {}
         """Those that wait for one before them."""
 
     async def started(self, kept: object | None) -> None:
@@ -77,8 +78,8 @@ class Run(Supervisor):
 
     async def handle(self, message: Any) -> None:
         match message:
-            case Judged(result):
-                await self._judged(result)
+            case Judged():
+                await self._judged(message)
             case _:
                 await super().handle(message)
 
@@ -86,8 +87,8 @@ class Run(Supervisor):
         index = self._under_way.pop(down.ref, None)
         if index is None:
             self.finish()
-        elif index in self._untold and index not in self._results:
-            await self._judged(_our_fault(index, f"the judge has failed: {down.stop}"))
+        elif index in self._untold and index not in self._judgements:
+            await self._judged(Judged(_our_fault(index, f"the judge has failed: {down.stop}")))
 
     async def _start_next(self) -> None:
         if not self._waiting:
@@ -100,12 +101,13 @@ class Run(Supervisor):
         self._under_way[ref] = index
         self.monitor(ref)
 
-    async def _judged(self, result: RunResult) -> None:
+    async def _judged(self, judged: Judged) -> None:
         await self._start_next()
-        self._results[result.index] = result
-        while self._untold and self._untold[0] in self._results:
-            told = self._results.pop(self._untold.popleft())
-            self._report.urgent(CaseJudged(self.ref, told, self._untold[0] if self._untold else None))
+        self._judgements[judged.result.index] = judged
+        while self._untold and self._untold[0] in self._judgements:
+            told = self._judgements.pop(self._untold.popleft())
+            following = self._untold[0] if self._untold else None
+            self._report.urgent(CaseJudged(self.ref, told.result, following, told.output))
         self.note = f"{len(self._order.indices) - len(self._untold)} of {len(self._order.indices)} judged"
         if not self._untold:
             self.finish()
@@ -114,7 +116,7 @@ class Run(Supervisor):
 class Case(Actor[Go]):
     """One program and its verdict."""
 
-    def __init__(self, run: ActorRef[Any], judge: Callable[[], Awaitable[RunResult]]) -> None:
+    def __init__(self, run: ActorRef[Any], judge: Callable[[], Awaitable[Judged]]) -> None:
         self._run = run
         self._judge = judge
 
@@ -122,18 +124,18 @@ class Case(Actor[Go]):
         self.ref.tell(Go())
 
     async def handle(self, message: Go) -> None:
-        self._run.urgent(Judged(await self._judge()))
+        self._run.urgent(await self._judge())
         self.finish()
 
 
-async def _judge(order: Order, folders: Folders, machine: Machine, turns: Turns, index: int) -> RunResult:
+async def _judge(order: Order, folders: Folders, machine: Machine, turns: Turns, index: int) -> Judged:
     try:
         expected = await _expected(order, folders, index)
         ran, output = await _ran(order, folders, machine, turns, index, len(expected))
     except OSError as error:
-        return _our_fault(index, f"the files of case {index} cannot be used: {error.strerror or error}")
+        return Judged(_our_fault(index, f"the files of case {index} cannot be used: {error.strerror or error}"))
     except KernelError as error:
-        return _our_fault(index, str(error))
+        return Judged(_our_fault(index, str(error)))
     finally:
         turns.forgo(index)
     compared = partial(compare, expected, output, order.compare)
@@ -141,7 +143,8 @@ async def _judge(order: Order, folders: Folders, machine: Machine, turns: Turns,
     if ran.exit_code == 0:
         long = len(expected) + len(output) > APART
         answer = await machine.apart(compared) if long else compared()
-    return _result(order, index, ran, output, answer)
+    result = _result(order, index, ran, output, answer)
+    return Judged(result, output[:MOST_SHOWN] if result.actual_cut else b"")
 
 
 async def _expected(order: Order, folders: Folders, index: int) -> bytes:

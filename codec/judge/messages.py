@@ -71,6 +71,8 @@ class StateCase(Message, frozen=True, gc=False, kw_only=True, tag="state/case"):
 
     problem_id: str | None = None
     case: Case
+    result: RunResult | None = None
+    """With all of its output that is still there."""
 
 
 class RunProgress(Message, frozen=True, gc=False, tag="run/progress"):

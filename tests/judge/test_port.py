@@ -111,6 +111,7 @@ async def test_a_page_of_another_origin_gets_no_panel(port: Port) -> None:
     ],
 )
 async def test_no_post_leads_out_of_the_workspace(port: Port, fields: dict[str, str]) -> None:
+    port.workspace.mkdir(exist_ok=True)  # it is made with the first problem
     around = set(port.workspace.parent.iterdir())
     async with port.panel() as panel:
         assert port.post(post("tricks/tricks_a", **fields)).status_code == 200
@@ -253,7 +254,7 @@ a, b = map(int, input().split())
 if a == 2:
     while True: pass
 if a == 40:
-    hog = ["x" * 1000000 for _ in range(1000)]
+    hog = b"x" * 800_000_000
 print(a + b)
 """
 
@@ -263,7 +264,7 @@ print(a + b)
 )
 async def test_a_real_pypy_runs_a_solution_within_its_limits(port: Port) -> None:
     task = "runs/runs_real_pypy"
-    async with port.solving(task, IS_PYPY, timeLimit=500, memoryLimit=512) as panel:
+    async with port.solving(task, IS_PYPY, timeLimit=2000, memoryLimit=512) as panel:
         await panel.say("ui/updateSettings", settings={"pypyCommand": "pypy3", "interpreter": "pypy"})
         await panel.heard("state/init", lambda said: said["settings"]["interpreter"] == "pypy")
         results = await panel.run()

@@ -8,7 +8,7 @@ import trio
 from actors.kernel.testing import House
 from actors.store import STORE, Refused, StateDirectory, StoreClient
 from actors.store.database import Database
-from codec.judge import RunSettings
+from codec.judge import SHOWN, RunSettings
 from tests.judge.kit import Folders, Json, Machine, Ran, judging, right
 
 A, B = "abc1/abc1_a", "abc1/abc1_b"
@@ -111,6 +111,20 @@ async def test_of_very_many_cases_less_of_each_is_told(directory: StateDirectory
         assert all(case["inputCut"] and case["inputSize"] > 16_000 for case in cases)
         await page.say("ui/requestCase", index=1)
         assert len((await page.heard("state/case"))["case"]["inputContent"]) == 16_002
+
+
+async def test_all_of_a_long_output_is_shown_to_whoever_asks(directory: StateDirectory) -> None:
+    async with judging(directory, machine=Machine(lambda program: Ran(b"y" * 50_000))) as court:
+        await court.take_in(A)
+        page = await court.page()
+        await page.say("ui/runOne", index=1)
+        result = (await page.heard("run/result"))["result"]
+        assert (len(result["actual"]), result["actualSize"], result["actualCut"]) == (SHOWN, 50_000, True)
+        await page.heard("run/complete")
+        await page.say("ui/requestCase", index=1)
+        shown = (await page.heard("state/case"))["result"]
+        assert (shown["actual"], shown["actualSize"]) == ("y" * 50_000, 50_000)
+        assert "actualCut" not in shown
 
 
 # -- why it cannot be run

@@ -139,7 +139,9 @@ def test_a_console_stays_at_its_end_unless_the_reader_has_scrolled_up(show: Show
     frame = at(page, "k").locator(".log")
     at_end = "log => log.scrollHeight - log.scrollTop - log.clientHeight < 2"
     assert frame.evaluate(at_end)
-    frame.evaluate("log => { log.scrollTop = 100 }")
+    frame.evaluate(
+        "log => new Promise(seen => { log.addEventListener('scroll', () => seen(), {once: true}); log.scrollTop = 100 })"
+    )
     expect(page.get_by_role("button", name="Latest")).to_be_hidden()
     say(page, stage, *lines[2000:])
     assert frame.evaluate("log => log.scrollTop") == 100
