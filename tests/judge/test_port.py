@@ -254,7 +254,7 @@ a, b = map(int, input().split())
 if a == 2:
     while True: pass
 if a == 40:
-    hog = b"x" * 800_000_000
+    hog = b"x" * (a * 20_000_000)
 print(a + b)
 """
 
