@@ -190,7 +190,7 @@ def judge(settings: Settings, listeners: Listeners) -> ChildSpec:
     )
 
     def door(stage: Stage) -> Door:
-        desk = judge_actors.Desk(stage.registry, stage.new_id, shelving)
+        desk = judge_actors.Desk(stage.registry, stage.new_id, shelving, chelper=section.chelper)
         return Door(
             app=judge_application(desk, resources.files("web")),
             on_websocket=judge_websocket(desk),

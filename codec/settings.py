@@ -93,6 +93,8 @@ class Judge(Listening, frozen=True, kw_only=True):
     workspace: Folder = ""
     """Where the problems' folders are; none: where the server was started."""
     tests_dir: TestsDir = "tests"
+    chelper: Switch = False
+    """Take posts in the form that Competitive Companion has for CHelper's port, too."""
     template: File = ""
     """What main.py begins as."""
     interpreter: Annotated[Interpreter, Meta(description='"cpython" or "pypy"')] = "cpython"

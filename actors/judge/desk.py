@@ -38,8 +38,12 @@ class Seat:
 
 
 class Desk:
-    def __init__(self, registry: Registry, new_id: Callable[[], str], shelving: Shelving) -> None:
+    def __init__(
+        self, registry: Registry, new_id: Callable[[], str], shelving: Shelving, *, chelper: bool = False
+    ) -> None:
+        """`chelper`: posts in the form of CHelper's port are taken too."""
         self._registry = registry
+        self._read = partial(read_task, chelper=chelper)
         self._new_id = new_id
         self._shelving = shelving
         self._bytes = 0
@@ -52,9 +56,8 @@ class Desk:
             raise TooMuchPosted("more was posted than the disk could take so far; wait a moment, and send it again")
         self._bytes += size
         try:
-            task = (
-                await self._shelving.machine(self._registry).apart(read_task, body) if size > LARGE else read_task(body)
-            )
+            apart = self._shelving.machine(self._registry).apart
+            task = await apart(self._read, body) if size > LARGE else self._read(body)
             self._registry.get(INTAKE).tell(Posted(task, partial(self._release, size)))
         except BaseException:
             self._release(size)

@@ -75,6 +75,8 @@ class Panel(Actor[PanelMessage]):
         """The problems that the page has been told of."""
         self._greeted = False
         """The page has asked for the state, and is told of every change since."""
+        self._owes_init = False
+        """It has asked, and was not answered yet. Whatever problem is shown next answers it."""
 
     async def started(self, kept: object | None) -> None:
         await self.stage.registry.get(SHELF).send(Came(self.ref))
@@ -122,7 +124,7 @@ class Panel(Actor[PanelMessage]):
         shelf = self.stage.registry.get(SHELF)
         match wish:
             case RequestInit():
-                self._greeted = True
+                self._greeted = self._owes_init = True
                 await self._greet()
             case OpenProblem(id):
                 if self._knows(id):
@@ -163,6 +165,7 @@ class Panel(Actor[PanelMessage]):
         if self._problem is not None:
             await self._problem.send(Opened(self.ref, anew=True))
         else:
+            self._owes_init = False
             self._say(StateInit(settings=self._settings))
 
     async def _welcome(self, settings: RunSettings, current: str | None) -> None:
@@ -198,7 +201,8 @@ class Panel(Actor[PanelMessage]):
             return
         if not shown.anew:
             self._say(StateUpdate(shown.problem))
-        if shown.anew or shown.results or shown.running:  # the update has no room for those
+        if shown.anew or self._owes_init or shown.results or shown.running:  # the update has no room for those
+            self._owes_init = False
             self._say(
                 StateInit(
                     problem=shown.problem,

@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from actors.judge.messages import Forsaken
+from actors.judge.messages import Follow, Forsaken
 from actors.kernel import TooManyChildren
 from actors.store import StateDirectory
 from codec.judge import RunSettings
@@ -108,6 +108,22 @@ async def test_a_panel_hears_only_of_the_problem_it_shows(directory: StateDirect
         await page.ended()
         await court.settled()
         assert not other.all("run/result")
+
+
+async def test_a_page_that_is_just_loading_when_another_problem_comes_is_shown_all_there_is(
+    directory: StateDirectory,
+) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A)
+        await court.take_in(B)
+        court.folders.gates["find"] = trio.Event()
+        page = await court.page(greets=False)
+        await page.say("ui/requestInit")
+        await court.settled()
+        court["panels"].children()[0].tell(Follow(A))
+        await court.settled()
+        court.folders.gates["find"].set()
+        assert (await page.heard("state/init"))["problem"]["id"] == A
 
 
 async def test_a_page_that_has_gone_ends_its_panel(directory: StateDirectory) -> None:

@@ -46,6 +46,16 @@ def test_a_post_is_taken_in_from_whoever_posts_problems(port: Port, headers: dic
     assert time.monotonic() - began < PATIENCE
 
 
+def test_chelpers_form_of_a_post_is_taken_where_it_is_asked_for(port: Port, tmp_path: Path) -> None:
+    body = b"json\n" + post("chelper/chelper_a")
+    assert "CHelper's form" in port.post(body).text
+    options = ("--set", f"judge.workspace={tmp_path}/workspace", "--set", "judge.chelper=true")
+    with server(tmp_path, *options) as house:
+        other = Port(house.ready(), tmp_path / "workspace")
+        assert other.post(body, Content_Type="text/plain").status_code == 200
+        assert other.post(post("chelper/chelper_a")).status_code == 200
+
+
 def test_a_post_is_taken_in_at_both_loopback_addresses(port: Port) -> None:
     number = urlsplit(port.url).port
     for host in ("127.0.0.1", "[::1]", "localhost"):

@@ -383,6 +383,7 @@ def test_blanks_are_shown_everywhere_when_asked_for(show: Show) -> None:
 def test_a_character_that_cannot_be_seen_is_shown_by_its_number(show: Show) -> None:
     page, _ = show(*failing("a b\n", "a\u00a0b\u202e\r\n\u200b\n"))
     odd = text(page, 1, "Actual").locator(".odd")
+    expect(odd).to_have_count(3)
     signs = odd.evaluate_all("signs => signs.map(({ dataset }) => dataset.sign)")
     assert signs == ["U+00A0", "U+202E", "U+200B"]
 
