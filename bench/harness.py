@@ -20,7 +20,9 @@ from dataclasses import asdict, dataclass
 from gc import collect
 from statistics import median
 from time import perf_counter, process_time
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
+
+T = TypeVar("T")
 
 SLICE = 0.03
 """Seconds."""
@@ -224,3 +226,13 @@ def _remark(result: Result) -> str:
     if result.goal is None or result.ratio is None:
         return ""
     return "MISSED" if result.missed else "reached"
+
+
+def in_turns(sides: Sequence[Callable[[], T]], rounds: int) -> list[list[T]]:
+    """What each gives in each round; each round begins with another of them."""
+    given: list[list[T]] = [[] for _ in sides]
+    for number in range(rounds):
+        for place in range(len(sides)):
+            turn = (number + place) % len(sides)
+            given[turn].append(sides[turn]())
+    return given

@@ -35,12 +35,11 @@ from contextlib import closing, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from statistics import median, quantiles
-from typing import TypeVar
 
 from actors.judge.checkers import Same, compare
 from bench.contenders.client import PATIENCE, Stuck
 from bench.contenders.panel import Message, Panel
-from bench.harness import BYTES, Result, Unit
+from bench.harness import BYTES, Result, Unit, in_turns
 from bench.relay import Relay, Running, running
 from codec.judge import Compare, CompareMode
 from program.ready import SERVER_FILE
@@ -60,7 +59,6 @@ CONNECTIONS = 8
 SECONDS_OF_POSTS = 0.5
 """For each round."""
 
-T = TypeVar("T")
 MILLISECONDS = Unit("ms", cost=True, scale=1e-3)
 SECONDS = Unit("s", cost=True)
 ROOT = Path(__file__).parent.parent
@@ -364,13 +362,3 @@ def _between(
     """Of seconds."""
     pairs = [(unit.of(1, one), unit.of(1, other)) for one, other in zip(mine, theirs, strict=True)]
     return Result.between(NAME, case, peer, pairs, unit, goal)
-
-
-def in_turns(sides: Sequence[Callable[[], T]], rounds: int) -> list[list[T]]:
-    """What each gives in each round; each round begins with another of them."""
-    given: list[list[T]] = [[] for _ in sides]
-    for number in range(rounds):
-        for place in range(len(sides)):
-            turn = (number + place) % len(sides)
-            given[turn].append(sides[turn]())
-    return given

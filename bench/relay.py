@@ -25,16 +25,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from statistics import quantiles
-from typing import TypeVar
 
 from bench.contenders.client import CHUNK, MASK, PATIENCE, Client, Stuck, compact, flow, masked
-from bench.harness import BYTES, MESSAGES, MICROSECONDS, Result, Unit
+from bench.harness import BYTES, MESSAGES, MICROSECONDS, Result, Unit, in_turns
 
 NAME = "relay"
 ABOUT = "Sidekick's relay, with scene and checks, beside a Node ws relay and a TCP splice"
@@ -50,7 +49,6 @@ RATE = 4000
 IDLE = 1000
 PAGE = os.sysconf("SC_PAGESIZE")
 
-T = TypeVar("T")
 PERCENT = Unit("%", cost=True)
 ROOT = Path(__file__).parent.parent
 CONTENDERS = ROOT / "bench" / "contenders"
@@ -265,7 +263,7 @@ def _throughput(
     case = f"1 hero to {screens} UI{'s' * (screens > 1)}"
     with boards([mine, *peers], screens) as each:
         sizes = [_messages_in(board, SLICE) for board in each]
-        figures = _in_turns([partial(_rate, board, size) for board, size in zip(each, sizes, strict=True)], rounds)
+        figures = in_turns([partial(_rate, board, size) for board, size in zip(each, sizes, strict=True)], rounds)
     if absent:
         yield Result(NAME, case, "Node ws", None, None, MESSAGES.name, None, goal, absent)
     for peer, theirs in zip(peers, figures[1:], strict=True):
@@ -277,7 +275,7 @@ def _ping_pong(mine: Relay, peers: Sequence[Relay], rounds: int, absent: str | N
     with boards([mine, *peers], 1) as each:
         for board in each:
             board.ping_pong(PING_PONGS)
-        slices = _in_turns([partial(board.ping_pong, PING_PONGS) for board in each], rounds)
+        slices = in_turns([partial(board.ping_pong, PING_PONGS) for board in each], rounds)
     for case, percent in (("ping-pong, p50", 50), ("ping-pong, p99", 99)):
         mine_, *others = [[quantiles(taken, n=100)[percent - 1] * 1e6 for taken in side] for side in slices]
         if absent:
@@ -384,13 +382,3 @@ def _messages_in(board: Board, seconds: float) -> int:
 
 def _rate(board: Board, messages: int) -> float:
     return messages / board.send(messages)
-
-
-def _in_turns(sides: Sequence[Callable[[], T]], rounds: int) -> list[list[T]]:
-    """What each gives in each round; each round begins with another of them."""
-    given: list[list[T]] = [[] for _ in sides]
-    for number in range(rounds):
-        for place in range(len(sides)):
-            turn = (number + place) % len(sides)
-            given[turn].append(sides[turn]())
-    return given

@@ -17,7 +17,8 @@ from msgspec import Meta, Struct, structs
 from codec.judge.problem import Case, Entity, Listed, Problem, RunResult, Summary
 from codec.judge.settings import BadSettings, Interpreter, RunSettings, changed
 from codec.judge.texts import wholly
-from codec.judge.wording import kind, listed, shown
+from codec.judge.wording import listed, shown
+from codec.kinds import kind
 
 Scope = Literal["one", "all"]
 

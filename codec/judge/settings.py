@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal, cast, get_args
 import msgspec
 from msgspec import Meta, Struct, structs
 
-from codec.judge.wording import kind, listed, shown
+from codec.judge.wording import listed, shown
+from codec.kinds import kind
 
 Interpreter = Literal["cpython", "pypy"]
 CwdMode = Literal["workspace", "task"]

@@ -23,7 +23,8 @@ import msgspec
 from msgspec import Struct
 
 from codec.judge.texts import whole, wholly
-from codec.judge.wording import kind, shown
+from codec.judge.wording import shown
+from codec.kinds import kind
 
 LONGEST = 64 * 1024 * 1024
 """Bytes of a body."""

@@ -5,23 +5,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from codec.judge.texts import whole
+from codec.kinds import kind
 
 LONGEST = 60
-
-
-def kind(value: Any) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return "a number"
-        case str():
-            return "a string"
-        case list():
-            return "an array"
-    return "an object"
 
 
 def shown(value: Any) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from codec.kinds import kind
 from codec.sidekick.messages import ROOT, Announce, Bad, ClearAll, Event, Fault, Other, Remove, Said, Spawn, Update
 from codec.sidekick.shapes import (
     ACTIONS,
@@ -22,7 +23,7 @@ from codec.sidekick.shapes import (
     VizChange,
 )
 from codec.sidekick.weight import LONGEST_ANNOUNCE, LONGEST_NAME
-from codec.sidekick.wording import kind, refusal, sentence
+from codec.sidekick.wording import refusal, sentence
 from codec.sidekick.words import to_canonical, words_of_e
 
 Message = dict[str, Any]

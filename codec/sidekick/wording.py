@@ -4,6 +4,8 @@ it must be, what it was."""
 import re
 from typing import Any
 
+from codec.kinds import kind
+
 NOT_FINITE = frozenset(("NaN", "Infinity", "-Infinity"))
 
 KINDS = {
@@ -30,22 +32,6 @@ WRONG_KIND = re.compile(r"Expected `(?P<wanted>[^`]*)`, got `(?P<got>[^`]*)`")
 TOO_SHORT = re.compile(r"Expected `array` of length >= (?P<least>\d+)")
 WRONG_AMOUNT = re.compile(r"Expected `[^`]*` (?P<amount>[<>]=? [\d.]+)")
 LONGEST_QUOTE = 40
-
-
-def kind(value: Any) -> str:
-    """What kind of JSON value this is."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return "a number"
-        case str():
-            return "a string"
-        case list():
-            return "an array"
-    return "an object"
 
 
 def wanted(types: str) -> str:

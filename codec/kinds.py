@@ -1,0 +1,19 @@
+"""JSON values in words, for the sentences that refuse one."""
+
+from typing import Any
+
+
+def kind(value: Any) -> str:
+    """What kind of JSON value this is."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case list():
+            return "an array"
+    return "an object"
