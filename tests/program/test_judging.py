@@ -21,6 +21,7 @@ from program.arguments import JudgeRun, read
 from program.judging import asked_for, ranges
 from program.terminal import cells
 from program.trouble import Trouble
+from systems.judge import JUDGING
 
 DEADLINE = 60.0
 ADDS = "print(sum(map(int, input().split())))\n"
@@ -268,7 +269,7 @@ def test_an_interpreter_that_is_not_there(
 def shown(folder: Path, out: io.StringIO, err: io.StringIO, *options: str) -> int:
     command = read(["judge", "run", str(folder), "--interpreter", sys.executable, *options])
     assert isinstance(command, JudgeRun)
-    return judging.judge(command, Judge(), supervisor.JUDGING, out, err)
+    return judging.judge(command, Judge(), JUDGING, out, err)
 
 
 @pytest.mark.slow

@@ -146,8 +146,8 @@ TOP_LINE = """log => new Promise(known => {
     };
     look(first(), 0);
 })"""
-"""What the reader sees first, once the picture stands still. A block that was out of sight is laid out a frame after it was
-scrolled to, and where it is in pixels, the browser decides anew when it measures what is above."""
+"""What the reader sees first, once the picture stands still. A block that was out of sight is laid out a frame after it
+was scrolled to, and where it is in pixels, the browser decides anew when it measures what is above."""
 
 SCROLL_UP = """log => new Promise(seen => {
     log.addEventListener("scroll", () => seen(), {once: true});

@@ -1,0 +1,45 @@
+"""Console: the observer of the tree, viewers (one per open page), and their door."""
+
+import os
+import time
+from collections.abc import Mapping
+from importlib import resources
+
+from actors.console import Desk, Facts, Observer, SystemFact, viewers_spec
+from actors.kernel import ChildSpec, Stage, supervisor_spec
+from codec.settings import Section, Settings
+from program.gauges import resident_bytes
+from program.serving import Listeners
+from program.version import version
+from transports.console import console_application, console_websocket
+from transports.door import Door
+from transports.listener import listener_spec
+
+
+def console_spec(settings: Settings, listeners: Listeners, abouts: Mapping[str, str]) -> ChildSpec:
+    """`abouts` says of every system there is, also of one that is off, what it does."""
+    section = settings.console
+    facts = Facts(version(), os.getpid(), started=time.time(), wall=time.time, memory=resident_bytes)
+    systems = [
+        SystemFact(name, enabled=getattr(settings, name, Section()).enabled, listens=name in listeners, about=about)
+        for name, about in abouts.items()
+    ]
+
+    def door(stage: Stage) -> Door:
+        desk = Desk(stage.registry, stage.new_id)
+        return Door(
+            app=console_application(desk, resources.files("web")),
+            on_websocket=console_websocket(desk),
+            hosts=section.addresses,
+            port=section.port,
+            new_id=stage.new_id,
+        )
+
+    return supervisor_spec(
+        "console",
+        [
+            ChildSpec("observer", lambda: Observer(facts, systems, listeners.known)),
+            viewers_spec(),
+            listener_spec("console", door, listeners.report),
+        ],
+    )

@@ -1,0 +1,79 @@
+"""Judge: the launcher of programs, the shelf of problems, runs, panels, and their door; and a run without all that."""
+
+import time
+from functools import cache, partial
+from importlib import resources
+from pathlib import Path
+
+from actors import judge
+from actors.kernel import ChildSpec, Stage, supervisor_spec
+from codec.judge import LONGEST_TASK, SHOWN, Stdin, Stdout
+from codec.settings import Settings
+from program import judging
+from program.serving import Listeners
+from transports.door import Door
+from transports.judge import EXTENSIONS, judge_application, judge_websocket
+from transports.limits import DoorLimits, HttpLimits
+from transports.listener import listener_spec
+from transports.policy import HostPolicy
+from transports.process_launcher import launcher_spec
+from transports.solving import Machine, cores
+from transports.task_folders import TaskFolders
+
+
+def judge_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
+    section = settings.judge
+    workspace = Path(section.workspace or Path.cwd())
+    shelving = judge.Shelving(
+        TaskFolders(workspace, tests_dir=section.tests_dir, template=section.template, head_bytes=SHOWN),
+        cache(partial(Machine, workspace)),
+        time.time,
+        cores(),
+    )
+
+    def door(stage: Stage) -> Door:
+        desk = judge.Desk(stage.registry, stage.new_id, shelving, chelper=section.chelper)
+        return Door(
+            app=judge_application(desk, resources.files("web")),
+            on_websocket=judge_websocket(desk),
+            hosts=section.addresses,
+            port=section.port,
+            policy=HostPolicy(origins=EXTENSIONS),
+            limits=DoorLimits(http=HttpLimits(body_bytes=LONGEST_TASK)),
+            new_id=stage.new_id,
+        )
+
+    return supervisor_spec(
+        "judge",
+        [
+            launcher_spec(),
+            *judge.judge_specs(shelving, section.run),
+            listener_spec("judge", door, listeners.report),
+        ],
+    )
+
+
+# -- without a server
+
+
+def run_of(wanted: judging.Wanted) -> judge.Run:
+    """One run of a folder that no server knows: its tests are all that is known of the problem."""
+    order = judge.Order(
+        task=(),
+        program=wanted.program,
+        cwd=wanted.cwd,
+        indices=wanted.indices,
+        limits=judge.limits(wanted.settings, None, None),
+        compare=wanted.settings.compare,
+        jobs=wanted.settings.jobs or cores(),
+        input=Stdin(),
+        output=Stdout(),
+    )
+    return judge.Run(order, wanted.folders, wanted.machine, wanted.report)
+
+
+def folders_of(folder: Path, tests_dir: str) -> TaskFolders:
+    return TaskFolders(folder, tests_dir=tests_dir, template="", head_bytes=0)
+
+
+JUDGING = judging.Means(folders_of, Machine, launcher_spec, run_of)

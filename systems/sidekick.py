@@ -1,0 +1,37 @@
+"""Sidekick: rooms, peers (one per connection), and their door."""
+
+import time
+from importlib import resources
+
+from actors import sidekick
+from actors.kernel import ChildSpec, Stage, supervisor_spec
+from codec.settings import Settings
+from program.serving import Listeners
+from program.version import version
+from transports.door import Door
+from transports.limits import DoorLimits, WebSocketLimits
+from transports.listener import listener_spec
+from transports.playground import Playground
+from transports.policy import HostPolicy
+from transports.sidekick import sidekick_application, sidekick_websocket
+
+LONGEST_MESSAGE = 32 * 1024 * 1024
+
+
+def sidekick_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
+    section = settings.sidekick
+    playground = Playground(section.pyodide, section.scripts)
+
+    def door(stage: Stage) -> Door:
+        desk = sidekick.Desk(stage.registry, stage.new_id, version(), time.time)
+        return Door(
+            app=sidekick_application(resources.files("web"), sidekick.prose, playground),
+            on_websocket=sidekick_websocket(desk),
+            hosts=section.addresses,
+            port=section.port,
+            policy=HostPolicy(origins=("vscode-webview://*",)),
+            limits=DoorLimits(connections=4096, websocket=WebSocketLimits(message_bytes=LONGEST_MESSAGE)),
+            new_id=stage.new_id,
+        )
+
+    return supervisor_spec("sidekick", [*sidekick.crowd_specs(), listener_spec("sidekick", door, listeners.report)])
