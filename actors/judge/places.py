@@ -108,4 +108,5 @@ def _usual(where: str) -> Place | None:
     says_more = before != host + (contest[0] if contest else "") or task["rest"]
     folded = (contest_id + task_id).lower() != contest_id + task_id
     beside = where if says_more or folded else ""
-    return Place(names.of_id(contest_id.lower()), names.of_id(task_id.lower(), beside), where)
+    identity = where if beside else f"{contest_id}/{task_id}"  # whichever of the usual words the site takes for them
+    return Place(names.of_id(contest_id.lower()), names.of_id(task_id.lower(), beside), identity)

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from actors.judge.places import place
@@ -161,6 +161,7 @@ told = st.builds(
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(told, told)
+@example("https://x.kattis.com/contests/0/tasks/0", "https://x.kattis.com/contest/0/problem/0")
 def test_addresses_that_name_different_problems_get_different_folders(one: str, other: str) -> None:
     first, second = place(one, "untold", "n"), place(other, "untold", "n")
     if first.identity.casefold() != second.identity.casefold():

@@ -54,8 +54,14 @@ class BoardStage(Stage):
         return [each for each in self._heard if each["type"] == kind]
 
     async def _tell_all(self, texts: list[str]) -> None:
-        for text in texts:
-            await self._send(text)
+        for socket in list(self._sockets):
+            await self._say(socket, texts)
+
+    async def _say(self, socket: trio_websocket.WebSocketConnection, texts: list[str]) -> None:
+        """In one write, as the server does: what comes in pieces, a page may show in pieces."""
+        async with self._sockets[socket].together():
+            for text in texts:
+                await socket.send_message(text)
 
     async def _answer(self, stream: trio.SocketStream) -> None:
         try:
@@ -100,8 +106,7 @@ class BoardStage(Stage):
                         self._news.notify_all()
                     if message["component"] == "system" and message["payload"]["status"] == "online":
                         self.greeted += 1
-                        for each in self.script:
-                            await socket.send_message(json.dumps(each))
+                        await self._say(socket, [json.dumps(each) for each in self.script])
             except trio_websocket.ConnectionClosed:
                 pass
             finally:

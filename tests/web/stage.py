@@ -6,7 +6,8 @@ so that a page that breaks it fails its test with a console error.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -29,13 +30,30 @@ class Replay(trio.abc.Stream):
     def __init__(self, head: bytes, stream: trio.SocketStream) -> None:
         self._head = head
         self._stream = stream
+        self._held: list[bytes] | None = None
+        self._one_at_a_time = trio.Lock()
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         head, self._head = self._head, b""
         return head or await self._stream.receive_some(max_bytes)
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        await self._stream.send_all(data)
+        if self._held is None:
+            await self._stream.send_all(data)
+        else:
+            self._held.append(bytes(data))
+
+    @asynccontextmanager
+    async def together(self) -> AsyncIterator[None]:
+        """What is sent meanwhile leaves in one write at the end."""
+        async with self._one_at_a_time:
+            held: list[bytes] = []
+            self._held = held
+            try:
+                yield
+            finally:
+                self._held = None
+            await self._stream.send_all(b"".join(held))
 
     async def wait_send_all_might_not_block(self) -> None:
         await self._stream.wait_send_all_might_not_block()

@@ -152,8 +152,7 @@ def test_a_board_that_is_shown_anew_never_blinks(show: Show) -> None:
     page, stage = show(*labels)
     whole = ",".join(map(str, range(50)))
     page.evaluate(WATCH)
-    for message in [CLEAR, *labels]:
-        stage.tell_all(message)
+    stage.tell_all(CLEAR, *labels)
     say(page, stage, update("label", "l0", "setText", text="new"))
     assert seen(page) == [whole, whole.replace("0", "new", 1)]
 

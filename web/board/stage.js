@@ -5,14 +5,16 @@
  *
  * Rules
  *   - A page that comes, or comes back, is shown the whole board after a clearAll. So is one whose script starts again.
- *     Each clearAll begins a new scene out of sight; it takes the place of the old one when no more messages come, or
- *     after `HOLD`. Nothing blinks, and what the reader has unfolded, scrolled or begun to write stays.
+ *     Each clearAll begins a new scene out of sight; it takes the place of the old one when no more messages have come for
+ *     `QUIET`, or after `HOLD`. Nothing blinks, and what the reader has unfolded, scrolled or begun to write stays.
+ *     A board that is empty has nothing to hide, and is shown as it comes.
  *   - Everything else is applied to the newest scene, in the order of arrival.
  */
 
 import { Inbox } from "./inbox.js";
 import { Scene } from "./scene.js";
 
+const QUIET = 50; // milliseconds; on a busy machine a board does not come in one piece
 const HOLD = 150; // milliseconds; a script may clear and draw all the time
 const HOLD_AFTER_LOSS = 2000; // the whole board may be long
 
@@ -24,9 +26,10 @@ export class Stage {
   #peers;
   #notes;
   #turned;
-  #inbox = new Inbox((message) => this.#hear(message), (quiet) => this.#turn(quiet));
+  #inbox = new Inbox((message) => this.#hear(message), (rest) => this.#turn(rest));
   #coming = null; // the scene that is being built
   #comingBy = 0; // when it is shown at the latest
+  #heardAt = 0; // when the newest message came
   #returning = false; // the connection was lost, and the board has not been shown anew
 
   /** `say(message)` reaches the script; `turned()` is called when messages have been shown. */
@@ -39,6 +42,7 @@ export class Stage {
   }
 
   hear(message) {
+    this.#heardAt = performance.now();
     this.#inbox.add(message);
   }
 
@@ -65,8 +69,9 @@ export class Stage {
     this.#notes.clear();
   }
 
-  #turn(quiet) {
-    if (this.#coming && (quiet || performance.now() > this.#comingBy)) {
+  /** `rest`: messages that came, but were too many for one turn. */
+  #turn(rest) {
+    if (this.#coming && this.#isTimeToShow(rest)) {
       this.#coming.replace(this.shown);
       this.shown = this.#coming;
       this.#coming = null;
@@ -75,5 +80,10 @@ export class Stage {
     if (this.#coming) this.#inbox.wake();
     this.shown.paint();
     this.#turned();
+  }
+
+  #isTimeToShow(rest) {
+    const now = performance.now();
+    return this.shown.size === 0 || (rest === 0 && now > this.#heardAt + QUIET) || now > this.#comingBy;
   }
 }
