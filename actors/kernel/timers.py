@@ -26,6 +26,8 @@ class Timer:
     __slots__ = ("_fire", "_timers", "due")
 
     def __init__(self, timers: "Timers", due: float, fire: Callable[[], None]) -> None:
+        if due != due:  # nothing is earlier or later than NaN: it would hold up all that is due after it
+            raise ValueError("a timer is due in a number of seconds, and NaN is none")
         self._timers = timers
         self._fire: Callable[[], None] | None = fire
         self.due = due

@@ -9,9 +9,9 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.kernel import Mailbox, MailboxFull, Overflow, Timer
+from actors.kernel import Mailbox, MailboxFull, Overflow, Restart, Timer
 from actors.kernel import timers as timers_module
-from actors.kernel.testing import Puppet, block, crash, finish, staged
+from actors.kernel.testing import Puppet, answer, block, crash, finish, staged
 from actors.kernel.timers import Timers
 
 
@@ -221,6 +221,25 @@ async def test_an_actor_that_is_over_can_tell_itself_nothing() -> None:
         assert not old.tell_later(1, "ghost").pending
         await trio.sleep(10)
         assert len(puppet.messages) == 1
+
+
+@pytest.mark.parametrize(
+    "wait",
+    [
+        lambda ref: ref.ask(lambda reply: lambda puppet: puppet.tell_later(math.nan, "never"), timeout=1),
+        lambda ref: ref.ask(answer(1), timeout=math.nan),
+    ],
+    ids=["later", "ask"],
+)
+async def test_a_time_that_is_no_number_is_refused_where_it_is_named_and_holds_up_no_other(wait: Any) -> None:
+    puppet = Puppet(restart=Restart.TEMPORARY)
+    other = Puppet("other")
+    async with staged(puppet.spec(), other.spec()) as house:
+        with pytest.raises(ValueError, match="NaN"):
+            await wait(house["puppet"])
+        house["other"].tell(tell_later(3, "tick"))
+        assert await other.message(2) == "tick"
+        assert trio.current_time() == 3
 
 
 async def test_a_heartbeat_is_exact() -> None:
