@@ -13,8 +13,8 @@ from actors.kernel.failures import parted
 class Beside:
     __slots__ = ("_all_gone", "_ending", "_failed", "_scopes")
 
-    def __init__(self, failed: Callable[[BaseException], None]) -> None:
-        self._failed = failed  # told of what a task raised, except Cancelled; must not raise
+    def __init__(self, failed: Callable[[Exception | None, BaseException | None], None]) -> None:
+        self._failed = failed  # told of what a task raised, in its two parts (failures.py); must not raise
         self._scopes: dict[trio.CancelScope, None] = {}  # one for each task, in start order
         self._ending = False  # cancelled, and so is whatever they start yet
         self._all_gone: trio.Event | None = None  # not None once somebody waits for that
@@ -37,7 +37,7 @@ class Beside:
                 await task(*args)
         except BaseException as error:
             own, foreign = parted(error)
-            self._failed(error if own is None else own)
+            self._failed(own, foreign)
         finally:
             del self._scopes[scope]
             if not self._scopes and self._all_gone is not None:

@@ -100,6 +100,8 @@ class Incarnation(Signal):
                 stop = await self._act()
         except BaseException as error:
             own, foreign = parted(error)
+            if foreign is not None and fatal(foreign):
+                self.slot.stage.abort()
             stop = self.ending if own is None else Stop(Why.CRASHED, own)  # of clean-up during a kill
         if self._beside is not None:
             self._set_deadline(self.slot.spec.grace)
@@ -127,18 +129,13 @@ class Incarnation(Signal):
             self._prompt = actor
         actor.ref = self.slot.ref
         actor.stage = self.slot.stage
-        try:
-            if not actor.supervises:
-                return await self._perform(actor)
-            supervisor = cast("Supervisor", actor)
-            async with trio.open_nursery() as supervisor.nursery:
-                stop = await self._perform(actor)
-                self._kill_children()  # there are none, unless a `stopping` was overridden or has failed
-            return stop
-        except BaseException as error:
-            if fatal(error):
-                self.slot.stage.abort()
-            raise
+        if not actor.supervises:
+            return await self._perform(actor)
+        supervisor = cast("Supervisor", actor)
+        async with trio.open_nursery() as supervisor.nursery:
+            stop = await self._perform(actor)
+            self._kill_children()  # there are none, unless a `stopping` was overridden or has failed
+        return stop
 
     async def _perform(self, actor: Actor[Any]) -> Stop:
         slot = self.slot
@@ -214,7 +211,8 @@ class Incarnation(Signal):
                         message = None  # it may be large, and the next one may be long in coming
                         box.handled += box.budget - left
                         left = box.budget
-                box.handled += box.budget - left  # a handler was cancelled
+                message = None  # a handler was cancelled
+                box.handled += box.budget - left
                 left = box.budget
             return self.ending
         except Exception as error:
@@ -402,11 +400,11 @@ class Incarnation(Signal):
             self._beside = Beside(self._failed_beside)
         self._beside.start(slot.nursery, f"{slot.path} beside: {getattr(task, '__qualname__', task)}", task, args)
 
-    def _failed_beside(self, error: BaseException) -> None:
-        if fatal(error):
+    def _failed_beside(self, own: Exception | None, foreign: BaseException | None) -> None:
+        if foreign is not None and fatal(foreign):
             self.slot.stage.abort()
-        elif isinstance(error, Exception):
-            self._failed_meanwhile(error)
+        if own is not None:
+            self._failed_meanwhile(own)
 
     def _failed_meanwhile(self, error: Exception) -> None:
         """Something of this actor raised outside its handlers."""

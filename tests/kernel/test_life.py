@@ -1,5 +1,6 @@
 """One life: tasks beside it, atomic blocks, finishing, keeping, last words, and every kind of exception."""
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from actors.kernel.failures import failure, fatal, joined, parted
 from actors.kernel.testing import (
     Act,
     Puppet,
+    PuppetActor,
     answer,
     block,
     crash,
@@ -430,7 +432,7 @@ async def test_errors_in_the_ruins_of_a_killed_supervisor_stay_with_the_child() 
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
-@pytest.mark.parametrize("where", ["handle", "beside", "started"])
+@pytest.mark.parametrize("where", ["handle", "beside", "started", "made"])
 def test_what_is_not_the_actors_passes_and_nothing_holds_it_up(error: type[BaseException], where: str) -> None:
     holding = Puppet("holding")
 
@@ -447,8 +449,14 @@ def test_what_is_not_the_actors_passes_and_nothing_holds_it_up(error: type[BaseE
                 puppet.on_start = [interrupt]
             else:
                 puppet.on_start = [beside(interrupt) if where == "beside" else lambda p: p.ref.tell(interrupt)]
-            await house.root.start_child(puppet.spec())
+            spec = puppet.spec()
+            if where == "made":
+                spec = dataclasses.replace(spec, make=make)
+            await house.root.start_child(spec)
             await trio.sleep_forever()
+
+    def make() -> PuppetActor:
+        raise error
 
     with pytest.raises((error, BaseExceptionGroup)) as caught:
         run_in_virtual_time(main)
@@ -457,6 +465,25 @@ def test_what_is_not_the_actors_passes_and_nothing_holds_it_up(error: type[BaseE
         assert len(found.exceptions) == 1
         found = found.exceptions[0]
     assert isinstance(found, error)
+    assert holding.did("stopping") == []
+
+
+def test_what_is_not_the_actors_passes_out_of_a_group_too() -> None:
+    holding = Puppet("holding")
+
+    async def mixed() -> None:
+        raise BaseExceptionGroup("both", [ValueError("mine"), SystemExit()])
+
+    async def main() -> None:
+        puppet = Puppet("a")
+        puppet.on_start = [beside(mixed)]
+        async with staged(holding.spec(), puppet.spec()) as house:
+            house["holding"].tell(held(block()))
+            await trio.sleep_forever()
+
+    with pytest.raises(BaseExceptionGroup) as caught:
+        run_in_virtual_time(main)
+    assert fatal(caught.value)
     assert holding.did("stopping") == []
 
 

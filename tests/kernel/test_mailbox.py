@@ -7,7 +7,19 @@ import pytest
 import trio
 from trio.testing import assert_checkpoints, wait_all_tasks_blocked
 
-from actors.kernel import Mailbox, MailboxFull, MailboxStatistics, Overflow, Restart, Stop, Why
+from actors.kernel import (
+    Actor,
+    ChildSpec,
+    Mailbox,
+    MailboxFull,
+    MailboxStatistics,
+    Overflow,
+    Reply,
+    Restart,
+    Stop,
+    TooSlow,
+    Why,
+)
 from actors.kernel.testing import Puppet, answer, block, crash, staged
 
 WAIT, REFUSE, DROP_OLDEST, DROP_NEWEST = Overflow
@@ -321,3 +333,29 @@ async def test_a_handled_message_is_not_held_on_to() -> None:
         del message
         gc.collect()
         assert gone() is None
+
+
+async def test_a_message_whose_asker_has_gone_is_not_held_on_to() -> None:
+    import gc
+    import weakref
+
+    class Patient(Actor[object]):
+        async def handle(self, message: object) -> None:
+            await trio.sleep_forever()
+
+    class Large:
+        pass
+
+    asked: list[weakref.ref[Large]] = []
+
+    def make(_: Reply[None]) -> Large:
+        message = Large()
+        asked.append(weakref.ref(message))
+        return message
+
+    async with staged(ChildSpec("patient", Patient)) as house:
+        with pytest.raises(TooSlow):
+            await house["patient"].ask(make, timeout=1)
+        await wait_all_tasks_blocked()
+        gc.collect()
+        assert [gone() for gone in asked] == [None]
