@@ -191,6 +191,11 @@ class Slot:
         """After the backoff, unless it is stopped before."""
         self._retry = self.stage.timers.after(seconds, self.restart)
 
+    def call_off_restart(self) -> None:
+        """It waits on, to be stopped."""
+        if self._retry is not None:
+            self._retry.cancel()
+
     def restart(self) -> None:
         self.restarts += 1
         self.stage.restarts += 1
@@ -213,12 +218,13 @@ class Slot:
         return 0.0 if self._ready_at is None else self.stage.now() - self._ready_at
 
     async def wait_settled(self) -> bool:
-        """Until the start has succeeded or failed; True if it has succeeded, whatever came of it since."""
+        """Until this start has succeeded or failed; True if it has succeeded, whatever came of it since."""
+        incarnation = self.incarnation
         if self.state is STARTING:
             if self._settled is None:
                 self._settled = trio.Event()
             await self._settled.wait()
-        return self._ready_at is not None
+        return incarnation is not None and incarnation.ready
 
     def failed_to_start(self) -> StartFailed:
         cause = self.start_error
@@ -234,7 +240,8 @@ class Slot:
         self._interrupt(self.spec.grace if grace is None else grace)
 
     def begin_regroup(self) -> None:
-        """Stop, to be started again with the group; a temporary child does not come back."""
+        """Stop, to be started again with the group; neither a temporary child comes back, nor a transient one that was
+        just about to be done."""
         if self.spec.restart is Restart.TEMPORARY:
             self.leaving = True
         else:
@@ -297,7 +304,10 @@ class Slot:
         again: Again | None = None
         unwanted = self.leaving or (self.trial and not incarnation.ready)
         if self.supervisor is not None and not unwanted:
-            again = REGROUPED if self.regrouping else self.supervisor.decide(self, stop)
+            if not self.regrouping:
+                again = self.supervisor.decide(self, stop)
+            elif stop.why is not Why.DONE or self.spec.restart is Restart.PERMANENT:
+                again = REGROUPED
         crashed_on = incarnation.crashed_on
         self.stage.ended(self, stop, None if crashed_on is None else type(crashed_on).__name__, again is not None)
         if again is None:
@@ -328,8 +338,7 @@ class Slot:
         self._move(STOPPED)
         self.stop = stop
         self.kept = None
-        if self._retry is not None:
-            self._retry.cancel()
+        self.call_off_restart()
         self.stage.handled_by_gone += self.box.handled
         left = self.box.close(stop)
         for name in self.names or ():
@@ -394,7 +403,7 @@ class Slot:
 
     def _dropped(self, message: Any) -> None:
         self.stage.dropped(self.ref, _bare(message))
-        if type(message) is Reply:
+        if type(message) is Reply and message.wanted:
             policy = self.box.overflow.value
             message.fail(MailboxFull(f"{self.path} has no room, and its policy ({policy}) dropped this ask"))
 

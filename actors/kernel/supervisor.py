@@ -166,11 +166,15 @@ class Supervisor(Actor[Any]):
     async def handle(self, message: Any) -> None:
         match message:
             case _Regroup(slot, delay):
-                if slot.state in (WAITING, PAUSED) and not slot.regrouping:
+                if slot.regrouping:
+                    pass  # another's group has taken it over
+                elif slot.state in (WAITING, PAUSED):
                     await self._stop_group(slot)
                     if self._retry is not None:
                         self._retry.cancel()
                     self._retry = self.stage.timers.after(delay, partial(self._remind, _StartGroup(self)))
+                elif self._retry is None or not self._retry.pending:
+                    await self._start_group()  # it was stopped meanwhile, and those after it may wait for it
             case _StartGroup(of):
                 if of is self:
                     await self._start_group()
@@ -181,6 +185,8 @@ class Supervisor(Actor[Any]):
         self.closing = True
         if self._retry is not None:
             self._retry.cancel()
+        for slot in self.slots.values():
+            slot.call_off_restart()
 
     async def stopping(self, stop: Stop) -> None:
         self.close()

@@ -453,6 +453,19 @@ async def test_an_ask_that_its_own_asker_answers_is_not_handled() -> None:
         assert len(puppet.messages) == 2
 
 
+async def test_an_ask_that_its_own_asker_has_answered_is_dropped_in_silence() -> None:
+    puppet, gate = Puppet("a", mailbox=lambda: Mailbox(1, Overflow.DROP_OLDEST)), trio.Event()
+    async with staged(puppet.spec()) as house:
+        ref = house["a"]
+        ref.tell(block(gate))
+        await puppet.message(1)
+        make = answer(7)
+        assert await ref.ask(lambda reply: reply.set(7) or make(reply), timeout=1) == 7  # type: ignore[func-returns-value]
+        ref.tell("next")
+        gate.set()
+        assert await puppet.message(2) == "next"
+
+
 async def test_a_cancelled_deadline_moves_no_clock() -> None:
     async with staged(Puppet("a").spec()) as house:
         for _ in range(100):

@@ -9,8 +9,20 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.kernel import ChildSpec, PeerGone, Restart, SlotState, Stop, Strategy, Supervisor, Why
-from actors.kernel.testing import Did, House, Log, Puppet, answer, block, crash, finish, staged
+from actors.kernel import ChildSpec, Mailbox, PeerGone, Restart, SlotState, Stop, Strategy, Supervisor, Why
+from actors.kernel.testing import (
+    Did,
+    House,
+    Log,
+    Puppet,
+    answer,
+    block,
+    crash,
+    finish,
+    pause,
+    run_schedule,
+    staged,
+)
 
 PERMANENT, TRANSIENT, TEMPORARY = Restart
 ONE_FOR_ONE, ONE_FOR_ALL, REST_FOR_ONE = Strategy
@@ -129,6 +141,42 @@ async def test_a_group_restarts_only_those_of_its_members_that_may_come_back(str
             *("stopping first", "stopping transient", "stopping temporary"),
             *("started first", "started transient"),
         ]
+
+
+@pytest.mark.parametrize("strategy", [ONE_FOR_ALL, REST_FOR_ONE])
+@pytest.mark.parametrize("restart", Restart)
+async def test_a_member_that_says_its_last_words_while_its_group_stops(restart: Restart, strategy: Strategy) -> None:
+    """Done is done, but for a permanent one; one that has crashed comes back, unless it is temporary."""
+    log = Log[Did]()
+    done, crashed = Puppet("done", log, restart=restart), Puppet("crashed", log, restart=restart)
+    done.on_stop = [pause(3)]
+    crashed.on_stop = [pause(1)]
+    async with staged(Puppet("a", log).spec(), done.spec(), crashed.spec(), strategy=strategy) as house:
+        house["done"].tell(finish())
+        house["crashed"].tell(crash())
+        await wait_all_tasks_blocked()
+        house["a"].tell(crash())
+        await trio.sleep(60)
+        assert len(done.did("started")) == (2 if restart is PERMANENT else 1)
+        assert len(crashed.did("started")) == (1 if restart is TEMPORARY else 2)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_member_that_fails_while_its_group_starts_and_is_stopped_at_once_holds_up_nobody(seed: int) -> None:
+    async def main() -> None:
+        log = Log[Did]()
+        a, b, c = three(log)
+        b.on_start = [lambda _: None, crash()]
+        specs = [puppet.spec() for puppet in (a, b, c)]
+        root = ChildSpec("top", lambda: Supervisor(specs, REST_FOR_ONE), mailbox=lambda: Mailbox(budget=1))
+        async with staged(root=root) as house:
+            ref = house["b"]
+            house["a"].tell(crash())
+            await house.trace.stop("top/b", 2)
+            await ref.stop()
+            await c.start(2)
+
+    run_schedule(seed, main)
 
 
 async def test_only_the_child_that_failed_counts_against_the_intensity_of_its_group() -> None:

@@ -21,7 +21,20 @@ from actors.kernel import (
     Why,
     supervisor_spec,
 )
-from actors.kernel.testing import Did, Log, Puppet, answer, block, crash, finish, held, pause, staged, then
+from actors.kernel.testing import (
+    Did,
+    Log,
+    Puppet,
+    answer,
+    block,
+    crash,
+    finish,
+    held,
+    pause,
+    run_schedule,
+    staged,
+    then,
+)
 
 
 def seen(log: Log[Did]) -> list[str]:
@@ -349,6 +362,30 @@ async def test_a_supervisor_that_stops_restarts_nobody() -> None:
         await house.root.wait_stopped()
         assert (await ref.wait_stopped()).why is Why.CRASHED
         assert len(first.did("started")) == 1
+
+
+async def test_a_supervisor_that_stops_does_not_bring_back_who_was_to_be_restarted() -> None:
+    first, last = Puppet("first", backoff=(1.0, 1.0, 0.0)), Puppet("last")
+    last.on_stop = [pause(3)]
+    async with staged(first.spec(), last.spec()) as house:
+        ref = house["first"]
+        ref.tell(crash())
+        await house.trace.stop("top/first")
+        house.root.begin_stop()
+        assert (await ref.wait_stopped()).why is Why.SHUTDOWN
+        assert trio.current_time() == 3
+        assert len(first.did("started")) == 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_child_that_is_done_at_once_and_brought_back_at_once_has_started(seed: int) -> None:
+    async def main() -> None:
+        async with staged() as house:
+            puppet = Puppet("a", backoff=(0.0, 0.0, 0.0))
+            puppet.on_start = [finish()]
+            assert (await house.root.start_child(puppet.spec())).alive
+
+    run_schedule(seed, main)
 
 
 async def test_only_a_supervisor_has_children() -> None:
