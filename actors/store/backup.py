@@ -20,4 +20,4 @@ def copy_database(source: Path, draft: Path) -> None:
         finally:
             connection.close()
     except sqlite3.Error as error:
-        raise in_words(error) from error
+        raise in_words(error, "no copy was made") from error

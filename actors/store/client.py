@@ -91,7 +91,6 @@ class StoreClient:
 
     # -- the store itself
 
-
     def statistics(self) -> Call[StoreStatistics]:
         return self._ref.ask(Look, timeout=self._seconds)
 

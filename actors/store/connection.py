@@ -1,27 +1,34 @@
 """Connections to the database file, what its failures are in words, and whether it is fit for use."""
 
+import os
 import sqlite3
 from pathlib import Path
 from urllib.parse import quote
 
 from actors.store.errors import DatabaseDamaged, SchemaTooNew, StateError, StateUnusable, StoreError, StoreFull
-from actors.store.schema import APPLICATION_ID, MIGRATIONS, application, version
+from actors.store.schema import APPLICATION_ID, MIGRATIONS, application, tables, tables_of_version, version
 
 BUSY_SECONDS = 5.0
 """How long to wait for another program that holds the file locked (a backup, a shell)."""
 
 DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+HELD = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
     """In autocommit mode, and usable from any one thread at a time."""
     return sqlite3.connect(
-        f"file:{quote(str(path))}?mode={'ro' if readonly else 'rwc'}",
+        f"file:{quote(os.fsencode(path))}?mode={'ro' if readonly else 'rwc'}",
         uri=True,
         timeout=BUSY_SECONDS,
         isolation_level=None,
         check_same_thread=False,
     )
+
+
+def log_of(path: Path) -> Path:
+    """What was committed and is not yet in the database itself."""
+    return Path(f"{path}-wal")
 
 
 def size(path: Path) -> int:
@@ -38,22 +45,25 @@ def primary_code(error: sqlite3.Error) -> int | None:
     return None if code is None else code & 0xFF
 
 
-def in_words(error: sqlite3.Error) -> StoreError:
-    """Why an operation was not done."""
+def in_words(error: sqlite3.Error, undone: str) -> StoreError:
+    """Why something was not done; `undone` says what."""
     match primary_code(error):
         case sqlite3.SQLITE_FULL:
             return StoreFull(
-                "there is no space left on the disk: this was not kept, everything acknowledged before is; "
+                f"there is no space left on the disk: {undone}, everything acknowledged before is kept; "
                 "free some space and try again"
             )
         case sqlite3.SQLITE_IOERR:
-            return StoreError(f"the disk failed ({error}): this was not kept; look at the disk and the system log")
+            return StoreError(f"the disk failed ({error}): {undone}; look at the disk and the system log")
         case code if code in DAMAGED:
-            return StoreError(f"the database is damaged ({error}): this was not kept; put a backup in its place")
-        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return StoreError(f"another program holds the database locked ({error}): this was not kept; try again")
+            return StoreError(
+                f"the database is damaged ({error}): {undone}; stop the server, and put a backup in the place of the "
+                "database and of the -wal and -shm files beside it"
+            )
+        case code if code in HELD:
+            return StoreError(f"another program holds the database locked ({error}): {undone}; try again")
         case _:
-            return StoreError(f"the database refused it ({error}): this was not kept")
+            return StoreError(f"the database refused it ({error}): {undone}")
 
 
 def unusable(path: Path, error: sqlite3.Error) -> StateError:
@@ -61,8 +71,10 @@ def unusable(path: Path, error: sqlite3.Error) -> StateError:
     match primary_code(error):
         case sqlite3.SQLITE_FULL:
             return StateUnusable(f"There is no space left for the database {path}. Free some and start again.")
-        case code if code in DAMAGED:
+        case code if code in DAMAGED or code == sqlite3.SQLITE_ERROR:  # the tables are not what their version says
             return damaged(path, str(error))
+        case code if code in HELD:
+            return StateUnusable(f"The database {path} is held locked by another program. End that, and start again.")
         case _:
             return StateUnusable(f"The database {path} cannot be opened: {error}. Look at its permissions and disk.")
 
@@ -77,12 +89,16 @@ def damaged(path: Path, detail: str) -> DatabaseDamaged:
 def inspect(path: Path) -> None:
     """Raise a StateError if the file is not a sound database that this version can work with; change nothing.
 
-    The connection only reads, because the last writing one to close would carry the log over into a damaged file.
+    The connection only reads, because the last writing one to close would carry the log over into a damaged file. But
+    a killed program may have left a journal instead: a new database, or a restored copy, has one until it is told to
+    keep a log (database.py). What is half-written then, only a writing connection can undo.
     """
     if not size(path):
+        if size(log_of(path)):  # which SQLite would take for a stranger's, and delete
+            raise damaged(path, "it is empty or gone, and its log is not")
         return
     try:
-        connection = connect(path, readonly=True)
+        connection = connect(path, readonly=not size(Path(f"{path}-journal")))
         try:
             _inspect(path, connection)
         finally:
@@ -93,8 +109,11 @@ def inspect(path: Path) -> None:
 
 def _inspect(path: Path, connection: sqlite3.Connection) -> None:
     check_ours(path, connection)
+    missing = tables_of_version(version(connection)) - tables(connection)
+    if missing:
+        raise damaged(path, f"it lacks the table {min(missing)}")
     pages = size(path) / connection.execute("PRAGMA page_size").fetchone()[0]
-    if pages % 1 and not size(Path(f"{path}-wal")):  # beside a log, a checkpoint was cut short, and will be redone
+    if pages % 1 and not size(log_of(path)):  # beside a log, a checkpoint was cut short, and will be redone
         raise damaged(path, "it is cut off amid a page")
     verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if verdict != "ok":

@@ -4,9 +4,9 @@ Rules
   - What `execute` answers is on the disk: the log is synced by each commit (WAL, synchronous=FULL).
   - A group is planned in memory first, and what is wrong with an operation (a name, a size, an expected sequence
     number) is found there: it is answered with its error and its neighbours never hear of it. The transaction
-    itself can only fail for the disk's reasons; then it is rolled back and each operation is tried by itself, so
-    that a small one still fits where a large one did not. Savepoints would find the same, at two more statements
-    for each operation that is fine.
+    itself can only fail for the disk's reasons; then it is rolled back and, unless the reason concerns all of them,
+    each operation is tried by itself, so that a small one still fits where a large one did not. Savepoints would find
+    the same, at two more statements for each operation that is fine.
   - Sequence numbers are counted in memory, for this is the only writer. Whatever a failed transaction counted is
     forgotten.
 
@@ -30,7 +30,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from actors.store.connection import check_ours, connect, in_words, primary_code, size, unusable
+from actors.store.connection import HELD, check_ours, connect, in_words, log_of, primary_code, size, unusable
 from actors.store.errors import StateUnusable, StoreError
 from actors.store.operations import (
     MAX_BLOB,
@@ -45,6 +45,8 @@ from actors.store.operations import (
     check_append,
     check_bytes,
     check_name,
+    check_number,
+    chosen,
 )
 from actors.store.schema import SEQ_BITS, migrate
 
@@ -55,6 +57,8 @@ LOG_PAGES = 4000
 COMMITS_BETWEEN_RESTS = 1000
 ROWS = 256
 """Of one statement: the most that stays under SQLite's old limit of 999 parameters."""
+CONCERNS_ALL = {sqlite3.SQLITE_IOERR, *HELD}
+"""A failing disk and a locked database would be waited for once more with each operation."""
 COUNTED = 10_000
 """Streams whose last number is remembered."""
 
@@ -163,7 +167,7 @@ class Database:
 
     def _write_log_ahead(self) -> None:
         """Zeros after the end of the log mean nothing to SQLite: no frame there has a valid checksum."""
-        log = Path(f"{self.path}-wal")
+        log = log_of(self.path)
         before = size(log)
         if before >= LOG_BYTES:
             return
@@ -187,9 +191,9 @@ class Database:
             self._commit(plan.statements)
         except sqlite3.Error as error:
             self._forget(plan)
-            if len(operations) > 1 and primary_code(error) != sqlite3.SQLITE_IOERR:
+            if len(operations) > 1 and primary_code(error) not in CONCERNS_ALL:
                 return [answer for operation in operations for answer in self.execute([operation])]
-            failure = in_words(error)
+            failure = in_words(error, "this was not kept")
             answers = plan.answers + [failure] * (len(operations) - len(plan.answers))
             return [answer if isinstance(answer, StoreError) else failure for answer in answers]
         if len(self._counters) > COUNTED:
@@ -217,7 +221,7 @@ class Database:
 
     def _decide(self, plan: Plan, operation: Operation[Any]) -> object:
         try:
-            return PLANS[type(operation)](self, plan, operation)
+            return chosen(PLANS, operation)(self, plan, operation)
         except StoreError as error:
             return error
 
@@ -238,6 +242,7 @@ class Database:
 
     def _trim(self, plan: Plan, trim: Trim) -> None:
         counter = self._counter(trim.stream)
+        check_number("what a log is trimmed up to", trim.upto)
         if counter is not None:
             upto = min(max(trim.upto, 0), counter.last)
             base = counter.id << SEQ_BITS
@@ -273,7 +278,7 @@ class Database:
     def _counter(self, stream: str) -> Counter | None:
         try:
             return self._counters[stream]
-        except KeyError:
+        except (KeyError, TypeError):  # not counted yet, or no name at all
             check_name("a stream's name", stream)
             row = self._connection.execute(FIND_STREAM, (stream,)).fetchone()
             counter = self._counters[stream] = None if row is None else Counter(*row)

@@ -20,14 +20,15 @@ clock can disorder anything: order is sequence numbers.
 An answer of pages holds at most `limit` entries and about PAGE_BYTES, but at least one entry if there is any.
 """
 
-from collections.abc import Sequence
-from typing import Generic, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from actors.store.errors import Conflict, Refused
 
 R = TypeVar("R")
+Way = TypeVar("Way")
 
 MAX_NAME = 512
 """Bytes of a stream's name, a space or a key."""
@@ -110,6 +111,15 @@ class GetBlob(Question[bytes | None], frozen=True):
     digest: str
 
 
+def chosen(ways: Mapping[type[Any], Way], job: object) -> Way:
+    """How this kind of job is done."""
+    way = ways.get(type(job))
+    if way is None:
+        known = ", ".join(sorted(kind.__name__ for kind in ways))
+        raise Refused(f"the store can do {known} here, not {type(job).__name__}")
+    return way
+
+
 def check_name(what: str, name: str) -> None:
     if type(name) is not str:
         raise Refused(f"{what} is a str, not {type(name).__name__}")
@@ -126,9 +136,16 @@ def check_bytes(what: str, data: bytes, most: int) -> None:
         raise Refused(f"{what} has at most {most:,} bytes, not {len(data):,}")
 
 
+def check_number(what: str, number: int) -> None:
+    if type(number) is not int:
+        raise Refused(f"{what} is an int, not {type(number).__name__}")
+
+
 def check_append(append: Append, last: int) -> None:
     if append.expected is not None and append.expected != last:
         raise Conflict(append.stream, append.expected, last)
+    if not isinstance(append.events, Sequence):
+        raise Refused(f"the events of an append are a list, not {type(append.events).__name__}")
     if not append.events:
         raise Refused(f"an append to {append.stream!r} holds no event")
     for event in append.events:
@@ -139,5 +156,6 @@ def check_append(append: Append, last: int) -> None:
 
 
 def check_limit(limit: int) -> None:
+    check_number("a limit", limit)
     if not 1 <= limit <= MAX_LIMIT:
         raise Refused(f"a limit is 1 to {MAX_LIMIT:,}, not {limit:,}")

@@ -26,6 +26,8 @@ from actors.store.operations import (
     Streams,
     check_limit,
     check_name,
+    check_number,
+    chosen,
 )
 from actors.store.schema import SEQ_BITS
 
@@ -63,14 +65,15 @@ class Reader:
 
     def _answer(self, question: Question[Any]) -> object:
         try:
-            return ANSWERS[type(question)](self, question)
+            return chosen(ANSWERS, question)(self, question)
         except sqlite3.Error as error:
-            return in_words(error)
+            return in_words(error, "nothing could be read")
         except StoreError as error:
             return error
 
     def _read(self, read: Read) -> list[tuple[int, bytes]]:
         check_name("a stream's name", read.stream)
+        check_number("what a log is read after", read.after)
         if read.after < 0:
             raise Refused(f"a log is read after 0 or a sequence number, not {read.after}")
         ids, data = self._page(EVENTS, read.limit, name=read.stream, after=min(read.after, (1 << SEQ_BITS) - 1))
@@ -138,7 +141,7 @@ ANSWERS: dict[type[Question[Any]], Callable[[Reader, Any], object]] = {
 def _prefixed(prefix: str, after: str) -> dict[str, object]:
     """Bounds of all that begins with the prefix: no UTF-8 text holds the byte 255."""
     for what, name in (("a prefix", prefix), ("the name to go on after", after)):
-        if name:
+        if name != "":
             check_name(what, name)
     return {"prefix": prefix, "after": after, "end": prefix.encode() + b"\xff"}
 

@@ -11,6 +11,7 @@ sees.
 """
 
 import sqlite3
+from contextlib import closing
 
 APPLICATION_ID = 0x54726F75
 """Marks the file as ours ("Trou")."""
@@ -37,6 +38,16 @@ def version(connection: sqlite3.Connection) -> int:
 def application(connection: sqlite3.Connection) -> int:
     number: int = connection.execute("PRAGMA application_id").fetchone()[0]
     return number
+
+
+def tables(connection: sqlite3.Connection) -> set[str]:
+    return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+
+def tables_of_version(number: int) -> set[str]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        migrate(connection, MIGRATIONS[:number])
+        return tables(connection)
 
 
 def migrate(connection: sqlite3.Connection, migrations: tuple[tuple[str, ...], ...] = MIGRATIONS) -> None:

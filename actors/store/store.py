@@ -13,10 +13,9 @@ Rules
 
 from contextlib import nullcontext
 from functools import partial
-from pathlib import Path
 
 from actors.kernel import Actor, ChildSpec, Mailbox, Stop
-from actors.store.connection import size
+from actors.store.connection import log_of, size
 from actors.store.database import Database
 from actors.store.desk import Desk
 from actors.store.directory import StateDirectory
@@ -83,5 +82,5 @@ class Store(Actor[StoreMessage]):
             writing=self._writing.statistics(),
             reading=self._reading.statistics(),
             database_bytes=size(file),
-            log_bytes=size(Path(f"{file}-wal")),
+            log_bytes=size(log_of(file)),
         )

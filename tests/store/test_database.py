@@ -111,13 +111,19 @@ WRONG: list[tuple[Operation[Any], str]] = [
     (Append("a", ["x"]), "bytes, not str"),  # type: ignore[list-item]
     (Append("a", [b"x" * (operations.MAX_EVENT + 1)]), "at most 1,048,576 bytes, not 1,048,577"),
     (Append("a", [b"x" * operations.MAX_EVENT] * 17), "at most 16,777,216 bytes, not 17,825,792"),
+    (Append("a", (event for event in [b"x"])), "a list, not generator"),  # type: ignore[arg-type]
+    (Append("a", 5), "a list, not int"),  # type: ignore[arg-type]
+    (Append([], [b"x"]), "a str, not list"),  # type: ignore[arg-type]
     (Trim("", 1), "1 to 512 bytes"),
+    (Trim("ok", "1"), "an int, not str"),  # type: ignore[arg-type]
+    (Trim("none", None), "an int, not NoneType"),  # type: ignore[arg-type]
     (Drop("\x00"), "control characters"),
     (Put("", "k", b""), "a space has 1 to 512"),
     (Put("s", "", b""), "a key has 1 to 512"),
     (Put("s", "k", b"x" * (operations.MAX_VALUE + 1)), "a value has at most"),
     (Delete("s", "\n"), "control characters"),
     (PutBlob("text"), "bytes, not str"),  # type: ignore[arg-type]
+    (Read("a"), "can do Append, Delete, Drop, Put, PutBlob, Trim here, not Read"),  # type: ignore[list-item]
 ]
 
 
@@ -137,6 +143,10 @@ def test_a_wrong_operation_is_refused_in_words_and_its_neighbours_are_done(
     [
         (Read(""), "1 to 512 bytes"),
         (Read("a", -1), "not -1"),
+        (Read("a", "1"), "an int, not str"),  # type: ignore[arg-type]
+        (Read("a", 0, 1.5), "an int, not float"),  # type: ignore[arg-type]
+        (Streams(None), "a str, not NoneType"),  # type: ignore[arg-type]
+        (Drop("a"), "can do Get, GetBlob, Keys, Read, Streams here, not Drop"),
         (Read("a", 0, 0), "1 to 10,000, not 0"),
         (Read("a", 0, 10_001), "not 10,001"),
         (Keys("s", "\n"), "control characters"),
@@ -299,16 +309,24 @@ def test_a_failed_group_counts_nothing(database: Database) -> None:
     assert database.execute([Append("new", [b"1"], 0), Append("filler", [b"1"], kept)]) == [1, kept + 1]
 
 
-def test_a_failing_disk_is_said_in_words_and_not_tried_for_each_neighbour(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (sqlite3.SQLITE_IOERR_FSYNC, "the disk failed (it says)"),
+        (sqlite3.SQLITE_BUSY, "another program holds the database locked (it says)"),
+        (sqlite3.SQLITE_LOCKED, "another program holds the database locked (it says)"),
+    ],
+)
+def test_what_concerns_all_is_said_in_words_and_not_waited_for_with_each_neighbour(
+    database: Database, monkeypatch: pytest.MonkeyPatch, code: int, words: str
 ) -> None:
     tries = 0
 
     def fail(statements: object) -> None:
         nonlocal tries
         tries += 1
-        error = sqlite3.OperationalError("disk I/O error")
-        error.sqlite_errorcode = sqlite3.SQLITE_IOERR_FSYNC
+        error = sqlite3.OperationalError("it says")
+        error.sqlite_errorcode = code
         raise error
 
     with monkeypatch.context() as patch:
@@ -316,7 +334,7 @@ def test_a_failing_disk_is_said_in_words_and_not_tried_for_each_neighbour(
         answers = database.execute([Append("a", [b"1"]), Append("", [b"1"]), Put("s", "k", b"v")])
     assert tries == 1
     assert [type(answer) for answer in answers] == [StoreError, Refused, StoreError]
-    assert "the disk failed (disk I/O error)" in str(answers[0])
+    assert words in str(answers[0])
     assert one(database, Append("a", [b"1"])) == 1
 
 
@@ -332,6 +350,11 @@ def test_another_program_that_holds_the_lock_is_said_in_words(
     other.execute("ROLLBACK")
     other.close()
     assert one(database, Append("a", [b"1"])) == 1
+
+
+def test_what_cannot_be_read_is_said_as_that(database: Database, reader: Reader) -> None:
+    reader._connection.close()
+    assert "nothing could be read" in str(one(reader, Read("a")))
 
 
 def test_the_counters_of_many_streams_are_forgotten_and_found_again(

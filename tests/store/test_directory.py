@@ -1,6 +1,7 @@
 """Everything that can be wrong with the state directory is said in one sentence, before anything has started."""
 
 import os
+import shutil
 import sqlite3
 import stat
 import subprocess
@@ -235,6 +236,94 @@ def test_a_commit_that_was_half_written_when_the_power_failed_never_was(tmp_path
         assert database.execute([Append("a", [b"next"])]) == [2]
         reader.close()
         database.close()
+
+
+@pytest.mark.parametrize("gone", [True, False], ids=["gone", "emptied"])
+def test_a_log_that_has_lost_its_database_is_not_thrown_away(tmp_path: Path, gone: bool) -> None:
+    path, log = tmp_path / "troupe.db", tmp_path / "troupe.db-wal"
+    fill(path)
+    database = Database(path)
+    database.execute([Append("a", [b"in the log"])])
+    saved = log.read_bytes()
+    database.close()
+    log.write_bytes(saved)
+    if gone:
+        path.unlink()
+    else:
+        os.truncate(path, 0)
+    error = refusal(tmp_path)
+    assert isinstance(error, DatabaseDamaged)
+    assert "it is empty or gone, and its log is not" in str(error)
+    assert log.read_bytes() == saved
+
+
+def test_a_restored_copy_whose_first_opening_was_killed_is_opened_again(tmp_path: Path) -> None:
+    """It keeps a journal, not yet a log; so does a new database for a moment."""
+    path, killed = tmp_path / "copy.db", tmp_path / "state"
+    fill(path)
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = DELETE")
+    connection.execute("PRAGMA cache_size = 1")  # so that the file is written to before the commit
+    connection.execute("BEGIN")
+    connection.execute("UPDATE event SET data = ?", (b"half-written",))
+    killed.mkdir()
+    shutil.copy(path, killed / "troupe.db")
+    shutil.copy(f"{path}-journal", killed / "troupe.db-journal")
+    connection.execute("ROLLBACK")
+    connection.close()
+    assert b"half-written" in (killed / "troupe.db").read_bytes()
+    with StateDirectory.claim(killed) as directory:
+        database, reader = Database(directory.database), Reader(directory.database)
+        assert reader.execute([Read("a")]) == [[(number, b"x" * 1000) for number in range(1, 201)]]
+        reader.close()
+        database.close()
+
+
+def test_a_database_that_lacks_a_table_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "troupe.db"
+    fill(path)
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TABLE pair")
+    connection.close()
+    error = refusal(tmp_path)
+    assert isinstance(error, DatabaseDamaged)
+    assert "it lacks the table pair" in str(error)
+
+
+def test_a_database_whose_version_is_not_true_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "troupe.db"
+    fill(path)
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 0")
+    connection.close()
+    with pytest.raises(DatabaseDamaged, match="table stream already exists"):
+        Database(path)
+
+
+def test_a_database_that_another_program_keeps_locked_is_said_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("actors.store.connection.BUSY_SECONDS", 0.0)
+    path = tmp_path / "troupe.db"
+    fill(path)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("PRAGMA locking_mode = EXCLUSIVE")
+    other.execute("BEGIN EXCLUSIVE")
+    error = refusal(tmp_path)
+    other.close()
+    assert isinstance(error, StateUnusable)
+    assert "is held locked by another program" in str(error)
+
+
+@pytest.mark.parametrize("name", ["with ?, # and %20", "ünï", os.fsdecode(b"not \xff UTF-8")])
+def test_a_directory_may_have_any_name(tmp_path: Path, name: str) -> None:
+    with StateDirectory.claim(tmp_path / name) as directory:
+        database, reader = Database(directory.database), Reader(directory.database)
+        assert database.execute([Append("a", [b"1"])]) == [1]
+        assert reader.execute([Read("a")]) == [[(1, b"1")]]
+        reader.close()
+        database.close()
+        assert directory.database.is_file()
 
 
 def test_an_empty_file_is_a_new_database(tmp_path: Path) -> None:
