@@ -5,6 +5,7 @@ It is what the writer had committed when the copying began, so a prefix of every
 caller's business.
 """
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -16,7 +17,7 @@ def copy_database(source: Path, draft: Path) -> None:
     try:
         connection = connect(source, readonly=True)
         try:
-            connection.execute("VACUUM INTO ?", (str(draft),))
+            connection.execute("VACUUM INTO CAST(? AS TEXT)", (os.fsencode(draft),))  # a name need not be UTF-8
         finally:
             connection.close()
     except sqlite3.Error as error:

@@ -11,6 +11,8 @@ Rules
   - The next incarnation begins when the last one's thread has closed the database (`directory.writing`).
 """
 
+import logging
+import math
 from contextlib import nullcontext
 from functools import partial
 
@@ -28,6 +30,10 @@ CAPACITY = 4096
 START_SECONDS = 60.0
 """A log of some size is read through at the start after a kill, and a predecessor's last commit waited for."""
 GRACE_SECONDS = 5.0
+SILENT_SECONDS = 60.0
+"""Between two lines in the log about trouble: a full disk fails every change."""
+
+logger = logging.getLogger("troupe.store")
 
 
 def store_spec(directory: StateDirectory, id: str = "store") -> ChildSpec:  # noqa: A002
@@ -44,6 +50,7 @@ class Store(Actor[StoreMessage]):
     def __init__(self, directory: StateDirectory, executor: Make = Threaded) -> None:
         self._directory = directory
         self._executor = executor
+        self._silent_until = -math.inf
 
     async def started(self, kept: object | None) -> None:
         file, turn = self._directory.database, self._directory.writing
@@ -75,6 +82,10 @@ class Store(Actor[StoreMessage]):
     def _note_trouble(self) -> None:
         trouble = self._writing.trouble or self._reading.trouble
         self.note = None if trouble is None else str(trouble)
+        now = self.stage.now()
+        if trouble is not None and now >= self._silent_until:
+            self._silent_until = now + SILENT_SECONDS
+            logger.error("%s: %s", self.ref.path, trouble)
 
     def statistics(self) -> StoreStatistics:
         file = self._directory.database

@@ -26,11 +26,12 @@ def restored(copy: Path, place: Path) -> list[tuple[int, bytes]]:
     return events
 
 
-def test_a_backup_is_all_that_was_committed_in_one_file(database: Database, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["copy.db", os.fsdecode(b"not \xff UTF-8.db")])
+def test_a_backup_is_all_that_was_committed_in_one_file(database: Database, tmp_path: Path, name: str) -> None:
     database.execute([Append("a", [b"1", b"2"])])
-    target = tmp_path / "copy.db"
+    target = tmp_path / name
     copy_database(database.path, target)
-    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["copy.db"]
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == [name]
     assert restored(target, tmp_path / "restored") == [(1, b"1"), (2, b"2")]
 
 
