@@ -15,8 +15,9 @@ from pathlib import Path
 from actors.store.connection import inspect
 from actors.store.errors import StateInUse, StateUnusable
 
-LAST_COMMIT_SECONDS = 10.0
-"""How long the end of a claim waits for a writing thread that was left behind by a kill."""
+LAST_COMMIT_SECONDS = 0.5
+"""How long the end of a claim waits for a writing thread that was left behind by a kill: the tree has had most of the
+10 s in which a server ends, and a thread that is still there then has a disk that hangs."""
 
 
 class StateDirectory:

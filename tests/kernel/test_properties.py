@@ -30,6 +30,7 @@ from actors.kernel import (
     StartFailed,
     Stop,
     Strategy,
+    Supervisor,
     TooSlow,
     supervisor_spec,
 )
@@ -145,7 +146,7 @@ async def question(ref: ActorRef[Letter], fates: Fates, letter: Letter, seconds:
         fates.gone[letter.number] += 1
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(
     seed=SEEDS,
     posts=st.lists(SENDINGS, min_size=1, max_size=4),
@@ -472,6 +473,96 @@ def follow(alive: dict[int, Restart], strategy: Strategy, number: int, how: str)
     for other in group:
         if alive[other] is Restart.TEMPORARY:
             del alive[other]
+
+
+OVERLAPPING = st.lists(
+    st.tuples(
+        st.integers(0, 5), st.sampled_from(["crash", "kill", "finish", "stop", "start", "hold"]), st.integers(0, 3)
+    ),
+    max_size=14,
+)
+HABITS = st.sampled_from(["plain", "fails to start", "slow to start", "slow to stop", "done at once"])
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=SEEDS,
+    strategy=st.sampled_from(Strategy),
+    children=st.lists(st.tuples(st.sampled_from(Restart), HABITS), min_size=1, max_size=5),
+    steps=OVERLAPPING,
+    budget=st.sampled_from([1, 64]),
+    backoff=st.sampled_from([0.0, 0.5]),
+)
+def test_whoever_ends_while_others_do_comes_back_or_has_ended_for_good(
+    seed: int,
+    strategy: Strategy,
+    children: list[tuple[Restart, str]],
+    steps: list[tuple[int, str, int]],
+    budget: int,
+    backoff: float,
+) -> None:
+    async def main() -> None:
+        puppets = [
+            Puppet(number, restart=restart, grace=1.0, backoff=(backoff, 2.0, 0.0))
+            for number, (restart, _) in enumerate(children)
+        ]
+        stopped, finished = set[str](), set[str]()
+        root = ChildSpec(
+            "top",
+            lambda: Supervisor([puppet.spec() for puppet in puppets], strategy, intensity=10_000),
+            mailbox=lambda: Mailbox(budget=budget),
+        )
+        async with staged(root=root) as house, trio.open_nursery() as nursery:
+            static = house.root.children()
+            for puppet, (_, habit) in zip(puppets, children, strict=True):
+                puppet.on_start = {
+                    "fails to start": [crash(), crash()],
+                    "slow to start": [pause(0.3)] * 3,
+                    "done at once": [finish()],
+                }.get(habit, [])
+                puppet.on_stop = [pause(0.3)] * 3 if habit == "slow to stop" else []
+
+            async def start(number: int) -> None:
+                late = Puppet(f"late{number}", grace=1.0, backoff=(backoff, 2.0, 0.0))
+                late.on_start = [pause(0.1), crash()] if number % 2 else []
+                try:
+                    await house.root.start_child(late.spec())
+                except (StartFailed, NameTaken):
+                    pass
+
+            for number, what, tenths in steps:
+                await trio.sleep(tenths / 10)
+                ref = (static + house.root.children()[len(static) :] + static)[number % (len(static) + 1)]
+                match what:
+                    case "crash":
+                        ref.tell(crash())
+                    case "kill":
+                        ref.kill()
+                    case "finish":
+                        finished.add(ref.path)
+                        ref.tell(finish())
+                    case "stop":
+                        stopped.add(ref.path)
+                        ref.begin_stop()
+                    case "start":
+                        nursery.start_soon(start, number)
+                    case "hold":
+                        ref.tell(held(pause(0.4)))
+            await trio.sleep(EVER)
+            for ref, (restart, habit) in zip(static, children, strict=True):
+                state = ref.statistics().state
+                assert state in (SlotState.RUNNING, SlotState.STOPPED), ref
+                if restart is Restart.PERMANENT and ref.path not in stopped:
+                    assert state is SlotState.RUNNING
+                if restart is Restart.TRANSIENT and not {ref.path} & (stopped | finished) and habit != "done at once":
+                    assert state is SlotState.RUNNING
+                if ref.path in stopped:
+                    assert state is SlotState.STOPPED
+            assert all(child.statistics().state is SlotState.RUNNING for child in house.root.children()[len(static) :])
+            assert house.stage.statistics().timers.pending == 0
+            assert house.stage.statistics().living == 1 + sum(ref.alive for ref in house.root.children())
+
+    run_schedule(seed, main)
 
 
 @settings(deadline=None, max_examples=30)

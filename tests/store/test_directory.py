@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -76,6 +77,15 @@ def test_a_claim_ends_with_an_error_too(tmp_path: Path) -> None:
         _ = 1 / 0
     with StateDirectory.claim(tmp_path):
         pass
+
+
+@pytest.mark.slow
+def test_a_claim_ends_soon_although_a_disk_hangs_and_nobody_else_may_make_one_yet(tmp_path: Path) -> None:
+    began = time.monotonic()
+    with StateDirectory.claim(tmp_path) as directory:
+        directory.writing.acquire()  # as the thread does whose commit does not end
+    assert time.monotonic() - began < 5
+    assert isinstance(refusal(tmp_path), StateInUse)
 
 
 def under_a_file(tmp_path: Path) -> Path:
