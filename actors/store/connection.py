@@ -76,7 +76,9 @@ def unusable(path: Path, error: sqlite3.Error) -> StateError:
         case code if code in HELD:
             return StateUnusable(f"The database {path} is held locked by another program. End that, and start again.")
         case _:
-            return StateUnusable(f"The database {path} cannot be opened: {error}. Look at its permissions and disk.")
+            return StateUnusable(
+                f"The database {path} cannot be opened: {error}. Look at its permissions, and whether the disk is full."
+            )
 
 
 def damaged(path: Path, detail: str) -> DatabaseDamaged:

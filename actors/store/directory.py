@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from actors.store.connection import inspect
+from actors.store.database import Database
 from actors.store.errors import StateInUse, StateUnusable
 
 LAST_COMMIT_SECONDS = 0.5
@@ -32,12 +33,14 @@ class StateDirectory:
     @classmethod
     @contextmanager
     def claim(cls, path: Path) -> Iterator["StateDirectory"]:
-        """Create it if need be, own it, and look whether its database is sound. Raises a StateError in words."""
+        """Create it if need be, own it, and see that its database is sound and can be opened for writing. Raises a
+        StateError in words."""
         path = path.absolute()
         lock = _lock(path)
         directory = cls(path)
         try:
             inspect(directory.database)
+            Database(directory.database).close()
             yield directory
         finally:
             if directory.writing.acquire(timeout=LAST_COMMIT_SECONDS):
@@ -69,4 +72,4 @@ def _lock(path: Path) -> int:
 
 def _unusable(path: Path, error: OSError) -> StateUnusable:
     reason = "there is a file of that name" if isinstance(error, FileExistsError) else error.strerror
-    return StateUnusable(f"The state directory {path} cannot be used: {reason}. Name another one.")
+    return StateUnusable(f"The state directory {path} cannot be used: {reason}. Set that right, or name another one.")

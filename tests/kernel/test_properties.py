@@ -5,6 +5,7 @@ Tests are sync and call the schedule runner themselves: hypothesis draws the sch
 
 import random
 from collections import Counter, deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -525,10 +526,8 @@ def test_whoever_ends_while_others_do_comes_back_or_has_ended_for_good(
             async def start(number: int) -> None:
                 late = Puppet(f"late{number}", grace=1.0, backoff=(backoff, 2.0, 0.0))
                 late.on_start = [pause(0.1), crash()] if number % 2 else []
-                try:
+                with suppress(StartFailed, NameTaken):
                     await house.root.start_child(late.spec())
-                except (StartFailed, NameTaken):
-                    pass
 
             for number, what, tenths in steps:
                 await trio.sleep(tenths / 10)

@@ -409,7 +409,7 @@ def test_the_log_is_written_ahead_and_gone_after_an_orderly_end(database: Databa
 
 def test_a_rest_carries_the_log_over_when_idle_or_when_it_is_time(database: Database) -> None:
     assert not database.rest(idle=False)
-    one(database, Append("a", [b"x"]))
+    one(database, Append("a", [b"x" * 50_000]))
     before = database.path.stat().st_size
     assert database.rest(idle=False)
     assert database.path.stat().st_size == before
@@ -420,12 +420,12 @@ def test_a_rest_carries_the_log_over_when_idle_or_when_it_is_time(database: Data
 
 
 def test_a_checkpoint_that_fails_loses_nothing_and_is_made_later(database: Database) -> None:
-    one(database, Append("a", [b"x"]))
+    one(database, Append("a", [b"x" * 50_000]))
     before = database.path.stat().st_size
     database._connection.set_authorizer(lambda *_: sqlite3.SQLITE_DENY)
     assert not database.rest(idle=True)
     database._connection.set_authorizer(None)
     assert database.path.stat().st_size == before
-    assert one(database, Append("a", [b"x"])) == 2
+    assert one(database, Append("a", [b"x" * 50_000])) == 2
     assert not database.rest(idle=True)
     assert database.path.stat().st_size > before

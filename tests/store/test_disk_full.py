@@ -70,12 +70,15 @@ if may_mount():  # elsewhere the tests with a limit on pages (test_database.py) 
             database.close()
         inspect(directory.database)
 
-    @pytest.mark.parametrize("small", [1], indirect=True)
-    def test_a_disk_that_is_full_from_the_start_is_refused_in_words(small: Path) -> None:
+    @pytest.mark.parametrize(
+        ("small", "left", "words"),
+        [(1, 0, "cannot be used: No space left"), (1, 16, "whether the disk is full"), (1, 60, "no space left for")],
+        indirect=["small"],
+    )
+    def test_a_disk_that_is_full_from_the_start_is_refused_in_words(small: Path, left: int, words: str) -> None:
+        """With so many thousand bytes left: too few for the lock, for what readers and writer share, for the tables."""
         with pytest.raises(OSError, match="No space left"):
             (small / "ballast").write_bytes(b"x" * 2_000_000)
-        with (
-            pytest.raises(StateUnusable, match=r"[Nn]o space left|cannot be opened"),
-            StateDirectory.claim(small) as directory,
-        ):
-            Database(directory.database)
+        os.truncate(small / "ballast", (small / "ballast").stat().st_size - left * 1024)
+        with pytest.raises(StateUnusable, match=words), StateDirectory.claim(small):
+            raise AssertionError("it was claimed")

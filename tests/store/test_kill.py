@@ -54,7 +54,7 @@ class Server:
 
 def check(path: Path, acknowledged: dict[tuple[str, int], bytes]) -> None:
     with StateDirectory.claim(path) as directory:
-        connection = connect(directory.database, readonly=True)  # which leaves the log for the next life to recover
+        connection = connect(directory.database, readonly=True)
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         connection.close()
         reader = Reader(directory.database)
