@@ -26,6 +26,8 @@ AMOUNTS = {
     ">= 0.0": "0 or more",
 }
 
+CHOICES = {"role": "'hero' or 'sidekick'", "status": "'online' or 'offline'"}
+
 REFUSAL = re.compile(r"(?P<what>.*?)(?: - at `\$(?P<path>.*)`)?", re.DOTALL)
 MISSING = re.compile(r"Object missing required field `(?P<field>[^`]*)`")
 WRONG_KIND = re.compile(r"Expected `(?P<wanted>[^`]*)`, got `(?P<got>[^`]*)`")
@@ -72,7 +74,8 @@ def refusal(error: str, payload: Any) -> str:
         was = quoted(value) if match["got"] == "float" and value is not None else kind(value)
         return f"{name} must be {wanted(match['wanted'])}, not {was}"
     if what.startswith("Invalid"):
-        return f"{name} cannot be {quoted(repr(value))}"
+        was = quoted(repr(value))
+        return f"{name} must be {CHOICES[name]}, not {was}" if name in CHOICES else f"{name} cannot be {was}"
     return f"{name}: {what[:1].lower()}{what[1:]}"
 
 

@@ -334,7 +334,7 @@ def test_what_a_ui_would_choke_on_is_put_right(message: bytes, mended: Any) -> N
         (modern("system", "announce", None, {"peerId": "p"}), "system announce: role is missing"),
         (
             modern("system", "announce", None, {"peerId": "p", "role": "wizard"}),
-            "system announce: role cannot be 'wizard'",
+            "system announce: role must be 'hero' or 'sidekick', not 'wizard'",
         ),
         (b'{"component":"grid"}', "type is missing"),
         (b'{"type":"spawn"}', "component is missing"),
