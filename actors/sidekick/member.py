@@ -31,7 +31,7 @@ MOVES: dict[Part, frozenset[Part]] = {
 
 
 class Member:
-    __slots__ = ("absorbs_clear", "announce", "behind", "ear", "line", "mouth", "part", "ref")
+    __slots__ = ("absorbs_clear_until", "announce", "behind", "ear", "line", "mouth", "part", "ref")
 
     def __init__(self, ref: ActorRef[Any], line: Line) -> None:
         self.ref = ref
@@ -41,7 +41,7 @@ class Member:
         self.mouth: Mouth | None = None
         self.announce: Announce | None = None  # not None while it is online
         self.behind = False  # it fell behind, and is told nothing until its line is restarted
-        self.absorbs_clear = False  # a hero that has come back: its first clearAll is not meant
+        self.absorbs_clear_until = 0.0  # a hero that has come back: its first clearAll is not meant
 
     def become(self, part: Part) -> None:
         if part is not self.part:

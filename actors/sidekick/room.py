@@ -7,7 +7,7 @@ Rules
   - What a screen has been shown is what the scene says, sooner or later: a newcomer, and one that fell behind, is shown
     the whole scene, then what changes.
   - A peer that goes without a word is announced offline, once. A hero that comes back within `GRACE` seconds finds its
-    board: its first clearAll, which every client sends and none means, is not heard.
+    board: the clearAll that every client then sends and none means is not heard, if it comes in that time too.
   - A hero's clearAll clears what is its own and what nobody owns any more; never what another hero that is online drew.
   - An event goes to the hero that drew what it happened to, or to all heroes when that is not known.
 
@@ -17,6 +17,8 @@ what cannot be sent at once.
 
 from collections.abc import Callable, Iterable
 from typing import Any
+
+import trio
 
 from actors.kernel import Actor, ActorRef, Down, Timer
 from actors.sidekick.member import Member, Part
@@ -40,6 +42,9 @@ GRACE = 30.0
 FORSAKEN_AFTER = 600.0
 MOST_MEMBERS = 512
 FULL = 1013
+LONGEST_FEEDBACK = 1_000_000
+"""Bytes of an event or an error. A released client (0.0.7) takes 1 MiB, and hangs up at more."""
+
 
 class Room(Actor[RoomMessage]):
     def __init__(
@@ -187,8 +192,8 @@ class Room(Actor[RoomMessage]):
         before = member.announce
         if before is not None and before.peer_id != said.peer_id:
             self._tell_others(member, self._announce(before.peer_id, before.role, "offline", before.version))
-        if part is Part.HERO and self._is_back(member, said.peer_id):
-            member.absorbs_clear = True
+        if self._is_back(member, said.peer_id) and part is Part.HERO:
+            member.absorbs_clear_until = trio.current_time() + GRACE
         member.announce = said
         self._tell_others(member, said)
         online = [one.announce for one in self.members.values() if one is not member and one.announce is not None]
@@ -200,12 +205,12 @@ class Room(Actor[RoomMessage]):
         self._look_around()
 
     def _is_back(self, member: Member, peer_id: str) -> bool:
-        """Whether this hero was here before, on a connection that has ended, or has not yet been found to."""
-        waited = self._away.pop(peer_id, None)
+        """Whether this peer was here before, on a connection that has ended, or has not yet been found to."""
+        waited = self._away.pop(peer_id, None) if member.part is Part.HERO else None
         if waited is not None:
             waited.cancel()
-        heroes = [one for one in self.members.values() if one.part is Part.HERO]
-        lost = [one for one in heroes if one is not member and _owner(one) == peer_id]
+        others = [one for one in self.members.values() if one is not member and one.part is member.part]
+        lost = [one for one in others if _owner(one) == peer_id]
         for one in lost:
             one.announce = None  # its end will be nobody's
         return waited is not None or bool(lost)
@@ -226,10 +231,12 @@ class Room(Actor[RoomMessage]):
 
     def _clear(self, member: Member, said: ClearAll) -> None:
         if member.part is Part.SCREEN:
+            self._tell_wrong(member, Fault("global", "", "a sidekick does not clear the board"))
             return
         member.become(Part.HERO)
-        if member.absorbs_clear:
-            member.absorbs_clear = False
+        absorbed = trio.current_time() < member.absorbs_clear_until
+        member.absorbs_clear_until = 0.0
+        if absorbed:
             return
         self._relayed.extend(self.scene.clear(said, self._other_owners(member)))
 
@@ -240,8 +247,13 @@ class Room(Actor[RoomMessage]):
 
     def _from_screen(self, member: Member, said: Event | Fault | Other) -> None:
         if member.part is Part.HERO:
+            self._tell_wrong(member, Fault(said.component, said.src or "", "a hero does not send events or errors"))
             return
         member.become(Part.SCREEN)
+        if len(said.raw) > LONGEST_FEEDBACK:
+            wrong = f"a message to a script may be {LONGEST_FEEDBACK:,} bytes long, not {len(said.raw):,}"
+            self._tell_wrong(member, Fault(said.component, said.src or "", wrong))
+            return
         if isinstance(said, Fault) and not self.scene.is_news(said, member.ref, self.members.keys()):
             return
         if isinstance(said, Event) and (value := self.scene.submitted(said)) is not None:

@@ -44,8 +44,8 @@ async def test_step_1_of_one_who_only_connects_nobody_hears_and_he_hears_nothing
     ("change", "wrong"),
     [
         ({"peerId": None}, "peerId must be a string, not null"),
-        ({"role": "director"}, "role cannot be 'director'"),
-        ({"status": "asleep"}, "status cannot be 'asleep'"),
+        ({"role": "director"}, "role must be 'hero' or 'sidekick', not 'director'"),
+        ({"status": "asleep"}, "status must be 'online' or 'offline', not 'asleep'"),
         ({"version": 7}, "version must be a string, not a number"),
         ({"timestamp": "now"}, "timestamp must be a number, not a string"),
     ],
@@ -140,6 +140,18 @@ async def test_step_7_a_page_that_vanishes_is_announced_offline_once_by_the_serv
             payload = witness.line.got[-1]["payload"]
             assert (payload["role"], payload["version"], payload["timestamp"]) == ("sidekick", "0.0.8", 1_000_000)
             assert about(witness) == [("page", "online"), ("page", "offline")]
+
+
+async def test_step_7_a_page_is_back_before_its_old_connection_has_ended_and_stays_online(
+    autojump_clock: object,
+) -> None:
+    async with house() as troupe, troupe.hero_and_screen() as (hero, _), troupe.client() as again:
+        async with troupe.client() as page:
+            await page.announce("sidekick", peer="page")
+            await again.announce("sidekick", peer="page")
+        assert about(hero) == [("page", "online"), ("page", "online")]
+        await again.announce("sidekick", "offline", peer="page")
+        assert about(hero) == [("page", "offline")]
 
 
 @pytest.mark.parametrize("version", ["0.0.8", "0.0.5", "0.0.2"])

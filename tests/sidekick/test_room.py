@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import msgspec
+import pytest
 import trio
 import trio.testing
 
@@ -119,6 +120,10 @@ def spawn_grid(target: str = "g", **payload: Any) -> Json:
 def paint(x: int, y: int, color: str = "red", target: str = "g") -> Json:
     payload = {"action": "setColor", "options": {"x": x, "y": y, "color": color}}
     return {"id": 0, "component": "grid", "type": "update", "target": target, "payload": payload}
+
+
+def click(target: str = "g") -> Json:
+    return {"id": 0, "component": "grid", "type": "event", "src": target, "payload": {"event": "click", "x": 0, "y": 0}}
 
 
 CLEAR = {"id": 0, "component": "global", "type": "clearAll"}
@@ -240,6 +245,40 @@ async def test_a_sidekick_does_not_draw(autojump_clock: object) -> None:
         assert hero.line.got == []
 
 
+async def test_a_sidekick_does_not_clear_the_board(autojump_clock: object) -> None:
+    async with house() as troupe, troupe.hero_and_screen() as (hero, screen):
+        await hero.say(spawn_grid())
+        screen.line.take()
+        await screen.say(CLEAR)
+        (told,) = screen.line.take()
+        assert told["payload"]["message"] == "a sidekick does not clear the board"
+        await hero.say(paint(0, 0))
+        assert hero.line.got == []
+
+
+@pytest.mark.parametrize("message", [click(), {**click(), "type": "error", "payload": {"message": "x"}}])
+async def test_a_hero_does_not_say_what_happens_on_the_board(autojump_clock: object, message: Json) -> None:
+    async with house() as troupe, troupe.hero_and_screen() as (hero, _):
+        await hero.say(spawn_grid(), message)
+        (told,) = hero.line.got
+        assert (told["component"], told["src"]) == ("grid", "g")
+        assert told["payload"]["message"] == "a hero does not send events or errors"
+
+
+@pytest.mark.parametrize("kind", ["event", "error"])
+async def test_a_hero_is_told_nothing_longer_than_its_client_takes(autojump_clock: object, kind: str) -> None:
+    payload = {"event": "submit", "value": "x" * 2**20} if kind == "event" else {"message": "x" * 2**20}
+    box = {"id": 0, "component": "textbox", "type": "spawn", "target": "t", "payload": {}}
+    async with house() as troupe, troupe.hero_and_screen() as (hero, screen):
+        await hero.say(box)
+        screen.line.take()
+        await screen.say({"id": 0, "component": "textbox", "type": kind, "src": "t", "payload": payload})
+        (told,) = screen.line.got
+        assert told["type"] == "error"
+        assert told["payload"]["message"].startswith("a message to a script may be 1,000,000 bytes long, not 1,0")
+        assert hero.line.got == []
+
+
 # -- coming late, coming back, falling behind
 
 
@@ -267,6 +306,20 @@ async def test_a_hero_that_comes_back_in_time_finds_its_board(autojump_clock: ob
             assert screen.line.kinds() == ["grid/update"]
             await again.say(CLEAR)
             assert screen.line.kinds()[-1] == "global/clearAll"
+
+
+async def test_a_hero_that_came_back_may_clear_its_board_later(autojump_clock: object) -> None:
+    async with house() as troupe, troupe.client() as screen:
+        await screen.announce("sidekick")
+        async with troupe.client() as hero:
+            await hero.announce("hero", peer="h1")
+            await hero.say(CLEAR, spawn_grid())
+        async with troupe.client() as again:
+            await again.announce("hero", peer="h1")
+            await trio.sleep(GRACE + 1)
+            screen.line.take()
+            await again.say(CLEAR)
+            assert screen.line.kinds() == ["global/clearAll"]
 
 
 async def test_a_hero_is_back_before_its_old_connection_is_found_to_have_ended(autojump_clock: object) -> None:
