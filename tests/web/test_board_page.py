@@ -309,6 +309,33 @@ def test_no_board_is_wider_than_its_window(show: Show, width: int) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
+@pytest.mark.parametrize("heroes", [0, 1, 2])
+@pytest.mark.parametrize("room", ["demo", "a-room-with-a-name-as-long-as-anybody-may-give-to-one-0123456789"])
+def test_a_narrow_bar_names_the_room_and_says_who_draws(show: Show, room: str, heroes: int) -> None:
+    here = [announce(f"hero-{number}") for number in range(heroes)]
+    page, _ = show(*here, path=f"session/{room}", viewport={"width": 400, "height": 800})
+    widths = "(element) => [element.scrollWidth, element.clientWidth]"
+    word, named = page.locator("button.peers > .word"), page.locator("house-bar .room")
+    wanted, given = word.evaluate(widths)
+    assert 0 < wanted <= given
+    wanted, given = named.evaluate(widths)
+    assert given >= 80 if len(room) > 20 else wanted <= given
+    assert page.get_by_role("link", name="Sidekick").is_visible()
+    page.locator("button.peers").click()
+    expect(page.get_by_role("heading", name=f"Room {room}")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 400
+
+
+def test_in_a_row_a_grid_takes_no_more_room_than_it_can_use(show: Show) -> None:
+    page, _ = show(spawn("row", "r"), spawn("grid", "g", parent="r", numColumns=4, numRows=2),
+                   spawn("canvas", "c", parent="r", width=100, height=100))  # fmt: skip
+    grid, canvas = (page.locator(each).bounding_box() for each in ("board-grid .frame", "board-canvas"))
+    assert grid is not None
+    assert canvas is not None
+    assert grid["width"] == 403
+    assert canvas["x"] == grid["x"] + grid["width"] + 10
+
+
 def test_a_grid_follows_the_theme_and_keeps_the_script_s_colours(show: Show) -> None:
     page, stage = show(spawn("grid", "g", numColumns=2, numRows=1),
                        update("grid", "g", "setColor", x=0, y=0, color="gold"), color_scheme="dark")  # fmt: skip

@@ -38,8 +38,9 @@ function roomOf({ pathname, search }) {
 }
 
 if (room !== null) {
-  $(".room").textContent = `Room ${room}`;
-  $(".room").hidden = false;
+  const named = `Room ${room}`;
+  Object.assign($(".room"), { textContent: named, title: named, hidden: false });
+  peers.room = named;
   document.title = `${room} · Sidekick`;
 }
 welcome.address = server + session;

@@ -19,6 +19,8 @@ const SMALLEST = 10;
 const LARGEST = 100;
 const READABLE = 28;
 const OF_WINDOW = 0.8; // how much of the window's height a grid may take
+const FRAME = 3; // pixels of lines beside the cells
+const SCROLLBAR = 16;
 const DENSEST = 3; // device pixels for one of ours; more cannot be seen
 let lastId = 0;
 
@@ -115,9 +117,11 @@ export class BoardGrid extends BoardComponent {
 
   /** Measures anew: the cells' size, the sheet's, and the canvas's, which is emptied by that. */
   #fit() {
-    const room = this.clientWidth - 3;
-    const high = Math.max(READABLE, (innerHeight * OF_WINDOW) / this.#rows);
-    this.#size = within(Math.floor(Math.min(room / this.#columns, high)), SMALLEST, LARGEST);
+    const high = within(Math.floor((innerHeight * OF_WINDOW) / this.#rows), READABLE, LARGEST);
+    const bar = this.#rows * high > innerHeight * OF_WINDOW ? SCROLLBAR : 0;
+    this.style.setProperty("--widest", `${this.#columns * high + FRAME + bar}px`); // in a row, others stand beside it
+    const room = this.clientWidth - FRAME;
+    this.#size = within(Math.floor(room / this.#columns), SMALLEST, high);
     const [width, height] = [this.#columns * this.#size + 1, this.#rows * this.#size + 1];
     this.#sheet.style.width = `${width}px`;
     this.#sheet.style.height = `${height}px`;

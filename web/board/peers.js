@@ -1,6 +1,7 @@
 /**
  * <board-peers>: who draws here. A short word in the bar; behind it the list of all who are in the room, with their
- * versions. `peers.hear(payload)` takes an announce, `peers.forget()` is for a connection that was lost.
+ * versions. `peers.hear(payload)` takes an announce, `peers.forget()` is for a connection that was lost; `peers.room` is
+ * what the list is headed with.
  */
 
 import { HouseElement, h, mark, put } from "../house/house.js";
@@ -16,7 +17,8 @@ class BoardPeers extends HouseElement {
   #word = h("span.word");
   #id = `peers-${(lastId += 1)}`;
   #list = h("ul");
-  #panel = h("div.panel", { id: this.#id, popover: "auto" }, h("h2", {}, "In this room"), this.#list);
+  #heading = h("h2", {}, "In this room");
+  #panel = h("div.panel", { id: this.#id, popover: "auto" }, this.#heading, this.#list);
   #button = h("button.peers", { type: "button", popovertarget: this.#id }, this.#pill, this.#word);
 
   build() {
@@ -30,6 +32,10 @@ class BoardPeers extends HouseElement {
     const gone = [...this.#peers].filter(([, peer]) => peer.status !== "online");
     for (const [key] of gone.slice(0, -MOST_GONE)) this.#peers.delete(key);
     this.#show();
+  }
+
+  set room(name) {
+    put(this.#heading, name);
   }
 
   forget() {
