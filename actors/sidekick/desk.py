@@ -9,6 +9,7 @@ from actors.kernel import ActorRef, ChildSpec, Mailbox, MailboxFull, NameTaken, 
 from actors.sidekick.messages import Heard, Line
 from actors.sidekick.peer import Peer
 from actors.sidekick.room import Room
+from actors.sidekick.scene import Reserve
 
 ROOMS, PEERS = "sidekick/rooms", "sidekick/peers"
 BATCHES = 64
@@ -49,11 +50,17 @@ class Seat:
 
 class Desk:
     def __init__(
-        self, registry: Registry, new_id: Callable[[], str], version: str, wall: Callable[[], float]
+        self,
+        registry: Registry,
+        new_id: Callable[[], str],
+        version: str,
+        wall: Callable[[], float],
+        reserve: Reserve | None = None,
     ) -> None:
+        """`reserve`: what the boards of all rooms may hold together."""
         self._registry = registry
         self._new_id = new_id
-        self._make_room = partial(Room, version=version, wall=wall)
+        self._make_room = partial(Room, version=version, wall=wall, reserve=reserve or Reserve())
 
     @asynccontextmanager
     async def attend(self, room: str, line: Line) -> AsyncIterator[Seat]:

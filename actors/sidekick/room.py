@@ -23,7 +23,7 @@ import trio
 from actors.kernel import Actor, ActorRef, Down, Timer
 from actors.sidekick.member import Member, Part
 from actors.sidekick.messages import Drained, Forsaken, GraceOver, Heard, Joined, RoomMessage
-from actors.sidekick.scene import Drawn, Limits, Scene
+from actors.sidekick.scene import Drawn, Limits, Reserve, Scene
 from codec.sidekick import (
     Announce,
     Bad,
@@ -55,13 +55,14 @@ class Room(Actor[RoomMessage]):
         *,
         lasting: bool = False,
         limits: Limits | None = None,
+        reserve: Reserve | None = None,
     ) -> None:
-        """`lasting`: it stays when nobody is there."""
+        """`lasting`: it stays when nobody is there. `reserve`: the memory that all rooms share."""
         self.name = name
         self._version = version
         self._wall = wall
         self._lasting = lasting
-        self.scene = Scene(limits)
+        self.scene = Scene(limits, reserve)
         self.members: dict[ActorRef[Any], Member] = {}
         self._away: dict[str, Timer | None] = {}  # heroes that lost their connection, by peerId
         self._relayed: list[Drawn] = []  # heard and folded, not yet offered to the screens
@@ -101,6 +102,7 @@ class Room(Actor[RoomMessage]):
                 self._away.pop(peer_id, None)
             case Forsaken():
                 if not self.members:
+                    self.scene.empty()
                     self.finish()
 
     async def down(self, down: Down) -> None:

@@ -13,6 +13,7 @@ import trio.testing
 from actors.kernel import ActorRef, run, supervisor_spec
 from actors.sidekick.desk import Desk, Seat, crowd_specs
 from actors.sidekick.room import FORSAKEN_AFTER, GRACE
+from actors.sidekick.scene import Reserve
 
 Json = dict[str, Any]
 
@@ -104,11 +105,11 @@ class House:
 
 
 @asynccontextmanager
-async def house() -> AsyncIterator[House]:
+async def house(reserve: Reserve | None = None) -> AsyncIterator[House]:
     async with trio.open_nursery() as nursery:
         top = await nursery.start(run, supervisor_spec("sidekick", crowd_specs()))
         stage = top._slot.stage
-        yield House(top, Desk(stage.registry, stage.new_id, "1.2.3", lambda: 1000.0 + trio.current_time()))
+        yield House(top, Desk(stage.registry, stage.new_id, "1.2.3", lambda: 1000.0 + trio.current_time(), reserve))
         await top.stop()
 
 
@@ -403,6 +404,22 @@ async def test_a_crash_of_the_room_loses_neither_board_nor_peers(autojump_clock:
         await hero.say(paint(0, 0))
         assert screen.line.kinds() == ["grid/spawn", "grid/update"]
         assert troupe.room().statistics().restarts == 1
+
+
+async def test_all_rooms_share_one_memory_and_a_forsaken_one_gives_its_part_back(autojump_clock: object) -> None:
+    label = {"id": 0, "component": "label", "type": "spawn", "target": "l", "payload": {"text": "x" * 10_000}}
+    async with house(Reserve(15_000)) as troupe, troupe.client("here") as here:
+        await here.announce("hero")
+        here.line.take()
+        async with troupe.client("there") as there:
+            await there.announce("hero")
+            await there.say(label)
+        await here.say(label)
+        (told,) = here.line.take()
+        assert "all boards together are full (15,000 bytes)" in told["payload"]["message"]
+        await trio.sleep(FORSAKEN_AFTER + 1)
+        await here.say(label)
+        assert here.line.got == []
 
 
 async def test_the_default_room_can_be_asked_for_by_name() -> None:

@@ -116,8 +116,8 @@ class Canvas(Component):
             return self._missing(message, stroke.buffer_id)
         raw, budget = message.raw, self.budget
         cost = len(raw) + STROKE
-        if cost > budget.left:
-            return budget.refusal(message)
+        if cost > budget.left and (wrong := budget.refusal(message, cost)):
+            return wrong
         budget.left -= cost
         self.spent += cost
         layer.weight += cost
@@ -130,8 +130,9 @@ class Canvas(Component):
     def draw_rect(self, rect: Rect, message: Update) -> str | None:
         buffer = rect.buffer_id or SCREEN
         if rect.fill_color is not None and self._covers(rect) and buffer in self.buffers:
-            if len(message.raw) + STROKE > self.budget.left:
-                return self.budget.refusal(message)
+            cost = len(message.raw) + STROKE
+            if cost > self.budget.left and (wrong := self.budget.refusal(message, cost)):
+                return wrong
             self._begin(buffer).is_opaque = True
         return self.draw(rect, message)
 
@@ -157,8 +158,9 @@ class Canvas(Component):
         buffer, limits = options.buffer_id, self.budget.limits
         if buffer not in self.buffers and len(self.buffers) > limits.buffers:
             return refused(message, f"a canvas can have {limits.buffers} buffers at most")
-        if LAYER + len(message.raw) > self.budget.left:
-            return self.budget.refusal(message)
+        cost = LAYER + len(message.raw)
+        if cost > self.budget.left and (wrong := self.budget.refusal(message, cost)):
+            return wrong
         before = self.buffers.pop(buffer, None)
         self.buffers[buffer] = self._made(Layer(buffer, message.raw))
         if before is not None:
@@ -177,8 +179,8 @@ class Canvas(Component):
             if buffer not in self.buffers:
                 return self._missing(message, buffer)
         cost = len(message.raw) + STAMP
-        if cost + LAYER > self.budget.left:
-            return self.budget.refusal(message)
+        if cost + LAYER > self.budget.left and (wrong := self.budget.refusal(message, cost + LAYER)):
+            return wrong
         is_itself = options.source_buffer_id == options.target_buffer_id
         source = self._closed(options.source_buffer_id)
         if source is None or (is_itself and source.is_opaque):

@@ -37,8 +37,8 @@ class Console(Component):
     def append(self, said: Text, message: Update) -> str | None:
         text, budget = said.text, self.budget
         cost = weight(text)
-        if cost > budget.left:
-            return budget.refusal(message)
+        if cost > budget.left and (wrong := budget.refusal(message, cost)):
+            return wrong
         budget.left -= cost
         self.spent += cost
         self.prints.append(text)

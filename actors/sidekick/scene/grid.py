@@ -55,8 +55,8 @@ class Grid(Component):
         raw = message.raw
         cost = len(raw) + CELL if before is None else len(raw) - len(before)
         budget = self.budget
-        if cost > 0 and cost > budget.left:
-            return budget.refusal(message)
+        if cost > 0 and cost > budget.left and (wrong := budget.refusal(message, cost)):
+            return wrong
         budget.left -= cost
         layer[cell] = raw
         return None

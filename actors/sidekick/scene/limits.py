@@ -1,4 +1,7 @@
-"""How much one board may hold, and the budget from which all of it is paid.
+"""How much one board may hold, and all boards together, and the budget from which all of it is paid.
+
+A board's budget is granted in pieces by the reserve that all boards share, so that what a message costs is nearly
+always paid without asking. What a board was granted and does not use is taken back when another one needs it.
 
 What is counted is an estimate: a retained message costs its bytes and a constant for the objects around it, a text its
 characters at the widest. What a component costs when it comes, it gives back when it goes, so that the sum over all
@@ -6,9 +9,14 @@ components is always what the budget is short of.
 """
 
 from dataclasses import dataclass
+from weakref import WeakSet
 
 from codec.sidekick import Other, Remove, Spawn, Update
 from codec.sidekick.wording import sentence
+
+ALL_BOARDS = 1024 * 1024 * 1024
+PIECE = 1024 * 1024
+"""So much is granted at a time, or what is needed if that is more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +41,70 @@ class Limits:
     """Of one component, and of the board: messages that we do not understand."""
 
 
+class Reserve:
+    """What all boards together may hold."""
+
+    def __init__(self, memory: int = ALL_BOARDS) -> None:
+        self.memory = memory
+        self._boards: WeakSet[Budget] = WeakSet()
+        """Invariant: sum(board.granted for board in _boards) <= memory"""
+
+    def join(self, board: "Budget") -> None:
+        self._boards.add(board)
+
+    def grant(self, least: int, most: int) -> int:
+        """At least the one and at most the other; 0 if there is not as much, even after what no board uses has been
+        taken back."""
+        if least > self._left():
+            for board in self._boards:
+                board.give_back()
+        left = self._left()
+        return 0 if least > left else min(most, left)
+
+    def _left(self) -> int:
+        return self.memory - sum(board.granted for board in self._boards)
+
+
 class Budget:
     """What is left of a scene's memory. Whoever retains something takes it from `left`, and looks first."""
 
-    __slots__ = ("left", "limits")
+    __slots__ = ("__weakref__", "_reserve", "granted", "left", "limits")
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, reserve: Reserve) -> None:
         self.limits = limits
-        self.left = limits.memory
+        self.granted = 0
+        self.left = 0
+        """Of what has been granted."""
+        self._reserve = reserve
+        reserve.join(self)
 
     @property
     def spent(self) -> int:
-        return self.limits.memory - self.left
+        return self.granted - self.left
 
-    def refusal(self, message: Spawn | Update | Other) -> str:
-        return refused(
-            message, f"the board is full ({self.limits.memory:,} bytes): clear or remove what is no longer needed"
-        )
+    def refusal(self, message: Spawn | Update | Other, cost: int) -> str | None:
+        """Why there is no room for what costs more than is left; None when room has been made."""
+        missing, grantable = cost - self.left, self.limits.memory - self.granted
+        if missing > grantable:
+            full = f"the board is full ({self.limits.memory:,} bytes): clear or remove what is no longer needed"
+            return refused(message, full)
+        granted = self._reserve.grant(missing, min(max(missing, PIECE), grantable))
+        if not granted:
+            full = f"all boards together are full ({self._reserve.memory:,} bytes): clear or remove what is no longer"
+            return refused(message, f"{full} needed, here or in another room")
+        self.granted += granted
+        self.left += granted
+        return None
+
+    def give_back(self) -> None:
+        """What is not used."""
+        if self.left > 0:
+            self.granted -= self.left
+            self.left = 0
+
+    def end(self) -> None:
+        """All that was held is gone."""
+        self.granted = self.left = 0
 
 
 def refused(message: Spawn | Update | Remove | Other, wrong: str) -> str:

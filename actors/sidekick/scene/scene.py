@@ -23,7 +23,7 @@ from msgspec import MsgspecError, structs
 from actors.sidekick.scene.canvas import Canvas
 from actors.sidekick.scene.console import Console
 from actors.sidekick.scene.grid import Grid
-from actors.sidekick.scene.limits import Budget, Limits, refused
+from actors.sidekick.scene.limits import Budget, Limits, Reserve, refused
 from actors.sidekick.scene.texts import Texts
 from actors.sidekick.scene.tree import Component, Container, Hero, anything, cost_of, is_deep, keep
 from actors.sidekick.scene.viz import Viz
@@ -68,12 +68,15 @@ class SceneStatistics:
 
 
 class Scene:
-    def __init__(self, limits: Limits | None = None) -> None:
+    def __init__(self, limits: Limits | None = None, reserve: Reserve | None = None) -> None:
+        """`reserve`: what it shares with other scenes; without one it has the world for itself."""
         self._limits = limits or Limits()
-        self._start()
+        self._budget = Budget(self._limits, reserve or Reserve(self._limits.memory))
+        self.empty()
 
-    def _start(self) -> None:
-        self._budget = Budget(self._limits)
+    def empty(self) -> None:
+        """Begin anew, with nothing. What was held can be had by other scenes."""
+        self._budget.end()
         self._root = Container(Other(ROOT, "spawn", ROOT), self._budget, ROOT)
         self._components: dict[str, Component] = {}
         self._unknown: dict[Hero, list[bytes]] = {}
@@ -100,7 +103,7 @@ class Scene:
             case Remove():
                 return self._remove(message, hero)
             case ClearAll():
-                self._start()
+                self.empty()
             case Other():
                 return self._fold_unknown(message, hero)
             case Update():
@@ -112,7 +115,7 @@ class Scene:
         what stands inside something that goes)."""
         standing = [one for one in self._root.subtree() if one is not self._root]
         if not any(one.hero in others for one in standing) and self._unknown.keys().isdisjoint(others):
-            self._start()
+            self.empty()
             return [message]
         for hero in self._unknown.keys() - set(others):
             self._budget.left += cost_of(self._unknown.pop(hero))
@@ -181,8 +184,8 @@ class Scene:
         if wrong := component.fault() or "":
             return refused(message, wrong)
         cost = component.cost()
-        if cost > self._budget.left:
-            return self._budget.refusal(message)
+        if cost > self._budget.left and (refusal := self._budget.refusal(message, cost)):
+            return refusal
         self._budget.left -= cost
         self._components[target] = component
         component.place(container)
@@ -250,10 +253,8 @@ class Scene:
                 before = options.get("insertBefore")
                 return self._move(message, parent, before if isinstance(before, str) else None)
         if component is None:
-            is_kept = keep(self._unknown.setdefault(hero, []), message.raw, self._budget)
-        else:
-            is_kept = keep(component.unknown, message.raw, self._budget)
-        return None if is_kept else self._budget.refusal(message)
+            return keep(self._unknown.setdefault(hero, []), message, self._budget)
+        return keep(component.unknown, message, self._budget)
 
     # --- what it is now ---------------------------------------------------------------------------------------------
 

@@ -29,8 +29,8 @@ class Texts(Component):
         action, raw = message.action, message.raw
         before = self.latest.get(action)
         cost = len(raw) + SAYING if before is None else len(raw) - len(before)
-        if cost > 0 and cost > self.budget.left:
-            return self.budget.refusal(message)
+        if cost > 0 and cost > self.budget.left and (wrong := self.budget.refusal(message, cost)):
+            return wrong
         self.budget.left -= cost
         self.latest[action] = raw
         return None

@@ -144,16 +144,17 @@ def cost_of(unknown: list[bytes]) -> int:
     return sum(map(len, unknown)) + UNKNOWN * len(unknown)
 
 
-def keep(messages: list[bytes], raw: bytes, budget: Budget) -> bool:
-    """Add one to a list of messages that we do not understand, if there is room. Of too many the oldest goes: it is
-    most likely to have been overtaken by a newer one."""
-    if len(raw) + UNKNOWN > budget.left:
-        return False
-    budget.left -= len(raw) + UNKNOWN
-    messages.append(raw)
+def keep(messages: list[bytes], message: Other, budget: Budget) -> str | None:
+    """Add one to a list of messages that we do not understand; why not, if there is no room. Of too many the oldest
+    goes: it is most likely to have been overtaken by a newer one."""
+    cost = len(message.raw) + UNKNOWN
+    if cost > budget.left and (wrong := budget.refusal(message, cost)):
+        return wrong
+    budget.left -= cost
+    messages.append(message.raw)
     if len(messages) > budget.limits.unknown:
         budget.left += len(messages.pop(0)) + UNKNOWN
-    return True
+    return None
 
 
 def with_fields(spawn: bytes, changes: dict[str, Any]) -> bytes:

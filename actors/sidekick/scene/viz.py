@@ -132,16 +132,16 @@ class Viz(Component):
     def _set(self, name: str, raw: bytes, message: Update) -> str | None:
         before, after = self.variables.get(name), Variable(raw)
         cost = after.weight - (before.weight if before else 0)
-        if cost > 0 and cost > self.budget.left:
-            return self.budget.refusal(message)
+        if cost > 0 and cost > self.budget.left and (wrong := self.budget.refusal(message, cost)):
+            return wrong
         self.budget.left -= cost
         self.variables[name] = after
         return None
 
     def _patch(self, message: Update, variable: Variable, path: list[Any]) -> str | None:
         cost = 0 if message.action in TAKING else len(message.raw)
-        if cost > self.budget.left:
-            return self.budget.refusal(message)
+        if cost > self.budget.left and (wrong := self.budget.refusal(message, cost)):
+            return wrong
         ACTIONS[message.action](variable, path, message)
         self.budget.left -= cost
         variable.weight += cost
