@@ -30,6 +30,8 @@ class WebSocketLimits:
     """So much of messages that have not come whole is kept over all fast sockets; above it the oldest gives way."""
     outbox_bytes: int = 4 * 1024 * 1024
     """So much may wait in the outbox of a fast socket; above it all is thrown away, to begin anew."""
+    outboxes_bytes: int = 512 * 1024 * 1024
+    """So much may wait over all fast sockets; above it the one for which most is waiting gives way."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ Rules
     is waiting; the close frame goes last, after it.
   - What waits is at most `most_bytes`. Beside it there is what is just being sent: some `JOIN_BYTES`, or one blob of
     any size that was offered when nothing else was waiting. So a bound smaller than a replay does no harm.
+  - All outboxes share a load, which has a bound too. Who has to give way throws away what is waiting and is behind, as
+    above; if that was nothing, or not enough, it lets go of what is just being sent, and with it of the connection.
   - A client that takes nothing is cut off by the wire's deadline, whatever we were sending or waiting to send. A send
     that fails because the client has gone ends the sending only: its last words may still lie unread.
   - Only a plain socket is written to at once. Through TLS, and anything else that is not one, all goes by the task.
@@ -27,6 +29,7 @@ from dataclasses import dataclass
 
 import trio
 
+from transports.load import Load
 from transports.wire import GONE, Wire
 
 JOIN_BYTES = 64 * 1024
@@ -71,8 +74,9 @@ def _nobody() -> None:
 
 
 class Outbox:
-    def __init__(self, wire: Wire, most_bytes: int) -> None:
+    def __init__(self, wire: Wire, most_bytes: int, load: Load) -> None:
         self._wire = wire
+        self._load = load
         self._most = most_bytes
         self._state = State.FLOWING
         self._torn = b""
@@ -80,6 +84,8 @@ class Outbox:
         self._queue: deque[bytes] = deque()
         self._waiting = 0
         """Invariant: the sum of the lengths in `_queue`."""
+        self._sending = 0
+        """Bytes that have been handed to the wire, and not taken yet."""
         self._turn = trio.Lock()
         """Held while something is being sent."""
         self._work = trio.Event()
@@ -103,7 +109,7 @@ class Outbox:
             self._move(State.BEHIND)
             return False
         self._put(blob)
-        return True
+        return self._state is State.FLOWING
 
     def restart(self, blob: bytes) -> bool:
         """Begin anew: throw away what is waiting, and send this, which says everything. False: the client has gone."""
@@ -119,7 +125,7 @@ class Outbox:
         """Send a frame of the library. Raises what the wire raises."""
         async with self._turn:
             before = self._take(self._waiting if self._state is State.SHUT else 0)
-            await self._wire.send_all(before + bytes(frame))
+            await self._hand_over(before + bytes(frame))
 
     def shut(self) -> None:
         """Take nothing more. What is waiting can still be sent."""
@@ -133,7 +139,7 @@ class Outbox:
                 self._work = trio.Event()
                 while self._torn or self._queue:
                     async with self._turn:
-                        await self._wire.send_all(self._take(JOIN_BYTES))
+                        await self._hand_over(self._take(JOIN_BYTES))
                 if self._state is State.BEHIND:
                     async with self._turn:
                         await self._wire.wait_send_all_might_not_block()
@@ -141,8 +147,32 @@ class Outbox:
                     self._move(State.DRAINED)
                     self.on_drained()
         except GONE:
+            pass
+        finally:
+            self._let_go()
+
+    def give_way(self) -> None:
+        if self._state is State.FLOWING and self._waiting:
+            self._move(State.BEHIND)
             self._throw_away()
-            self.shut()
+            return
+        self._wire.fault = "it reads too slowly, and there was no more room for what it has not read"
+        self._let_go()
+        self._wire.cut()
+
+    def _let_go(self) -> None:
+        self.shut()
+        self._torn, self._sending = b"", 0
+        self._throw_away()
+
+    async def _hand_over(self, data: bytes) -> None:
+        self._sending = len(data)
+        await self._wire.send_all(data)
+        self._sending = 0
+        self._weigh()
+
+    def _weigh(self) -> None:
+        self._load.carry(self, len(self._torn) + self._waiting + self._sending)
 
     def _write_now(self, blob: bytes) -> bool:
         try:
@@ -155,12 +185,14 @@ class Outbox:
         elif written < len(blob):
             self._torn = blob[written:]
             self._work.set()
-        return True
+            self._weigh()
+        return self._state is State.FLOWING
 
     def _put(self, blob: bytes) -> None:
         self._queue.append(blob)
         self._waiting += len(blob)
         self._work.set()
+        self._weigh()
 
     def _take(self, enough: int) -> bytes:
         """Join as many of those that are waiting as make this many bytes, after what was torn."""
@@ -176,6 +208,7 @@ class Outbox:
         self._thrown_away += self._waiting + more
         self._queue.clear()
         self._waiting = 0
+        self._weigh()
 
     def _move(self, to: State) -> None:
         assert to in MOVES[self._state], f"an outbox does not go from {self._state.value} to {to.value}"

@@ -37,6 +37,7 @@ from transports.fast_lane import FastLane
 from transports.head import Head
 from transports.lane import READ_BYTES, Lane
 from transports.limits import WebSocketLimits
+from transports.load import Load
 from transports.outbox import Outbox
 from transports.refusal import Refusal
 from transports.wire import GONE, Wire
@@ -217,6 +218,7 @@ class WebSockets:
         self._handshake_seconds = handshake_seconds
         self._contain = contain
         self._backlog = Backlog(limits.backlog_bytes)
+        self._load = Load(limits.outboxes_bytes)
         self._open: set[WebSocket] = set()
         self._winding_up = False
 
@@ -246,7 +248,7 @@ class WebSockets:
         return await self._opened(WebSocket(connection, lane, wire, self._limits), nursery)
 
     async def shake_hands_fast(self, head: Head, wire: Wire, nursery: trio.Nursery) -> FastSocket:
-        outbox = Outbox(wire, self._limits.outbox_bytes)
+        outbox = Outbox(wire, self._limits.outbox_bytes, self._load)
         lane = FastLane(wire, head.raw, outbox, self._backlog, nursery, message_bytes=self._limits.message_bytes)
         connection = await self._connect(lane, wire, nursery, None)
         nursery.start_soon(outbox.run)

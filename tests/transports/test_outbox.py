@@ -11,10 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trio.testing import MockClock, lockstep_stream_pair, wait_all_tasks_blocked
 
+from transports.load import Load
 from transports.outbox import JOIN_BYTES, MOVES, Outbox, State, frame
 from transports.wire import Wire
 
 MOST = 1000
+AMPLE = 1 << 30
 
 
 class Slow(trio.abc.Stream):
@@ -65,10 +67,10 @@ class Bench:
 
 
 @asynccontextmanager
-async def slow_outbox(most: int = MOST, send_seconds: float = 30) -> AsyncIterator[Bench]:
+async def slow_outbox(most: int = MOST, send_seconds: float = 30, load: Load | None = None) -> AsyncIterator[Bench]:
     stream = Slow()
     wire = Wire(stream, lambda: None, send_seconds=send_seconds)
-    outbox = Outbox(wire, most)
+    outbox = Outbox(wire, most, load or Load(AMPLE))
     drained: list[float] = []
     outbox.on_drained = lambda: drained.append(trio.current_time())
     async with trio.open_nursery() as nursery:
@@ -92,7 +94,7 @@ async def plain_outbox(most: int = MOST, *, run: bool = True) -> AsyncIterator[P
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     stream = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
     wire = Wire(stream, stream.socket.close, send_seconds=30)
-    outbox = Outbox(wire, most)
+    outbox = Outbox(wire, most, Load(AMPLE))
     async with trio.SocketStream(trio.socket.from_stdlib_socket(theirs)) as client, trio.open_nursery() as nursery:
         if run:
             nursery.start_soon(outbox.run)
@@ -318,6 +320,64 @@ def test_whole_frames_in_order_whatever_happens(steps: list[tuple[str, int]]) ->
     trio.run(main)
 
 
+# Together
+
+
+async def test_when_all_have_too_much_the_one_with_most_begins_anew_and_the_others_notice_nothing() -> None:
+    load = Load(1500)
+    async with slow_outbox(load=load) as slow, slow_outbox(load=load) as slower:
+        for each in (slow, slower):
+            each.outbox.offer(b"<")
+            await wait_all_tasks_blocked()
+        slower.outbox.offer(b"s" * 900)
+        assert slow.outbox.offer(b"f" * 600)
+        assert slower.outbox.statistics().state is State.BEHIND
+        assert load.carried_bytes == 602
+        for each in (slow, slower):
+            each.stream.allow(AMPLE)
+        await wait_all_tasks_blocked()
+        assert slow.stream.taken == b"<" + b"f" * 600
+        assert (len(slow.drained), len(slower.drained)) == (0, 1)
+        assert slower.outbox.restart(b"[everything]")
+        await wait_all_tasks_blocked()
+        assert slower.stream.taken == b"<[everything]"
+        assert load.carried_bytes == 0
+
+
+async def test_what_is_offered_may_be_what_is_too_much() -> None:
+    load = Load(1500)
+    async with slow_outbox(load=load) as small, slow_outbox(most=AMPLE, load=load) as large:
+        small.outbox.offer(b"s" * 1000)
+        large.outbox.offer(b"<")
+        await wait_all_tasks_blocked()
+        assert not large.outbox.offer(b"l" * 1400)
+        assert large.outbox.statistics().state is State.BEHIND
+        assert (small.outbox.statistics().state, load.carried_bytes) == (State.FLOWING, 1001)
+
+
+async def test_who_has_too_much_that_is_being_sent_is_cut_off() -> None:
+    load = Load(1500)
+    async with slow_outbox(load=load) as stalled, slow_outbox(load=load) as other:
+        stalled.outbox.offer(b"s" * 1400)
+        await wait_all_tasks_blocked()
+        assert other.outbox.offer(b"o" * 200)
+        assert stalled.wire.fault == "it reads too slowly, and there was no more room for what it has not read"
+        assert stalled.outbox.statistics().state is State.SHUT
+        assert not stalled.outbox.offer(b"no use")
+        assert load.carried_bytes == 200
+
+
+async def test_who_has_gone_has_nothing_waiting() -> None:
+    load = Load(AMPLE)
+    async with slow_outbox(load=load) as slow:
+        slow.outbox.offer(b"x" * 500)
+        await wait_all_tasks_blocked()
+        slow.outbox.offer(b"x" * 500)
+        assert load.carried_bytes == 1000
+    assert load.carried_bytes == 0
+    assert not slow.outbox.offer(b"no use")
+
+
 # Ends
 
 
@@ -382,7 +442,7 @@ async def test_a_cancelled_send_ends_the_connection_rather_than_leave_half_a_fra
     cut = trio.Event()
 
     wire = Wire(server, cut.set, send_seconds=30)
-    outbox = Outbox(wire, MOST)
+    outbox = Outbox(wire, MOST, Load(AMPLE))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(outbox.run)
         outbox.offer(b"half of this")

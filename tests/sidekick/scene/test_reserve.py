@@ -7,7 +7,9 @@ from actors.sidekick.scene.limits import PIECE
 from tests.sidekick.scene.kit import message, scene_of, told
 
 LONG = "x" * (PIECE // 2)
-FULL = "all boards together are full (2,097,152 bytes): clear or remove what is no longer needed, here or in another room"
+FULL = (
+    "all boards together are full (2,097,152 bytes): clear or remove what is no longer needed, here or in another room"
+)
 
 
 def label(name: str, text: str = LONG) -> bytes:
