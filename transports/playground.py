@@ -132,7 +132,7 @@ def add_playground(app: Application, web: Traversable, playground: Playground) -
         headers = {"content-security-policy": playground.policy(), "cache-control": "no-cache", **ISOLATED}
         return Response("\n".join(lines) + "\n", content_type=TYPES[".js"], headers=headers)
 
-    @app.get("/script")
+    @app.get("/script", strict_slashes=False)
     async def script() -> Response:
         page = await trio.to_thread.run_sync(find, web, "script/index.html")
         assert page is not None

@@ -74,7 +74,7 @@ def sidekick_application(
         html = await trio.to_thread.run_sync(render, source.decode("utf-8", "replace"), abandon_on_cancel=True)
         return Response(html, content_type=TYPES[".html"])
 
-    @app.get("/session/<room>")
+    @app.get("/session/<room>", strict_slashes=False)
     async def session(room: str) -> Response:
         if not _ROOM.fullmatch(room):
             return Response(f"{_ROOM_IN_WORDS}.\n", 404, content_type=TYPES[".txt"])

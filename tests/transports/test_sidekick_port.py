@@ -224,6 +224,7 @@ def web(tmp_path: Path) -> Path:
     [
         ("/", 200, b"the board"),
         ("/session/12345678", 200, b"the board"),
+        ("/session/12345678/", 200, b"the board"),
         ("/session/no.such", 404, b"A session is named by"),
         ("/session/", 404, b"There is no page"),
         ("/session/a/b", 404, b"There is no page"),
@@ -276,7 +277,7 @@ async def fetch(web: Path, playground: Playground, target: str, *headers: str) -
     return int(first.split()[1]), {name.lower(): value for name, value in fields.items()}, body
 
 
-@pytest.mark.parametrize("target", ["/script", "/script/hello", "/script/hello.py", "/script/week1/maze"])
+@pytest.mark.parametrize("target", ["/script", "/script/", "/script/hello", "/script/hello.py", "/script/week1/maze"])
 async def test_the_script_page_is_isolated(web: Path, home: Path, target: str) -> None:
     status, headers, body = await fetch(web, Playground(f"{home}/pyodide", f"{home}/scripts"), target)
     assert (status, body) == (200, "<title>the script page</title>")
