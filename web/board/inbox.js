@@ -19,7 +19,7 @@ export class Inbox {
   #frame = null;
   #timer = null;
 
-  /** `handle(message)` for each message, then `turn(rest)`: how many there was no time for. */
+  /** `handle(message)` for each message, then `turn()`. */
   constructor(handle, turn) {
     this.#handle = handle;
     this.#turn = turn;
@@ -51,6 +51,6 @@ export class Inbox {
     }
     this.#waiting = messages.slice(done);
     if (this.#waiting.length) this.wake();
-    this.#turn(this.#waiting.length);
+    this.#turn();
   }
 }

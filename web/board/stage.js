@@ -5,16 +5,15 @@
  *
  * Rules
  *   - A page that comes, or comes back, is shown the whole board after a clearAll. So is one whose script starts again.
- *     Each clearAll begins a new scene out of sight; it takes the place of the old one when no more messages have come for
+ *     Each clearAll begins a new scene out of sight; it takes the place of the old one when no more messages come for
  *     `QUIET`, or after `HOLD`. Nothing blinks, and what the reader has unfolded, scrolled or begun to write stays.
- *     A board that is empty has nothing to hide, and is shown as it comes.
  *   - Everything else is applied to the newest scene, in the order of arrival.
  */
 
 import { Inbox } from "./inbox.js";
 import { Scene } from "./scene.js";
 
-const QUIET = 50; // milliseconds; on a busy machine a board does not come in one piece
+const QUIET = 50; // milliseconds; a long board comes in pieces
 const HOLD = 150; // milliseconds; a script may clear and draw all the time
 const HOLD_AFTER_LOSS = 2000; // the whole board may be long
 
@@ -26,10 +25,10 @@ export class Stage {
   #peers;
   #notes;
   #turned;
-  #inbox = new Inbox((message) => this.#hear(message), (rest) => this.#turn(rest));
+  #inbox = new Inbox((message) => this.#hear(message), () => this.#turn());
   #coming = null; // the scene that is being built
+  #heardAt = 0;
   #comingBy = 0; // when it is shown at the latest
-  #heardAt = 0; // when the newest message came
   #returning = false; // the connection was lost, and the board has not been shown anew
 
   /** `say(message)` reaches the script; `turned()` is called when messages have been shown. */
@@ -42,7 +41,6 @@ export class Stage {
   }
 
   hear(message) {
-    this.#heardAt = performance.now();
     this.#inbox.add(message);
   }
 
@@ -58,6 +56,7 @@ export class Stage {
   #hear(message) {
     if (message === null || typeof message !== "object") return;
     const { component, type, payload } = message;
+    this.#heardAt = performance.now();
     if (component === "system" && type === "announce") this.#peers.hear(payload ?? {});
     else if (component === "global" && type === "clearAll") this.#begin();
     else (this.#coming ?? this.shown).apply(message);
@@ -69,9 +68,9 @@ export class Stage {
     this.#notes.clear();
   }
 
-  /** `rest`: messages that came, but were too many for one turn. */
-  #turn(rest) {
-    if (this.#coming && this.#isTimeToShow(rest)) {
+  #turn() {
+    const now = performance.now();
+    if (this.#coming && (now > this.#heardAt + QUIET || now > this.#comingBy)) {
       this.#coming.replace(this.shown);
       this.shown = this.#coming;
       this.#coming = null;
@@ -80,10 +79,5 @@ export class Stage {
     if (this.#coming) this.#inbox.wake();
     this.shown.paint();
     this.#turned();
-  }
-
-  #isTimeToShow(rest) {
-    const now = performance.now();
-    return this.shown.size === 0 || (rest === 0 && now > this.#heardAt + QUIET) || now > this.#comingBy;
   }
 }
