@@ -154,7 +154,7 @@ def test_a_board_that_is_shown_anew_never_blinks_though_it_comes_in_pieces(show:
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: arrived.append(frame)))
     page.clock.install()
     page.reload()
-    say(page, stage)
+    expect(page.locator("board-label")).to_have_count(len(labels))
     page.evaluate(WATCH)
     page.clock.pause_at(page.evaluate("Date.now()") + 1000)
     for piece in ([CLEAR, *labels[:10]], labels[10:30], [*labels[30:], update("label", "l0", "setText", text="new")]):
