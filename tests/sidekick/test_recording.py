@@ -391,9 +391,9 @@ def test_a_replay_is_a_hero_that_draws_at_the_pace_of_the_recording(tape: Path) 
     for said, status in ((hello, "online"), (asked, "online"), (goodbye, "offline")):
         assert (said["payload"]["peerId"], said["payload"]["role"]) == ("replay-x", "hero")
         assert said["payload"]["status"] == status
-    began = room.times[1]
-    assert room.times[2] - began < 0.29
-    assert 0.29 <= room.times[3] - began < 5
+    greeted, _, second, third, *_ = room.times  # when it was heard, which may be late, but never early
+    assert second < third
+    assert 0.29 <= third - greeted < 30
     assert out.getvalue().startswith("troupe: Replayed 3 messages into room demo in 0.")
 
 
