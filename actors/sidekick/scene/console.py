@@ -20,7 +20,7 @@ GATHERED = 4_096
 
 
 class Console(Component):
-    __slots__ = ("characters", "is_as_spawned", "prints", "spent", "text")
+    __slots__ = ("characters", "is_as_spawned", "prints", "spent", "text", "width")
 
     contains = False
 
@@ -31,16 +31,20 @@ class Console(Component):
         self.prints: list[str] = []
         self.characters = 0
         """In `prints`."""
+        self.width = width(self.text)
+        """Bytes of each character: of all of them, once they are joined."""
         self.spent = weight(self.text)
         self.is_as_spawned = True
 
     def append(self, said: Text, message: Update) -> str | None:
         text, budget = said.text, self.budget
-        cost = weight(text)
+        wide = max(self.width, width(text))
+        cost = TEXT + wide * len(text) + (wide - self.width) * (len(self.text) + self.characters)
         if cost > budget.left and (wrong := budget.refusal(message, cost)):
             return wrong
         budget.left -= cost
         self.spent += cost
+        self.width = wide
         self.prints.append(text)
         self.characters += len(text)
         self.is_as_spawned = False
@@ -59,6 +63,7 @@ class Console(Component):
     def _become(self, text: str) -> None:
         self.text, self.characters = text, 0
         self.prints.clear()
+        self.width = width(text)
         self.budget.left += self.spent - weight(text)
         self.spent = weight(text)
 
@@ -71,8 +76,12 @@ class Console(Component):
     actions: ClassVar[Actions] = {Append: append, ClearConsole: clear}
 
 
+def width(text: str) -> int:
+    return 1 if text.isascii() else 4
+
+
 def weight(text: str) -> int:
-    return TEXT + (len(text) if text.isascii() else 4 * len(text))
+    return TEXT + width(text) * len(text)
 
 
 def tail(text: str, limits: Limits) -> str:

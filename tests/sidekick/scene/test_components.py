@@ -90,6 +90,15 @@ def test_a_line_that_has_not_ended_counts_from_its_end() -> None:
 
 
 @pytest.mark.slow
+def test_one_wide_character_makes_all_others_as_wide_and_that_is_paid_for() -> None:
+    scene = scene_of(spawn("console-1", text="x" * 2_000), limits=Limits(memory=10_000, characters=3_000))
+    (wide,) = told(scene, update("console-1", "append", {"text": "\N{SNOWMAN}"}))
+    (rest,) = told(scene, update("console-1", "append", {"text": "x" * 2_999}))
+    assert scene.statistics().memory <= 10_000
+    assert "the board is full" in str(wide)
+    assert rest is None
+
+
 def test_a_console_that_is_printed_to_for_ever_does_not_grow() -> None:
     scene = scene_of(spawn("console-1"), limits=Limits(characters=10_000))
     line = update("console-1", "append", {"text": "."})
