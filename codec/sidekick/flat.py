@@ -59,9 +59,9 @@ def nested(module: str, method: str, payload: Any) -> Any:
 
 def _grid_spawn(payload: Fields) -> Fields:
     size = payload.get("size")
-    if not isinstance(size, list) or len(size) != 2:
+    if not isinstance(size, list) or len(size) > 2:
         return payload
-    return {"numColumns": size[0], "numRows": size[1], **_without(payload, "size")}
+    return {**dict(zip(("numColumns", "numRows"), size, strict=False)), **_without(payload, "size")}
 
 
 def _grid_update(payload: Fields) -> Fields:

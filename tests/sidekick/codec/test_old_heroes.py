@@ -410,6 +410,7 @@ def test_what_a_says_is_heard_in_ds_words(told: list[Any], heard: list[Any]) -> 
             "grid 'g' spawn: size[0] must be a whole number, not a string",
         ),
         (Dialect.A, old("grid", "spawn", "g", {}), "grid 'g' spawn: size[0] is missing"),
+        (Dialect.A, old("grid", "spawn", "g", {"size": [2]}), "grid 'g' spawn: size[1] is missing"),
         (Dialect.A, old("grid", "update", "g", {"x": 1}), "grid 'g' setCell: y is missing"),
         (
             Dialect.A,
