@@ -7,6 +7,7 @@
  *   - A page that comes, or comes back, is shown the whole board after a clearAll. So is one whose script starts again.
  *     Each clearAll begins a new scene out of sight; it takes the place of the old one when no more messages come for
  *     `QUIET`, or after `HOLD`. Nothing blinks, and what the reader has unfolded, scrolled or begun to write stays.
+ *     Where nothing is shown there is nothing to keep, and it is seen as it comes.
  *   - Everything else is applied to the newest scene, in the order of arrival.
  */
 
@@ -70,7 +71,7 @@ export class Stage {
 
   #turn() {
     const now = performance.now();
-    if (this.#coming && (now > this.#heardAt + QUIET || now > this.#comingBy)) {
+    if (this.#coming && (this.shown.size === 0 || now > this.#heardAt + QUIET || now > this.#comingBy)) {
       this.#coming.replace(this.shown);
       this.shown = this.#coming;
       this.#coming = null;
