@@ -68,11 +68,7 @@ class HostRules:
                 return
             case [host]:
                 known = ", ".join(sorted(self.names))
-                raise Refusal(
-                    421,
-                    f"This server is not {host[:80]!r}; it answers to {known}. "
-                    "To reach it by another name, add that name to its configuration.",
-                )
+                raise Refusal(421, f"This server is not {host[:80]!r}; ask for it by a name it answers to: {known}.")
             case _:
                 raise Refusal(400, "The request has more than one Host header.")
 
@@ -87,8 +83,8 @@ class HostRules:
             case [origin]:
                 raise Refusal(
                     403,
-                    f"A page of {origin[:80]!r} may not use this server. "
-                    "If you trust that page, add its origin to the configuration.",
+                    f"A page of {origin[:80]!r} may not use this server; its own pages may, and programs that send no "
+                    "Origin.",
                 )
             case _:
                 raise Refusal(400, "The request has more than one Origin header.")

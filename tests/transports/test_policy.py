@@ -77,8 +77,15 @@ def test_any_other_page_is_refused(origins: list[str]) -> None:
 
 
 def test_the_refusal_says_which_names_are_right() -> None:
-    with pytest.raises(Refusal, match=r"not 'evil\.example'; it answers to .*localhost:5160"):
+    with pytest.raises(Refusal, match=r"not 'evil\.example'; ask for it by a name it answers to: .*localhost:5160"):
         RULES.check(["evil.example"], [])
+
+
+@pytest.mark.parametrize(("hosts", "origins"), [(["evil.example"], []), (["localhost:5160"], ["http://evil.example"])])
+def test_a_refusal_promises_no_setting_that_there_is_not(hosts: list[str], origins: list[str]) -> None:
+    with pytest.raises(Refusal) as refused:
+        RULES.check(hosts, origins)
+    assert "configur" not in refused.value.sentence
 
 
 def test_the_default_port_need_not_be_said() -> None:
