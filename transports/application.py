@@ -8,6 +8,8 @@ limit.
 Quart's own limits on the length and the time of a body, and on the time of an answer, are off: the guard and the wire
 count better (Quart's did not count a chunked body that was read while it came).
 
+What no route takes - another method, a path that is no path - is answered in a sentence, like everything here.
+
 There is no lifespan: whatever lives longer than a request is an actor. WebSockets do not come this way either.
 """
 
@@ -16,10 +18,11 @@ from typing import Any
 
 import trio
 from hypercorn.typing import ASGIReceiveCallable
-from quart import Request
+from quart import Request, Response, request
 from quart_trio import QuartTrio
 from quart_trio.asgi import TrioASGIHTTPConnection
 from quart_trio.wrappers.request import TrioBody, TrioRequest
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 
 class PacedBody(TrioBody):
@@ -86,3 +89,17 @@ class Application(QuartTrio):
             RESPONSE_TIMEOUT=None,
             PROPAGATE_EXCEPTIONS=True,  # to the guard, which logs and answers
         )
+        self.url_map.strict_slashes = False  # or `/web` would be sent to `/web/`, where there is nothing either
+        self.register_error_handler(HTTPException, _not_taken)
+
+
+async def _not_taken(error: HTTPException) -> Response:
+    response = Response(f"{error.description}\n", error.code, content_type="text/plain; charset=utf-8")
+    match error:
+        case NotFound():
+            response.set_data(f"There is no page {request.path!r} here.\n")
+        case MethodNotAllowed(valid_methods=methods):
+            allowed = ", ".join(sorted(methods or ()))
+            response.set_data(f"There is no {request.method} at {request.path!r}; it takes {allowed}.\n")
+            response.headers["allow"] = allowed
+    return response

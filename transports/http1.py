@@ -17,6 +17,7 @@ from typing import Any, cast
 import h11
 import trio
 from hypercorn.config import Config
+from hypercorn.events import Closed, Event
 from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.trio.task_group import TaskGroup
 from hypercorn.trio.tcp_server import TCPServer
@@ -26,6 +27,7 @@ from hypercorn.typing import AppWrapper, ConnectionState, LifespanState
 from transports.contain import Contain
 from transports.guard import Guard, Receive, Scope, Send
 from transports.limits import HttpLimits
+from transports.refusal import Refusal
 from transports.wire import Wire
 
 Ends = tuple[tuple[str, int], tuple[str, int]]
@@ -70,23 +72,22 @@ class _Connection(TCPServer):
         client, server = self._ends
         try:
             async with TaskGroup() as self._task_group:
-                self.protocol = cast(
-                    Any,
-                    _Http11(
-                        self.app,
-                        self.config,
-                        self.context,
-                        self._task_group,
-                        ConnectionState(self.state),
-                        self._secure,
-                        client,
-                        server,
-                        self.protocol_send,
-                    ),
+                protocol = _Http11(
+                    self.app,
+                    self.config,
+                    self.context,
+                    self._task_group,
+                    ConnectionState(self.state),
+                    self._secure,
+                    client,
+                    server,
+                    self.protocol_send,
                 )
-                await self.protocol.initiate()
+                self.protocol = cast(Any, protocol)
+                await protocol.initiate()
                 await self.idle_task.restart(self._task_group, self._idle_timeout)
-                await self._read_data()
+                with protocol.reading:
+                    await self._read_data()
                 # Hypercorn 0.18 leaves the idle timer running when the client has gone: it would hold the connection's
                 # place until it rings.
                 await self.idle_task.stop()
@@ -95,8 +96,27 @@ class _Connection(TCPServer):
 
 
 class _Http11(H11Protocol):
+    def __init__(self, *facts: Any) -> None:
+        super().__init__(*facts)
+        self.reading = trio.CancelScope()
+        """The connection's reader works in it."""
+
+    async def handle(self, event: Event) -> None:
+        """Hypercorn 0.18's reader waits, where the next request came before this one was answered, until the answer has
+        been sent. When it never will be, because the client has gone, the reader would wait for ever."""
+        await super().handle(event)
+        if isinstance(event, Closed):
+            self.reading.cancel()
+
     async def _check_protocol(self, event: h11.Request) -> None:
         """Hypercorn's step into HTTP/2: not taken."""
+
+    async def _send_error_response(self, status_code: int) -> None:
+        """What h11 will not read is answered in words, its own: it is called where h11's error is being handled."""
+        refusal = Refusal(status_code, f"The request is malformed: {sys.exc_info()[1]}.")
+        await self._send_h11_event(h11.Response(status_code=status_code, headers=refusal.headers))
+        await self._send_h11_event(h11.Data(data=refusal.body))
+        await self._send_h11_event(h11.EndOfMessage())
 
 
 class _Log:

@@ -9,13 +9,12 @@ from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.config import Config
 from hypercorn.trio.tcp_server import TCPServer
 from hypercorn.trio.worker_context import WorkerContext
+from quart_trio import QuartTrio
 from trio.testing import MockClock
 
 from tests.transports.house import (
     PATIENCE,
     TEXT,
-    Events,
-    application,
     frame,
     open_house,
     read_all,
@@ -32,7 +31,7 @@ MEGABYTE = 1024 * 1024
 
 async def test_a_frame_with_an_upgrade_kills_a_bare_hypercorn() -> None:
     """The canary: when this fails, Hypercorn has mended it, and the containment may go."""
-    app = ASGIWrapper(application(Events()))
+    app = ASGIWrapper(QuartTrio("bare"))
     (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
     async with listener, await trio.open_tcp_stream(*listener.socket.getsockname()[:2]) as client:
         server = TCPServer(app, Config(), WorkerContext(None), {}, await listener.accept())  # type: ignore[arg-type]
@@ -83,6 +82,40 @@ async def test_http_2_by_prior_knowledge_finds_no_way_in_on_a_used_connection() 
         answer = await house.exchange(house.request("GET / HTTP/1.1") + b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0" * 9)
         assert answer.count(b"HTTP/1.1 ") >= 1
         assert b"\0\0\0\4" not in answer  # an empty SETTINGS frame
+
+
+# What no route takes
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "sentence"),
+    [
+        ("POST / HTTP/1.1", 405, "There is no POST at '/'; it takes GET, HEAD, OPTIONS."),
+        ("GET /early HTTP/1.1", 405, "There is no GET at '/early'; it takes OPTIONS, POST."),
+        ("GET /nowhere HTTP/1.1", 404, "There is no page '/nowhere' here."),
+        ("GET /two%0Alines HTTP/1.1", 404, r"There is no page '/two\nlines' here."),
+    ],
+)
+async def test_what_no_route_takes_is_answered_in_a_sentence(line: str, status: int, sentence: str) -> None:
+    async with open_house() as house:
+        head, _, body = (await house.exchange(house.request(line, "Connection: close"))).partition(b"\r\n\r\n")
+        assert head.startswith(f"HTTP/1.1 {status} ".encode())
+        assert b"content-type: text/plain; charset=utf-8" in head
+        assert (b"\r\nallow: " in head) == (status == 405)
+        assert body.decode() == f"{sentence}\n"
+
+
+# A request that came before the one before it was answered
+
+
+async def test_a_client_that_goes_with_two_requests_open_leaves_nothing() -> None:
+    """Hypercorn's reader waits for the answer to the first; there will be none."""
+    async with open_house() as house:
+        async with await house.connect() as stream:
+            await stream.send_all(house.request("GET /endless HTTP/1.1") + house.request("GET / HTTP/1.1"))
+            await read_until(stream, b"x" * 65536)
+        await house.all_gone()
+        assert house.door.statistics().contained == 0
 
 
 # Finding 3: an answer before the body has been read
