@@ -49,6 +49,7 @@ class Observer(Actor[ObserverMessage]):
         self.stage.registry.claim(NAME, self.ref)
         self._unwatch = self.stage.watch(self._trace)
         self.measured_at = self.stage.now()
+        self.handled = self._count()  # before our time: no rate of ours
         self._measure()
         self._next_tick()
 
@@ -101,13 +102,17 @@ class Observer(Actor[ObserverMessage]):
         now = self.stage.now()
         passed = now - self.measured_at
         self.measured_at = now
-        handled = {sample.statistics.path: sample.statistics.mailbox.handled for sample in self._walk()}
-        handled[""] = self.stage.statistics().handled
+        handled = self._count()
         self.rates = {path: self._rate(path, count, passed) for path, count in handled.items()}
         self.handled = handled
         self.history = {path: self.history.get(path) or deque(maxlen=HISTORY) for path in handled}
         for path, rate in self.rates.items():
             self.history[path].append(rate)
+
+    def _count(self) -> dict[str, int]:
+        handled = {sample.statistics.path: sample.statistics.mailbox.handled for sample in self._walk()}
+        handled[""] = self.stage.statistics().handled
+        return handled
 
     def _rate(self, path: str, handled: int, passed: float) -> float:
         fresh = handled - self.handled.get(path, 0)

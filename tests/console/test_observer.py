@@ -8,6 +8,7 @@ import msgspec
 import pytest
 import trio
 from prometheus_client.parser import text_string_to_metric_families
+from trio.testing import wait_all_tasks_blocked
 
 from actors.console import Desk, Facts, Observer, SystemFact, viewers_spec
 from actors.console.observer import NAME
@@ -66,6 +67,15 @@ class House:
     async def hello(self) -> Hello:
         return msgspec.json.decode(await self.desk.tree(), type=Hello)
 
+    async def hello_when_there(self) -> Hello:
+        """From an observer that is being restarted."""
+        with trio.fail_after(20):
+            while True:
+                try:
+                    return await self.hello()
+                except KernelError:
+                    await trio.sleep(0.01)
+
     async def health(self) -> Health:
         return msgspec.json.decode((await self.desk.health())[1], type=Health)
 
@@ -114,6 +124,19 @@ async def test_the_tree_is_told_with_rates_of_the_last_second(autojump_clock: ob
         assert hello.history["troupe/worker"] == [0.0, 20.0]
         assert hello.totals.memory == 50_000_000
         assert (hello.version, hello.pid) == ("1.2.3", 42)
+
+
+async def test_what_was_handled_before_an_observer_came_is_no_rate_of_its_first_moment() -> None:
+    async with house() as troupe:
+        worker = troupe.ref("troupe/worker")
+        for _ in range(1000):
+            worker.tell("tick")
+        await wait_all_tasks_blocked()
+        assert worker.statistics().mailbox.handled == 1000
+        troupe.ref("troupe/console/observer").kill()
+        hello = await troupe.hello_when_there()
+        assert hello.totals.handled >= 1000
+        assert max(rate for rates in hello.history.values() for rate in rates) < 1000
 
 
 async def test_a_page_is_greeted_once_and_then_told_what_changes(autojump_clock: object) -> None:
