@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from program.ready import SERVER_FILE
 from program.trouble import WENT_WRONG, Trouble
 
 
@@ -24,6 +25,10 @@ def back_up(database: Path, target: Path, *, copy: Callable[[Path, Path], object
         raise Trouble(f"There is no folder {target.parent} to put the backup in; make it first")
     if target.exists() and target.samefile(database):
         raise Trouble(f"{target} is the database itself; expected another file")
+    if target.name in _names_beside(database) and target.parent.samefile(database.parent):
+        raise Trouble(f"{target} is a file of the server's own; expected another one")
+    if target.exists() and not target.is_file():
+        raise Trouble(f"{target} is a device, a pipe or a socket; expected the name of the file to make")
     if target.exists() and not force:
         raise _exists(target)
     try:
@@ -43,6 +48,11 @@ def back_up(database: Path, target: Path, *, copy: Callable[[Path, Path], object
         reason = getattr(error, "strerror", None) or error
         raise Trouble(f"The backup could not be made, and {target} is as it was: {reason}", code=WENT_WRONG) from None
     return size
+
+
+def _names_beside(database: Path) -> set[str]:
+    """What a server keeps beside its database: in the place of any of these, a copy would do harm."""
+    return {f"{database.name}{tail}" for tail in ("-wal", "-shm", "-journal")} | {f"{database.stem}.lock", SERVER_FILE}
 
 
 def _give_name(made: Path, target: Path, force: bool) -> None:

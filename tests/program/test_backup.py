@@ -111,6 +111,26 @@ def test_the_database_itself_is_no_place_for_its_backup(database: Path, tmp_path
     assert rows(database) == 1000
 
 
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize("name", ["troupe.db-wal", "troupe.db-shm", "troupe.db-journal", "troupe.lock", "server.json"])
+def test_what_a_server_keeps_beside_its_database_is_no_place_for_a_backup(
+    database: Path, tmp_path: Path, name: str, force: bool
+) -> None:
+    beside = database.with_name(name)
+    assert "is a file of the server's own" in refused(database, beside, force)
+    assert not beside.exists()
+    beside.write_text("precious")
+    (tmp_path / "alias").symlink_to(database.parent)
+    assert "is a file of the server's own" in refused(database, tmp_path / "alias" / name, force)
+    assert beside.read_text() == "precious"
+
+
+def test_what_is_no_file_is_never_replaced_by_one(database: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert "is a device, a pipe or a socket" in refused(database, tmp_path / "pipe", force=True)
+    assert (tmp_path / "pipe").is_fifo()
+
+
 def test_a_place_that_cannot_be_is_a_sentence(database: Path, tmp_path: Path) -> None:
     assert "There is no database at" in refused(tmp_path / "none.db", tmp_path / "copy.db")
     assert "is a folder" in refused(database, tmp_path)
