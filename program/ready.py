@@ -8,7 +8,7 @@ aside: what such an end leaves behind is taken away by the next start.
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -47,7 +47,7 @@ class ReadyFiles:
     def __enter__(self) -> "ReadyFiles":
         for path in self._paths:
             _refuse_anything_else(path)
-        self._remove()
+        _remove(self._paths)
         return self
 
     def announce(self, listeners: Mapping[str, str | None]) -> None:
@@ -60,12 +60,14 @@ class ReadyFiles:
                 raise Trouble(f"{path}: the ready file cannot be written: {error.strerror}") from None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._remove()
+        # What another server has announced there meanwhile is that one's.
+        _remove(path for path in self._paths if (there := read(path)) is not None and there.pid == os.getpid())
 
-    def _remove(self) -> None:
-        for path in self._paths:
-            with suppress(OSError):  # gone already, or its folder is: nobody can read it there
-                path.unlink()
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        with suppress(OSError):  # gone already, or its folder is: nobody can read it there
+            path.unlink()
 
 
 def _write_whole(path: Path, content: bytes) -> None:

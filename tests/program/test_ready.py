@@ -65,6 +65,15 @@ def test_what_a_killed_server_left_is_taken_away_at_the_start(tmp_path: Path) ->
         assert not path.exists()
 
 
+def test_what_a_later_server_says_in_the_same_file_outlives_an_earlier_one(tmp_path: Path) -> None:
+    path = tmp_path / "r"
+    later = '{"pid": 1, "listeners": {}}'
+    with ReadyFiles([path]) as files:
+        files.announce({"console": URL})
+        path.write_text(later)
+    assert path.read_text() == later
+
+
 def test_an_empty_file_is_taken(tmp_path: Path) -> None:
     (tmp_path / "r").touch()
     with ReadyFiles([tmp_path / "r"]) as files:
