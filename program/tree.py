@@ -57,9 +57,9 @@ def address(command: Tree) -> str:
         )
     url = announced.listeners.get("console")
     if url is None:
+        why = "down; its log says why" if "console" in announced.listeners else "switched off in its settings"
         raise Trouble(
-            f"The server is running (pid {announced.pid}), but its console, which would show the tree, is down; "
-            "its log says why",
+            f"The server is running (pid {announced.pid}), but its console, which would show the tree, is {why}",
             code=WENT_WRONG,
         )
     return url

@@ -132,7 +132,10 @@ def test_what_a_killed_server_left_behind_is_no_server(tmp_path: Path) -> None:
 
 def test_a_server_whose_console_is_down_is_no_secret(tmp_path: Path) -> None:
     announce(tmp_path, None)
-    assert "(pid 41), but its console, which would show the tree, is down" in trouble(command(tmp_path))
+    said = "The server is running (pid 41), but its console, which would show the tree, is"
+    assert trouble(command(tmp_path)) == f"{said} down; its log says why"
+    (tmp_path / SERVER_FILE).write_text('{"pid": 41, "listeners": {"judge": "http://127.0.0.1:1"}}')
+    assert trouble(command(tmp_path)) == f"{said} switched off in its settings"
 
 
 @pytest.mark.parametrize(
