@@ -360,6 +360,15 @@ def test_stops_and_dead_letters_are_listed_newest_first(visit: Visit) -> None:
     expect(page.locator("console-dead li")).to_contain_text("Said: the actor has ended")
 
 
+def test_a_peer_that_went_is_no_failure(visit: Visit) -> None:
+    gone = StopNote(NOW, "troupe/a", "peer gone", "Closed: WebSocket closed with 1001", "Picture", False)
+    page, _ = visit(hello([], stops=[gone, StopNote(NOW, "troupe/b", "crashed", "ValueError: no", None, True)]))
+    notes = page.locator("console-stops house-clip")
+    expect(notes.locator(".body")).to_have_text(["ValueError: no", "Closed: WebSocket closed with 1001"])
+    expect(notes.first).to_have_attribute("data-tone", "bad")
+    expect(notes.last).not_to_have_attribute("data-tone", "bad")
+
+
 def test_the_exact_time_of_a_note_stands_under_the_pointer_and_the_focus(visit: Visit) -> None:
     page, _ = visit(hello([], dead=[DeadNote(NOW, "troupe/c", "Said", "gone")]))
     exact = page.locator("console-dead time .exact")

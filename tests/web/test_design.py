@@ -92,6 +92,29 @@ def test_no_page_is_wider_than_its_window(visit: Visit, width: int) -> None:
 
 @pytest.mark.browser
 @pytest.mark.slow
+@pytest.mark.parametrize("width", [320, 400, 1280])
+def test_the_bar_shows_the_name_of_the_page_one_is_on_whole(visit: Visit, width: int) -> None:
+    page, _ = visit(scenes.evening(), viewport={"width": width, "height": 800})
+    ready(page)
+    here = page.get_by_role("navigation", name="Pages").get_by_role("link", name="console")
+    expect(here).to_be_in_viewport(ratio=0.98)
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_a_field_has_one_ring(visit: Visit) -> None:
+    page, _ = visit(scenes.small())
+    ready(page)
+    page.keyboard.press("/")
+    expect(page.get_by_role("searchbox")).to_be_focused()
+    styles = page.locator("house-search *").evaluate_all(
+        "all => all.map(each => [each.localName, getComputedStyle(each).outlineStyle])"
+    )
+    assert [name for name, style in styles if style != "none"] == ["label"]
+
+
+@pytest.mark.browser
+@pytest.mark.slow
 def test_a_narrow_page_shows_one_view_at_a_time(visit: Visit) -> None:
     page, _ = visit(scenes.evening(), viewport={"width": 400, "height": 800})
     ready(page)

@@ -80,9 +80,10 @@ class ConsoleStops extends Notes {
   static none = ["Nothing has stopped.", "Actors that end or crash are listed here."];
 
   static tell({ why, error, message, restarts }) {
+    const tone = why === "peer gone" ? null : "bad"; // pages and scripts come and go
     const handling = message ? [" while handling ", h("code", {}, message)] : [];
     const then = restarts ? ", is restarted" : "";
-    return [h("p.what", {}, why, ...handling, then), error && clip(error, { "data-tone": "bad" })];
+    return [h("p.what", {}, why, ...handling, then), error && clip(error, { "data-tone": tone })];
   }
 }
 

@@ -52,6 +52,7 @@ class HouseBar extends HouseElement {
     const here = this.getAttribute("page");
     this.#links.replaceChildren(...pages.map(([name, href]) =>
       h("li", {}, h("a", { href, ariaCurrent: name === here ? "page" : null }, name))));
+    this.#links.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   set connection(state) {
