@@ -19,7 +19,7 @@ from functools import partial
 import trio
 
 from actors.kernel import ChildSpec, Top
-from actors.store import StateDirectory, StateError, StoreError, copy_database, store_spec
+from actors.store import StateDirectory, StateError, copy_database, store_spec
 from codec.settings import Settings
 from program import arguments, places, signals
 from program.collector import settle
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(argv: Sequence[str]) -> int:
     try:
         return obey(arguments.read(argv))
-    except (Trouble, StateError, StoreError) as trouble:
+    except (Trouble, StateError) as trouble:
         print(f"troupe: {trouble}", file=sys.stderr)
         return getattr(trouble, "code", 2)
 

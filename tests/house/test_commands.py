@@ -1,8 +1,12 @@
-"""What a command loads: no more than it needs."""
+"""Commands as a whole: what they load, and what they say."""
 
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+import supervisor
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {"quart", "hypercorn", "trio_websocket", "markdown_it", "prometheus_client"}
@@ -21,3 +25,14 @@ def test_the_commands_do_not_load_what_only_the_server_needs(tmp_path: Path) -> 
     loaded = set(done.stderr.split())
     assert "supervisor" in loaded
     assert not loaded & HEAVY
+
+
+def test_a_backup_of_a_damaged_database_is_refused_in_a_sentence_about_the_backup(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "troupe.db").write_bytes(b"no database " * 1000)
+    target = tmp_path / "copy.db"
+    assert supervisor.main(["backup", str(target), "--state-dir", str(tmp_path)]) == 1
+    said = f"troupe: The backup could not be made, and {target} is as it was: file is not a database\n"
+    assert capsys.readouterr().err == said
+    assert not target.exists()
