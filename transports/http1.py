@@ -11,13 +11,14 @@ of its own and lets an error of one connection end all of them. The tests of thi
 
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, cast
 
 import h11
 import trio
 from hypercorn.config import Config
-from hypercorn.events import Closed, Event
+from hypercorn.events import Closed, Event, RawData
 from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.trio.task_group import TaskGroup
 from hypercorn.trio.tcp_server import TCPServer
@@ -114,9 +115,16 @@ class _Http11(H11Protocol):
     async def _send_error_response(self, status_code: int) -> None:
         """What h11 will not read is answered in words, its own: it is called where h11's error is being handled."""
         refusal = Refusal(status_code, f"The request is malformed: {sys.exc_info()[1]}.")
-        await self._send_h11_event(h11.Response(status_code=status_code, headers=refusal.headers))
-        await self._send_h11_event(h11.Data(data=refusal.body))
-        await self._send_h11_event(h11.EndOfMessage())
+        whole = (
+            h11.Response(status_code=status_code, headers=refusal.headers),
+            h11.Data(data=refusal.body),
+            h11.EndOfMessage(),
+        )
+        data = b""
+        with suppress(h11.LocalProtocolError):  # an answer to HEAD has no body
+            for event in whole:
+                data += self.connection.send(event) or b""
+        await self.send(RawData(data=data))  # at once, for the application may be about to answer, too
 
 
 class _Log:

@@ -48,6 +48,8 @@ class Wire(trio.abc.HalfCloseableStream):
         """The client has sent its last byte."""
         self._closed = False
         """The library is done with it: no more reads, no more sends."""
+        self._said_all = False
+        """The client is told that no more will come, or was."""
         self.fault: str | None = None
         """What the client did to be cut off, if we cut it off."""
         self.bytes_in = 0
@@ -126,7 +128,7 @@ class Wire(trio.abc.HalfCloseableStream):
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         await trio.lowlevel.checkpoint()  # also when closed: an application that only sends must not starve the others
-        if self._closed:
+        if self._closed or self._said_all:
             raise trio.ClosedResourceError
         view = memoryview(data)
         whole = False
@@ -176,6 +178,7 @@ class Wire(trio.abc.HalfCloseableStream):
         return trio.BrokenResourceError(self.fault)
 
     async def send_eof(self) -> None:
+        self._said_all = True  # Hypercorn's reader comes here when the client has gone, whatever the application is at
         # A TLS stream cannot be half closed, but the TCP stream beneath it can.
         stream = self._stream.transport_stream if isinstance(self._stream, trio.SSLStream) else self._stream
         if isinstance(stream, trio.abc.HalfCloseableStream):

@@ -22,6 +22,7 @@ from tests.transports.house import (
 )
 from transports.limits import DoorLimits, HttpLimits
 from transports.policy import HostPolicy
+from transports.wire import Wire
 
 MEGABYTE = 1024 * 1024
 
@@ -62,6 +63,33 @@ async def test_a_websocket_on_a_used_connection_is_sent_to_a_new_one() -> None:
         answer = await house.exchange(house.request("GET / HTTP/1.1") + house.upgrade())
         assert b"HTTP/1.1 400 " in answer
         assert answer.endswith(b"open a new connection for a WebSocket.\n")
+
+
+# Two who speak on one connection
+
+
+async def test_what_comes_with_the_last_word_or_after_it_is_sent_into_the_void() -> None:
+    """Hypercorn's reader says the last word when the client has gone, and the application may be in its answer."""
+    for _ in range(20):  # which of two tasks goes first is chance
+        client, server = map(trio.SocketStream, trio.socket.socketpair())
+        wire = Wire(server, server.socket.close, send_seconds=PATIENCE)
+        async with client, server, trio.open_nursery() as nursery:
+            nursery.start_soon(wire.send_eof)
+            await trio.lowlevel.cancel_shielded_checkpoint()
+            with pytest.raises(trio.ClosedResourceError):
+                await wire.send_all(b"more")
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_a_body_that_is_no_body_is_refused_whole_and_no_error_of_ours(method: str) -> None:
+    async with open_house() as house:
+        for _ in range(20):  # the application's own answer is in the race
+            data = house.request(f"{method} / HTTP/1.1", "Transfer-Encoding: chunked", body=b"zz\r\n")
+            answer = await house.exchange(data)
+            assert answer.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 200 "))
+            if answer.startswith(b"HTTP/1.1 400 "):
+                assert (b"illegal chunk header" in answer) == (method == "GET")
+        assert house.log.contained() == []
 
 
 # HTTP/2 stays out
