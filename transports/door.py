@@ -106,6 +106,8 @@ class Door:
         self._accepted = self._turned_away = self._accept_errors = 0
         self._as_http = self._as_websocket = self._refused = self._contained = 0
         self._crowded = False
+        self._starving = False
+        """It has been said that there is no room, in the door and in the process, and there was none since."""
 
     def statistics(self) -> DoorStatistics:
         return DoorStatistics(
@@ -194,9 +196,12 @@ class Door:
                 stream = await listener.accept()
             except OSError as error:  # out of file descriptors or memory; trio deals with the rest
                 self._accept_errors += 1
-                self._log.warning("cannot accept", error=str(error))
+                if not self._starving:
+                    self._starving = True
+                    self._log.warning("no more connections can be taken; some must end first", error=str(error))
                 await trio.sleep(ACCEPT_PAUSE)
                 continue
+            self._starving = False
             if len(self._wires) >= self._limits.connections:
                 self._turn_away(stream)
                 continue

@@ -215,10 +215,13 @@ async def test_a_flood_of_idle_connections_passes(autojump_clock: MockClock) -> 
         await house.all_gone()
 
 
+EMFILE = OSError(errno.EMFILE, "Too many open files")
+
+
 @pytest.mark.slow
 async def test_running_out_of_file_descriptors_is_waited_out() -> None:
     async with open_house() as house:
-        failures = [OSError(errno.EMFILE, "Too many open files")] * 3
+        failures = [EMFILE] * 3
         genuine = trio.SocketListener.accept
 
         async def accept(self: trio.SocketListener) -> trio.SocketStream:
@@ -234,6 +237,8 @@ async def test_running_out_of_file_descriptors_is_waited_out() -> None:
                 await house.exchange(house.request("GET / HTTP/1.1", "Connection: close"))
             assert await house.is_healthy()
         assert house.door.statistics().accept_errors == 3
+        (said,) = house.log.lines
+        assert said == ("no more connections can be taken; some must end first", {"error": str(EMFILE)})
 
 
 # Closing
