@@ -64,6 +64,8 @@ def test_a_folded_supervisor_hides_what_is_below_it_and_says_how_much(visit: Vis
     row(page, "troupe/sidekick").locator(".twist").click()
     expect_rows(page, SMALL[:3])
     expect(row(page, "troupe/sidekick").locator(".inside")).to_have_text("2")
+    expect(row(page, "troupe/sidekick")).to_have_attribute("aria-expanded", "false")
+    expect(row(page, "troupe/sidekick").locator(".twist .icon")).to_be_visible()
     row(page, "troupe/sidekick").locator(".twist").click()
     expect_rows(page, SMALL)
 

@@ -178,6 +178,19 @@ def test_everything_that_can_be_used_has_a_name(visit: Visit) -> None:
 
 @pytest.mark.browser
 @pytest.mark.slow
+def test_what_can_be_switched_on_says_so_while_it_is_off(visit: Visit) -> None:
+    page, _ = visit(scenes.evening())
+    ready(page)
+    for name in ("Pause", "Trouble"):
+        page.get_by_role("button", name=name).click()
+        page.get_by_role("button", pressed=True).click()
+        expect(page.get_by_role("button", name=name)).to_have_attribute("aria-pressed", "false")
+    tabs = page.locator("[role=tab]").evaluate_all("tabs => tabs.map(tab => tab.ariaSelected)")
+    assert tabs == ["true", "false", "false", "false"]
+
+
+@pytest.mark.browser
+@pytest.mark.slow
 def test_everything_is_reached_by_the_tab_key(visit: Visit) -> None:
     page, _ = visit(scenes.evening(), "#/troupe/sidekick/rooms/lobby")
     ready(page)

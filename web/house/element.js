@@ -39,8 +39,9 @@ export function put(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** False takes an attribute away, but to ARIA it is a word: what is folded could be open, what is off could be on. */
 export function mark(element, name, value) {
-  const text = value === null || value === false ? null : String(value);
+  const text = value === null || (value === false && !name.startsWith("aria-")) ? null : String(value);
   if (element.getAttribute(name) === text) return;
   if (text === null) element.removeAttribute(name);
   else element.setAttribute(name, text);
