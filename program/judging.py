@@ -59,7 +59,8 @@ class Folders(Protocol):
 
 
 class Machine(Protocol):
-    def resolve(self, command: str) -> Awaitable[Path | None]: ...
+    def resolve(self, command: str) -> Awaitable[Path | str]:
+        """An interpreter, or why there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,8 +252,8 @@ class Judging(Supervisor):
         task = self._task
         machine = self._means.machine(Path.cwd(), self.stage.registry)
         interpreter = await machine.resolve(task.interpreter)
-        if interpreter is None:
-            raise Trouble(_missing(task))
+        if isinstance(interpreter, str):
+            raise Trouble(_missing(task, interpreter))
         wanted = Wanted(
             folders=task.folders,
             machine=machine,
@@ -273,16 +274,16 @@ class Judging(Supervisor):
         )
 
 
-def _missing(task: Task) -> str:
+def _missing(task: Task, why: str) -> str:
     if task.named:
-        return f"There is no Python that works at {task.interpreter!r}. Name another: cpython, pypy, or a path"
+        return f"There is no Python to run this with: {why}. Name another: cpython, pypy, or a path"
     setting, install = "python_command", "Install Python"
     if task.settings.interpreter == "pypy":
         setting, install = "pypy_command", "Install it (Debian: apt install pypy3; macOS: brew install pypy3)"
     name = "PyPy" if task.settings.interpreter == "pypy" else "Python"
     return (
-        f"{name} was not found: there is no {task.interpreter!r} that works. {install}, name it with --interpreter "
-        f"PATH, or set judge.{setting} to its path"
+        f"There is no {name} to run this with: {why}. {install}, name it with --interpreter PATH, or set "
+        f"judge.{setting} to its path"
     )
 
 

@@ -46,8 +46,11 @@ def find_program(command: str, *, cwd: Path, path: str | None) -> Path:
     if found is not None:
         return Path(cwd, found)
     if os.sep in command:
-        words = "may not be executed" if beside.exists() else f"does not exist in {cwd}"
-        raise NoSuchProgram(command, words)
+        if beside.is_dir():
+            raise NoSuchProgram(command, "is a folder; expected a program")
+        if beside.exists():
+            raise NoSuchProgram(command, "may not be executed")
+        raise NoSuchProgram(command, "does not exist" if os.path.isabs(command) else f"does not exist in {cwd}")
     raise NoSuchProgram(command, "was not found on the PATH")
 
 
@@ -82,7 +85,7 @@ class Interpreters:
 def _reason(outcome: Outcome, said: str) -> str:
     complaint = outcome.stderr.head.decode("utf-8", "replace").strip()
     if complaint:
-        return complaint.splitlines()[-1][:200]
+        return complaint.splitlines()[-1][:200].rstrip(".")
     match outcome.end:
         case _ if outcome.stopped_for is not None:
             return f"it was stopped ({outcome.stopped_for}) when it was asked where it is"

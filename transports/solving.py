@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 import trio
 
 from actors.kernel import Registry
-from transports.process import Runner, Turn
+from transports.process import NotStarted, Runner, Turn
 from transports.process_command import MIB, Command, Excess, Exited, Limits, Outcome, Signalled
 from transports.process_launcher import RUNNING
 from transports.process_programs import Interpreters, NoSuchProgram, clean_env
@@ -95,12 +95,12 @@ class Machine:
         self._turns = trio.CapacityLimiter(AT_ONCE)
         self._env = clean_env({"PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8"})
 
-    async def resolve(self, command: str) -> Path | None:
-        """The interpreter that a command means; None if there is none that works."""
+    async def resolve(self, command: str) -> Path | str:
+        """The interpreter that a command means; or why there is none that works."""
         try:
             return await self._interpreters.resolve(command, cwd=self._cwd, env=self._env)
-        except NoSuchProgram:
-            return None
+        except (NoSuchProgram, NotStarted) as error:
+            return str(error)
 
     async def run(
         self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn

@@ -130,8 +130,8 @@ class Bounds:
 class Machine(Protocol):
     """Runs programs."""
 
-    def resolve(self, command: str) -> Awaitable[Path | None]:
-        """The program that a command stands for; None if there is none."""
+    def resolve(self, command: str) -> Awaitable[Path | str]:
+        """The interpreter that a command stands for; or why there is none that works, in words that name the command."""
 
     def run(
         self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn

@@ -63,15 +63,15 @@ def command(settings: RunSettings) -> str:
     return settings.pypy_command if settings.interpreter == "pypy" else settings.python_command
 
 
-def missing(settings: RunSettings) -> str:
-    """That there is no interpreter, and what to do about it."""
+def missing(settings: RunSettings, why: str) -> str:
+    """That there is no interpreter, why, and what to do about it."""
     if settings.interpreter == "pypy":
         return (
-            f"PyPy was not found: there is no {settings.pypy_command!r}. Install it (Debian: apt install pypy3; "
+            f"There is no PyPy to run this with: {why}. Install it (Debian: apt install pypy3; "
             "macOS: brew install pypy3), or set pypyCommand to its path."
         )
     return (
-        f"Python was not found: there is no {settings.python_command!r}. "
+        f"There is no Python to run this with: {why}. "
         "Set pythonCommand to the path of your Python, for instance python3."
     )
 

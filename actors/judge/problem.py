@@ -309,8 +309,8 @@ class Problem(Actor[ProblemMessage]):
         wanted = ordering.wanted(self._task, self._names, found, self._folders, indices)
         settings: RunSettings = await self.stage.registry.get(SHELF).ask(SettingsNow, timeout=PATIENCE)
         interpreter = await self._machine.resolve(ordering.command(settings))
-        if interpreter is None:
-            raise NotNow(ordering.missing(settings))
+        if isinstance(interpreter, str):
+            raise NotNow(ordering.missing(settings, interpreter))
         return ordering.order(self._task, self._names, found, wanted, settings, interpreter, self._folders, self._cores)
 
     async def _mark_run(self) -> None:

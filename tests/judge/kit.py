@@ -212,9 +212,9 @@ class Machine:
         with trio.fail_after(PATIENCE):
             return await self.log.nth(number, lambda program: program.index == index)
 
-    async def resolve(self, command: str) -> Path | None:
+    async def resolve(self, command: str) -> Path | str:
         await trio.lowlevel.checkpoint()
-        return self.interpreters.get(command)
+        return self.interpreters.get(command, f"{command!r} is nowhere")
 
     async def run(
         self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn

@@ -249,7 +249,12 @@ async def test_a_missing_pypy_is_told_with_what_to_install(port: Port) -> None:
         await panel.say("ui/switchInterpreter", interpreter="pypy")
         await panel.heard("state/init", lambda said: said["settings"]["interpreter"] == "pypy")
         await panel.say("ui/runAll")
-        assert "PyPy was not found: there is no 'no-such-pypy3'. Install it" in await panel.notice()
+        why = "'no-such-pypy3' was not found on the PATH"
+        assert (await panel.notice()).startswith(f"There is no PyPy to run this with: {why}. Install it")
+        await panel.say("ui/updateSettings", settings={"pypyCommand": "/bin/false"})
+        await panel.say("ui/runAll")
+        why = "'/bin/false' (/bin/false) is not a Python interpreter that works: it ended with exit code 1"
+        assert (await panel.notice()).startswith(f"There is no PyPy to run this with: {why}. Install it")
         await panel.say("ui/updateSettings", settings={"pypyCommand": sys.executable})
         assert [each["status"] for each in await panel.run()] == ["pass"] * 3
         await panel.say("ui/switchInterpreter", interpreter="cpython")

@@ -182,8 +182,11 @@ async def test_without_a_solution_there_is_no_run(directory: StateDirectory) -> 
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        (RunSettings(interpreter="pypy"), ("PyPy was not found: there is no 'pypy3'", "apt install pypy3")),
-        (RunSettings(python_command="python9"), ("Python was not found: there is no 'python9'", "Set pythonCommand")),
+        (RunSettings(interpreter="pypy"), ("There is no PyPy to run this with: 'pypy3' is nowhere. ", "apt install pypy3")),
+        (
+            RunSettings(python_command="python9"),
+            ("There is no Python to run this with: 'python9' is nowhere. ", "Set pythonCommand"),
+        ),
     ],
 )
 async def test_a_missing_interpreter_is_told_with_what_to_do(

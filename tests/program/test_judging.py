@@ -241,15 +241,22 @@ def test_a_case_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--interpreter", "/no/python"], "There is no Python that works at '/no/python'. Name another: cpython, pypy"),
-        (["--interpreter", "/bin/true"], "There is no Python that works at '/bin/true'."),
+        (
+            ["--interpreter", "/no/python"],
+            "There is no Python to run this with: '/no/python' does not exist. Name another: cpython, pypy, or a path",
+        ),
+        (
+            ["--interpreter", "/bin/false"],
+            "There is no Python to run this with: '/bin/false' (/bin/false) is not a Python interpreter that works: "
+            "it ended with exit code 1. Name another",
+        ),
         (
             ["--interpreter", "pypy", "--set", "judge.pypy_command=no-pypy"],
-            "PyPy was not found: there is no 'no-pypy' that works. Install it (Debian: apt install pypy3;",
+            "There is no PyPy to run this with: 'no-pypy' was not found on the PATH. Install it (Debian: apt install",
         ),
         (
             ["--interpreter", "cpython", "--set", "judge.python_command=no-python"],
-            "Python was not found: there is no 'no-python' that works.",
+            "There is no Python to run this with: 'no-python' was not found on the PATH. Install Python,",
         ),
     ],
 )
