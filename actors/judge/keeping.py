@@ -17,7 +17,7 @@ import msgspec
 
 from actors.kernel import Registry
 from actors.store import STORE, StoreClient
-from codec.judge import BadSettings, Listed, RunResult, RunSettings, Summary, Task, changed
+from codec.judge import BadSettings, Listed, RunResult, RunSettings, Standing, Summary, Task, changed
 
 SETTINGS, PROBLEMS, RESULTS, RUNS = "judge", "judge/problem", "judge/results", "judge/run"
 MOST_TEXT = 4_096
@@ -37,6 +37,8 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     """When it was last posted, in seconds of the wall clock."""
     cases: int = 0
     summary: Summary | None = None
+    """Of the last run."""
+    standing: Standing | None = None
 
     @property
     def id(self) -> str:
@@ -52,7 +54,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
             task_id=self.task_id,
             url=self.task.url,
             cases=self.cases,
-            last_summary=self.summary,
+            standing=self.standing,
             batch=self.task.batch,
         )
 

@@ -131,7 +131,7 @@ class Machine(Protocol):
     """Runs programs."""
 
     def resolve(self, command: str) -> Awaitable[Path | str]:
-        """The interpreter that a command stands for; or why there is none that works, in words that name the command."""
+        """The interpreter that a command stands for; or why there is none that works, in words."""
 
     def run(
         self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn

@@ -52,7 +52,7 @@ from actors.judge.outputs import MOST_SHOWN, Outputs
 from actors.judge.places import Place
 from actors.judge.registered import RUNS, SHELF
 from actors.judge.run import Order, Run
-from actors.judge.telling import summary, told, told_case
+from actors.judge.telling import standing, summary, told, told_case
 from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Restart, Stop, Timer, Why
 from actors.store import StoreError
 from codec.judge import (
@@ -198,6 +198,7 @@ class Problem(Actor[ProblemMessage]):
             at=self._wall(),
             cases=len(found.cases),
             summary=self._summary,
+            standing=standing(self._in_order()),
         )
         await self._keep(self._kept)
         self._tell(StateUpdate(self._told()))
@@ -342,7 +343,9 @@ class Problem(Actor[ProblemMessage]):
         self._tell(RunComplete(under_way.scope, self._summary, self.id, cancelled=stop.why is not Why.DONE))
         self._look_around()
         cases = 0 if self._found is None else len(self._found.cases)
-        self._kept = msgspec.structs.replace(self._kept or self._only_a_folder(), cases=cases, summary=self._summary)
+        kept = self._kept or self._only_a_folder()
+        stands = standing(self._in_order())
+        self._kept = msgspec.structs.replace(kept, cases=cases, summary=self._summary, standing=stands)
         await self.stage.registry.get(SHELF).send(Changed(self._kept.listed, arrived=False))
         self.run_beside(self._keep_run, self._kept)
 

@@ -1,11 +1,11 @@
 """How a problem is told: to a page, from what was posted of it and what is in its folder. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from actors.judge.limits import time_limit
 from actors.judge.messages import Folders, Found, Names
-from codec.judge import SHOWN, Case, Excerpt, Problem, Regex, RunResult, Summary, Task, excerpt
+from codec.judge import SHOWN, Case, Excerpt, Problem, Regex, RunResult, Standing, Summary, Task, excerpt
 
 MOST_TOLD, LEAST_TOLD = 8 << 20, 256
 """Bytes of all texts of a problem that are told at once; and of each text, however many there are."""
@@ -65,6 +65,11 @@ def unsupported(task: Task) -> str | None:
             "Run your solution on that file yourself."
         )
     return None
+
+
+def standing(results: Collection[RunResult]) -> Standing | None:
+    passed = sum(result.status == "pass" for result in results)
+    return Standing(passed=passed, failed=len(results) - passed) if results else None
 
 
 def summary(judged: Iterable[RunResult], duration_ms: int) -> Summary:

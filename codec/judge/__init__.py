@@ -26,7 +26,7 @@ from codec.judge.messages import (
     read_ui,
     write,
 )
-from codec.judge.problem import Case, Listed, Problem, RunResult, Status, Summary, Verdict
+from codec.judge.problem import Case, Listed, Problem, RunResult, Standing, Status, Summary, Verdict
 from codec.judge.settings import BadSettings, Compare, CompareMode, Interpreter, RunSettings, changed
 from codec.judge.task import LONGEST as LONGEST_TASK
 from codec.judge.task import (
@@ -78,6 +78,7 @@ __all__ = [
     "Running",
     "Sample",
     "Scope",
+    "Standing",
     "StateCase",
     "StateInit",
     "StateProblems",

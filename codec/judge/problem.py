@@ -43,6 +43,14 @@ class Summary(Entity, frozen=True, gc=False, kw_only=True):
     duration_ms: int
 
 
+class Standing(Entity, frozen=True, gc=False, kw_only=True):
+    """Of each case the last result counts, whichever run it was of; the others have not been run."""
+
+    passed: int
+    failed: int
+    """For whatever reason."""
+
+
 class Problem(Entity, frozen=True, kw_only=True):
     name: str
     group: str
@@ -79,7 +87,7 @@ class Listed(Entity, frozen=True, kw_only=True):
     task_id: str
     url: str
     cases: int
-    last_summary: Summary | None = None
+    standing: Standing | None = None
     batch: Batch | None = None
 
 

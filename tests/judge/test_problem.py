@@ -182,10 +182,10 @@ async def test_without_a_solution_there_is_no_run(directory: StateDirectory) -> 
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        (RunSettings(interpreter="pypy"), ("There is no PyPy to run this with: 'pypy3' is nowhere. ", "apt install pypy3")),
+        (RunSettings(interpreter="pypy"), ("no PyPy to run this with: 'pypy3' is nowhere. ", "apt install pypy3")),
         (
             RunSettings(python_command="python9"),
-            ("There is no Python to run this with: 'python9' is nowhere. ", "Set pythonCommand"),
+            ("no Python to run this with: 'python9' is nowhere. ", "Set pythonCommand"),
         ),
     ],
 )
@@ -259,7 +259,24 @@ async def test_results_and_problems_outlive_the_server(directory: StateDirectory
             f"https://atcoder.jp/contests/abc1/tasks/{A[5:]}",
         )
         listed = page.all("state/problems")[-1]["problems"]
-        assert listed[0]["lastSummary"]["total"] == 3
+        assert listed[0]["standing"] == {"passed": 1, "failed": 2}
+
+
+async def test_a_problem_stands_as_its_cases_do_and_not_as_its_last_run_did(directory: StateDirectory) -> None:
+    answer = Machine(lambda program: Ran(b"1\n"))
+    async with judging(directory, machine=answer) as court:
+        await court.take_in(A)
+        page = await court.page()
+
+        async def stands_after(kind: str, **fields: int) -> Json:
+            await page.say(kind, **fields)
+            await page.ended()
+            listed: Json = (await page.heard("state/problems"))["problems"][0]
+            return listed["standing"]
+
+        assert await stands_after("ui/runOne", index=1) == {"passed": 1, "failed": 0}
+        assert await stands_after("ui/runAll") == {"passed": 1, "failed": 2}
+        assert await stands_after("ui/runOne", index=1) == {"passed": 1, "failed": 2}
 
 
 async def test_a_run_that_the_server_did_not_live_to_end_was_interrupted(directory: StateDirectory) -> None:

@@ -29,6 +29,7 @@ from codec.judge import (
     RunReport,
     RunResult,
     RunSettings,
+    Standing,
     StateInit,
     StateProblems,
     Status,
@@ -86,10 +87,10 @@ def summary(results: Sequence[RunResult], duration_ms: int = 120) -> Summary:
     )  # fmt: skip
 
 
-def listed(shown: Problem, last: Summary | None = None, **fields: Any) -> Listed:
+def listed(shown: Problem, standing: Standing | None = None, **fields: Any) -> Listed:
     return Listed(
         id=shown.id, name=shown.name, group=shown.group, contest_id=shown.contest_id, task_id=shown.task_id,
-        url=shown.url, cases=len(shown.cases), last_summary=last, **fields,
+        url=shown.url, cases=len(shown.cases), standing=standing, **fields,
     )  # fmt: skip
 
 
@@ -264,13 +265,13 @@ ZeroDivisionError: integer division or modulo by zero
 
 def contest() -> StateProblems:
     """Six problems of a contest of seven, and two from elsewhere."""
-    green, red = summary([result(1), result(2), result(3)]), summary([result(1), result(2, "WA")])
+    green, red, some = Standing(passed=3, failed=0), Standing(passed=1, failed=1), Standing(passed=1, failed=0)
     names = ["Sums", "Two Towers", "Lanterns along the River", "Grid Game", "Queries on a Very Long Name of a Tree",
              "Xor"]  # fmt: skip
-    lasts = [green, green, red, None, None, None]
+    standings = [green, green, red, some, None, None]
     tasks = [
-        listed(problem(task, name=f"{task.upper()} - {name}"), last, batch=Batch("6b1c", 7))
-        for task, name, last in zip("abcdef", names, lasts, strict=True)
+        listed(problem(task, name=f"{task.upper()} - {name}"), stands, batch=Batch("6b1c", 7))
+        for task, name, stands in zip("abcdef", names, standings, strict=True)
     ]
     kattis = [
         replace(tasks[0], id=f"kattis/{name.lower()}", name=name, group="Kattis", contest_id="kattis", batch=None)

@@ -543,6 +543,9 @@ def test_the_list_shows_each_contest_with_what_is_solved_and_what_has_not_come(s
     nav = page.get_by_role("navigation", name="Problems")
     expect(nav.locator(".contest")).to_have_text(["AtCoder Beginner Contest 9992/6", "Kattis2/2"])
     expect(nav.get_by_text("6 of 7 have come")).to_be_visible()
+    stands = ["3/3 passed", "3/3 passed", "1/3 passed", "1/3 passed, the others not run yet"]
+    cases = ["3 cases, not run yet"] * 2
+    expect(nav.locator("section").first.locator(".score")).to_have_text(stands + cases)
     expect(nav.locator("[aria-current=true]")).to_contain_text("A - Sums")
     nav.get_by_role("button", name="C - Lanterns").click()
     assert stage.heard(OpenProblem) == [OpenProblem("abc999/abc999_c")]

@@ -62,7 +62,7 @@ class JudgeProblems extends HouseElement {
 
   #contest({ key, name, problems, size }, here, running) {
     const open = this.#isOpen(key, problems, here);
-    const solved = problems.filter(({ lastSummary }) => isSolved(lastSummary)).length;
+    const solved = problems.filter(isSolved).length;
     const missing = size > problems.length ? ` · ${problems.length} of ${size} have come` : "";
     const button = h("button.contest", { type: "button", "data-key": `contest ${key}`, ariaExpanded: String(open),
       onclick: () => this.#fold(key, !open) },
@@ -72,8 +72,9 @@ class JudgeProblems extends HouseElement {
     return h("section", {}, h("h3", {}, button), missing ? h("p.missing", {}, missing.slice(3)) : null, list);
   }
 
-  #problem({ id, name, lastSummary, cases, url }, here, running) {
-    const [sign, tone, word, words] = lookOf(lastSummary, cases, running.has(id));
+  #problem(problem, here, running) {
+    const { id, name, url } = problem;
+    const [sign, tone, word, words] = lookOf(problem, running.has(id));
     return h("button.problem", { type: "button", "data-key": `problem ${id}`, title: url || name,
       ariaCurrent: id === here ? "true" : null, onclick: () => this.announce("open", id) },
       h("span.sign", { "data-tone": tone }, icon(sign)), h("span.name", {}, name),
@@ -101,13 +102,15 @@ class JudgeProblems extends HouseElement {
   }
 }
 
-const isSolved = (summary) => Boolean(summary) && summary.total > 0 && summary.passed === summary.total;
+const isSolved = ({ standing, cases }) => Boolean(standing) && standing.failed === 0 && standing.passed >= cases;
 
-function lookOf(summary, cases, running) {
+function lookOf(problem, running) {
+  const { standing, cases } = problem;
   if (running) return ["half", "info", "…", "running"];
-  if (!summary) return ["ring", "idle", String(cases), cases === 1 ? "case, not run yet" : "cases, not run yet"];
-  const score = `${summary.passed}/${summary.total}`;
-  return isSolved(summary) ? ["check", "good", score, "passed"] : ["cross", "bad", score, "passed"];
+  if (!standing) return ["ring", "idle", String(cases), cases === 1 ? "case, not run yet" : "cases, not run yet"];
+  const score = `${standing.passed}/${cases}`;
+  if (isSolved(problem)) return ["check", "good", score, "passed"];
+  return standing.failed ? ["cross", "bad", score, "passed"] : ["ring", "idle", score, "passed, the others not run yet"];
 }
 
 function matches({ name, group, id }, words) {
