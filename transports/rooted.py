@@ -32,7 +32,7 @@ Names = Sequence[str]
 
 
 class NotPlain(OSError):
-    """There is something of that name, but it is no plain file; or the name cannot be one."""
+    """There is something of that name, but it is no plain file or folder; or the name cannot be one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,25 +58,23 @@ class Rooted:
             self.root.mkdir(parents=True, exist_ok=True)
         here = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            for name in names:
-                there = self._enter(here, name, create=create)
+            for depth in range(len(names)):
+                there = self._enter(here, names[: depth + 1], create=create)
                 os.close(here)
                 here = there
             yield here
         finally:
             os.close(here)
 
-    def _enter(self, here: int, name: str, *, create: bool) -> int:
-        check_name(name)
+    def _enter(self, here: int, names: Names, *, create: bool) -> int:
+        """The last of these names, in the folder that the others lead to."""
+        check_name(names[-1])
         try:
-            return os.open(name, _FOLDER, dir_fd=here)
-        except FileNotFoundError:
-            if not create:
+            return _entered(here, names[-1], create=create)
+        except OSError as error:
+            if error.errno not in (errno.ENOTDIR, errno.ELOOP):
                 raise
-        with suppress(FileExistsError):  # somebody else was quicker
-            os.mkdir(name, dir_fd=here)
-            os.fsync(here)
-        return os.open(name, _FOLDER, dir_fd=here)
+            raise NotPlain(f"{self.path(names)} is a file or a link, and not a folder") from None
 
     def entries(self, names: Names) -> dict[str, Entry | None]:
         """What is in a folder; None is what is no plain file. Nothing, if there is no such folder."""
@@ -126,6 +124,18 @@ class Rooted:
                 check_name(name)
                 _write_new(here, name, content)
             os.fsync(here)
+
+
+def _entered(here: int, name: str, *, create: bool) -> int:
+    try:
+        return os.open(name, _FOLDER, dir_fd=here)
+    except FileNotFoundError:
+        if not create:
+            raise
+    with suppress(FileExistsError):  # somebody else was quicker
+        os.mkdir(name, dir_fd=here)
+        os.fsync(here)
+    return os.open(name, _FOLDER, dir_fd=here)
 
 
 def check_name(name: str) -> None:

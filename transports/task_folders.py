@@ -128,7 +128,7 @@ class TaskFolders:
             if len(half) == 2:
                 given, wanted = (self._text((*folder, f"{index}.{kind}"), half[kind]) for kind in ("in", "out"))
                 cases[index] = (given, wanted)
-        return Found(cases, highest, self.path(task, MAIN).exists())
+        return Found(cases, highest, self.path(task, MAIN).is_file())
 
     def _text(self, names: tuple[str, ...], entry: Entry) -> Text:
         known = self._known.get(names)
@@ -154,9 +154,15 @@ class TaskFolders:
                 seen += 1
                 if seen > MOST_FOLDERS:
                     return found
-                if any(map(_CASE.fullmatch, self._root.entries((contest, task, *self._tests)))):
+                if self._has_cases((contest, task)):
                     found.append((contest, task))
         return found
+
+    def _has_cases(self, task: tuple[str, ...]) -> bool:
+        try:
+            return any(map(_CASE.fullmatch, self._root.entries((*task, *self._tests))))
+        except OSError:  # whatever that is, the other folders are tasks all the same
+            return False
 
     def _add(self, task: tuple[str, ...], cases: Sequence[tuple[int, bytes, bytes]]) -> None:
         files = {}
@@ -165,7 +171,15 @@ class TaskFolders:
             files[f"{index}.in"] = given
         self._root.write_new((*task, *self._tests), files)
         with suppress(FileExistsError):
-            self._root.write_new(task, {MAIN: TEMPLATE if not self._template else Path(self._template).read_bytes()})
+            self._root.write_new(task, {MAIN: self._main()})
+
+    def _main(self) -> bytes:
+        if not self._template:
+            return TEMPLATE
+        try:
+            return Path(self._template).read_bytes()
+        except OSError as error:
+            raise OSError(f"the template {self._template} cannot be read: {error.strerror}") from None
 
     def _lay_out(self, task: tuple[str, ...], index: int, input_name: str | None) -> Path:
         if not self._swept:

@@ -6,10 +6,12 @@ Rules
   - What is set is on the disk before anybody is told.
   - So many problems are remembered, and the newest of them. Of those forgotten the folders stay.
   - All panels hear of all problems, a few times a second at most, however many are posted.
+  - Trouble is told to all panels; while there is none, the newest is kept for the next.
   - A panel follows what comes in: a problem that was just posted is shown, unless it belongs to the contest that the
     panel shows already; then the first of the contest stays.
 """
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -41,6 +43,7 @@ MOST = 2_000
 """Problems that are remembered."""
 MOST_PLACES = 2 * MOST
 """Folders that are known to belong to a problem, be it one that was not written."""
+MOST_UNHEARD = 4
 
 
 class Shelf(Actor[ShelfMessage]):
@@ -53,6 +56,8 @@ class Shelf(Actor[ShelfMessage]):
         """What each shows."""
         self._current: str | None = None
         self._publishing: Timer | None = None
+        self._unheard: deque[Notice] = deque(maxlen=MOST_UNHEARD)
+        """Trouble that came when there was no panel: told to the next one."""
 
     async def started(self, kept: object | None) -> None:
         self._keeping = Keeping(self.stage.registry)
@@ -102,6 +107,8 @@ class Shelf(Actor[ShelfMessage]):
                 self._count()
                 tell(panel, Welcome(self._settings, self._current))
                 tell(panel, self._problems())
+                while self._unheard:
+                    tell(panel, self._unheard.popleft())
             case Looks(panel, id):
                 if panel in self._panels:
                     self._panels[panel] = self._current = id
@@ -110,7 +117,11 @@ class Shelf(Actor[ShelfMessage]):
             case SettingsNow(reply):
                 reply.set(self._settings)
             case Trouble(sentence):
-                self._tell_all(Notice("error", sentence))
+                notice = Notice("error", sentence)
+                if self._panels:
+                    self._tell_all(notice)
+                else:
+                    self._unheard.append(notice)
             case Publish():
                 self._publishing = None
                 self._tell_all(self._problems())

@@ -71,6 +71,15 @@ async def test_what_cannot_be_written_is_told_to_all_panels_and_the_next_post_is
         assert (await page.heard("state/update"))["problem"]["id"] == A
 
 
+async def test_what_cannot_be_written_while_nobody_looks_is_told_to_the_next_page(directory: StateDirectory) -> None:
+    async with judging(directory, Folders(trouble=lambda call, task: FULL if call == "add" else None)) as court:
+        await court.take_in(A)
+        first, second = await court.page(greets=False), await court.page(greets=False)
+        assert (await first.notice()).startswith("abc1_a was not written to /workspace: No space left on device.")
+        await court.settled()
+        assert not second.all("notice")
+
+
 async def test_a_few_are_written_at_once_and_the_others_wait(directory: StateDirectory) -> None:
     folders = Folders(gates={"add": trio.Event()})
     async with judging(directory, folders) as court:

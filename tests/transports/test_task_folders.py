@@ -61,7 +61,7 @@ async def test_the_template_is_what_a_solution_begins_as(tmp_path: Path) -> None
 
 async def test_a_template_that_is_missing_is_said_by_name_and_the_tests_are_there(tmp_path: Path) -> None:
     place = folders(tmp_path / "workspace", template=str(tmp_path / "template.py"))
-    with pytest.raises(FileNotFoundError, match=r"template\.py"):
+    with pytest.raises(OSError, match=r"^the template .*template\.py cannot be read: No such file or directory$"):
         await place.add(TASK, [(1, b"", b"")])
     assert list((await place.find(TASK)).cases) == [1]
 
@@ -146,6 +146,20 @@ async def test_tasks_are_the_folders_with_tests_in_them(place: TaskFolders, tmp_
     (place.root / "link").symlink_to(place.root / "a")
     (place.root / "file").write_bytes(b"")
     assert await place.tasks() == [("a", "one"), ("b", "two")]
+
+
+async def test_a_folder_that_cannot_be_looked_into_hides_no_other(place: TaskFolders) -> None:
+    await place.add(("b", "two"), [(1, b"", b"")])
+    for name in ("file", "link"):
+        (place.root / "a" / name).mkdir(parents=True)
+    (place.root / "a" / "file" / "tests").write_bytes(b"")
+    (place.root / "a" / "link" / "tests").symlink_to(place.root / "b" / "two" / "tests")
+    assert await place.tasks() == [("b", "two")]
+
+
+async def test_a_solution_is_a_file(place: TaskFolders) -> None:
+    place.path(TASK, "main.py").mkdir(parents=True)
+    assert not (await place.find(TASK)).has_main
 
 
 async def test_where_there_is_no_workspace_there_are_no_tasks(place: TaskFolders) -> None:
