@@ -271,8 +271,8 @@ async def test_a_problem_stands_as_its_cases_do_and_not_as_its_last_run_did(dire
         async def stands_after(kind: str, **fields: int) -> Json:
             await page.say(kind, **fields)
             await page.ended()
-            listed: Json = (await page.heard("state/problems"))["problems"][0]
-            return listed["standing"]
+            stands: Json = (await page.heard("state/problems"))["problems"][0]["standing"]
+            return stands
 
         assert await stands_after("ui/runOne", index=1) == {"passed": 1, "failed": 0}
         assert await stands_after("ui/runAll") == {"passed": 1, "failed": 2}
