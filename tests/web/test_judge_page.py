@@ -296,14 +296,15 @@ def test_time_and_memory_are_shown_against_their_limits(
 
 
 def test_a_runtime_error_shows_its_last_line_and_its_traceback_first(show: Show) -> None:
-    page, _ = show(init(SUMS), *whole_run(SUMS, result(1, "RE", "", console=TRACEBACK, exit_code=1)))
+    failed = result(1, "RE", "", console=TRACEBACK, reason="ended with exit code 1", exit_code=1)
+    page, _ = show(init(SUMS), *whole_run(SUMS, failed))
     expect(item(page, 1).locator(".brief")).to_have_text("ZeroDivisionError: integer division or modulo by zero")
     assert lines(page, 1, "Console") == TRACEBACK.splitlines()
     console, given = (text(page, 1, label).bounding_box() for label in ("Console", "Input"))
     assert console is not None
     assert given is not None
     assert console["y"] < given["y"]
-    expect(item(page, 1).locator(".facts")).to_have_text("Exit code 1")
+    expect(item(page, 1).locator(".facts")).to_have_text("Ended with exit code 1")
 
 
 # --- folding ----------------------------------------------------------------------------------------------------------

@@ -195,7 +195,7 @@ function factsOf(result) {
   const { reason, diffSummary, durationMs, cpuMs, exitCode, signal, contended, status } = result;
   const brief = briefly({ ...result, actual: "" });
   const facts = [reason, status === "fail" ? diffSummary : null].filter((fact) => fact !== brief);
-  if (status !== "pass" && exitCode) facts.push(`exit code ${exitCode}`);
+  if (status !== "pass" && exitCode && !reason) facts.push(`exit code ${exitCode}`);
   if (status !== "pass" && signal && !reason) facts.push(`signal ${signal}`);
   if (cpuMs !== undefined && Math.abs(durationMs - cpuMs) > 20) {
     facts.push(`${format.count(cpuMs)} ms of CPU in ${format.count(durationMs)} ms`);
