@@ -10,6 +10,7 @@ Rules
     there.
   - One run at a time. Results stay until the next run has one for the same case; while a run goes on, what it has come
     to is kept every other second, so that little is lost with the server.
+  - A run is told to those that look and to the panel that asked for it, whatever that shows by now.
   - A run is cancelled when the panel that asked for it has gone and nobody looks on. A panel that merely shows another
     problem has not gone.
   - If the problem crashes, so ends its run; the panels stay, and are shown what is left.
@@ -295,7 +296,7 @@ class Problem(Actor[ProblemMessage]):
         self._interrupted = False
         self.monitor(run)
         self._watch(panel)
-        self._tell(self._progress())
+        self._tell_of_run(self._progress())
         self.run_beside(self._mark_run)
         self.tell_later(KEEP_SECONDS, KeepSoFar(run))
         self._look_around()
@@ -330,17 +331,17 @@ class Problem(Actor[ProblemMessage]):
         self._results[result.index] = result
         under_way.judged.append(result)
         under_way.current = following
-        self._tell(RunReport(under_way.scope, result, self.id))
+        self._tell_of_run(RunReport(under_way.scope, result, self.id))
         if following is not None:
-            self._tell(self._progress())
+            self._tell_of_run(self._progress())
 
     async def _run_over(self, under_way: UnderWay, stop: Stop) -> None:
-        self._under_way = None
         self._summary = summary(under_way.judged, round((self.stage.now() - under_way.began) * 1000))
         if not stop.why.normal:
-            self._tell(Notice("error", f"The run of {self.id} has failed: {stop}. Run it again."))
-        self._tell(RunProgress(under_way.scope, running=False, problem_id=self.id))
-        self._tell(RunComplete(under_way.scope, self._summary, self.id, cancelled=stop.why is not Why.DONE))
+            self._tell_of_run(Notice("error", f"The run of {self.id} has failed: {stop}. Run it again."))
+        self._tell_of_run(RunProgress(under_way.scope, running=False, problem_id=self.id))
+        self._tell_of_run(RunComplete(under_way.scope, self._summary, self.id, cancelled=stop.why is not Why.DONE))
+        self._under_way = None
         self._look_around()
         cases = 0 if self._found is None else len(self._found.cases)
         kept = self._kept or self._only_a_folder()
@@ -391,3 +392,9 @@ class Problem(Actor[ProblemMessage]):
     def _tell(self, message: object) -> None:
         for panel in self._panels:
             tell(panel, message)
+
+    def _tell_of_run(self, message: object) -> None:
+        self._tell(message)
+        asker = None if self._under_way is None else self._under_way.asker
+        if asker is not None and asker not in self._panels:
+            tell(asker, message)

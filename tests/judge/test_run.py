@@ -135,6 +135,8 @@ async def test_a_run_of_a_problem_that_the_panel_does_not_show_is_of_that_proble
         await other.heard("state/init")
         await page.say("ui/runOne", index=1, problemId=A)
         assert (await other.ended())[1]["problemId"] == A
+        indices, complete = await page.ended()  # who has asked is told, too
+        assert (indices, complete["problemId"]) == ([1], A)
 
 
 # -- cancelling
@@ -235,7 +237,8 @@ async def test_a_run_goes_on_while_its_panel_shows_another_problem(directory: St
         court.machine.answer = right
         for program in list(court.machine.running):
             program.end(right(program))
-        await court.settled()
+        indices, complete = await page.ended()
+        assert (indices, complete["problemId"]) == ([1, 2, 3], A)
         await page.say("ui/openProblem", id=A)
         init = await page.heard("state/init")
         assert [result["status"] for result in init["results"]] == ["pass"] * 3
