@@ -290,7 +290,10 @@ class Problem(Actor[ProblemMessage]):
             run = await self.stage.registry.get(RUNS).start_child(spec)
         except (NotNow, KernelError) as refusal:
             tell(panel, Notice("error", str(refusal)))
-            tell(panel, self._progress() or RunProgress(scope, running=False, problem_id=self.id))
+            if self._under_way is None:
+                tell(panel, RunProgress(scope, running=False, problem_id=self.id))
+            elif panel in self._panels:  # and hears of that run's end
+                tell(panel, self._progress())
             return
         self._under_way = UnderWay(run, panel, scope, began, min(order.indices))
         self._interrupted = False

@@ -116,6 +116,19 @@ async def test_a_second_run_is_refused_while_one_is_under_way(directory: StateDi
         assert len(court.machine.programs) == CORES
 
 
+async def test_who_is_refused_a_run_is_told_of_none_whose_end_it_will_not_be_told(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A, B)
+        page, other = await court.page(), await court.page()
+        await page.say("ui/openProblem", id=A)
+        await page.heard("state/init")
+        await running(court, page)
+        await other.say("ui/runAll", problemId=A)
+        assert "is being run already" in await other.notice()
+        await court.settled()
+        assert not other.all("run/progress")
+
+
 async def test_two_problems_run_side_by_side(directory: StateDirectory) -> None:
     async with judging(directory) as court:
         await court.take_in(A, B)
