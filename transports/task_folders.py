@@ -212,9 +212,9 @@ class PrivateFolder:
         self.path = path
         self._in_thread = in_thread
 
-    async def read(self, name: str, most: int) -> bytes:
-        """What the program wrote to this file; empty if there is none that can be read."""
+    async def read(self, name: str, most: int) -> bytes | None:
+        """What the program wrote to this file; None if there is none that can be read."""
         try:
             return await self._in_thread(Rooted(self.path).read, (name,), most)
         except OSError:
-            return b""
+            return None

@@ -82,8 +82,8 @@ class Folders(Protocol):
 class PrivateFolder(Protocol):
     @property
     def path(self) -> Path: ...
-    def read(self, name: str, most: int) -> Awaitable[bytes]:
-        """What the program wrote to this file; empty if there is none."""
+    def read(self, name: str, most: int) -> Awaitable[bytes | None]:
+        """What the program wrote to this file; None if there is none."""
 
 
 class Ran(Protocol):

@@ -20,6 +20,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from actors.judge.checkers import Differs, Same, compare
 from actors.judge.difference import diff_summary
 from actors.judge.limits import Limits
@@ -138,13 +140,17 @@ async def _judge(order: Order, folders: Folders, machine: Machine, turns: Turns,
         return Judged(_our_fault(index, str(error)))
     finally:
         turns.forgo(index)
-    compared = partial(compare, expected, output, order.compare)
+    written = output or b""
+    compared = partial(compare, expected, written, order.compare)
     answer = None
     if ran.exit_code == 0:
-        long = len(expected) + len(output) > APART
+        long = len(expected) + len(written) > APART
         answer = await machine.apart(compared) if long else compared()
-    result = _result(order, index, ran, output, answer)
-    return Judged(result, output[:MOST_SHOWN] if result.actual_cut else b"")
+    result = _result(order, index, ran, written, answer)
+    if output is None and result.verdict == "WA" and isinstance(order.output, File):
+        sentence = f"it has not written {order.output.file_name}, where the answer was to be"
+        result = msgspec.structs.replace(result, reason=sentence)
+    return Judged(result, written[:MOST_SHOWN] if result.actual_cut else b"")
 
 
 async def _expected(order: Order, folders: Folders, index: int) -> bytes:
@@ -156,8 +162,8 @@ async def _expected(order: Order, folders: Folders, index: int) -> bytes:
 
 async def _ran(
     order: Order, folders: Folders, machine: Machine, turns: Turns, index: int, expected: int
-) -> tuple[Ran, bytes]:
-    """The run, and what the program wrote where it was to write."""
+) -> tuple[Ran, bytes | None]:
+    """The run, and what the program wrote where it was to write; None if there is no such file."""
     bounds = Bounds(
         cpu_seconds=order.limits.cpu_ms / 1000,
         wall_seconds=order.limits.wall_ms / 1000,

@@ -81,9 +81,9 @@ class PrivateFolder:
     path: Path
     files: dict[str, bytes]
 
-    async def read(self, name: str, most: int) -> bytes:
+    async def read(self, name: str, most: int) -> bytes | None:
         await trio.lowlevel.checkpoint()
-        return self.files.get(name, b"")[:most]
+        return self.files[name][:most] if name in self.files else None
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ PATIENCE = 30.0
 SUMS = "a, b = map(int, input().split())\nprint(a + b)\n"
 EXAMPLES = (("1 2\n", "3\n"), ("2 2\n", "4\n"), ("40 2\n", "42\n"))
 GONE_WITHIN = 0.2
+ATTEMPTS = 3
 
 
 class Port:
@@ -91,12 +92,25 @@ class Port:
                 await trio.sleep(0.005)
         return found
 
-    async def nothing_is_left(self, task: str, within: float = GONE_WITHIN) -> None:
+    async def gone(self, task: str) -> float:
+        """Wait until nothing is left of the solution; how long that took."""
         began = time.monotonic()
-        while self.alive(task):
-            late = time.monotonic() - began
-            assert late < within, f"processes that are left after {late:.2f} s: {self.alive(task)}"
-            await trio.sleep(0.005)
+        with trio.fail_after(PATIENCE):
+            while self.alive(task):  # noqa: ASYNC110  it is the system that is asked
+                await trio.sleep(0.005)
+        return time.monotonic() - began
+
+    async def nothing_is_left(self, task: str) -> None:
+        late = await self.gone(task)
+        assert late < GONE_WITHIN, f"something was left for {late:.2f} s"
+
+
+async def leaves_nothing(attempt: Callable[[], Awaitable[float]]) -> None:
+    """In time. A busy machine may be late once or twice; who waits for something else than a processor is so always."""
+    lates = [await attempt()]
+    while min(lates) >= GONE_WITHIN and len(lates) < ATTEMPTS:
+        lates.append(await attempt())
+    assert min(lates) < GONE_WITHIN, f"something was left for {lates} s"
 
 
 class Panel:

@@ -16,7 +16,7 @@ import trio
 from codec.judge import LONGEST_TASK
 from tests.house.running import server
 from tests.judge.kit import post
-from tests.judge.port import EXAMPLES, PATIENCE, SUMS, Port
+from tests.judge.port import EXAMPLES, PATIENCE, SUMS, Port, leaves_nothing
 from tests.transports.disks import read_only_disk
 
 pytestmark = pytest.mark.slow
@@ -244,11 +244,15 @@ async def test_a_run_can_be_cancelled(port: Port) -> None:
 
 async def test_a_panel_that_vanishes_takes_its_run_with_it(port: Port) -> None:
     task = "runs/runs_vanish"
-    async with port.solving(task, ENDLESS, timeLimit=100_000) as panel:
-        await panel.say("ui/runAll")
-        await port.running(task, 2)
-        await panel.stream.aclose()
-        await port.nothing_is_left(task, within=2.0)
+
+    async def vanish() -> float:
+        async with port.solving(task, ENDLESS, timeLimit=100_000) as panel:
+            await panel.say("ui/runAll")
+            await port.running(task, 2)
+            await panel.stream.aclose()
+            return await port.gone(task)
+
+    await leaves_nothing(vanish)
     await port.is_healthy(task)
 
 
@@ -307,15 +311,20 @@ async def test_a_run_that_was_killed_with_the_server_leaves_nothing_and_is_told_
 ) -> None:
     options = ("--set", f"judge.workspace={tmp_path}/workspace", "--set", "judge.jobs=1")
     task = "abc1/abc1_a"
-    with server(tmp_path, *options) as house:
-        port = Port(house.ready(), tmp_path / "workspace")
-        async with port.solving(task, LAST_SLEEPS, timeLimit=100_000) as panel:
-            await panel.say("ui/runAll")
-            await panel.heard("run/result", lambda said: said["result"]["index"] == 2)
-            await port.running(task)
-            house.process.kill()
-            await port.nothing_is_left(task, within=1.0)
-        house.ended()
+
+    async def kill() -> float:
+        with server(tmp_path, *options) as house:
+            port = Port(house.ready(), tmp_path / "workspace")
+            async with port.solving(task, LAST_SLEEPS, timeLimit=100_000) as panel:
+                await panel.say("ui/runAll")
+                await panel.heard("run/result", lambda said: said["result"]["index"] == 2)
+                await port.running(task)
+                house.process.kill()
+                late = await port.gone(task)
+            house.ended()
+            return late
+
+    await leaves_nothing(kill)
     with server(tmp_path, *options) as house:
         port = Port(house.ready(), tmp_path / "workspace")
         async with port.panel() as panel:

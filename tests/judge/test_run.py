@@ -426,6 +426,16 @@ async def test_output_may_be_a_file_while_input_is_not(directory: StateDirectory
         assert court.machine.programs[0].stdin == court.folders.path(("abc1", "abc1_a"), "tests", "1.in")
 
 
+async def test_a_program_that_writes_its_answer_elsewhere_is_told_where_it_was_to_be(directory: StateDirectory) -> None:
+    async with judging(directory, machine=Machine(lambda program: Ran(b"1\n"))) as court:
+        await court.take_in(A, output={"type": "file", "fileName": "a.out"})
+        page = await court.page()
+        await page.say("ui/runOne", index=1)
+        said = await page.heard("run/result")
+        assert verdict(said) == ("fail", "WA")
+        assert said["result"]["reason"] == "it has not written a.out, where the answer was to be"
+
+
 # -- what is told of it
 
 

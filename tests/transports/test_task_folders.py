@@ -193,16 +193,16 @@ async def test_a_private_folder_holds_the_input_and_is_gone_afterwards(place: Ta
 async def test_a_private_folder_without_an_input_is_empty(place: TaskFolders) -> None:
     async with place.private(TASK, 1, None) as private:
         assert os.listdir(private.path) == []
-        assert await private.read("sum.out", 100) == b""
+        assert await private.read("sum.out", 100) is None
 
 
-async def test_what_a_program_leaves_instead_of_its_output_is_an_empty_output(place: TaskFolders) -> None:
+async def test_what_a_program_leaves_instead_of_its_output_is_no_output(place: TaskFolders) -> None:
     async with place.private(TASK, 1, None) as private:
         (private.path / "link").symlink_to("/etc/passwd")
         os.mkfifo(private.path / "pipe")
         (private.path / "folder").mkdir()
         for name in ("link", "pipe", "folder"):
-            assert await private.read(name, 100) == b""
+            assert await private.read(name, 100) is None
 
 
 async def test_a_private_folder_is_gone_also_when_the_run_is_cancelled(place: TaskFolders) -> None:
