@@ -70,6 +70,8 @@ class Panel(Actor[PanelMessage]):
         self._shown: str | None = None
         self._problem: ActorRef[ProblemMessage] | None = None
         """Invariant: both are None, or none is; and it is watched, once."""
+        self._awaited = False
+        """The problem was opened, and has not been shown yet."""
         self._unwatch: Callable[[], None] = _nothing
         self._known: set[str] = set()
         """The problems that the page has been told of."""
@@ -163,7 +165,9 @@ class Panel(Actor[PanelMessage]):
         if not self._greeted or self._settings is None:
             return
         if self._problem is not None:
-            await self._problem.send(Opened(self.ref, anew=True))
+            if not self._awaited:
+                self._awaited = True
+                await self._problem.send(Opened(self.ref, anew=True))
         else:
             self._owes_init = False
             self._say(StateInit(settings=self._settings))
@@ -184,7 +188,7 @@ class Panel(Actor[PanelMessage]):
                 self._problem.urgent(Left(self.ref))
             self._unwatch()
             self._unwatch = self.monitor(problem)
-        self._shown, self._problem = id, problem
+        self._shown, self._problem, self._awaited = id, problem, True
         await self.stage.registry.get(SHELF).send(Looks(self.ref, id))
         await problem.send(Opened(self.ref, anew))
         return True
@@ -197,7 +201,10 @@ class Panel(Actor[PanelMessage]):
             return None
 
     def _show(self, shown: Shown) -> None:
-        if not self._greeted or self._settings is None or shown.problem.id != self._shown:
+        if shown.problem.id != self._shown:
+            return
+        self._awaited = False
+        if not self._greeted or self._settings is None:
             return
         if not shown.anew:
             self._say(StateUpdate(shown.problem))

@@ -32,6 +32,20 @@ async def test_a_page_that_asks_at_once_is_never_told_settings_that_are_not_so(d
         assert all(init["settings"]["jobs"] == 3 and init["problem"]["id"] == A for init in inits)
 
 
+async def test_a_page_that_has_just_loaded_is_shown_its_problem_once(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A)
+        court.folders.gates["find"] = trio.Event()
+        page = await court.page(greets=False)
+        await court.settled()  # the problem is being opened
+        await page.say("ui/requestInit")
+        await court.settled()
+        court.folders.gates["find"].set()
+        assert (await page.heard("state/init"))["problem"]["id"] == A
+        await court.settled()
+        assert len(page.all("state/init")) == 1
+
+
 async def test_a_page_that_has_not_asked_is_told_of_no_problem_by_itself(directory: StateDirectory) -> None:
     async with judging(directory) as court:
         page = await court.page(greets=False)
