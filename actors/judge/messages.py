@@ -336,7 +336,9 @@ PanelMessage = Said | Welcome | Follow | Shown | BackendMessage
 
 
 def tell(panel: ActorRef[Any], message: object) -> None:
-    """Tell a panel; one whose page takes nothing is let go."""
+    """Tell a panel; one whose page takes nothing is let go, and one that has just gone need not hear it."""
+    if not panel.alive:
+        return
     try:
         panel.hand(message)
     except MailboxFull:

@@ -211,6 +211,22 @@ async def test_the_last_panel_that_leaves_cancels_what_it_has_asked_for(director
         assert "interrupted" not in init
 
 
+async def test_who_asks_for_a_run_and_has_gone_before_it_begins_is_told_nothing(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A)
+        page = await court.page()
+        court.folders.gates["find"] = trio.Event()
+        await page.say("ui/runAll")
+        await court.settled()
+        page.leave()
+        await page.over.wait()
+        before = court.house.stage.dead_count
+        court.folders.gates["find"].set()
+        await court.settled()
+        assert not court.machine.running
+        assert court.house.stage.dead_count == before
+
+
 async def test_a_run_goes_on_while_another_panel_looks(directory: StateDirectory) -> None:
     async with judging(directory) as court:
         await court.take_in(A)
