@@ -313,7 +313,7 @@ def test_a_folder_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
         file.unlink()
     (folder / "tests").rmdir()
     (folder / "tests").touch()
-    with pytest.raises(Trouble, match="cannot be read: .* is a file or a link, and not a folder"):
+    with pytest.raises(Trouble, match=r"cannot be read: .* is a file or a link, and not a folder"):
         shown(folder, io.StringIO(), io.StringIO())
 
 
