@@ -79,6 +79,8 @@ class Scene:
         self._budget.end()
         self._root = Container(Other(ROOT, "spawn", ROOT), self._budget, ROOT)
         self._components: dict[str, Component] = {}
+        self._strays: dict[Hero, list[bytes]] = {}
+        """Retained messages about a component that was not there, by hero; in the replay they come before it."""
         self._unknown: dict[Hero, list[bytes]] = {}
         """Retained messages that name no component, by hero."""
         self._complaints: dict[tuple[str, str], Screen] = {}
@@ -114,11 +116,13 @@ class Scene:
         """A hero's clearAll, and what to relay in its place: all goes except what is owned by one of these others (and
         what stands inside something that goes)."""
         standing = [one for one in self._root.subtree() if one is not self._root]
-        if not any(one.hero in others for one in standing) and self._unknown.keys().isdisjoint(others):
+        retained = (self._strays, self._unknown)
+        if all(one.hero not in others for one in standing) and all(kept.keys().isdisjoint(others) for kept in retained):
             self.empty()
             return [message]
-        for hero in self._unknown.keys() - set(others):
-            self._budget.left += cost_of(self._unknown.pop(hero))
+        for kept in retained:
+            for hero in kept.keys() - set(others):
+                self._budget.left += cost_of(kept.pop(hero))
         removals: list[Drawn] = []
         for one in standing:
             if one.hero not in others and one.target in self._components:
@@ -252,14 +256,16 @@ class Scene:
             case "update", {"action": "changeParent", "options": {"parent": str(parent), **options}}:
                 before = options.get("insertBefore")
                 return self._move(message, parent, before if isinstance(before, str) else None)
-        if component is None:
-            return keep(self._unknown.setdefault(hero, []), message, self._budget)
-        return keep(component.unknown, message, self._budget)
+        if component is not None:
+            return keep(component.unknown, message, self._budget)
+        return keep((self._strays if message.target else self._unknown).setdefault(hero, []), message, self._budget)
 
     # --- what it is now ---------------------------------------------------------------------------------------------
 
     def replay(self) -> Iterator[bytes]:
         """The board as canonical messages, for somebody whose board is empty. Nothing may be folded meanwhile."""
+        for messages in self._strays.values():
+            yield from messages
         for component in self._root.subtree():
             if component is not self._root:
                 yield from component.frames()
@@ -287,7 +293,8 @@ class Scene:
             memory_limit=self._limits.memory,
             strokes=sum(one.strokes for one in canvases),
             forgotten=sum(one.forgotten for one in canvases),
-            unknown=sum(len(one.unknown) for one in components) + sum(map(len, self._unknown.values())),
+            unknown=sum(len(one.unknown) for one in components)
+            + sum(len(messages) for kept in (self._strays, self._unknown) for messages in kept.values()),
         )
 
 

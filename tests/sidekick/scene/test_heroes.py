@@ -105,6 +105,17 @@ def test_a_message_about_no_component_is_replayed_last_and_cleared_with_its_hero
     assert shown(scene) == []
 
 
+def test_a_message_about_what_is_not_there_stays_before_it_and_is_cleared_with_its_hero() -> None:
+    scene = Scene()
+    told(scene, message("label", "whisper", "label-1"), spawn("label-1"), hero="ann")
+    assert [one["type"] for one in shown(scene)] == ["whisper", "spawn"]
+    assert scene.statistics().unknown == 1
+    assert cleared(scene, "bob") == ["everything"]
+    told(scene, message("label", "whisper", "label-1"), hero="bob")
+    assert cleared(scene, "bob") == []
+    assert [one["type"] for one in shown(scene)] == ["whisper"]
+
+
 @pytest.mark.parametrize("target", ["label-1", None])
 def test_of_too_many_messages_that_nobody_understands_the_last_are_retained(target: str | None) -> None:
     scene = Scene(Limits(unknown=3))
