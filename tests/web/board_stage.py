@@ -94,23 +94,15 @@ class BoardStage(Stage):
         return _answer_with(self.rendered.get(source, f"<p>{escape(source)}</p>").encode(), "text/html")
 
     async def _converse(self, stream: Replay) -> None:
-        async with trio.open_nursery() as nursery:
-            request = await trio_websocket.wrap_server_stream(nursery, stream)
-            socket = await request.accept()
-            self._sockets[socket] = stream
-            try:
-                while True:
-                    message = json.loads(await socket.get_message())
-                    with self._news:
-                        self._heard.append(message)
-                        self._news.notify_all()
-                    if message["component"] == "system" and message["payload"]["status"] == "online":
-                        self.greeted += 1
-                        await self._say(socket, [json.dumps(each) for each in self.script])
-            except trio_websocket.ConnectionClosed:
-                pass
-            finally:
-                del self._sockets[socket]
+        async with self._guest(stream) as socket:
+            while True:
+                message = json.loads(await socket.get_message())
+                with self._news:
+                    self._heard.append(message)
+                    self._news.notify_all()
+                if message["component"] == "system" and message["payload"]["status"] == "online":
+                    self.greeted += 1
+                    await self._say(socket, [json.dumps(each) for each in self.script])
 
 
 async def _receive(stream: trio.SocketStream, enough: Callable[[bytes], bool]) -> bytes:

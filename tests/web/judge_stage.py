@@ -12,7 +12,6 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, Protocol
 
 import trio
-import trio_websocket
 from msgspec.structs import replace
 from playwright.sync_api import Browser, ConsoleMessage, Page
 
@@ -178,22 +177,14 @@ class JudgeStage(Stage):
             return
 
     async def _converse(self, stream: Replay) -> None:
-        async with trio.open_nursery() as nursery:
-            request = await trio_websocket.wrap_server_stream(nursery, stream)
-            socket = await request.accept()
-            self._sockets[socket] = stream
-            try:
-                while True:
-                    text = await socket.get_message()
-                    for answer in self._hear(text):
-                        await socket.send_message(write(answer).decode())
-                    with self._news:
-                        self._opened += json.loads(text)["type"] == "ui/requestInit"
-                        self._news.notify_all()
-            except trio_websocket.ConnectionClosed:
-                pass
-            finally:
-                del self._sockets[socket]
+        async with self._guest(stream) as socket:
+            while True:
+                text = await socket.get_message()
+                for answer in self._hear(text):
+                    await socket.send_message(write(answer).decode())
+                with self._news:
+                    self._opened += json.loads(text)["type"] == "ui/requestInit"
+                    self._news.notify_all()
 
     def _hear(self, text: str | bytes) -> list[BackendMessage]:
         with self._news:

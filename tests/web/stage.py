@@ -70,6 +70,7 @@ class Stage:
         self.refusing = False
         self.greeted = 0
         self._sockets: dict[trio_websocket.WebSocketConnection, Replay] = {}
+        self._somebody = trio.Event()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=trio.run, args=(self._serve,))
 
@@ -103,6 +104,8 @@ class Stage:
         trio.from_thread.run(action, *args, trio_token=self._token)
 
     async def _send(self, text: str) -> None:
+        with trio.fail_after(10):
+            await self._somebody.wait()  # a page may have loaded before its socket is here
         for socket in list(self._sockets):
             await socket.send_message(text)
 
@@ -143,20 +146,27 @@ class Stage:
             except trio.BrokenResourceError:
                 return
 
-    async def _converse(self, stream: Replay) -> None:
+    @asynccontextmanager
+    async def _guest(self, stream: Replay) -> AsyncIterator[trio_websocket.WebSocketConnection]:
+        """A page's socket, until it closes or the block ends."""
         async with trio.open_nursery() as nursery:
             request = await trio_websocket.wrap_server_stream(nursery, stream)
             socket = await request.accept()
             self._sockets[socket] = stream
+            self._somebody.set()
             try:
-                if self.hello is not None:
-                    self.greeted += 1
-                    await socket.send_message(msgspec.json.encode(self.hello).decode())
-                await socket.get_message()
+                yield socket
             except trio_websocket.ConnectionClosed:
                 pass
             finally:
                 del self._sockets[socket]
+
+    async def _converse(self, stream: Replay) -> None:
+        async with self._guest(stream) as socket:
+            if self.hello is not None:
+                self.greeted += 1
+                await socket.send_message(msgspec.json.encode(self.hello).decode())
+            await socket.get_message()
 
 
 def page(target: str) -> bytes:

@@ -24,6 +24,7 @@ class NaiveBoard:
         self.children: dict[str, list[Any]] = {"root": []}
         self.kinds: dict[str, str] = {}
         self.states: dict[str, Any] = {}
+        self.strays: list[Any] = []
         self.unknown: list[Any] = []
 
     def show(self, *frames: bytes) -> "NaiveBoard":
@@ -34,6 +35,7 @@ class NaiveBoard:
     def picture(self) -> Any:
         """All that can be seen, as something that can be compared."""
         return {
+            "strays": self.strays,
             "unknown": self.unknown,
             "tree": self.children,
             "components": {name: (kind, self.seen(name)) for name, kind in self.kinds.items()},
@@ -68,7 +70,7 @@ class NaiveBoard:
             case "update" if payload.get("action") == "changeParent":
                 self.move(name, payload["options"])
             case _ if name not in self.kinds:
-                self.unknown.append(message)
+                (self.strays if name else self.unknown).append(message)
             case "update":
                 self.update(message, payload)
             case _:
