@@ -12,7 +12,7 @@ import msgspec
 from codec.sidekick import events, fast, flat
 from codec.sidekick.canonical import too_long, understand, unsound
 from codec.sidekick.dialect import KEYS, Dialect, is_released_e, release
-from codec.sidekick.messages import Announce, Bad, Said, Update
+from codec.sidekick.messages import Announce, Bad, Event, Said, Update
 from codec.sidekick.old_hero import OldHero, Unreadable
 from codec.sidekick.repair import repaired
 from codec.sidekick.shapes import VIZ_ACTIONS, VizChange
@@ -39,6 +39,8 @@ class Ear:
         self._is_modern = dialect in MODERN
         self._hero = OldHero(None if dialect is Dialect.C else (0, 0, 0))
         self._decode = (fast.MODERN if self._is_modern else fast.OF_C).decode
+        self._sends_events = False
+        """It is a modern UI: then we expect more of them, and no updates."""
 
     def hear(self, data: bytes) -> Said | list[Said]:
         if len(data) > MOST_VALUES and is_too_much(data):
@@ -46,8 +48,10 @@ class Ear:
         try:
             message = self._decode(data)
             payload = message.payload
-            action = payload.action
             if data.isascii() or data.decode():
+                if self._sends_events:
+                    return Event(message.component, message.src, payload, data)
+                action = payload.action
                 if type(payload) is VizChange and (action not in VIZ_ACTIONS or unsound(payload)):
                     return self._hear_closely(data)
                 if self._is_modern:
@@ -95,6 +99,8 @@ class Ear:
                     self.dialect = Dialect.E
             case Bad():
                 pass
+            case Event() if self._is_modern:
+                self._sends_events, self._decode = True, fast.OF_A_UI.decode
             case _ if self.dialect is Dialect.D and _is_in_words_of_e(message):
                 self.dialect = Dialect.E
 
@@ -149,8 +155,9 @@ class Ear:
 
 
 def _is_in_words_of_e(message: Message) -> bool:
+    """Only a hero says what differs."""
     payload = message.get("payload")
-    if not isinstance(payload, dict):
+    if not isinstance(payload, dict) or message["type"] not in ("spawn", "update"):
         return False
     words = BY_E.get((message["component"], payload.get("action") if message["type"] == "update" else None))
     return words is not None and (words.action is not None or not words.fields.keys().isdisjoint(payload))

@@ -1,8 +1,8 @@
-"""The updates that make up nearly all traffic, decoded in one pass.
+"""The updates that make up nearly all traffic, and the events that answer them, decoded in one pass.
 
-One decoder for each envelope, for exactly the updates that are canonical as they are: it refuses all else, and then the
-message takes the long way, where it is put right, relayed as unknown, or refused in words. So whatever the fast way
-takes, the long way would have taken too, and the same.
+One decoder for each envelope, for exactly what is canonical as it is: it refuses all else, and then the message takes
+the long way, where it is put right, relayed as unknown, or refused in words. So whatever the fast way takes, the long
+way would have taken too, and the same.
 """
 
 from functools import reduce
@@ -12,16 +12,16 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from codec.sidekick.shapes import ACTIONS, Action, ClearCanvas, VizChange
+from codec.sidekick.shapes import ACTIONS, EVENTS, Action, ClearCanvas, VizChange
 from codec.sidekick.weight import LONGEST_NAME
 
 Id = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
 
 
-def _message(key: str, component: str, payload: Any) -> Any:
+def _message(key: str, component: str, payload: Any, what: str = "update", about: str = "target") -> Any:
     return msgspec.defstruct(
-        f"{component.capitalize()}Update",
-        [("type", Literal["update"]), ("target", Id), ("payload", payload)],
+        f"{component.capitalize()}{what.capitalize()}",
+        [("type", Literal[what]), (about, Id), ("payload", payload)],  # type: ignore[valid-type]
         tag_field=key,
         tag=component,
         namespace={"component": component},
@@ -45,6 +45,10 @@ OF_C = _decoder(
     },
 )
 """A canvas's clear takes the long way: the old one may carry a colour."""
+
+OF_A_UI: msgspec.json.Decoder[Any] = msgspec.json.Decoder(
+    reduce(or_, [_message("component", name, shape, "event", "src") for name, shape in EVENTS.items()])
+)
 
 HEADS = ((b'{"id": 0, "module": ', b'{"id": 0, "component": '), (b'{"id":0,"module":', b'{"id":0,"component":'))
 """How a C message starts, as Python's json writes it, and what makes it a D message."""

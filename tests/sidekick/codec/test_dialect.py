@@ -51,6 +51,7 @@ def test_a_peer_taken_for_d_turns_out_to_speak_e_by_its_release() -> None:
         (modern("textbox", "spawn", "t", {"value": "v"}), Dialect.E),
         (modern("markdown", "spawn", "m", {"initialSource": "# T"}), Dialect.D),
         (modern("textbox", "spawn", "t", {}), Dialect.D),
+        (modern("textbox", "event", "t", {"event": "submit", "value": "v"}), Dialect.D),
         (modern("label", "spawn", "l", {"text": "a"}), Dialect.D),
         (modern("markdown", "spawn", "m", {"text": 3}), Dialect.D),
     ],

@@ -23,7 +23,7 @@ from codec.sidekick import (
     dialect_of,
     encode,
 )
-from codec.sidekick.shapes import ACTIONS, EVENTS, SPAWNS, VIZ_ACTIONS, CanvasSpawn, GridSpawn
+from codec.sidekick.shapes import ACTIONS, EVENTS, SPAWNS, VIZ_ACTIONS, CanvasSpawn, ClickAt, GridSpawn
 from tests.sidekick.codec.kit import RELEASES, blobs, each, recorded, without_id
 
 pytestmark = pytest.mark.slow
@@ -163,6 +163,26 @@ def test_hear_and_say_are_total_on_json_and_what_is_heard_is_canonical(
                 assert one.sentence
             else:
                 assert Ear(Dialect.D).hear(encode(one)) == one
+
+
+CLICK = encode(Event("grid", "g", ClickAt(x=1, y=2)))
+fields_of_events = st.dictionaries(
+    st.sampled_from(["event", "x", "y", "value"]), st.sampled_from(["click", "submit"]) | scalars, max_size=4
+)
+near_events = st.fixed_dictionaries(
+    {"component": st.sampled_from([*EVENTS, "viz", "chart"]), "type": st.sampled_from(["event", "update", "error"])},
+    optional={"src": scalars | st.text(min_size=1), "payload": fields_of_events | anything, "id": scalars},
+)
+
+
+@thorough
+@given(near_events | near_message)
+def test_who_has_sent_an_event_is_understood_as_before(message: Any) -> None:
+    data = json.dumps(message).encode()
+    ui = Ear(Dialect.D)
+    assert isinstance(ui.hear(CLICK), Event)
+    assert ui.hear(CLICK) == Ear(Dialect.D).hear(CLICK)
+    assert ui.hear(data) == Ear(Dialect.D).hear(data)
 
 
 def mutilated(data: bytes, at: int, byte: int) -> bytes:
