@@ -50,7 +50,7 @@ class Lane(trio.abc.Stream):
     def bore_fruit(self) -> None:
         """A message has come out."""
         self._fruitless = 0
-        self._since = trio.current_time()
+        self._since = self.heard_at
 
     def library_failed(self) -> None:
         self._wire.cut()

@@ -44,6 +44,8 @@ class Wire(trio.abc.HalfCloseableStream):
         """Invariant: not None <=> a task is in `receive_some`."""
         self._waits_directly = False
         """A task is in `receive_directly`."""
+        self._emptied = False
+        """The last read took all there was: it is better to wait than to look for more."""
         self._ended = False
         """The client has sent its last byte."""
         self._closed = False
@@ -104,24 +106,28 @@ class Wire(trio.abc.HalfCloseableStream):
         """
         if self._plain is None or self._replay or self._closed:
             return await self.receive_some(most)
-        await trio.lowlevel.checkpoint_if_cancelled()
         waited = False
+        if not self._emptied:
+            await trio.lowlevel.checkpoint_if_cancelled()
         while True:
-            try:
-                data = os.read(self._plain.fileno(), most)
-                break
-            except BlockingIOError:
+            if self._emptied:
                 self._waits_directly = True
                 try:
                     await trio.lowlevel.wait_readable(self._plain.fileno())
                 finally:
                     self._waits_directly = False
                 waited = True
+            try:
+                data = os.read(self._plain.fileno(), most)
+                break
+            except BlockingIOError:
+                self._emptied = True
             except OSError as error:
                 self._ended = True
                 raise (trio.ClosedResourceError if self._closed else trio.BrokenResourceError) from error
         if not waited:
             await trio.lowlevel.cancel_shielded_checkpoint()
+        self._emptied = len(data) < most
         self._ended = not data
         self.bytes_in += len(data)
         return data

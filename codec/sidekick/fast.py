@@ -21,7 +21,7 @@ Id = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
 def _message(key: str, component: str, payload: Any, what: str = "update", about: str = "target") -> Any:
     return msgspec.defstruct(
         f"{component.capitalize()}{what.capitalize()}",
-        [("type", Literal[what]), (about, Id), ("payload", payload)],  # type: ignore[valid-type]
+        [("type", Literal[what]), (about, Id), ("payload", payload)],
         tag_field=key,
         tag=component,
         namespace={"component": component},
