@@ -27,9 +27,9 @@ TRY_LATER = 1013
 
 class FastLane(Lane):
     def __init__(
-        self, wire: Wire, head: bytes, outbox: Outbox, backlog: Backlog, nursery: trio.Nursery, *, message_bytes: int
+        self, wire: Wire, request: bytes, outbox: Outbox, backlog: Backlog, nursery: trio.Nursery, *, message_bytes: int
     ) -> None:
-        super().__init__(wire, head, most_without_message=2 * message_bytes + READ_BYTES)
+        super().__init__(wire, request, most_without_message=2 * message_bytes + READ_BYTES)
         self._outbox = outbox
         self._backlog = backlog
         self._nursery = nursery

@@ -5,7 +5,7 @@ life, mends three faults of trio-websocket 0.12, and is the place for anything t
 library does.
 
   - A frame that comes in one packet with the upgrade is lost in the library, which feeds it to the parser of the
-    handshake. So the library is given the head, and nothing more until the handshake is done.
+    handshake. So the library is given a request (see library.py), and nothing more until the handshake is done.
   - On a violation of the protocol the library closes the stream without a close frame; here it is sent, so that the
     client learns what it did (1002, 1007).
   - The library counts the characters of a message, not its fragments: empty fragments would pile up for ever. So the
@@ -29,9 +29,9 @@ IDLE_BYTES_PER_SECOND = 256
 
 
 class Lane(trio.abc.Stream):
-    def __init__(self, wire: Wire, head: bytes, *, most_without_message: int) -> None:
+    def __init__(self, wire: Wire, request: bytes, *, most_without_message: int) -> None:
         self._wire = wire
-        self._head = head
+        self._request = request
         self._most = most_without_message
         self._fruitless = 0
         self._since = self.heard_at = trio.current_time()
@@ -56,10 +56,10 @@ class Lane(trio.abc.Stream):
         self._wire.cut()
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        if self._head:
+        if self._request:
             await trio.lowlevel.checkpoint()
-            head, self._head = self._head, b""
-            return head
+            request, self._request = self._request, b""
+            return request
         await self._shaken_hands.wait()
         return await self._for_library(max_bytes)
 

@@ -22,13 +22,14 @@ and sends by an outbox that nobody waits for.
 Read eagerly: a pong waits in the same queue behind the messages that nobody has received.
 """
 
+import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from itertools import count
 from typing import TypeVar
 
 import trio
-from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_server_stream
+from trio_websocket import ConnectionClosed
 
 from actors.kernel import PeerGone
 from transports.backlog import Backlog
@@ -36,6 +37,7 @@ from transports.contain import Contain
 from transports.fast_lane import FastLane
 from transports.head import Head
 from transports.lane import READ_BYTES, Lane
+from transports.library import Connection, request_with
 from transports.limits import WebSocketLimits
 from transports.load import Load
 from transports.outbox import Outbox
@@ -58,7 +60,7 @@ class Closed(PeerGone):
 class WebSocket:
     """An accepted connection. Any task may send; one at a time receives."""
 
-    def __init__(self, connection: WebSocketConnection, lane: Lane, wire: Wire, limits: WebSocketLimits) -> None:
+    def __init__(self, connection: Connection, lane: Lane, wire: Wire, limits: WebSocketLimits) -> None:
         self._connection = connection
         self._lane = lane
         self._wire = wire
@@ -100,9 +102,8 @@ class WebSocket:
                 self._wire.cut()
 
     def forget(self) -> None:
-        """After the end, let go of half a message: trio-websocket 0.12 is held by the tracebacks of its own end, until
-        they are collected, and that may be after many more have come with 32 MiB each."""
-        self._connection._message_parts.clear()
+        """After the end, let go of half a message."""
+        self._connection.forget()
 
     async def keep_alive(self, nursery: trio.Nursery) -> None:
         """Ask for a sign of life now and then. Anything the client sends is one.
@@ -141,7 +142,7 @@ class FastSocket(WebSocket):
     """One for very many small messages. `receive` is not for it, and `send` is for what need not be fast."""
 
     def __init__(
-        self, connection: WebSocketConnection, lane: FastLane, wire: Wire, limits: WebSocketLimits, outbox: Outbox
+        self, connection: Connection, lane: FastLane, wire: Wire, limits: WebSocketLimits, outbox: Outbox
     ) -> None:
         super().__init__(connection, lane, wire, limits)
         self._fast_lane = lane
@@ -243,30 +244,25 @@ class WebSockets:
             nursery.cancel_scope.cancel()
 
     async def shake_hands(self, head: Head, wire: Wire, nursery: trio.Nursery, subprotocol: str | None) -> WebSocket:
-        lane = Lane(wire, head.raw, most_without_message=2 * self._limits.message_bytes + READ_BYTES)
+        lane = Lane(wire, _request(head, subprotocol), most_without_message=2 * self._limits.message_bytes + READ_BYTES)
         connection = await self._connect(lane, wire, nursery, subprotocol)
         return await self._opened(WebSocket(connection, lane, wire, self._limits), nursery)
 
     async def shake_hands_fast(self, head: Head, wire: Wire, nursery: trio.Nursery) -> FastSocket:
         outbox = Outbox(wire, self._limits.outbox_bytes, self._load)
-        lane = FastLane(wire, head.raw, outbox, self._backlog, nursery, message_bytes=self._limits.message_bytes)
+        request = _request(head, None)
+        lane = FastLane(wire, request, outbox, self._backlog, nursery, message_bytes=self._limits.message_bytes)
         connection = await self._connect(lane, wire, nursery, None)
         nursery.start_soon(outbox.run)
         return await self._opened(FastSocket(connection, lane, wire, self._limits, outbox), nursery)
 
-    async def _connect(
-        self, lane: Lane, wire: Wire, nursery: trio.Nursery, subprotocol: str | None
-    ) -> WebSocketConnection:
+    async def _connect(self, lane: Lane, wire: Wire, nursery: trio.Nursery, subprotocol: str | None) -> Connection:
         library: trio.Nursery = await nursery.start(self._library, lane)
+        connection = Connection(lane, message_bytes=self._limits.message_bytes, read_bytes=READ_BYTES)
         try:
             with trio.fail_after(self._handshake_seconds):
-                request = await wrap_server_stream(
-                    library,
-                    lane,
-                    max_message_size=self._limits.message_bytes,
-                    receive_buffer_size=READ_BYTES,
-                )
-                connection = await request.accept(subprotocol=subprotocol)
+                request = await connection.requested(library)
+                await request.accept(subprotocol=subprotocol)
         except (trio.TooSlowError, ConnectionClosed, *GONE):
             wire.cut()
             raise Closed(VANISHED, "the connection broke during the handshake") from None
@@ -295,10 +291,7 @@ class WebSockets:
                 await upgrade.reject(*UNANSWERED[code])
 
     async def _library(self, lane: Lane, *, task_status: trio.TaskStatus[trio.Nursery]) -> None:
-        """Where trio-websocket's reader lives: apart, so that its failure is no more than a closed connection.
-
-        It does fail: a ping after our close frame makes trio-websocket 0.12 answer in a state in which wsproto raises.
-        """
+        """Where trio-websocket's reader lives: apart, so that its failure is no more than a closed connection."""
         try:
             async with trio.open_nursery() as nursery:
                 task_status.started(nursery)
@@ -324,9 +317,25 @@ def check_upgrade(head: Head) -> None:
     if head.values("content-length") not in ([], ["0"]) or head.values("transfer-encoding"):
         raise Refusal(400, "A request for a WebSocket has no body.")
     if head.values("sec-websocket-version") != ["13"]:
-        raise Refusal(426, "This server speaks version 13 of WebSocket.", headers=(("sec-websocket-version", "13"),))
-    if len(head.values("sec-websocket-key")) != 1:
-        raise Refusal(400, "A WebSocket needs one Sec-WebSocket-Key header.")
+        raise Refusal(
+            426,
+            "This server speaks version 13 of WebSocket; ask for it with 'Sec-WebSocket-Version: 13'.",
+            headers=(("sec-websocket-version", "13"), ("upgrade", "websocket"), ("connection", "upgrade")),
+        )
+    match head.values("sec-websocket-key"):
+        case [key] if _KEY.fullmatch(key):
+            return
+        case [_]:
+            raise Refusal(400, "The Sec-WebSocket-Key is malformed; it must be 16 random bytes in Base64.")
+        case _:
+            raise Refusal(400, "A WebSocket needs one Sec-WebSocket-Key header.")
+
+
+_KEY = re.compile(r"[A-Za-z0-9+/]{22}==")
+
+
+def _request(head: Head, subprotocol: str | None) -> bytes:
+    return request_with(head.values("sec-websocket-key")[0], subprotocol)
 
 
 def _size(message: str | bytes) -> int:

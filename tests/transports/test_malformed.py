@@ -57,6 +57,7 @@ def closed_with(code: int) -> bytes:
 
 CHUNKED = ("POST /whole HTTP/1.1", "Transfer-Encoding: chunked")
 SMALL = 1024 * 1024
+KEY = b"dGhlIHNhbXBsZSBub25jZQ=="
 
 IMPATIENT = DoorLimits(websocket=WebSocketLimits(close_seconds=0.1))
 
@@ -128,6 +129,9 @@ TABLE = [
     Malformed("an upgrade by POST", lambda house: house.upgrade().replace(b"GET", b"POST", 1), b" 400 "),
     Malformed("an upgrade in HTTP/1.0", lambda house: house.upgrade().replace(b"HTTP/1.1", b"HTTP/1.0"), b" 400 "),
     Malformed("an upgrade without a key", lambda house: house.upgrade().replace(b"Key", b"Cay"), b" 400 "),
+    Malformed("an upgrade with an empty key", lambda house: house.upgrade().replace(KEY, b""), b" 400 "),
+    Malformed("an upgrade with a key of 5 bytes", lambda house: house.upgrade().replace(KEY, b"aGVsbG8="), b" 400 "),
+    Malformed("an upgrade with a key that is none", lambda house: house.upgrade().replace(KEY, b"\xe9" * 24), b" 400 "),
     Malformed(
         "an upgrade to version 8", lambda house: house.upgrade().replace(b"Version: 13", b"Version: 8"), b" 426 "
     ),

@@ -49,6 +49,27 @@ async def test_a_subprotocol_is_chosen_among_those_proposed() -> None:
         assert b"sec-websocket-protocol: second" in (await read_until(stream, b"\r\n\r\n")).lower()
 
 
+@pytest.mark.parametrize(
+    ("line", "instead"),
+    [
+        ("Connection: Upgrade", "Connection: Upgrade\r\nConnection: keep-alive"),
+        ("Connection: Upgrade", "Connection: , keep-alive ,uPGRADE, \xe9"),
+        ("Upgrade: websocket", "Upgrade: WebSocket, other"),
+        ("Upgrade: websocket", "Upgrade: websocket\r\nUpgrade: other"),
+        ("Upgrade: websocket", 'Upgrade: websocket\r\nSec-WebSocket-Extensions: \xe9; ,="'),
+        ("Upgrade: websocket", "Upgrade: websocket\r\nSec-WebSocket-Protocol: \xe9"),
+        ("Upgrade: websocket", "Upgrade: websocket\r\nSec-WebSocket-Extensions: permessage-deflate"),
+    ],
+)
+async def test_a_request_is_read_once_and_as_http_means_it(line: str, instead: str) -> None:
+    """trio-websocket alone knows the last of two headers only, and fails at a letter that is not ASCII."""
+    async with open_house() as house, await house.connect() as stream:
+        await stream.send_all(house.upgrade().replace(line.encode(), instead.encode("latin-1")) + frame(TEXT, b"hi"))
+        answer = await read_until(stream, b"\x02hi")
+        assert b"s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" in answer  # what RFC 6455 computes of this key
+        assert b"extensions" not in answer.lower()
+
+
 async def test_choosing_a_subprotocol_nobody_proposed_is_the_handlers_mistake() -> None:
     async with open_house() as house:
         assert (await house.exchange(house.upgrade("/chosen"))).startswith(b"HTTP/1.1 500 ")
@@ -152,19 +173,40 @@ async def test_a_handler_that_raises_closes_its_own_connection_with_1011() -> No
         assert "a handler's mistake" in house.log.contained()[0]
 
 
-async def test_a_fault_of_the_library_is_contained() -> None:
-    """A ping after our close frame: trio-websocket answers it in a state in which wsproto raises."""
-    limits = DoorLimits(websocket=WebSocketLimits(close_seconds=0.1))
-    async with open_house(limits=limits) as house, await house.connect() as stream:
+async def test_a_fault_of_the_library_is_contained(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(self: object, event: object) -> None:
+        raise ValueError("a fault")
+
+    monkeypatch.setattr("trio_websocket.WebSocketConnection._handle_ping_event", fail)
+    async with open_house() as house:
+        await house.exchange(house.upgrade() + frame(PING))
+        await house.all_gone()
+        assert "a fault" in house.log.contained()[0]
+        assert [each.code for each in house.events.closed] == [1006]
+
+
+async def test_pings_and_messages_that_cross_our_goodbye_do_no_harm() -> None:
+    """trio-websocket alone answers the ping in a state in which wsproto raises, and the client reads a reset."""
+    async with open_house() as house, await house.connect() as stream:
         await stream.send_all(house.upgrade() + frame(TEXT, b"hi"))
         await read_until(stream, b"\x02hi")
         house.nursery.start_soon(house.door._websockets.wind_up)
         await read_until(stream, b"the server is stopping")
-        await stream.send_all(frame(PING, b"late"))
-        await read_all(stream)
+        await stream.send_all(frame(PING, b"late") + frame(TEXT, b"late") + frame(CLOSE, b"\x03\xe9"))
+        assert await stream.receive_some() == b""
         await house.all_gone()
-        assert "LocalProtocolError" in house.log.contained()[0]
+        assert house.log.contained() == []
         assert [each.code for each in house.events.closed] == [1001]
+
+
+async def test_what_comes_in_one_packet_with_too_long_a_message_does_no_harm() -> None:
+    limits = DoorLimits(websocket=WebSocketLimits(message_bytes=1000))
+    async with open_house(limits=limits) as house:
+        too_long = frame(BINARY, b"x" * 1001)
+        answer = await house.exchange(house.upgrade() + too_long + frame(PING) + too_long + frame(PING))
+        assert close_code(answer) == 1009
+        await house.all_gone()
+        assert house.log.contained() == []
 
 
 async def test_a_violation_of_the_protocol_is_told_to_the_client_and_to_the_handler() -> None:
