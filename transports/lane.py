@@ -39,6 +39,7 @@ class Lane(trio.abc.Stream):
         """Somebody is waiting for the client's next bytes."""
         self._said_goodbye = False
         self._ending = trio.Lock()
+        self._sending = trio.Lock()
         self._connection: WebSocketConnection | None = None
         self._shaken_hands = trio.Event()
 
@@ -84,7 +85,8 @@ class Lane(trio.abc.Stream):
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         if data[0] == CLOSE_FRAME:
             self._said_goodbye = True
-        await self._wire.send_all(data)
+        async with self._sending:  # the library takes turns, but a goodbye of ours comes when it must
+            await self._wire.send_all(data)
 
     async def wait_send_all_might_not_block(self) -> None:
         await self._wire.wait_send_all_might_not_block()
@@ -100,5 +102,5 @@ class Lane(trio.abc.Stream):
         if self._said_goodbye:
             return
         payload = struct.pack("!H", code) + reason.encode("ascii", "replace")[:120]
-        with suppress(*GONE, trio.BusyResourceError):
+        with suppress(*GONE):
             await self.send_all(bytes([CLOSE_FRAME, len(payload)]) + payload)

@@ -6,6 +6,9 @@
   - After our close frame only the client's is of interest. It would answer a ping that comes then, and refuse a second
     long message, both in a state in which wsproto raises: an ordinary client, whose ping crosses our goodbye, would
     be cut off before it has read why.
+  - It measures a text in characters, and so takes up to four times what a message may be long. Here bytes are counted.
+  - It answers a client's close frame in a task of its own, and who closes meanwhile would end the stream under it. So
+    a close waits for that answer.
 
 These are names of trio-websocket 0.12's inside. The tests of this folder fail when one moves.
 """
@@ -53,6 +56,11 @@ class Connection(WebSocketConnection):
         collected, and that may be after many more have come with 32 MiB each."""
         self._message_parts.clear()
 
+    async def _aclose(self, code: int, reason: str | None) -> None:
+        if self._wsproto.state in (ConnectionState.REMOTE_CLOSING, ConnectionState.CLOSED):
+            await self._close_handshake.wait()
+        await super()._aclose(code, reason)
+
     @property
     def _is_open(self) -> bool:
         return self._wsproto.state is ConnectionState.OPEN
@@ -62,5 +70,9 @@ class Connection(WebSocketConnection):
             await super()._handle_ping_event(event)
 
     async def _handle_message_event(self, event: BytesMessage | TextMessage) -> None:
-        if self._is_open:
-            await super()._handle_message_event(event)
+        if not self._is_open:
+            return
+        text = event.data
+        if isinstance(text, str) and not text.isascii():
+            self._message_size += len(text.encode()) - len(text)
+        await super()._handle_message_event(event)

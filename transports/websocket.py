@@ -12,7 +12,7 @@ Rules
   - However a connection ends, whoever receives or sends is told by `Closed(code, reason)`, and messages that came
     before a clean close are received first.
   - A handler that raises ends its own connection, with code 1011. So does a fault of the library, with 1006.
-  - One message is at most `message_bytes` long, in bytes (trio-websocket 0.12 counts characters). Above it: 1009.
+  - One message is at most `message_bytes` long, in bytes. Above it: 1009.
   - A client that does not read is cut off by the wire's deadline; one that vanishes without a word, by the ping.
   - A cancelled `send` may have left half a frame on the wire, and therefore ends the connection.
 
@@ -44,7 +44,7 @@ from transports.outbox import Outbox
 from transports.refusal import Refusal
 from transports.wire import GONE, Wire
 
-GOING_AWAY, VANISHED, TOO_BIG, SERVER_FAULT = 1001, 1006, 1009, 1011
+GOING_AWAY, VANISHED, SERVER_FAULT = 1001, 1006, 1011
 PING_PAYLOADS = 4
 
 
@@ -79,9 +79,6 @@ class WebSocket:
         except ConnectionClosed:
             raise self._closed() from None
         self._lane.bore_fruit()
-        if len(message) * 4 > self._limits.message_bytes and _size(message) > self._limits.message_bytes:
-            await self.close(TOO_BIG, f"a message may be {self._limits.message_bytes} bytes long")
-            raise self._closed()
         return message
 
     async def send(self, message: str | bytes) -> None:
@@ -336,7 +333,3 @@ _KEY = re.compile(r"[A-Za-z0-9+/]{22}==")
 
 def _request(head: Head, subprotocol: str | None) -> bytes:
     return request_with(head.values("sec-websocket-key")[0], subprotocol)
-
-
-def _size(message: str | bytes) -> int:
-    return len(message) if isinstance(message, bytes) or message.isascii() else len(message.encode())

@@ -111,8 +111,22 @@ async def test_a_message_may_come_in_fragments() -> None:
 
 @pytest.mark.parametrize(
     ("message", "code"),
-    [(b"x" * 1000, None), (b"x" * 1001, 1009), ("x" * 1000, None), ("€" * 333, None), ("€" * 334, 1009)],
-    ids=["1000 bytes", "1001 bytes", "1000 letters", "999 bytes in 333 letters", "1002 bytes in 334 letters"],
+    [
+        (b"x" * 1000, None),
+        (b"x" * 1001, 1009),
+        ("x" * 1000, None),
+        ("€" * 333, None),
+        ("€" * 334, 1009),
+        ("€" * 40_000, 1009),
+    ],
+    ids=[
+        "1000 bytes",
+        "1001 bytes",
+        "1000 letters",
+        "999 bytes in 333 letters",
+        "1002 bytes in 334 letters",
+        "120,000 bytes",
+    ],
 )
 async def test_the_limit_of_a_message_is_in_bytes(message: str | bytes, code: int | None) -> None:
     async with open_house(limits=DoorLimits(websocket=WebSocketLimits(message_bytes=1000))) as house:
@@ -197,6 +211,18 @@ async def test_pings_and_messages_that_cross_our_goodbye_do_no_harm() -> None:
         await house.all_gone()
         assert house.log.contained() == []
         assert [each.code for each in house.events.closed] == [1001]
+
+
+@pytest.mark.parametrize(
+    ("word", "code"), [(frame(CLOSE, b"\x0f\xa0bye"), 4000), (frame(TEXT, b"\xff"), 1007), (frame(3), 1002)]
+)
+async def test_a_client_is_told_its_end_although_much_was_being_sent(word: bytes, code: int) -> None:
+    async with open_house() as house:
+        for _ in range(5):
+            answer = await house.exchange(house.upgrade("/flood") + word)
+            assert answer.rpartition(b"xxx")[2][2:4] == struct.pack("!H", code)
+        await house.all_gone()
+        assert [each.code for each in house.events.closed] == [code] * 5
 
 
 async def test_what_comes_in_one_packet_with_too_long_a_message_does_no_harm() -> None:
