@@ -229,10 +229,12 @@ async def test_what_comes_in_one_packet_with_too_long_a_message_does_no_harm() -
     limits = DoorLimits(websocket=WebSocketLimits(message_bytes=1000))
     async with open_house(limits=limits) as house:
         too_long = frame(BINARY, b"x" * 1001)
-        answer = await house.exchange(house.upgrade() + too_long + frame(PING) + too_long + frame(PING))
+        more = frame(PING) + too_long + frame(TEXT, b"\xff")
+        answer = await house.exchange(house.upgrade() + too_long + more)
         assert close_code(answer) == 1009
         await house.all_gone()
         assert house.log.contained() == []
+        assert [each.code for each in house.events.closed] == [1009]
 
 
 async def test_a_violation_of_the_protocol_is_told_to_the_client_and_to_the_handler() -> None:
