@@ -1,4 +1,4 @@
-"""trio-websocket's connection, with what it must not be asked and what it must not do.
+"""trio-websocket's connection, at either end, with what it must not be asked and what it must not do.
 
   - It reads the request a second time, and worse than the door: of two Connection headers it knows the last only, of a
     list in Upgrade nothing, and a letter that is not ASCII, in a header that is of no interest here, ends it with a
@@ -14,11 +14,15 @@
 These are names of trio-websocket 0.12's inside. The tests of this folder fail when one moves.
 """
 
+from collections.abc import Callable
+
+import h11
 import trio
-from trio_websocket import WebSocketConnection, WebSocketRequest
+from trio_websocket import HandshakeError, WebSocketConnection, WebSocketRequest
 from wsproto import ConnectionType, WSConnection
 from wsproto.connection import ConnectionState
-from wsproto.events import BytesMessage, Ping, TextMessage
+from wsproto.events import AcceptConnection, BytesMessage, Ping, TextMessage
+from wsproto.utilities import ProtocolError
 
 TOO_BIG = 1009
 
@@ -38,26 +42,8 @@ def request_with(key: str, subprotocol: str | None) -> bytes:
     return "\r\n".join([*lines, "", ""]).encode()
 
 
-class Connection(WebSocketConnection):
-    """The server's end."""
-
-    def __init__(self, stream: trio.abc.Stream, *, message_bytes: int, read_bytes: int) -> None:
-        super().__init__(
-            stream,
-            WSConnection(ConnectionType.SERVER),
-            max_message_size=message_bytes,
-            receive_buffer_size=read_bytes,
-        )
-
-    async def requested(self, nursery: trio.Nursery) -> WebSocketRequest:
-        """Read from now on, in this nursery, and give the request."""
-        nursery.start_soon(self._reader_task)
-        return await self._get_request()
-
-    def forget(self) -> None:
-        """After the end, let go of half a message: the library is held by the tracebacks of its own end, until they are
-        collected, and that may be after many more have come with 32 MiB each."""
-        self._message_parts.clear()
+class Mended(WebSocketConnection):
+    """Either end."""
 
     async def _aclose(self, code: int, reason: str | None) -> None:
         if self._close_reason is not None and not self._is_open:
@@ -87,3 +73,60 @@ class Connection(WebSocketConnection):
         await super()._handle_message_event(event)
         if self._close_reason is not None and self._close_reason.code == TOO_BIG:
             self._close_handshake.set()  # it waits for no answer
+
+
+class Connection(Mended):
+    """The server's end."""
+
+    def __init__(self, stream: trio.abc.Stream, *, message_bytes: int, read_bytes: int) -> None:
+        super().__init__(
+            stream,
+            WSConnection(ConnectionType.SERVER),
+            max_message_size=message_bytes,
+            receive_buffer_size=read_bytes,
+        )
+
+    async def requested(self, nursery: trio.Nursery) -> WebSocketRequest:
+        """Read from now on, in this nursery, and give the request."""
+        nursery.start_soon(self._reader_task)
+        return await self._get_request()
+
+    def forget(self) -> None:
+        """After the end, let go of half a message: the library is held by the tracebacks of its own end, until they are
+        collected, and that may be after many more have come with 32 MiB each."""
+        self._message_parts.clear()
+
+
+class Visiting(Mended):
+    """A client's end."""
+
+    def __init__(
+        self, stream: trio.abc.Stream, host: str, resource: str, *, message_bytes: int, read_bytes: int, queued: int
+    ) -> None:
+        super().__init__(
+            stream,
+            WSConnection(ConnectionType.CLIENT),
+            host=host,
+            path=resource,
+            message_queue_size=queued,
+            max_message_size=message_bytes,
+            receive_buffer_size=read_bytes,
+        )
+        self._shaken_hands: Callable[[], object]
+
+    async def run(self, *, task_status: trio.TaskStatus[None]) -> None:
+        """Started once hands have been shaken; closes the stream at the end. If hands are never shaken, it raises
+        `ConnectionRejected`, or `HandshakeError` for what is no WebSocket."""
+        self._shaken_hands = task_status.started
+        try:
+            await self._reader_task()
+        except (ProtocolError, h11.ProtocolError):
+            await self._abort_web_socket()
+        finally:
+            await trio.aclose_forcefully(self._stream)
+        if not self._open_handshake.is_set():
+            raise HandshakeError
+
+    async def _handle_accept_connection_event(self, event: AcceptConnection) -> None:
+        await super()._handle_accept_connection_event(event)
+        self._shaken_hands()

@@ -8,20 +8,14 @@ bounds what it keeps for him.
 """
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from urllib.parse import urlencode, urlsplit
 
-from trio_websocket import (
-    ConnectionClosed,
-    ConnectionRejected,
-    ConnectionTimeout,
-    DisconnectionTimeout,
-    HandshakeError,
-    WebSocketConnection,
-    open_websocket,
-)
+import trio
+from trio_websocket import ConnectionClosed, ConnectionRejected, HandshakeError
 
 from actors.kernel import PeerGone
+from transports.library import Visiting
 from transports.websocket import VANISHED, Closed
 
 CONNECT_SECONDS = 5.0
@@ -39,7 +33,7 @@ class Unreachable(PeerGone):
 class Visit:
     """Any task may send; one at a time receives."""
 
-    def __init__(self, connection: WebSocketConnection) -> None:
+    def __init__(self, connection: Visiting) -> None:
         self._connection = connection
 
     async def receive(self) -> bytes:
@@ -65,28 +59,43 @@ class Visit:
 @asynccontextmanager
 async def visit(url: str, room: str) -> AsyncIterator[Visit]:
     """A connection to a room of the server at `url`, such as http://127.0.0.1:5163; "" is the default room."""
-    parts = urlsplit(url)
-    with suppress(DisconnectionTimeout):  # it does not say goodbye; we have gone all the same
-        async with AsyncExitStack() as stack:
+    try:
+        async with trio.open_nursery() as nursery:
+            connection = await _connect(url, room, nursery)
             try:
-                connection = await stack.enter_async_context(
-                    open_websocket(
-                        parts.hostname or "",
-                        parts.port or 80,
-                        f"/?{urlencode({'session': room})}" if room else "/",
-                        use_ssl=False,
-                        message_queue_size=QUEUED,
-                        max_message_size=LARGEST,
-                        connect_timeout=CONNECT_SECONDS,
-                        disconnect_timeout=GOODBYE_SECONDS,
-                        receive_buffer_size=READ_BYTES,
-                    )
-                )
-            except ConnectionTimeout:
-                raise Unreachable(f"the server at {url} did not answer within {CONNECT_SECONDS:g} seconds") from None
-            except ConnectionRejected as rejected:
-                said = (rejected.body or b"").decode("utf-8", "replace").strip()
-                raise Unreachable(f"the server at {url} answered {rejected.status_code}: {said}") from None
-            except (HandshakeError, ConnectionClosed):
-                raise Unreachable(f"no server answers at {url}") from None
-            yield Visit(connection)
+                yield Visit(connection)
+            finally:
+                with trio.move_on_after(GOODBYE_SECONDS):  # if it does not say goodbye: we have gone all the same
+                    await connection.aclose()
+            nursery.cancel_scope.cancel()
+    except BaseExceptionGroup as group:
+        if len(group.exceptions) > 1:
+            raise
+        raise group.exceptions[0] from None  # the visitor's own, as if there were no nursery
+
+
+async def _connect(url: str, room: str, nursery: trio.Nursery) -> Visiting:
+    """The library's own way waits for ever for a server that takes a connection and says nothing."""
+    parts = urlsplit(url)
+    try:
+        with trio.fail_after(CONNECT_SECONDS):
+            stream = await trio.open_tcp_stream(parts.hostname or "", parts.port or 80)
+            connection = Visiting(
+                stream,
+                parts.netloc,
+                f"/?{urlencode({'session': room})}" if room else "/",
+                message_bytes=LARGEST,
+                read_bytes=READ_BYTES,
+                queued=QUEUED,
+            )
+            await nursery.start(connection.run)
+            return connection
+    except trio.TooSlowError:
+        raise Unreachable(f"the server at {url} did not answer within {CONNECT_SECONDS:g} seconds") from None
+    except ConnectionRejected as rejected:
+        said = (rejected.body or b"").decode("utf-8", "replace").strip()
+        raise Unreachable(f"the server at {url} answered {rejected.status_code}: {said}") from None
+    except HandshakeError:
+        raise Unreachable(f"what answers at {url} is no room: it does not speak WebSocket") from None
+    except OSError:
+        raise Unreachable(f"no server answers at {url}") from None
