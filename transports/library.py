@@ -10,6 +10,8 @@
   - It answers a client's close frame, and refuses a message that is too long, in a task of its own, and who closes
     meanwhile would end the stream under it. So a close waits for that word.
   - What ended a connection first is why it has ended: of what comes in one read with it, nothing takes its place.
+  - Pongs, and fragments, it takes without a pause, ten thousand in one read, and everybody else waits. Here others
+    have their turn after each.
 
 These are names of trio-websocket 0.12's inside. The tests of this folder fail when one moves.
 """
@@ -21,7 +23,7 @@ import trio
 from trio_websocket import HandshakeError, WebSocketConnection, WebSocketRequest
 from wsproto import ConnectionType, WSConnection
 from wsproto.connection import ConnectionState
-from wsproto.events import AcceptConnection, BytesMessage, Ping, TextMessage
+from wsproto.events import AcceptConnection, BytesMessage, Ping, Pong, TextMessage
 from wsproto.utilities import ProtocolError
 
 TOO_BIG = 1009
@@ -64,7 +66,13 @@ class Mended(WebSocketConnection):
         if self._is_open:
             await super()._handle_ping_event(event)
 
+    async def _handle_pong_event(self, event: Pong) -> None:
+        await trio.lowlevel.checkpoint()
+        await super()._handle_pong_event(event)
+
     async def _handle_message_event(self, event: BytesMessage | TextMessage) -> None:
+        if not event.message_finished:
+            await trio.lowlevel.checkpoint()
         if not self._is_open:
             return
         text = event.data
