@@ -78,7 +78,10 @@ class Runner:
         order = order_of(command)
         launcher = self._registry.get(self._name)
         with closing(_Run(command, on_output)) as run:
-            keeper = await _borrowed(launcher)
+            try:
+                keeper = await _borrowed(launcher)
+            except OSError as error:  # too many open files
+                raise refused(command, str(error.strerror)) from error
             try:
                 async with turn:
                     run.begin(keeper, order)

@@ -1,7 +1,7 @@
 """The actor that owns the launcher, and lends its keepers.
 
     Wanted    a keeper is lent: one that is idle, or a new one, which is there before it has been forked: what is sent
-              to it waits in its socket
+              to it waits in its socket. OSError, if there are too many open files for one
     GivenBack it is kept for the next, or let go
 
 A keeper is one end of a socket; closing it ends whatever runs at the other. So a run that is given up lets go of its
@@ -175,7 +175,11 @@ class Launcher(Actor[LauncherMessage]):
             reply.fail(TooManyPrograms(words))
             return None
         assert self._control is not None
-        ours, theirs = socket.socketpair()
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError as error:  # too many open files: that concerns whoever asks, and not those that run
+            reply.fail(error)
+            return None
         ours.setblocking(False)
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * MOST_BYTES)
         try:

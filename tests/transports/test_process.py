@@ -1,8 +1,10 @@
 """Programs that behave: what they are given, what they give, and how it is told."""
 
 import os
+import resource
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -211,6 +213,35 @@ async def test_more_programs_than_may_run_at_once_are_refused(tmp_path: Path) ->
         with pytest.raises(TooManyPrograms, match="1 programs are running, which is all that may"):
             await processes.run(["/bin/true"])
         nursery.cancel_scope.cancel()
+
+
+async def test_when_there_are_too_many_open_files_only_what_is_to_start_is_refused(processes: Processes) -> None:
+    os.mkfifo(processes.folder / "go")
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+
+            async def stays() -> None:
+                assert (await processes.run(["/bin/sh", "-c", "read line < go; exit 5"])).end == Exited(5)
+
+            nursery.start_soon(stays)
+            await processes.started()
+            with one_more_open_file(), pytest.raises(NotStarted, match="cannot be started: Too many open files"):
+                await processes.run(["/bin/true"])
+            (processes.folder / "go").write_text("\n")
+    assert len(processes.lives) == 1
+
+
+@contextmanager
+def one_more_open_file() -> Iterator[None]:
+    """That is all that may be opened."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    first_free = os.dup(0)
+    os.close(first_free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (first_free + 1, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 REFUSALS = [
