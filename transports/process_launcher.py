@@ -9,7 +9,7 @@ keeper and has nothing to wait for, and when the launcher's process ends, or thi
 are lent interrupts every run, here and there.
 
 The launcher's process says READY and then nothing more. Its end is a crash of this actor, which supervision repairs;
-whoever wants a keeper meanwhile waits in the mailbox.
+whoever wants a keeper meanwhile waits in the mailbox. One that was halted is as good as ended.
 """
 
 import os
@@ -175,6 +175,8 @@ class Launcher(Actor[LauncherMessage]):
             reply.fail(TooManyPrograms(words))
             return None
         assert self._control is not None
+        if self._is_halted():
+            raise LauncherLost("the launcher was halted")
         try:
             ours, theirs = socket.socketpair()
         except OSError as error:  # too many open files: that concerns whoever asks, and not those that run
@@ -190,6 +192,14 @@ class Launcher(Actor[LauncherMessage]):
             raise LauncherLost("the launcher has ended") from error
         self._forked += 1
         return Keeper(ours)
+
+    def _is_halted(self) -> bool:
+        """By a SIGSTOP, of which it cannot tell."""
+        assert self._process is not None
+        try:
+            return os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:  # it has ended
+            return False
 
     async def _live(self) -> None:
         assert self._control is not None

@@ -143,6 +143,21 @@ async def test_who_kills_its_own_keeper_is_ended_too(processes: Processes) -> No
     await processes.gone()
 
 
+async def test_who_halts_its_own_keeper_is_ended_too(processes: Processes) -> None:
+    escapes = "import os, signal, time\nif not os.fork(): os.setsid(); time.sleep(1000)\n"
+    with pytest.raises(Interrupted):
+        await processes.python(escapes + "os.kill(os.getppid(), signal.SIGSTOP); time.sleep(1000)")
+    await processes.gone()
+    assert len(processes.lives) == 1
+
+
+async def test_a_launcher_that_was_halted_makes_room_for_another(processes: Processes) -> None:
+    os.kill(launcher_pid(processes), signal.SIGSTOP)
+    os.waitid(os.P_PID, launcher_pid(processes), os.WSTOPPED | os.WNOWAIT)  # noqa: ASYNC222  within a millisecond
+    assert await processes.is_healthy()
+    assert len(processes.lives) == 2
+
+
 async def test_terminate_and_interrupt_are_not_for_the_launcher(processes: Processes) -> None:
     assert await processes.is_healthy()
     for pid in (launcher_pid(processes), *processes.keepers()):

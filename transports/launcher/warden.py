@@ -3,7 +3,8 @@
 The server sends a descriptor for each keeper that it wants: the keeper's end of a socket of which the server has the
 other. When the server has gone its keepers hear so by themselves; the launcher ends after the last of them.
 
-Whoever is a child of the launcher and no keeper is an orphan: its keeper was killed. It is ended at once.
+Whoever is a child of the launcher and no keeper is an orphan: its keeper was killed. It is ended at once. A keeper that
+is halted (SIGSTOP) keeps nothing, and is killed.
 """
 
 import gc
@@ -104,13 +105,16 @@ class Warden:
     def _reap(self) -> None:
         while True:
             try:
-                pid, _ = os.waitpid(-1, os.WNOHANG)
+                pid, status = os.waitpid(-1, os.WNOHANG | os.WUNTRACED)
             except ChildProcessError:
                 self._orphans = False
                 return
             if pid == 0:
                 return
-            if pid in self._keepers:
+            if os.WIFSTOPPED(status):
+                if pid in self._keepers:  # halted by what it runs, as a rule, which nobody looks after any more
+                    os.kill(pid, signal.SIGKILL)
+            elif pid in self._keepers:
                 self._keepers.remove(pid)
                 self._orphans = True  # they were given to us before we were told of its end
 
