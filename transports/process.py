@@ -148,8 +148,8 @@ class _Run:
             self.keeper_is_idle = False
             if socket.send_fds(end, [order], theirs) < len(order):
                 raise self._interrupted()
-        except ConnectionError as error:
-            raise self._interrupted() from error
+        except ConnectionError:  # it has gone, and may have told us why: we shall hear
+            pass
         except OSError as error:  # too many open files
             raise refused(self._command, str(error.strerror)) from error
         finally:

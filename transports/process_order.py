@@ -81,6 +81,8 @@ def not_started(command: Command, stage: str, number: int) -> NotStarted:
             words = "it may not be executed (permission denied)"
         case orders.PROGRAM, errno.ENOEXEC:
             words = "it is not a program that this machine can run; a script needs a first line like #!/bin/sh"
+        case _, errno.EAGAIN:
+            words = "there are as many processes as may be; try again when some have ended"
         case _:
             words = os.strerror(number)
     return refused(command, words)

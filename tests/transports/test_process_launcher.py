@@ -14,7 +14,7 @@ import trio
 from actors.kernel import NobodyThere
 from tests.transports.process_house import PATIENCE, PYTHON, Processes, gone, marked, open_launcher
 from transports.launcher import census, orders
-from transports.process import Interrupted, Runner
+from transports.process import Interrupted, NotStarted, Runner
 from transports.process_command import Exited, Stream
 
 ROOT = Path(__file__).parents[2]
@@ -245,6 +245,29 @@ async def test_of_idle_keepers_only_some_are_kept(tmp_path: Path) -> None:
             while len(processes.keepers()) != 1:  # noqa: ASYNC110  it is the system that is asked
                 await trio.sleep(0.005)
         assert (processes.statistics().running, processes.statistics().idle) == (0, 1)
+
+
+CROWDED = f"""
+import errno, os, sys
+sys.path.append({str(ROOT)!r})
+def fork():
+    raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+os.fork = fork
+from transports.launcher.warden import serve
+serve()
+"""
+"""A launcher on a machine that starts no process more."""
+
+
+async def test_where_no_process_more_may_be_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "launcher.py"
+    program.write_text(CROWDED)
+    monkeypatch.setattr("transports.process_launcher.PROGRAM", program)
+    async with open_launcher(tmp_path) as processes:
+        for _ in range(20):  # it may have gone before the order, or after
+            with pytest.raises(NotStarted, match="'/bin/true' cannot be started: there are as many processes as may"):
+                await processes.run(["/bin/true"])
+        assert len(processes.lives) == 1
 
 
 STUBBORN = """

@@ -9,6 +9,7 @@ environments nor paths can contain.
     stop                                      ended ...               it and all it had started are gone
 
 A `stop` that comes when nothing runs is late, and ignored. Frames come in order, so it cannot meet the next run.
+Where no keeper could be forked, the launcher says `failed` in its place, and that is all that comes.
 """
 
 MOST_BYTES = 128 * 1024

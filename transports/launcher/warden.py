@@ -18,7 +18,7 @@ import time
 from transports.launcher import census
 from transports.launcher.bell import Bell
 from transports.launcher.keeper import PATIENCE_SECONDS, STRIKE_SECONDS, Keeper, Line, strike
-from transports.launcher.orders import READY
+from transports.launcher.orders import FAILED, PROGRAM, READY, framed
 from transports.launcher.system import adopt_orphans, go_first, settle
 
 LAST_SECONDS = PATIENCE_SECONDS + 2.0
@@ -84,7 +84,9 @@ class Warden:
     def _fork(self, end: int) -> None:
         try:
             pid = os.fork()
-        except OSError:  # too many processes: the server hears of it as the end of this keeper
+        except OSError as error:  # too many processes
+            with socket.socket(fileno=os.dup(end)) as line:
+                Line(line).say(framed(FAILED, PROGRAM.encode(), b"%d" % (error.errno or 0)))
             return
         if pid:
             self._keepers.add(pid)
