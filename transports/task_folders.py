@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from typing import TypeVar
 import trio
 
 from codec.judge import fingerprint
+from transports.clearance import clear_away
 from transports.rooted import Entry, Rooted, lives
 
 T = TypeVar("T")
@@ -102,12 +104,17 @@ class TaskFolders:
 
     @asynccontextmanager
     async def private(self, task: Sequence[str], index: int, input_name: str | None) -> AsyncIterator["PrivateFolder"]:
-        """A folder for one run, with the case's input in it under this name. It is gone after the block."""
+        """A folder for one run, with the case's input in it under this name. It is gone after the block; if that is
+        cancelled, soon after it, and before the server's process is."""
         folder = await self._in_thread(self._lay_out, tuple(task), index, input_name)
         try:
             yield PrivateFolder(folder, self._in_thread)
         finally:
-            shutil.rmtree(folder, ignore_errors=True)  # not in a thread: we may be cancelled, and it holds two files
+            try:
+                await trio.to_thread.run_sync(clear_away, folder)  # not of our few: a program may have left a million
+            except trio.Cancelled:
+                threading.Thread(target=clear_away, args=[folder]).start()
+                raise
 
     async def _in_thread(self, call: Callable[..., T], *args: object) -> T:
         return await trio.to_thread.run_sync(functools.partial(call, *args), limiter=self._threads)
@@ -194,7 +201,7 @@ class TaskFolders:
                 ):
                     shutil.copyfileobj(source, copy, CHUNK)
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            clear_away(folder)
             raise
         return folder
 
@@ -204,7 +211,7 @@ def _sweep(place: Path) -> None:
     for folder in place.glob("troupe-judge-*-*"):
         number = folder.name.split("-")[2]
         if number.isdecimal() and not lives(int(number)):
-            shutil.rmtree(folder, ignore_errors=True)  # it may be somebody else's
+            clear_away(folder)
 
 
 class PrivateFolder:

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,11 @@ import trio
 
 from codec.judge import fingerprint
 from tests.transports.disks import MAY_MOUNT, read_only_disk, small_disk
-from transports import task_folders
+from transports import clearance, task_folders
 from transports.task_folders import TaskFolders
 
 TASK = ("abc1", "abc1_a")
+PATIENCE = 60.0
 
 
 def folders(root: Path, *, tests_dir: str = "tests", template: str = "", head_bytes: int = 8) -> TaskFolders:
@@ -212,7 +214,27 @@ async def test_a_private_folder_is_gone_also_when_the_run_is_cancelled(place: Ta
             (private.path / "deep").mkdir()
             scope.cancel()
             await trio.lowlevel.checkpoint()
+    with trio.fail_after(PATIENCE):
+        while private.path.exists():  # noqa: ASYNC110  it is the disk that is asked
+            await trio.sleep(0.005)
+
+
+async def test_nobody_waits_while_a_full_private_folder_is_removed(
+    place: TaskFolders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = threading.get_ident()
+    removed_in = []
+
+    def clear_away(folder: Path) -> None:
+        removed_in.append(threading.get_ident())
+        clearance.clear_away(folder)
+
+    monkeypatch.setattr(task_folders, "clear_away", clear_away)
+    async with place.private(TASK, 1, None) as private:
+        pass
     assert not private.path.exists()
+    assert removed_in
+    assert here not in removed_in
 
 
 @pytest.fixture
