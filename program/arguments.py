@@ -342,7 +342,11 @@ def _customary(place: Callable[[], Path]) -> str:
 def _path(text: str) -> Path:
     if not text or "\0" in text:
         raise argparse.ArgumentTypeError("expected a path")
-    return Path(text).expanduser().absolute()
+    try:
+        path = Path(text).expanduser()
+    except RuntimeError:
+        raise argparse.ArgumentTypeError(f"there is no home directory for {Path(text).parts[0]!r}") from None
+    return path if path.is_absolute() else places.here() / path
 
 
 def _file(text: str) -> Path | None:

@@ -28,6 +28,14 @@ def config_file(environ: Mapping[str, str] = os.environ, platform: str = sys.pla
             return _base(environ, "XDG_CONFIG_HOME", ".config") / "troupe" / "config.toml"
 
 
+def here() -> Path:
+    """The folder that we were started in."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise Trouble("The folder you are in has been removed. Go to another, and try again") from None
+
+
 def _base(environ: Mapping[str, str], variable: str, *below_home: str) -> Path:
     base = Path(environ.get(variable, ""))
     return base if base.is_absolute() else _home().joinpath(*below_home)  # XDG: a relative path is to be ignored

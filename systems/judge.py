@@ -9,7 +9,7 @@ from actors import judge
 from actors.kernel import ChildSpec, Stage, supervisor_spec
 from codec.judge import LONGEST_TASK, SHOWN, Stdin, Stdout
 from codec.settings import Settings
-from program import judging
+from program import judging, places
 from program.serving import Listeners
 from transports.door import Door
 from transports.judge import EXTENSIONS, judge_application, judge_websocket
@@ -23,7 +23,7 @@ from transports.task_folders import TaskFolders
 
 def judge_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
     section = settings.judge
-    workspace = Path(section.workspace or Path.cwd())
+    workspace = Path(section.workspace or places.here())
     shelving = judge.Shelving(
         TaskFolders(workspace, tests_dir=section.tests_dir, template=section.template, head_bytes=SHOWN),
         cache(partial(Machine, workspace)),

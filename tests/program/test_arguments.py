@@ -120,6 +120,7 @@ def test_paths_are_absolute_and_know_the_home(monkeypatch: pytest.MonkeyPatch, t
         ("--log-level loud", "invalid choice: 'loud'"),
         ("--set", "expected one argument"),
         ("--config ''", "expected a path"),
+        ("--config ~nobody-of-that-name/c.toml", "there is no home directory for '~nobody-of-that-name'"),
         ("backup", "required: FILE"),
         ("tree --json --watch", "not allowed with argument"),
         ("tree --url localhost:5160", "expected an address such as http://127.0.0.1:5160, got 'localhost:5160'"),
@@ -242,3 +243,15 @@ def test_without_a_home_one_has_to_say_where(monkeypatch: pytest.MonkeyPatch) ->
 def test_the_version_is_the_project_files() -> None:
     text = (Path(__file__).parents[2] / "pyproject.toml").read_text()
     assert f'version = "{version()}"' in text
+
+
+def test_a_folder_that_was_removed_under_ones_feet_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    here.rmdir()
+    with pytest.raises(Trouble, match="The folder you are in has been removed"):
+        arguments.read(["judge", "run"])
+    assert arguments.read(["judge", "run", str(tmp_path)])
