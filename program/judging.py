@@ -33,7 +33,7 @@ import trio
 from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Registry, Restart, Stage, Stop, Supervisor, run
 from codec.judge import RunComplete, RunReport, RunResult, RunSettings, write
 from codec.settings import Judge as JudgeSettings
-from program import signals
+from program import places, signals
 from program.arguments import JudgeRun
 from program.scorecard import draw, sum_up, summary_of
 from program.status import Status
@@ -197,7 +197,7 @@ async def _task(command: JudgeRun, section: JudgeSettings, means: Means) -> Task
         folders=folders,
         interpreter=settings.pypy_command if pypy else settings.python_command,
         named=command.interpreter not in (None, "cpython", "pypy"),
-        cwd=Path(section.workspace or Path.cwd()) if settings.run_cwd_mode == "workspace" else folder,
+        cwd=Path(section.workspace or places.here()) if settings.run_cwd_mode == "workspace" else folder,
         indices=command.cases or tuple(found.cases),
         settings=settings,
     )
@@ -232,7 +232,11 @@ class Judging(Supervisor):
     async def handle(self, message: Any) -> None:
         match message:
             case object(result=RunResult() as result):
-                self._terminal.take(result)
+                try:
+                    self._terminal.take(result)
+                except Trouble as trouble:
+                    self.trouble = trouble
+                    self.finish()
             case _:
                 await super().handle(message)
 
@@ -250,7 +254,7 @@ class Judging(Supervisor):
 
     async def _run(self) -> ActorRef[Any]:
         task = self._task
-        machine = self._means.machine(Path.cwd(), self.stage.registry)
+        machine = self._means.machine(places.here(), self.stage.registry)
         interpreter = await machine.resolve(task.interpreter)
         if isinstance(interpreter, str):
             raise Trouble(_missing(task, interpreter))
@@ -344,5 +348,7 @@ class _Terminal:
         try:
             self._out.write(text.encode(encoding, "replace").decode(encoding) + "\n")
             self._out.flush()
-        except BrokenPipeError:  # whoever reads, as `head` does, has read enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), self._out.fileno())
+        except OSError as error:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._out.fileno())  # what is still buffered goes there
+            if not isinstance(error, BrokenPipeError):  # whoever reads, as `head` does, has read enough
+                raise Trouble(f"The results cannot be written: {error.strerror}") from None

@@ -317,6 +317,28 @@ def test_a_folder_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
         shown(folder, io.StringIO(), io.StringIO())
 
 
+def test_a_workspace_that_was_removed_under_ones_feet_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    here.rmdir()
+    with pytest.raises(Trouble, match="The folder you are in has been removed"):
+        shown(sums(tmp_path / "sums"), io.StringIO(), io.StringIO())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_full_disk_is_said_and_is_not_a_case_that_fails(tmp_path: Path, options: list[str]) -> None:
+    command = [sys.executable, str(Path(supervisor.__file__)), "judge", "run", str(sums(tmp_path / "sums")), *options]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=DEADLINE)
+    assert done.stderr == "troupe: The results cannot be written: No space left on device\n"
+    assert done.returncode == 2
+
+
 # -- Ctrl-C
 
 
