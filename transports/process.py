@@ -10,6 +10,7 @@ the program likes, and there is one await, at which the run can be cancelled.
     wall time, a flood of output    we see it, and ask the keeper to stop it
     cancellation, an error          we let go of the keeper, which ends the run and itself; nothing is waited for
     the launcher's end              the keeper's socket ends: Interrupted
+    a keeper that does not answer   we kill it, and the launcher ends the run: Interrupted
 
 Rules
   - When a run has ended, nobody is left who could write; what still lies in the pipes is read at once and is all.
@@ -120,6 +121,7 @@ class _Run:
         self._unfed = memoryview(command.stdin if isinstance(command.stdin, bytes) else b"")
         self._held = bytearray()
         self._leader: int | None = None  # once the keeper has told
+        self._keeper_pid: int | None = None  # the same
         self._stopped_for: Excess | None = None
         self._deadline = float("inf")
         self._ended: orders.Ended | None = None
@@ -167,6 +169,7 @@ class _Run:
                 key.data()
             if self._ended is None and trio.current_time() >= self._deadline:
                 if self._stopped_for is not None:
+                    self._kill_keeper()
                     raise self._interrupted()
                 self._stop("wall")
         for stream in tuple(self._open):
@@ -231,8 +234,8 @@ class _Run:
         self._held += data
         while (fields := orders.take_frame(self._held)) is not None:
             match fields:
-                case [orders.ALIVE, pid, seconds]:
-                    self._leader = int(pid)
+                case [orders.ALIVE, pid, keeper_pid, seconds]:
+                    self._leader, self._keeper_pid = int(pid), int(keeper_pid)
                     self._listen()
                     if self._stopped_for is None and self._command.limits.wall_seconds is not None:
                         self._deadline = trio.current_time() - float(seconds) + self._command.limits.wall_seconds
@@ -284,6 +287,13 @@ class _Run:
 
     def _captured(self, stream: Stream) -> Captured:
         return self._captures.pop(stream).captured()
+
+    def _kill_keeper(self) -> None:
+        """It is held by something, as a debugger holds a process, and would not hear that we let go of it. It lives, or
+        its socket had ended; so its number is its own."""
+        if self._keeper_pid is not None:
+            with suppress(ProcessLookupError):  # just now
+                os.kill(self._keeper_pid, signal.SIGKILL)
 
     def _interrupted(self) -> Interrupted:
         """If keeper and launcher were killed together, nobody else is left to end the run."""

@@ -270,6 +270,36 @@ async def test_where_no_process_more_may_be_that_is_said(tmp_path: Path, monkeyp
         assert len(processes.lives) == 1
 
 
+HELD = f"""
+import itertools, sys, time
+sys.path.append({str(ROOT)!r})
+from transports.launcher import keeper
+calls = itertools.count()
+def wait(self, seconds):
+    time.sleep(seconds if next(calls) == 0 else 1000)
+    return False
+keeper.Keeper._wait = wait
+from transports.launcher.warden import serve
+serve()
+"""
+"""A launcher with keepers that hear nothing any more once they have told that a run lives."""
+
+
+@pytest.mark.slow
+async def test_a_keeper_that_does_not_answer_is_killed_and_its_run_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "launcher.py"
+    program.write_text(HELD)
+    monkeypatch.setattr("transports.process_launcher.PROGRAM", program)
+    monkeypatch.setattr("transports.process.END_SECONDS", 0.1)
+    async with open_launcher(tmp_path) as processes:
+        with pytest.raises(Interrupted):
+            await processes.python(ESCAPES, wall_seconds=1.0)
+        await processes.gone()
+        assert processes.keepers() == []
+
+
 STUBBORN = """
 import socket
 from transports.launcher import keeper, system

@@ -206,7 +206,8 @@ class Keeper:
             if now >= look_at:
                 if not announced:
                     announced = True
-                    self._line.say(framed(ALIVE, b"%d" % run.leader, repr(now - run.began).encode()))
+                    pids = b"%d" % run.leader, b"%d" % os.getpid()
+                    self._line.say(framed(ALIVE, *pids, repr(now - run.began).encode()))
                 if run.limited:
                     run.excess = run.look()
                     if run.excess:

@@ -5,7 +5,7 @@ environments nor paths can contain.
 
     server -> keeper                          keeper -> server
     run  (with the descriptors of its         failed STAGE ERRNO      it was not started
-         stdin, stdout, stderr)               alive PID SECONDS       it runs for so long already
+         stdin, stdout, stderr)               alive PID PID SECONDS   its leader's, our own; it runs for so long already
     stop                                      ended ...               it and all it had started are gone
 
 A `stop` that comes when nothing runs is late, and ignored. Frames come in order, so it cannot meet the next run.
