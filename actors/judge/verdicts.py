@@ -72,12 +72,13 @@ def rule(facts: Facts) -> Ruling:
 
 def is_no_program(stderr: bytes) -> bool:
     """Whether Python refused the script itself. It says so without the heading that the traceback of a running program
-    has, be it one that compiles others."""
+    has, be it one that compiles others; and of bytes that are no UTF-8 without the line that names the file."""
     return b"Traceback (most recent call last)" not in stderr and _REFUSED.search(stderr) is not None
 
 
 _REFUSED = re.compile(
-    rb"^  File [^\n]+, line [0-9]+\n(?:[^\n]*\n){0,6}?(?:SyntaxError|IndentationError|TabError)\b[^\n]*\s*\Z",
+    rb"^(?:  File [^\n]+, line [0-9]+\n(?:[^\n]*\n){0,6}?(?:SyntaxError|IndentationError|TabError)\b"
+    rb"|SyntaxError: Non-UTF-8 code starting with )[^\n]*\s*\Z",
     re.MULTILINE,
 )
 _XCPU, _XFSZ = 24, 25
