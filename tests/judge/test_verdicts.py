@@ -91,7 +91,7 @@ NO_PROGRAM = [
     (b'  File "main.py", line 2\n    x\nTabError: inconsistent use of tabs\n', True),
     (b"Traceback (most recent call last):\n  File \"main.py\", line 1, in <module>\n" + REFUSED, False),
     (b"SyntaxError: no\n", False),
-    (b"SyntaxError: Non-UTF-8 code starting with '\\xff' in file /w/main.py on line 1, but no encoding declared\n", True),
+    (b"SyntaxError: Non-UTF-8 code starting with '\\xff' in file /w/main.py on line 1, but no\n", True),
     (REFUSED + b"and on\n", False),
     (b"", False),
 ]  # fmt: skip
