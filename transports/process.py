@@ -22,10 +22,13 @@ Rules
   - A file as input is opened by the keeper and never seen here.
 """
 
+import fcntl
 import os
 import selectors
 import signal
 import socket
+import termios
+from array import array
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, closing, nullcontext, suppress
 from functools import partial
@@ -54,8 +57,6 @@ END_SECONDS = 8.0
 READ_BYTES = 64 * 1024
 READS = 4
 """At one go, before others have their turn."""
-LAST_READS = 32
-"""Of what lies in a pipe that nobody writes to any more: more than the largest pipe holds."""
 CONTENDED_SHARE, CONTENDED_SECONDS = 0.25, 0.05
 """A run is contended if its leader waited for a processor this share of its time, and at least so long."""
 
@@ -173,7 +174,7 @@ class _Run:
                     raise self._interrupted()
                 self._stop("wall")
         for stream in tuple(self._open):
-            self._read(stream, LAST_READS)
+            self._read_what_lies_in(stream)
         return self._told(self._ended)
 
     def close(self) -> None:
@@ -206,6 +207,18 @@ class _Run:
             if flood is not None and capture.total > flood:
                 self._close_output(stream)
                 self._stop("output")
+
+    def _read_what_lies_in(self, stream: Stream) -> None:
+        """However the program has cut or enlarged its pipe: as much as the pipe says it holds, and no more, should a
+        stranger whom the program gave it to go on writing."""
+        capture = self._captures[stream]
+        held = array("i", [0])
+        fcntl.ioctl(self._open[stream], termios.FIONREAD, held)
+        end = capture.total + held[0]
+        before = -1
+        while stream in self._open and before < capture.total < end:
+            before = capture.total
+            self._read(stream, 1)
 
     def _feed(self) -> None:
         assert self._input is not None

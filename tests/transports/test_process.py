@@ -69,6 +69,12 @@ async def test_a_file_as_input_is_read_by_the_program_itself(processes: Processe
     assert outcome.stdout.head == f"{path}\n".encode() + b"from a file\n"
 
 
+async def test_what_a_program_wrote_in_pieces_that_keep_apart_is_kept_in_full(processes: Processes) -> None:
+    source = "import os\nfrom fcntl import *\nfcntl(1, F_SETPIPE_SZ, 1 << 20); fcntl(1, F_SETFL, os.O_DIRECT)\n"
+    outcome = await processes.python(source + "for _ in range(200): os.write(1, b'x')")
+    assert outcome.stdout.head == b"x" * 200
+
+
 async def test_what_a_program_writes_is_told_as_it_comes(processes: Processes) -> None:
     told: list[tuple[Stream, bytes]] = []
     first = trio.Event()
