@@ -156,6 +156,14 @@ def test_recursion_depth_and_errors_are_named(show: Show) -> None:
     ]
 
 
+def test_the_rows_of_a_variable_are_lists_in_lists(show: Show) -> None:
+    page, _ = show(spawn("viz", "v"), start({"a": [1, 2], "b": 3}))
+    page.get_by_role("button", name="'a'").click()
+    expect(page.get_by_role("listitem").get_by_role("listitem").get_by_role("listitem")).to_have_count(2)
+    holders = page.get_by_role("listitem").locator("..").evaluate_all("all => all.map(({ role }) => role)")
+    assert set(holders) == {None}
+
+
 def test_rows_unfold_and_stay_so_when_values_change(show: Show) -> None:
     page, stage = show(spawn("viz", "v"), start({"a": [1, [2]], "b": 3}))
     line = page.locator("board-viz .entry")

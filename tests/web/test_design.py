@@ -191,6 +191,46 @@ def test_what_can_be_switched_on_says_so_while_it_is_off(visit: Visit) -> None:
 
 @pytest.mark.browser
 @pytest.mark.slow
+def test_the_bar_is_a_landmark(visit: Visit) -> None:
+    page, _ = visit(scenes.small())
+    ready(page)
+    expect(page.get_by_role("banner").get_by_role("button", name="Theme: auto")).to_be_visible()
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_what_is_told_by_its_ground_is_seen_in_the_system_s_own_colours(visit: Visit) -> None:
+    page, _ = visit(scenes.evening(), "#/troupe/store", forced_colors="active")
+    ready(page)
+    page.get_by_role("searchbox").fill("store")
+    look = "(element) => [getComputedStyle(element).color, getComputedStyle(element).backgroundColor]"
+    ground = page.locator("body").evaluate(look)[1]
+    letters, marked = page.locator(".row mark").first.evaluate(look)
+    assert len({letters, marked, ground}) == 3
+    assert page.locator(".row[aria-selected=true]").evaluate(look)[1] not in (ground, "rgba(0, 0, 0, 0)")
+    links = page.get_by_role("navigation", name="Pages").get_by_role("link")
+    edges = links.evaluate_all("all => all.map(each => getComputedStyle(each).borderBottomColor)")
+    assert len(edges) > 1
+    assert sum(edge != ground for edge in edges) == 1
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", ["auto", "dark"])
+def test_a_page_is_printed_on_white(visit: Visit, theme: str) -> None:
+    page, _ = visit(scenes.small(), color_scheme="dark")
+    ready(page)
+    if theme == "dark":
+        page.get_by_role("button", name="Theme: auto").click()
+        page.get_by_role("button", name="Theme: light").click()
+    assert scheme(page) == "dark"
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate(CONTRASTS) == []
+
+
+@pytest.mark.browser
+@pytest.mark.slow
 def test_everything_is_reached_by_the_tab_key(visit: Visit) -> None:
     page, _ = visit(scenes.evening(), "#/troupe/sidekick/rooms/lobby")
     ready(page)

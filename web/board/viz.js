@@ -26,7 +26,7 @@ class Row {
   #opened; // places that were unfolded, by path; the viz's own
   #place;
   #rest = h("p.rest");
-  #items = h("ul", { role: "group" });
+  #items = h("ul");
   #name = h("span.name");
   #type = h("span.type");
   #watched = h("span.watched", { title: "Observed: follows every change", ariaLabel: "observed" }, icon("eye"));

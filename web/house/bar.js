@@ -30,6 +30,7 @@ class HouseBar extends HouseElement {
   #shown = "";
 
   build() {
+    mark(this, "role", "banner");
     const page = this.getAttribute("page");
     const href = this.getAttribute("home") ?? (page === "console" ? "#" : "./");
     const own = [...this.children];

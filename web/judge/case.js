@@ -46,7 +46,7 @@ class JudgeCase extends HouseElement {
     mark(this.#fold, "aria-controls", this.#body.id);
     put(this.#name, `Case ${index}`);
     this.#run.title = this.#run.ariaLabel = `Run case ${index}`;
-    const heading = h("h3", {}, this.#fold);
+    const heading = h("h2", {}, this.#fold);
     this.append(
       h("header", {}, heading, this.#badge, this.#stale, this.#brief, this.#time, this.#memory, this.#run), this.#body);
     this.addEventListener("whole", (event) => this.#askWhole(event));

@@ -42,7 +42,7 @@ class JudgeText extends HouseElement {
     this.#copy.title = this.#copy.ariaLabel = `Copy ${label.toLowerCase()}`;
     this.#all.ariaLabel = `Show all of ${label.toLowerCase()}`;
     this.lines.ariaLabel = label;
-    this.append(h("header", {}, h("h4", {}, label), this.#size, this.#all, this.#copy), this.lines, this.#empty);
+    this.append(h("header", {}, h("h3", {}, label), this.#size, this.#all, this.#copy), this.lines, this.#empty);
   }
 
   show({ source, rows = null, blanks = false }) {
