@@ -1,5 +1,6 @@
 """The console page in a real browser, told by a scripted server."""
 
+import re
 import time
 from typing import cast
 
@@ -462,9 +463,24 @@ def test_the_reader_need_not_wait_for_the_next_attempt(visit: Visit) -> None:
     page.clock.install()
     page.clock.pause_at(time.time() + 3)  # from here on no timer ends a wait
     stage.drop()
-    expect(page.get_by_role("alert")).to_contain_text("Trying again in 1 s.")
+    expect(page.locator("house-banner")).to_contain_text("Trying again in 1 s.")
     page.get_by_role("button", name="Try now").dispatch_event("click")
     expect(page.get_by_role("alert")).to_be_hidden()
+
+
+def test_a_lost_connection_is_read_out_once_and_not_with_every_second(visit: Visit) -> None:
+    page, stage = visit(scenes.small())
+    expect(page.locator("house-bar house-pill")).to_have_text("live")
+    stage.refusing = True
+    stage.leave("Troupe is stopping.")
+    expect(page.get_by_role("alert")).to_have_text("Connection lost. “Troupe is stopping.”")
+    page.evaluate("""() => {
+        window.said = 0;
+        const watcher = new MutationObserver((news) => (window.said += news.length));
+        watcher.observe(document.querySelector("[role=alert]"), { childList: true, characterData: true, subtree: true });
+    }""")
+    expect(page.locator("house-banner")).to_contain_text(re.compile(r"Gone for [1-9]\d* s\."))
+    assert page.evaluate("window.said") == 0
 
 
 def test_a_server_that_falls_silent_is_taken_for_lost(visit: Visit) -> None:

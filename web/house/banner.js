@@ -1,7 +1,7 @@
 /**
  * <house-banner>: says that the connection is lost, since when, why, and what is being done about it.
  * `banner.socket = socket`. While the page is not live, `<html data-stale>` is set, and what has the class `live` turns
- * grey.
+ * grey. What has happened is read out at once; the seconds are counted for the eye alone.
  */
 
 import { HouseElement, h, put } from "./element.js";
@@ -10,15 +10,15 @@ import { icon } from "./icons.js";
 
 class HouseBanner extends HouseElement {
   #socket = null;
-  #text = h("p");
+  #said = h("span", { role: "alert" });
+  #counted = h("span");
   #clock = null;
   #wasLive = false;
 
   build() {
     this.hidden = true;
-    this.setAttribute("role", "alert");
     const retry = h("button", { type: "button", onclick: () => this.#socket.retry() }, "Try now");
-    this.append(icon("alarm"), this.#text, retry);
+    this.append(icon("alarm"), h("p", {}, this.#said, " ", this.#counted), retry);
   }
 
   disconnected() {
@@ -40,16 +40,16 @@ class HouseBanner extends HouseElement {
     document.documentElement.toggleAttribute("data-stale", !this.hidden);
     clearInterval(this.#clock);
     if (this.hidden) return;
+    const { lostAt, reason } = this.#socket;
+    put(this.#said, `${lostAt ? "Connection lost." : "No connection."}${reason ? ` “${reason}”` : ""}`);
     this.#count();
     if (retryAt) this.#clock = setInterval(() => this.#count(), 1000);
   }
 
   #count() {
-    const { lostAt, retryAt, reason } = this.#socket;
-    const why = reason ? ` “${reason}”` : "";
+    const { lostAt, retryAt } = this.#socket;
     const next = retryAt ? `Trying again in ${span(Math.max(1, (retryAt - Date.now()) / 1000))}.` : "Trying again now.";
-    const lost = lostAt ? `Connection lost ${span((Date.now() - lostAt) / 1000)} ago.` : "No connection.";
-    put(this.#text, `${lost}${why} ${next}`);
+    put(this.#counted, lostAt ? `Gone for ${span((Date.now() - lostAt) / 1000)}. ${next}` : next);
   }
 }
 
