@@ -6,7 +6,7 @@
  * Rules
  *   - All lines are equally high and none is wrapped, so what is in sight is arithmetic.
  *   - A text of a few screens is in the document as a whole, so that it can be searched and selected.
- *   - Nothing is drawn before it is in sight: a case outside of the window costs nothing.
+ *   - Nothing is drawn before it is in sight, or printed: a case outside of the window costs nothing.
  */
 
 import { HouseElement, h, mark } from "../house/house.js";
@@ -41,6 +41,7 @@ class JudgeLines extends HouseElement {
   connected() {
     this.#resize.observe(this);
     this.#sight.observe(this);
+    this.listen(window, "beforeprint", () => this.#measure());
   }
 
   disconnected() {
