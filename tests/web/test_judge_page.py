@@ -1,6 +1,7 @@
 """The judge's page in a real browser, told by a scripted judge."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -869,6 +870,50 @@ def test_keys_walk_and_fold_the_cases(show: Show) -> None:
     page.keyboard.press("o")
     for index in (1, 2, 3):
         is_open(page, index)
+
+
+@pytest.mark.parametrize("key", ["Escape", "b", "Enter"])
+def test_who_was_in_a_list_that_closes_is_at_its_button(show: Show, key: str) -> None:
+    page, stage = show(init(SUMS), contest(), begun(SUMS), viewport={"width": 400, "height": 800})
+    nav, button = page.get_by_role("navigation", name="Problems"), page.get_by_role("button", name="Problems")
+    button.press("Enter")
+    nav.get_by_role("button", name="B - Two").focus()
+    page.keyboard.press(key)
+    expect(nav).to_be_hidden()
+    expect(button).to_be_focused()
+    assert stage.so_far(Cancel) == []
+    page.keyboard.press("Escape")
+    assert stage.heard(Cancel) == [Cancel(SUMS.id)]
+
+
+def test_a_button_s_name_holds_what_is_written_on_it(show: Show) -> None:
+    page, _ = show(init(SUMS), *whole_run(SUMS, *MIXED))
+    expect(page.locator("judge-controls").get_by_role("button", name="to case 2")).to_have_text("to case 2")
+
+
+def test_no_level_of_headings_is_left_out(show: Show) -> None:
+    page, _ = show(init(SUMS), *whole_run(SUMS, *MIXED))
+    is_open(page, 2)
+    levels = page.locator(".desk").locator("h1, h2, h3, h4").evaluate_all(
+        "all => all.filter(each => each.checkVisibility()).map(each => Number(each.localName[1]))"
+    )  # fmt: skip
+    assert levels[:2] == [1, 2]
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert 3 in levels
+
+
+def test_what_is_open_is_printed_on_white_also_where_it_was_not_in_sight(show: Show) -> None:
+    many = problem("a", count=20)
+    wrong = [replace(WRONG, index=index) for index in range(1, 21)]
+    page, _ = show(init(many), *whole_run(many, *wrong), color_scheme="dark")
+    is_open(page, 20)
+    expect(item(page, 20).locator("judge-lines .line")).to_have_count(0)
+    page.emulate_media(media="print")
+    page.pdf()
+    expect(item(page, 20).locator("judge-lines .line").first).to_be_attached()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("document.documentElement.scrollHeight > 2 * innerHeight")
+    expect(page.get_by_role("navigation", name="Problems")).to_be_hidden()
 
 
 def test_keys_open_the_list_the_settings_and_the_help(show: Show) -> None:

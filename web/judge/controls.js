@@ -75,7 +75,7 @@ class JudgeControls extends HouseElement {
     const first = panel.failed.find((index) => !panel.stale.has(index));
     this.#go.hidden = first === undefined || panel.cases.size < 3;
     put(this.#go, `to case ${first}`);
-    this.#go.ariaLabel = `Go to the first failed case, ${first}`;
+    this.#go.ariaLabel = `Go to case ${first}, the first that failed`;
     mark(this.#bar, "data-running", this.#running ? "" : null);
     mark(this.#bar, "aria-hidden", this.#running ? null : "true");
     mark(this.#bar, "aria-valuemax", total);

@@ -134,13 +134,14 @@ const WISHES = {
   runnumber: (key) => runOne(Number(key)),
   runcurrent: () => cases.current && runOne(cases.current.index),
   cancel: () => panel.run && say({ type: "ui/cancel", problemId: panel.id }),
+  escape: () => (NARROW.matches && !problems.hidden ? showList(false) : WISHES.cancel()),
   interpreter: (interpreter) => {
     if (say({ type: "ui/switchInterpreter", interpreter })) panel.settings = { ...panel.settings, interpreter };
   },
   setting: (change) => say({ type: "ui/updateSettings", settings: change }),
   open: (id) => {
     if (id !== panel.id) say({ type: "ui/openProblem", id });
-    if (NARROW.matches) listOpen = false;
+    if (NARROW.matches) showList(false);
   },
   whole: (index) => say({ type: "ui/requestCase", index, problemId: panel.id }),
   clip: copy,
@@ -156,7 +157,7 @@ const WISHES = {
   onlyfailed: () => (view.onlyFailed = !view.onlyFailed),
   nextproblem: () => problems.step(1),
   previousproblem: () => problems.step(-1),
-  list: () => (listOpen = !listOpen),
+  list: () => showList(!listOpen),
   search: seek,
   settings: () => settings.open(),
   help: () => $("judge-keys").open(),
@@ -181,6 +182,12 @@ for (const name of ["list", "settings", "help"]) {
   button.addEventListener("click", () => act(name));
 }
 listenToKeys(act);
+
+/** Who is in the list when it closes is at its button then. */
+function showList(open) {
+  if (!open && problems.contains(document.activeElement)) listButton.focus();
+  listOpen = open;
+}
 
 function seek() {
   listOpen = true;
