@@ -51,6 +51,30 @@ def test_a_label_shows_its_text_and_the_next_one(show: Show) -> None:
     expect(at(page, "l")).to_have_text("two")
 
 
+def test_a_button_without_words_has_a_name(show: Show) -> None:
+    page, stage = show(spawn("button", "b", text=" "))
+    expect(page.get_by_role("button", name="Button", exact=True)).to_be_visible()
+    say(page, stage, update("button", "b", "setText", text="Go"))
+    expect(page.get_by_role("button", name="Go", exact=True)).to_be_visible()
+
+
+def test_words_run_as_their_own_first_letter_does(show: Show) -> None:
+    arabic = "\u0645\u0631\u062d\u0628\u0627!"
+    page, _ = show(spawn("label", "l", text=arabic), spawn("label", "m", text="hello!"))
+    ends_before_it_begins = """(label) => {
+        const text = label.querySelector(".text").firstChild;
+        const place = (at) => {
+            const range = new Range();
+            range.setStart(text, at);
+            range.setEnd(text, at + 1);
+            return range.getBoundingClientRect().x;
+        };
+        return place(text.length - 1) < place(0);
+    }"""
+    assert at(page, "l").evaluate(ends_before_it_begins) is True
+    assert at(page, "m").evaluate(ends_before_it_begins) is False
+
+
 def test_a_button_says_that_it_was_clicked(show: Show) -> None:
     page, stage = show(spawn("button", "b", text="Go"))
     page.get_by_role("button", name="Go", exact=True).click()

@@ -1,6 +1,6 @@
 /** A button: says "click". */
 
-import { h, put } from "../house/house.js";
+import { h, mark, put } from "../house/house.js";
 import { BoardComponent } from "./component.js";
 
 export class BoardButton extends BoardComponent {
@@ -20,6 +20,7 @@ export class BoardButton extends BoardComponent {
 
   paint() {
     put(this.#button, this.#text);
+    mark(this.#button, "aria-label", this.#text.trim() ? null : "Button");
   }
 
   state() {
