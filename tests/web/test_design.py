@@ -44,6 +44,15 @@ CONTRASTS = """() => {
     return poor;
 }"""
 
+# The same where what is `.live` can be seen through.
+SEEN_THROUGH = CONTRASTS.replace(
+    "const [one, other] =",
+    """const through = Number(getComputedStyle(element.closest(".live") ?? document.body).opacity);
+        const [r, g, b] = rgba(getComputedStyle(element).color, under);
+        const mixed = [r, g, b].map((part, at) => part * through + under[at] * (1 - through));
+        const [one, other] =""",
+).replace("light(rgba(getComputedStyle(element).color, under))", "light(mixed)")
+
 NAMELESS = """() => [...document.querySelectorAll("button, a[href], input")]
     .filter((element) => element.checkVisibility())
     .filter((element) => !(element.ariaLabel || element.textContent.trim() || element.title))

@@ -4,7 +4,7 @@
  * grey. What has happened is read out at once; the seconds are counted for the eye alone.
  */
 
-import { HouseElement, h, put } from "./element.js";
+import { HouseElement, h, mark, put } from "./element.js";
 import { span } from "./format.js";
 import { icon } from "./icons.js";
 
@@ -17,6 +17,8 @@ class HouseBanner extends HouseElement {
 
   build() {
     this.hidden = true;
+    mark(this, "role", "region");
+    mark(this, "aria-label", "Connection");
     const retry = h("button", { type: "button", onclick: () => this.#socket.retry() }, "Try now");
     this.append(icon("alarm"), h("p", {}, this.#said, " ", this.#counted), retry);
   }
