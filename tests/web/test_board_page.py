@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.web.board_stage import Show, say, showing
 from tests.web.board_words import CLEAR, Message, announce, fault, node, spawn, update, viz
-from tests.web.test_design import CONTRASTS, NAMELESS, scheme
+from tests.web.test_design import CONTRASTS, NAMELESS, SEEN_THROUGH, scheme
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -216,6 +216,39 @@ def test_an_event_without_a_connection_is_not_lost_in_silence(show: Show) -> Non
     expect(page.get_by_role("alert")).to_be_visible()
     page.get_by_role("button", name="Go", exact=True).click()
     expect(page.get_by_text("Not connected: the script has not been told.")).to_be_visible()
+
+
+def test_what_could_not_be_told_stays_in_its_field_until_it_can_be(show: Show) -> None:
+    board = [spawn("textbox", "t", initialValue="old"), spawn("console", "k", showInput=True)]
+    page, stage = show(*board)
+    box, line = page.get_by_role("textbox", name="Text"), page.get_by_role("textbox", name="Console input")
+    stage.refusing = True
+    stage.script = [CLEAR, *board, spawn("label", "l", text="back")]
+    stage.drop()
+    expect(page.get_by_role("alert")).to_be_visible()
+    box.fill("new")
+    line.fill("typed meanwhile")
+    line.press("Enter")
+    expect(page.get_by_text("Not connected: the script has not been told.")).to_be_visible()
+    expect(line).to_have_value("typed meanwhile")
+    stage.refusing = False
+    expect(page.locator("board-label")).to_have_text("back")
+    expect(box).to_have_value("new")
+    expect(line).to_have_value("typed meanwhile")
+    line.press("Enter")
+    expect(line).to_have_value("")
+    box.press("Enter")
+    assert [told["value"] for told in stage.events(2)] == ["typed meanwhile", "new"]
+
+
+@pytest.mark.parametrize("colors", ["light", "dark"])
+def test_a_board_whose_connection_is_lost_can_be_read(show: Show, colors: str) -> None:
+    page, stage = show(*lesson(), color_scheme=colors)
+    stage.refusing = True
+    stage.drop()
+    expect(page.get_by_role("region", name="Connection")).to_be_visible()
+    expect(page.locator("main")).to_have_css("opacity", "0.9")
+    assert page.evaluate(SEEN_THROUGH) == []
 
 
 def test_what_is_the_reader_s_own_outlives_the_board(show: Show) -> None:

@@ -61,8 +61,14 @@ $("house-banner").socket = socket;
 
 // --- the board
 
+function say(message) {
+  if (socket.send(message)) return true;
+  notify("Not connected: the script has not been told.");
+  return false;
+}
+
 const stage = new Stage($("board-root"), {
-  say: (message) => socket.send(message) || notify("Not connected: the script has not been told."),
+  say,
   peers,
   notes: $("board-notes"),
   turned: greetLater,

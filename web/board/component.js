@@ -58,9 +58,9 @@ export class BoardComponent extends HouseElement {
     this.scene.soil(this);
   }
 
-  /** Tells the script what the reader has done. */
+  /** Tells the script what the reader has done; false if it could not be told. */
   event(payload) {
-    this.scene.say({ id: 0, component: this.kind, type: "event", src: this.key, payload });
+    return this.scene.say({ id: 0, component: this.kind, type: "event", src: this.key, payload });
   }
 
   /** Tells the script, and the reader, what could not be done. */

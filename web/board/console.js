@@ -95,9 +95,7 @@ export class BoardConsole extends BoardComponent {
   #submit(event) {
     event.preventDefault();
     const { value } = this.#input;
-    if (!value.trim()) return;
-    this.#input.value = "";
-    this.event({ event: "submit", value });
+    if (value.trim() && this.event({ event: "submit", value })) this.#input.value = "";
   }
 
   // --- handing over

@@ -44,7 +44,10 @@ export class Scene {
   #components = new Map();
   #soiled = new Set();
 
-  /** `say(message)` reaches the script; `note(text)` is for what belongs to no component; `wake()` asks for a frame. */
+  /**
+   * `say(message)` tells the script and is false if it could not; `note(text)` is for what belongs to no component;
+   * `wake()` asks for a frame.
+   */
   constructor({ say, note, wake }, root = document.createElement("board-root")) {
     this.say = say;
     this.#note = note;

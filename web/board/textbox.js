@@ -42,22 +42,23 @@ export class BoardTextbox extends BoardComponent {
   #submit() {
     const { value } = this.#input;
     if (value === this.#said) return;
-    this.#said = this.#expected = value;
-    this.event({ event: "submit", value });
+    if (this.event({ event: "submit", value })) this.#said = this.#expected = value;
   }
 
   state() {
     return { value: this.#input.value, placeholder: this.#input.placeholder };
   }
 
-  /** Only a box that is being written in can hold a draft: leaving it is saying it. */
+  /** A box holds a draft while it is being written in; leaving it is saying it, unless nobody could be told. */
   keep() {
     const { value, selectionStart, selectionEnd } = this.#input;
-    return document.activeElement === this.#input ? { value, selectionStart, selectionEnd } : null;
+    const focused = document.activeElement === this.#input;
+    return focused || value !== this.#said ? { value, focused, selectionStart, selectionEnd } : null;
   }
 
-  resume({ value, selectionStart, selectionEnd }) {
+  resume({ value, focused, selectionStart, selectionEnd }) {
     this.#input.value = value;
+    if (!focused) return;
     this.#input.focus({ preventScroll: true });
     this.#input.setSelectionRange(selectionStart, selectionEnd);
   }

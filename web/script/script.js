@@ -146,12 +146,13 @@ $("board-menu").choices = choices(stage, null);
 function say(message) {
   if (!runner?.say(message)) {
     notify("No script is running: nobody has been told.");
-    return;
+    return false;
   }
   const { component, src, type, payload } = message;
-  if (type !== "event" || component !== "textbox") return;
+  if (type !== "event" || component !== "textbox") return true;
   const options = { value: payload.value };
   stage.hear({ id: 0, component, type: "update", target: src, payload: { action: "setValue", options } });
+  return true;
 }
 
 /** From the script to the board. */
