@@ -712,6 +712,16 @@ def settings_of(page: Page) -> Locator:
     return page.get_by_role("dialog", name="Settings")
 
 
+def test_a_field_that_may_stay_empty_is_told_so_and_not_of_null(show: Show) -> None:
+    page, stage = show(init(SUMS))
+    dialog = settings_of(page)
+    field = dialog.get_by_label("Cases at once")
+    field.fill("-3")
+    field.blur()
+    expect(dialog.get_by_text("from 1 to 256, or empty for as many as there are cores, not -3")).to_be_visible()
+    assert "or null for as many" in stage.refused[0]
+
+
 @pytest.mark.parametrize(
     ("label", "value", "change"),
     [

@@ -94,7 +94,7 @@ class JudgeSettings extends HouseElement {
       .filter(({ at }) => at !== -1).sort((a, b) => a.at - b.at);
     found.forEach(({ path, at }, number) => {
       const part = sentence.slice(at, found[number + 1]?.at).replace(/[;\s]+$/, "");
-      this.#mark(path, part.slice(path.length).trim());
+      this.#mark(path, part.slice(path.length).trim().replace(/\bor null\b/, "or empty")); // a field knows no null
     });
     return found.length > 0;
   }
