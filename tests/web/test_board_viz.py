@@ -1,11 +1,14 @@
 """Variables on the board: every change a script can tell, and how it shows."""
 
+import json
 from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from actors.sidekick.scene import Scene
+from codec.sidekick import Dialect, Ear, Spawn, Update
 from tests.web.board_stage import BoardStage, Show, say, showing
 from tests.web.board_words import Message, node, spawn, viz
 
@@ -47,6 +50,8 @@ def rows(page: Page) -> list[str]:
 
 
 def start(data: Any) -> Message:
+    if isinstance(data, dict) and "type" in data:
+        return viz("set", value=data)
     length = len(data) if hasattr(data, "__len__") else None
     return viz("set", value=node(data), length=length)
 
@@ -55,6 +60,12 @@ TUPLE_KEY = {(1, 2): "a", "b": 1}
 NONE = node(None)
 MANY = {**node(list(range(50))), "length": 120}
 MANY["value"] = [*MANY["value"], {"type": "truncated", "value": "... (120 items total, showing first 50)", "id": "t"}]
+
+CUT = {**node([0, 1]), "length": 3}
+CUT["value"] = [*CUT["value"], {"type": "truncated", "value": "... (3 items total, showing first 2)", "id": "t"}]
+CUT_DICT = {**node({"a": 1}), "length": 3}
+CUT_DICT["value"] = [*CUT_DICT["value"], {"key": {"type": "truncated_key", "value": "...", "id": "k"},
+                                          "value": {"type": "truncated_val", "value": "... (3", "id": "t"}}]
 
 CASES: dict[str, tuple[Any, list[Message], list[str]]] = {
     "set": ([1], [viz("set", value=node("x"))], ["data 'x' str"]),
@@ -66,6 +77,10 @@ CASES: dict[str, tuple[Any, list[Message], list[str]]] = {
                ["data list · 3", "  0 0 int", "  1 1 int", "  2 2 int"]),
     "insert before the last": ([1, 2], [viz("insert", path=[-1], value=node(0), length=3)],
                                ["data list · 3", "  0 1 int", "  1 0 int", "  2 2 int"]),
+    "insert far before": ([1, 2], [viz("insert", path=[-9], value=node(0), length=3)],
+                          ["data list · 3", "  0 0 int", "  1 1 int", "  2 2 int"]),
+    "insert far behind": ([1], [viz("insert", path=[9], value=node(2), length=2)],
+                          ["data list · 2", "  0 1 int", "  1 2 int"]),
     "setitem": ([1, 2], [viz("setitem", path=[1], value=node(3.0))], ["data list · 2", "  0 1 int", "  1 3.0 float"]),
     "setitem from the end": ([1, 2], [viz("setitem", path=[-1], value=node(3))],
                              ["data list · 2", "  0 1 int", "  1 3 int"]),
@@ -90,6 +105,23 @@ CASES: dict[str, tuple[Any, list[Message], list[str]]] = {
     "True is 1": ({1: "n"}, [viz("setitem", path=[True], value=node("y"))], ["data dict · 1", "  1 'y' str"]),
     "add": ({1}, [viz("add_set", value=node(2), length=2)], ["data set · 2", "  1 int", "  2 int"]),
     "add what is there": ({1}, [viz("add_set", value=node(1), length=1)], ["data set · 1", "  1 int"]),
+    "add twice, without lengths": ({1}, [viz("add_set", value=node(2)), viz("add_set", value=node(2))],
+                                   ["data set · 2", "  1 int", "  2 int"]),
+    "discard None or something else": ({None, 1}, [viz("discard_set", value=NONE, length=1)],
+                                       ["data set · 1", "  1 int", "  None NoneType"]),
+    "inside what is not shown": ([1], [viz("append", path=[7, 0], value=node(2), length=1)],
+                                 ["data list · 1", "  0 1 int"]),
+    "at the edge of what is shown": (
+        CUT, [viz("append", path=[3], value=node("no"), length=4), viz("pop", path=[0], length=3),
+              viz("insert", path=[0], value=node("a"), length=4), viz("insert", path=[1], value=node("b"), length=5),
+              viz("insert", path=[3], value=node("no"), length=6), viz("pop", path=[4])],
+        ["data list · 5", "  0 'a' str", "  1 'b' str", "  2 1 int"]),
+    "a set of which not all is shown": (
+        {**CUT, "type": "set"}, [viz("discard_set", value=node(2)), viz("add_set", value=node(8))],
+        ["data set · 3", "  0 int", "  1 int", "  8 int"]),
+    "a dict of which not all is shown": (
+        CUT_DICT, [viz("setitem", path=["new"], value=node(2), key=node("new"), length=4), viz("delitem", path=["c"])],
+        ["data dict · 3", "  'a' 1 int", "  'new' 2 int"]),
     "discard": ({1, 2}, [viz("discard_set", value=node(1), length=1)], ["data set · 1", "  2 int"]),
     "discard a tuple": ({(1, 2), (3,)}, [viz("discard_set", value=node((3,)), length=1)],
                         ["data set · 1", "  [1, 2] list · 2"]),
@@ -115,9 +147,29 @@ def test_a_variable_changes(opened: tuple[Page, BoardStage], case: str) -> None:
     assert rows(page) == shown
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_who_comes_late_sees_a_variable_as_it_was_changed(opened: tuple[Page, BoardStage], case: str) -> None:
+    page, stage = opened
+    data, changes, shown = CASES[case]
+    say(page, stage, viz("removeVariable"), *replay(start(data), *changes))
+    assert rows(page) == shown
+
+
+def replay(*messages: Message) -> list[Message]:
+    """What the server says of a viz to a page that comes after these messages."""
+    scene, ear = Scene(), Ear(Dialect.D)
+    for message in (spawn("viz", "v"), *messages):
+        said = ear.hear(json.dumps(message).encode())
+        assert isinstance(said, Spawn | Update)
+        scene.fold(said)
+    return [json.loads(each) for each in scene.replay()][1:]
+
+
 def test_a_set_that_lost_nobody_knows_what_says_so(show: Show) -> None:
     page, stage = show(spawn("viz", "v"), start({1, 2, 3}), viz("discard_set", value=NONE, length=2))
     assert rows(page)[0] == "data set · 2"
+    expect(page.get_by_text("the script did not say what")).to_be_visible()
+    say(page, stage, viz("removeVariable"), *replay(start({1, 2, 3}), viz("discard_set", value=NONE, length=2)))
     expect(page.get_by_text("the script did not say what")).to_be_visible()
     say(page, stage, start({2, 3}))
     expect(page.get_by_text("the script did not say what")).to_have_count(0)
@@ -132,7 +184,14 @@ def test_only_the_beginning_of_a_long_list_is_there_and_the_rest_is_counted(show
     say(page, stage, viz("append", path=[120], value=node(1), length=121), viz("pop", path=[100], length=120),
         viz("insert", path=[0], value=node(-1), length=121))  # fmt: skip
     assert rows(page)[:2] == ["data list · 121", "  0 -1 int"]
-    expect(page.get_by_text("… 71 more")).to_be_visible()
+    expect(page.get_by_text("… 70 more")).to_be_visible()
+
+
+def test_a_variable_that_grows_for_long_stays_quick_to_show(show: Show) -> None:
+    page, _ = show(spawn("viz", "v"), start([]), *(viz("append", path=[n], value=node(n)) for n in range(1500)))
+    page.get_by_role("button", name="data").click()
+    expect(page.get_by_text("… 500 more")).to_be_visible()
+    assert len(rows(page)) == 1001
 
 
 def test_recursion_depth_and_errors_are_named(show: Show) -> None:

@@ -6,17 +6,19 @@
  *
  * Rules
  *   - A script sends no more than the first items of a container. Its note of that ("truncated") is taken out, and
- *     `length` alone says how many there are; a change beyond the items that are here changes the length only.
+ *     `length` alone says how many there are; a change beyond the items that are here changes the length only. What is
+ *     new in a set or a dict is shown in any case.
  *   - A path is followed by what is there: an index in a list, a key in a dict (a tuple as a key is an array in the
  *     path; None is null; 1, 1.0 and True are one key, as in Python), a name in an object.
  *   - A change that finds nothing to change leaves the values as they are.
+ *
+ * The server keeps the same nodes by the same rules (actors/sidekick/scene/nodes.py), for pages that come later.
  *
  * `change()` answers with the nodes that it touched: the way to the place, and what is new there. A variable that is
  * shown again is compared with what it was; one that is shown for the first time has not changed.
  */
 
 const NONE = "NoneType";
-const MOST_ITEMS = 1000;
 
 export const isSequence = (node) => Array.isArray(node?.value) && !isDict(node);
 export const isDict = (node) => Array.isArray(node?.value) && (node.type === "dict" || isPair(node.value[0]));
@@ -45,12 +47,13 @@ export function taken(node) {
   return node;
 }
 
-/** What is in a node, in order: [{label, key, node}]. */
-export function inside(node) {
-  if (isDict(node)) return node.value.map(({ key, value }) => ({ label: short(key), node: value }));
+/** What is in a node, in order, the first `most` of it: [{label, node}]. */
+export function inside(node, most = Infinity) {
+  const first = (items) => (items.length > most ? items.slice(0, most) : items);
+  if (isDict(node)) return first(node.value).map(({ key, value }) => ({ label: short(key), node: value }));
   const number = (index) => (node.type === "set" ? "" : String(index));
-  if (isSequence(node)) return node.value.map((item, index) => ({ label: number(index), node: item }));
-  if (isObject(node)) return Object.entries(node.value).map(([name, part]) => ({ label: name, node: part }));
+  if (isSequence(node)) return first(node.value).map((item, index) => ({ label: number(index), node: item }));
+  if (isObject(node)) return first(Object.entries(node.value)).map(([name, part]) => ({ label: name, node: part }));
   return [];
 }
 
@@ -98,19 +101,25 @@ function way(root, path) {
 
 // --- changes
 
+const sizeOf = (node) => (isObject(node) ? Object.keys(node.value).length : node.value.length);
+const isWhole = (node) => sizeOf(node) >= node.length;
+
 function setIn(node, segment, value, key, length) {
-  if (isDict(node)) {
-    const at = indexOf(node, segment);
-    if (at >= 0) node.value[at].value = value;
-    else if (node.value.length === node.length) node.value.push({ key: keyNode(key, segment), value });
-    node.length = length ?? (at >= 0 ? node.length : node.length + 1);
-  } else if (isSequence(node)) {
-    const at = indexOf(node, segment);
-    if (at >= 0 && at < node.value.length) node.value[at] = value;
-  } else if (isObject(node)) {
-    if (!Object.hasOwn(node.value, segment)) node.length += 1;
+  let more = 0;
+  const whole = isWhole(node);
+  if (isObject(node)) {
+    if (typeof segment !== "string") return;
+    if (whole && !Object.hasOwn(node.value, segment)) more = 1;
     node.value[segment] = value;
+  } else {
+    const at = indexOf(node, segment);
+    if (isDict(node) && at >= 0) node.value[at].value = value;
+    else if (isDict(node)) {
+      node.value.push({ key: keyNode(key, segment), value });
+      more = whole ? 1 : 0;
+    } else if (at >= 0 && at < node.value.length) node.value[at] = value;
   }
+  node.length = length ?? node.length + more;
 }
 
 /** Some clients say NoneType for every key: then the path knows better. */
@@ -123,25 +132,28 @@ function keyNode(key, segment) {
   return type ? { type, value: segment } : { type: NONE, value: "None" };
 }
 
+/** As Python does it: before the first, or behind the last, is as far as it goes. */
 function insertIn(node, index, value, length) {
-  if (!isSequence(node)) return;
-  const all = node.value.length === node.length;
-  const at = Math.min(node.length, Math.max(0, index < 0 ? index + node.length : index));
-  if (at < node.value.length || (all && node.length < MOST_ITEMS)) {
-    node.value.splice(at, 0, value);
-    if (!all) node.value.pop();
-  }
+  if (!isSequence(node) || !Number.isInteger(index)) return;
+  const at = Math.min(node.length, Math.max(0, indexOf(node, index)));
+  if (at < node.value.length + isWhole(node)) node.value.splice(at, 0, value);
   node.length = length ?? node.length + 1;
 }
 
 function removeFrom(node, segment, length) {
-  const before = node.length;
-  if (isObject(node)) delete node.value[segment];
-  else {
+  let less = isWhole(node) ? 0 : 1;
+  if (isObject(node)) {
+    if (Object.hasOwn(node.value, segment)) less = 1;
+    delete node.value[segment];
+  } else {
     const at = indexOf(node, segment);
-    if (at >= 0 && at < node.value.length) node.value.splice(at, 1);
+    if (isSequence(node)) less = at >= 0 && at < node.length ? 1 : 0;
+    if (at >= 0 && at < node.value.length) {
+      node.value.splice(at, 1);
+      less = 1;
+    }
   }
-  node.length = length ?? Math.max(0, before - 1);
+  node.length = length ?? Math.max(0, node.length - less);
 }
 
 function sameValue(one, other) {
@@ -152,20 +164,24 @@ function sameValue(one, other) {
 
 const bare = (name, value) => (name === "id" || name === "observableTracked" ? undefined : value);
 
+const placeOf = (set, value) => set.value.findIndex((item) => item.id === value.id || sameValue(item, value));
+
 function addTo(node, value, length) {
-  const known = node.value.some((item) => sameValue(item, value));
-  if (!known && node.value.length === node.length && node.length < MOST_ITEMS) node.value.push(value);
-  node.length = length ?? (known ? node.length : node.length + 1);
+  const known = (length ?? null) === null ? placeOf(node, value) >= 0 : length <= node.length;
+  if (!known) node.value.push(value);
+  node.length = length ?? node.length + (known ? 0 : 1);
 }
 
 /** Released clients do not say what was discarded (they say None): then only an empty set can be told for certain. */
 function discardFrom(node, value, length) {
-  const at = value ? node.value.findIndex((item) => item.id === value.id || sameValue(item, value)) : -1;
-  const named = value && (value.type !== NONE || at >= 0);
-  if (named && at >= 0) node.value.splice(at, 1);
-  node.length = length ?? Math.max(0, node.length - (at >= 0 ? 1 : 0));
+  let less = 0;
+  if (value && value.type !== NONE) {
+    const at = placeOf(node, value);
+    less = at >= 0 || !isWhole(node) ? 1 : 0;
+    if (at >= 0) node.value.splice(at, 1);
+  }
+  node.length = length ?? Math.max(0, node.length - less);
   if (node.length === 0) node.value = [];
-  node.unsure = node.value.length > node.length;
 }
 
 /** The nodes that are not what stood in their place before, and those around them. */
@@ -204,14 +220,14 @@ export function change(variables, { action, variableName: name, options }) {
   const last = path.at(-1);
   const target = nodes.length === path.length + 1 ? nodes.at(-1) : null;
   const box = nodes.length >= path.length ? nodes[path.length - 1] : null; // what holds the last segment
-  const list = isSequence(target) ? target : box ?? root;
+  const list = isSequence(target) ? target : box;
   switch (action) {
     case "set":
     case "setitem":
       if (box && value) setIn(box, last, value, key, length);
       break;
     case "append":
-      if (value) insertIn(list, list.length, value, length);
+      if (list && value) insertIn(list, list.length, value, length);
       break;
     case "insert":
       if (box && value) insertIn(box, last, value, length);
@@ -228,7 +244,7 @@ export function change(variables, { action, variableName: name, options }) {
       if (isSequence(target)) discardFrom(target, value, length);
       break;
     case "clear":
-      if (isContainer(target)) Object.assign(target, { value: isObject(target) ? {} : [], length: 0, unsure: false });
+      if (isContainer(target)) Object.assign(target, { value: isObject(target) ? {} : [], length: 0 });
       break;
     default:
       return null;
@@ -268,7 +284,7 @@ export function short(node, room = 60) {
   const [open, close] = OPEN[node.type] ?? "[]";
   const parts = [];
   let left = room;
-  for (const { label, node: part } of inside(node)) {
+  for (const { label, node: part } of inside(node, room)) {
     const text = short(part, Math.min(left, 20));
     const whole = isSequence(node) ? text : isDict(node) ? `${label}: ${text}` : `${label}=${text}`;
     if (whole.length > left) break;

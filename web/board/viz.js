@@ -10,9 +10,10 @@
 
 import { h, icon, mark, put } from "../house/house.js";
 import { BoardComponent } from "./component.js";
-import { change, inside, isContainer, short, word } from "./values.js";
+import { change, inside, isContainer, isSequence, short, word } from "./values.js";
 
 const LIT = 1500;
+const MOST_ROWS = 1000; // of one container
 const LONG = 30; // a variable with more items than this starts folded
 const SIGNS = { recursive_ref: "again", error: "alarm" };
 const tones = { str: "text", int: "number", float: "number", bool: "truth", NoneType: "none" };
@@ -44,7 +45,7 @@ class Row {
   /** `lit`: the nodes that were just changed. */
   show(label, node, lit) {
     this.#node = node;
-    const content = inside(node);
+    const content = inside(node, MOST_ROWS);
     const holds = content.length > 0;
     const open = holds && this.#open;
     put(this.#name, label);
@@ -104,7 +105,9 @@ function typeName(node) {
 
 /** What is said below the items of a container of which not everything is here, or more than there should be. */
 function restOf(node, shown) {
-  if (node.unsure) return `Something was taken out; the script did not say what. ${node.length} of these are left.`;
+  if (isSequence(node) && node.value.length > node.length) {
+    return `Something was taken out; the script did not say what. ${node.length} of these are left.`;
+  }
   const rest = node.length - shown;
   return rest > 0 ? `… ${rest} more` : "";
 }

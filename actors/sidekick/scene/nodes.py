@@ -4,8 +4,11 @@ A node is JSON until something in it changes. Then it is opened, one level deep:
 parts of a list or a set, the entries of a dict, the attributes of an object: three classes, which differ in what the
 segment of a path finds in them.
 
-`rest` stands for the items that are not shown: clients send 50 at most. It stays last, and goes when as many items are
-shown as there are.
+A node is whole when as many items are shown as there are: clients send 50 at most. `rest` is the client's note of those
+that are not shown. It stays last, and goes when the node is whole. Where a message does not say how long a container is
+now, that follows from what it did.
+
+The board's page keeps the same nodes by the same rules (web/board/values.js): who comes late sees what the others see.
 """
 
 from collections.abc import Hashable
@@ -21,7 +24,7 @@ LONGEST_KEY = 8
 LARGEST = 2**53
 
 Key = tuple[Hashable, ...]
-"""What a dict's key is, of which type; so that 1 is not true, and "None" not None."""
+"""What a dict's key is, of which type; so that "1" is not 1, and "None" not None."""
 
 parts_of = msgspec.json.Decoder(list[Raw]).decode
 value_of = msgspec.json.Decoder().decode
@@ -53,10 +56,12 @@ class Opened:
     def _get(self, segment: Any) -> "Raw | Opened | None":
         raise NotImplementedError
 
-    def put(self, segment: Any, value: "Raw | Opened", key: Raw | None) -> None:
+    def put(self, segment: Any, value: "Raw | Opened", key: Raw | None) -> int:
+        """How many more there are now, as far as can be told."""
         raise NotImplementedError
 
-    def drop(self, segment: Any) -> None:
+    def drop(self, segment: Any) -> int:
+        """The same: -1, or 0 where there was nothing."""
         raise NotImplementedError
 
     def empty(self) -> None:
@@ -66,13 +71,22 @@ class Opened:
         """The items, to be written as JSON."""
         raise NotImplementedError
 
-    def settle(self, length: int | None) -> None:
-        """Something has changed: how many items there are now."""
+    @property
+    def count(self) -> int:
+        """How many items there are, shown or not."""
+        return self.size() if self.length is None else self.length
+
+    @property
+    def whole(self) -> bool:
+        return self.size() >= self.count
+
+    def settle(self, length: int | None, change: int) -> None:
+        """Something has changed: how many items there are now, as was said, or so many more than before."""
         if length is not None and 0 <= length < LARGEST:
             self.length = length
-        elif self.length is not None and self.rest is None:
-            self.length = self.size()
-        if self.length is not None and self.size() >= self.length:
+        elif self.length is not None:
+            self.length = max(0, self.length + change)
+        if self.whole:
             self.rest = None
 
     def written(self) -> dict[str, Any]:
@@ -95,8 +109,7 @@ class Sequence(Opened):
         """Where in the whole list that is, shown or not."""
         if type(segment) is not int:
             return None
-        whole = len(self.items) if self.length is None else max(self.length, len(self.items))
-        index = segment if segment >= 0 else whole + segment
+        index = segment if segment >= 0 else self.count + segment
         return index if index >= 0 else None
 
     def size(self) -> int:
@@ -106,35 +119,48 @@ class Sequence(Opened):
         index = self.index(segment)
         return self.items[index] if index is not None and index < len(self.items) else None
 
-    def put(self, segment: Any, value: "Raw | Opened", key: Raw | None) -> None:
+    def put(self, segment: Any, value: "Raw | Opened", key: Raw | None) -> int:
         index = self.index(segment)
         if index is not None and index < len(self.items):
             self.items[index] = value
+        return 0
 
     def append(self, value: Raw) -> None:
-        if self.rest is None:
+        if self.whole:
             self.items.append(value)
 
-    def insert(self, segment: Any, value: Raw) -> None:
-        index = self.index(segment)
-        if index is not None and index < len(self.items) + (self.rest is None):
+    def insert(self, segment: int, value: Raw) -> None:
+        """As Python does it: before the first, or behind the last, is as far as it goes."""
+        index = min(self.index(segment) or 0, self.count)
+        if index < len(self.items) + self.whole:
             self.items.insert(index, value)
 
-    def add(self, value: Raw) -> None:
+    def add(self, value: Raw, length: int | None) -> int:
         """To a set: it has no order, so what is new can be shown in any case."""
+        if length <= self.count if length is not None else self._place(value) is not None:
+            return 0
         self.items.append(value)
+        return 1
 
-    def discard(self, value: Raw) -> None:
-        gone = _identity(value)
-        for index, item in enumerate(self.items):
-            if _identity(item) & gone:
-                del self.items[index]
-                return
+    def discard(self, value: Raw) -> int:
+        index = self._place(value)
+        if index is None:
+            return 0 if self.whole else -1
+        del self.items[index]
+        return -1
 
-    def drop(self, segment: Any) -> None:
+    def _place(self, value: Raw) -> int | None:
+        """Where an element of a set is."""
+        wanted = _identity(value)
+        return next((index for index, item in enumerate(self.items) if _identity(item) & wanted), None)
+
+    def drop(self, segment: Any) -> int:
         index = self.index(segment)
-        if index is not None and index < len(self.items):
+        if index is None or index >= self.count:
+            return 0
+        if index < len(self.items):
             del self.items[index]
+        return -1
 
     def empty(self) -> None:
         self.items, self.rest = [], None
@@ -181,20 +207,24 @@ class Mapping(Opened):
         name = self._name(segment)
         return None if name is None else self.entries[name][1]
 
-    def put(self, segment: Any, value: "Raw | Opened", key: Raw | None) -> None:
+    def put(self, segment: Any, value: "Raw | Opened", key: Raw | None) -> int:
         standing = self._name(segment)
         if standing is not None:
             self.entries[standing] = (self.entries[standing][0], value)
-            return
+            return 0
+        new = int(self.whole)
         if key is None or (segment is not None and _text(some_fields(key).get("type")) == "NoneType"):
             key = _node_of_segment(segment, self.size())
         self._enter(_key_of_segment(segment), key, value)
+        return new
 
-    def drop(self, segment: Any) -> None:
+    def drop(self, segment: Any) -> int:
         name = self._name(segment)
-        if name is not None:
-            key, _ = self.entries.pop(name)
-            self.by_id.pop(_text(some_fields(key).get("id")) or "", None)
+        if name is None:
+            return 0 if self.whole else -1
+        key, _ = self.entries.pop(name)
+        self.by_id.pop(_text(some_fields(key).get("id")) or "", None)
+        return -1
 
     def empty(self) -> None:
         self.entries, self.by_id, self.rest = {}, {}, None
@@ -223,13 +253,17 @@ class Attributes(Opened):
     def _get(self, segment: Any) -> "Raw | Opened | None":
         return self.attributes.get(segment) if isinstance(segment, str) else None
 
-    def put(self, segment: Any, value: "Raw | Opened", key: Raw | None) -> None:
-        if isinstance(segment, str):
-            self.attributes[segment] = value
+    def put(self, segment: Any, value: "Raw | Opened", key: Raw | None) -> int:
+        if not isinstance(segment, str):
+            return 0
+        new = int(segment not in self.attributes and self.whole)
+        self.attributes[segment] = value
+        return new
 
-    def drop(self, segment: Any) -> None:
-        if isinstance(segment, str):
-            self.attributes.pop(segment, None)
+    def drop(self, segment: Any) -> int:
+        if isinstance(segment, str) and self.attributes.pop(segment, None) is not None:
+            return -1
+        return 0 if self.whole else -1
 
     def empty(self) -> None:
         self.attributes, self.rest = {}, None
@@ -289,9 +323,7 @@ def _key_of_segment(segment: Any, depth: int = LONGEST_KEY) -> Key:
     match segment:
         case None:
             return ("none",)
-        case bool():
-            return ("bool", segment)
-        case int() | float():
+        case int() | float():  # also True, which is the same key as 1
             return ("number", segment)
         case str():
             return ("text", segment)
@@ -315,7 +347,7 @@ def _key_of_node(raw: Raw, depth: int = LONGEST_KEY) -> Key:
 
 def _node_of_segment(segment: Any, number: int) -> Raw:
     """A key, where the client did not say what it looks like."""
-    kind = {"none": "NoneType", "bool": "bool", "text": "str", "number": type(segment).__name__, "tuple": "list"}
+    kind = {"none": "NoneType", "text": "str", "number": type(segment).__name__, "tuple": "list"}
     shape, *_ = _key_of_segment(segment)
     value = "None" if segment is None else segment
     if isinstance(segment, list):

@@ -201,53 +201,45 @@ def _says_which(message: Update) -> bool:
 def _put(variable: Variable, path: list[Any], message: Update) -> None:
     node, nodes = variable.node(path[:-1]), _nodes(message)
     if node is not None and path:
-        node.put(path[-1], nodes.value, None if nodes.key == NULL else nodes.key)
-        node.settle(_length(message))
+        node.settle(_length(message), node.put(path[-1], nodes.value, None if nodes.key == NULL else nodes.key))
 
 
 def _append(variable: Variable, path: list[Any], message: Update) -> None:
     node = variable.node(path[:-1])
-    if path and isinstance(node, Sequence) and node.index(path[-1]) not in (node.length, node.size()):
+    if path and isinstance(node, Sequence) and node.index(path[-1]) not in (node.count, node.size()):
         inner = node.child(path[-1])
         node = inner if isinstance(inner, Sequence) else node
     if isinstance(node, Sequence):
         node.append(_nodes(message).value)
-        node.settle(_length(message))
+        node.settle(_length(message), 1)
 
 
 def _insert(variable: Variable, path: list[Any], message: Update) -> None:
     node = variable.node(path[:-1])
-    if isinstance(node, Sequence) and path:
+    if isinstance(node, Sequence) and path and type(path[-1]) is int:
         node.insert(path[-1], _nodes(message).value)
-        node.settle(_length(message))
+        node.settle(_length(message), 1)
 
 
 def _drop(variable: Variable, path: list[Any], message: Update) -> None:
     node = variable.node(path[:-1])
     if node is not None and path:
-        node.drop(path[-1])
-        node.settle(_length(message))
+        node.settle(_length(message), node.drop(path[-1]))
 
 
 def _add(variable: Variable, path: list[Any], message: Update) -> None:
     node = variable.node(path)
     if isinstance(node, Sequence):
-        node.add(_nodes(message).value)
-        node.settle(_length(message))
+        node.settle(_length(message), node.add(_nodes(message).value, _length(message)))
 
 
 def _discard(variable: Variable, path: list[Any], message: Update) -> None:
     node = variable.node(path)
     if not isinstance(node, Sequence):
         return
-    length = _length(message)
-    if length == 0:
+    node.settle(_length(message), node.discard(_nodes(message).value) if _says_which(message) else 0)
+    if node.length == 0:
         node.empty()
-    elif _says_which(message):
-        node.discard(_nodes(message).value)
-    elif length is None:
-        return
-    node.settle(length)
 
 
 def _clear(variable: Variable, path: list[Any], message: Update) -> None:
@@ -255,7 +247,7 @@ def _clear(variable: Variable, path: list[Any], message: Update) -> None:
         parent.put(path[-1], _nodes(message).value, None)
     elif (node := variable.node(path)) is not None:
         node.empty()
-        node.settle(_length(message) or 0)
+        node.settle(0, 0)
 
 
 ACTIONS: dict[str, Callable[[Variable, list[Any], Update], None]] = {

@@ -205,52 +205,57 @@ def change(variables: dict[str, Any], action: str, name: str, options: Message) 
     match action:
         case "set" | "setitem":
             if is_container(parent):
-                put_item(parent, path[-1], value, options.get("keyRepresentation"))
-                settle(parent, length)
+                settle(parent, length, put_item(parent, path[-1], value, options.get("keyRepresentation")))
         case "append":
             target = parent if path else root
-            ends = (parent.get("length"), len(shown(parent))) if is_list(parent) else ()
+            ends = (count(parent), len(shown(parent))) if is_list(parent) else ()
             if ends and position(parent, path[-1]) not in ends:
                 target = node if is_list(node) else parent
             if is_list(target):
-                if rest(target) is None:
+                if has_all(target):
                     target["value"].append(value)
-                settle(target, length)
+                settle(target, length, 1)
         case "insert":
-            if is_list(parent):
-                index, items = position(parent, path[-1]), shown(parent)
-                if index is not None and index < len(items) + (rest(parent) is None):
+            if is_list(parent) and type(path[-1]) is int:
+                everything = [None] * count(parent)
+                everything.insert(path[-1], value)
+                index = next(index for index, item in enumerate(everything) if item is value)
+                if index < len(shown(parent)) + has_all(parent):
                     parent["value"].insert(index, value)
-                settle(parent, length)
+                settle(parent, length, 1)
         case "pop" | "remove" | "delitem":
             if is_container(parent):
-                drop_item(parent, path[-1])
-                settle(parent, length)
+                settle(parent, length, drop_item(parent, path[-1]))
         case "add_set":
             if is_list(node):
-                node["value"].insert(len(shown(node)), value)
-                settle(node, length)
+                new = not elements(node, value) if length is None else length > count(node)
+                if new:
+                    node["value"].insert(len(shown(node)), value)
+                settle(node, length, int(new))
         case "discard_set":
-            if is_list(node) and (says or length is not None):
-                if length == 0:
+            if is_list(node):
+                less = 0
+                if says:
+                    gone = elements(node, value)[:1]
+                    less = 1 if gone or not has_all(node) else 0
+                    node["value"] = [item for item in node["value"] if not any(item is one for one in gone)]
+                settle(node, length, -less)
+                if node.get("length") == 0:
                     node["value"] = []
-                elif says:
-                    assert value is not None
-                    for index, item in enumerate(shown(node)):
-                        if item["id"] == value["id"] or is_same(item, value):
-                            del node["value"][index]
-                            break
-                settle(node, length)
         case "clear":
             if says and is_container(parent):
                 put_item(parent, path[-1], value, None)
             elif is_container(node):
                 node["value"] = type(node["value"])()
-                settle(node, length or 0)
+                settle(node, 0, 0)
 
 
 def is_same(one: Any, other: Any) -> bool:
     return bool(one["type"] == other["type"] and plain_key(one) == plain_key(other))
+
+
+def elements(node: Any, value: Any) -> list[Any]:
+    return [item for item in shown(node) if item["id"] == value["id"] or is_same(item, value)]
 
 
 def is_list(node: Any) -> TypeGuard[Message]:
@@ -281,19 +286,27 @@ def shown(node: Any) -> Any:
     return node["value"][: len(node["value"]) - (rest(node) is not None)]
 
 
-def settle(node: Any, length: Any) -> None:
+def count(node: Any) -> int:
+    return int(node.get("length", len(shown(node))))
+
+
+def has_all(node: Any) -> bool:
+    return len(shown(node)) >= count(node)
+
+
+def settle(node: Any, length: Any, change: int) -> None:
     if length is not None:
         node["length"] = length
-    elif "length" in node and rest(node) is None:
-        node["length"] = len(shown(node))
-    if len(shown(node)) >= node.get("length", 10**9):
+    elif "length" in node:
+        node["length"] = max(0, node["length"] + change)
+    if has_all(node):
         node["value"] = shown(node)
 
 
 def position(node: Any, segment: Any) -> int | None:
     if type(segment) is not int:
         return None
-    index = segment if segment >= 0 else max(node.get("length", 0), len(shown(node))) + segment
+    index = segment if segment >= 0 else count(node) + segment
     return index if index >= 0 else None
 
 
@@ -301,13 +314,13 @@ def plain_key(node: Any) -> Any:
     if node["type"] == "NoneType":
         return ("NoneType",)
     value = node["value"]
-    return [plain_key(part) for part in value] if isinstance(value, list) else (type(value) is bool, value)
+    return [plain_key(part) for part in value] if isinstance(value, list) else value
 
 
 def segment_key(segment: Any) -> Any:
     if isinstance(segment, list):
         return [segment_key(part) for part in segment]
-    return ("NoneType",) if segment is None else (type(segment) is bool, segment)
+    return ("NoneType",) if segment is None else segment
 
 
 def entry_of(node: Any, segment: Any) -> Any:
@@ -330,21 +343,28 @@ def walk(node: Any, path: list[Any]) -> Any:
     return node
 
 
-def put_item(node: Any, segment: Any, value: Any, key: Any) -> None:
+def put_item(node: Any, segment: Any, value: Any, key: Any) -> int:
+    """How many more there are now."""
+    had_all = has_all(node)
     if isinstance(node["value"], dict):
-        if isinstance(segment, str):
-            node["value"][segment] = value
+        if not isinstance(segment, str):
+            return 0
+        new = segment not in node["value"]
+        node["value"][segment] = value
     elif is_dict(node):
         if entry := entry_of(node, segment):
             entry["value"] = value
-            return
+            return 0
         if key is None or (key["type"] == "NoneType" and segment is not None):
             key = made_key(segment)
+        new = True
         node["value"].insert(len(shown(node)), {"key": key, "value": value})
     else:
+        new = False
         index = position(node, segment)
         if index is not None and index < len(shown(node)):
             node["value"][index] = value
+    return int(new and had_all)
 
 
 def made_key(segment: Any) -> Any:
@@ -353,7 +373,9 @@ def made_key(segment: Any) -> Any:
     return {"type": kind, "value": value, "id": "made"}
 
 
-def drop_item(node: Any, segment: Any) -> None:
+def drop_item(node: Any, segment: Any) -> int:
+    """How many more there are now."""
+    before, had_all = len(shown(node)), has_all(node)
     if isinstance(node["value"], dict):
         if isinstance(segment, str) and segment != "...":
             node["value"].pop(segment, None)
@@ -362,8 +384,11 @@ def drop_item(node: Any, segment: Any) -> None:
         node["value"] = [one for one in node["value"] if one is not entry]
     else:
         index = position(node, segment)
-        if index is not None and index < len(shown(node)):
+        if index is None or index >= count(node):
+            return 0
+        if index < len(shown(node)):
             del node["value"][index]
+    return -1 if len(shown(node)) < before or not had_all else 0
 
 
 def as_seen(node: Any) -> Any:

@@ -52,7 +52,8 @@ def simply(node: Any) -> Any:
         (change("append", [], leaf(1, 4)), ([1, 2, 3, 4], 4)),
         (change("insert", [0], leaf(1, 0), None, 4), ([0, 1, 2, 3], 4)),
         (change("insert", [3], leaf(1, 0), None, 4), ([1, 2, 3, 0], 4)),
-        (change("insert", [9], leaf(1, 0), None, 4), ([1, 2, 3], 4)),
+        (change("insert", [9], leaf(1, 0), None, 4), ([1, 2, 3, 0], 4)),
+        (change("insert", [-9], leaf(1, 0), None, 4), ([0, 1, 2, 3], 4)),
         (change("pop", [2], NONE, NONE, 2), ([1, 2], 2)),
         (change("pop", [-1], NONE, NONE, 2), ([1, 2], 2)),
         (change("remove", [0], None, None, None), ([2, 3], 2)),
@@ -96,21 +97,21 @@ def test_a_last_item_that_is_only_too_deep_to_be_shown_is_an_item() -> None:
 @pytest.mark.parametrize(
     ("frame", "result"),
     [
-        (change("setitem", ["a"], leaf(1, 9), leaf(1, "a")), ({"a": 9, "1": 2, "True": 3, "None": 4}, 4)),
-        (change("setitem", [1], leaf(1, 9), leaf(1, 1)), ({"a": 1, "1": 9, "True": 3, "None": 4}, 4)),
-        (change("setitem", [True], leaf(1, 9), leaf(1, True)), ({"a": 1, "1": 2, "True": 9, "None": 4}, 4)),
-        (change("setitem", [None], leaf(1, 9), NONE), ({"a": 1, "1": 2, "True": 3, "None": 9}, 4)),
-        (change("setitem", ["b"], leaf(1, 9), leaf(1, "b")), ({"a": 1, "1": 2, "True": 3, "None": 4, "b": 9}, 5)),
-        (change("setitem", ["b"], leaf(1, 9), NONE), ({"a": 1, "1": 2, "True": 3, "None": 4, "b": 9}, 5)),
-        (change("setitem", ["str_0"], leaf(1, 9)), ({"a": 9, "1": 2, "True": 3, "None": 4}, 4)),
-        (change("delitem", ["a"], NONE, NONE, 3), ({"1": 2, "True": 3, "None": 4}, 3)),
-        (change("pop", [None], NONE, NONE, 3), ({"a": 1, "1": 2, "True": 3}, 3)),
-        (change("delitem", ["c"], NONE, NONE, 4), ({"a": 1, "1": 2, "True": 3, "None": 4}, 4)),
+        (change("setitem", ["a"], leaf(1, 9), leaf(1, "a")), ({"a": 9, "1": 2, "2.5": 3, "None": 4}, 4)),
+        (change("setitem", [1], leaf(1, 9), leaf(1, 1)), ({"a": 1, "1": 9, "2.5": 3, "None": 4}, 4)),
+        (change("setitem", [True], leaf(1, 9), leaf(1, True)), ({"a": 1, "1": 9, "2.5": 3, "None": 4}, 4)),
+        (change("setitem", [None], leaf(1, 9), NONE), ({"a": 1, "1": 2, "2.5": 3, "None": 9}, 4)),
+        (change("setitem", ["b"], leaf(1, 9), leaf(1, "b")), ({"a": 1, "1": 2, "2.5": 3, "None": 4, "b": 9}, 5)),
+        (change("setitem", ["b"], leaf(1, 9), NONE), ({"a": 1, "1": 2, "2.5": 3, "None": 4, "b": 9}, 5)),
+        (change("setitem", ["str_0"], leaf(1, 9)), ({"a": 9, "1": 2, "2.5": 3, "None": 4}, 4)),
+        (change("delitem", ["a"], NONE, NONE, 3), ({"1": 2, "2.5": 3, "None": 4}, 3)),
+        (change("pop", [None], NONE, NONE, 3), ({"a": 1, "1": 2, "2.5": 3}, 3)),
+        (change("delitem", ["c"], NONE, NONE, 4), ({"a": 1, "1": 2, "2.5": 3, "None": 4}, 4)),
         (change("clear", [], a_dict({}), NONE, 0), ([], 0)),
     ],
 )
 def test_a_dict(frame: bytes, result: Any) -> None:
-    keys = [leaf(index, key) for index, key in enumerate(["a", 1, True, None])]
+    keys = [leaf(index, key) for index, key in enumerate(["a", 1, 2.5, None])]
     entries = [{"key": key, "value": leaf(0, value)} for value, key in enumerate(keys, 1)]
     assert after({"id": "d", "type": "dict", "length": 4, "value": entries}, frame) == result
 
