@@ -86,6 +86,26 @@ def test_a_button_says_that_it_was_clicked(show: Show) -> None:
     expect(page.get_by_role("button", name="Stop", exact=True)).to_be_visible()
 
 
+def test_a_text_input_with_a_button_submits_what_stands_there_by_it(show: Show) -> None:
+    page, stage = show(
+        spawn("textbox", "t", initialValue="127.0.0.1", buttonText="Update IP"),
+        spawn("textbox", "u", placeholder="unnamed", buttonText=""),
+        spawn("button", "b", text="Go"),
+    )
+    page.get_by_role("button", name="Update IP").click()
+    box = page.get_by_role("textbox", name="Text")
+    box.press("Enter")
+    box.fill("new")
+    page.get_by_role("button", name="Go").click()  # leaving the box says nothing
+    page.get_by_role("button", name="Update IP").click()
+    page.get_by_role("textbox", name="unnamed").fill("once")
+    page.get_by_role("button", name="Submit").click()
+    page.get_by_role("button", name="Go").click()
+    said = [(each["src"], each.get("value")) for each in stage.events(6)]
+    left, gone = ("t", "127.0.0.1"), ("b", None)
+    assert said == [left, left, gone, ("t", "new"), ("u", "once"), gone]
+
+
 def test_a_textbox_submits_on_enter_and_when_it_is_left_but_only_what_is_new(show: Show) -> None:
     page, stage = show(spawn("textbox", "t", initialValue="old", placeholder="Name"), spawn("button", "b", text="Go"))
     box = page.get_by_role("textbox", name="Name")

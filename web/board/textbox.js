@@ -2,6 +2,9 @@
  * A textbox: a line the reader writes. It says "submit" on Enter and when it is left, but only if the text is not what
  * was said or set last. What the script sets takes the place of a draft.
  *
+ * With a `buttonText`, as the text inputs of older scripts have one, there is a button beside it: then "submit" is said
+ * on Enter and by the button, whatever the text, and not when the box is left.
+ *
  * The server hands what is submitted back to every page of the room as the box's value, so that they all show the same.
  * To the page that has said it, that is no news: a draft that was begun since stays.
  */
@@ -19,10 +22,13 @@ export class BoardTextbox extends BoardComponent {
     setPlaceholder: ({ placeholder }) => this.#hint(placeholder),
   };
 
-  spawn({ initialValue, placeholder }) {
-    this.#input.onblur = () => this.scene.rearranging || this.#submit();
-    this.#input.onkeydown = ({ key, isComposing }) => key === "Enter" && !isComposing && this.#submit();
+  spawn({ initialValue, placeholder, buttonText }) {
+    const hasButton = typeof buttonText === "string";
+    const enter = hasButton ? () => this.#submit() : () => this.#submitNews();
+    this.#input.onkeydown = ({ key, isComposing }) => key === "Enter" && !isComposing && enter();
     this.append(this.#input);
+    if (hasButton) this.append(h("button", { type: "button", onclick: enter }, buttonText || "Submit"));
+    else this.#input.onblur = () => this.scene.rearranging || this.#submitNews();
     this.#hint(placeholder);
     this.#set(initialValue);
   }
@@ -39,9 +45,12 @@ export class BoardTextbox extends BoardComponent {
     this.#input.ariaLabel = this.#input.placeholder || "Text";
   }
 
+  #submitNews() {
+    if (this.#input.value !== this.#said) this.#submit();
+  }
+
   #submit() {
     const { value } = this.#input;
-    if (value === this.#said) return;
     if (this.event({ event: "submit", value })) this.#said = this.#expected = value;
   }
 
