@@ -4,7 +4,6 @@ Total: `hear` answers any bytes at all and never raises. What cannot be relayed 
 field. A message that becomes several does so as a whole: if one of them is bad, that is all that was said.
 """
 
-import re
 from typing import Any
 
 import msgspec
@@ -23,8 +22,6 @@ from codec.sidekick.words import BY_E
 Message = dict[str, Any]
 
 MODERN = frozenset((Dialect.D, Dialect.E))
-NAMES_IN_A = {"numColumns": "size[0]", "numRows": "size[1]"}
-FAULTY_FIELD = re.compile(r"(?P<subject>.*?: )(?P<field>\S+)(?P<rest> (?:is|must|cannot|needs).*)", re.DOTALL)
 
 
 class Ear:
@@ -122,7 +119,7 @@ class Ear:
         except Unreadable as error:
             component, target = message["component"], message["target"]
             doing = message["payload"].get("action", "update")
-            return self._in_their_words(Bad(component, target, sentence(component, target, doing, str(error))))
+            return Bad(component, target, sentence(component, target, doing, str(error)))
         # Of C and untouched but for its envelope: keep the peer's own bytes behind the first key.
         is_untouched = self.dialect is Dialect.C and len(translated) == 1 and translated[0] is message
         kept = fast.with_component(raw) if is_untouched else None
@@ -130,7 +127,7 @@ class Ear:
         for one in translated:
             heard = understand(one, kept)
             if isinstance(heard, Bad):
-                return self._in_their_words(heard)
+                return heard
             said.append(heard)
         if len(said) != 1:
             return said
@@ -143,15 +140,6 @@ class Ear:
         if message.get("type") == "error" and message.get("component") == "control":
             return [{**message, "component": "column"}]
         return self._hero.translate(message)
-
-    def _in_their_words(self, bad: Bad) -> Bad:
-        """The fields of A's flat payloads have other names than the ones that were judged."""
-        found = FAULTY_FIELD.fullmatch(bad.sentence)
-        if self.dialect is not Dialect.A or found is None:
-            return bad
-        name = found["field"] if bad.component == "canvas" else found["field"].removeprefix("options.")
-        name = NAMES_IN_A.get(name) or re.sub(r"(?<=[a-z])([A-Z])", lambda match: "_" + match[1].lower(), name)
-        return Bad(bad.component, bad.target, found["subject"] + name + found["rest"])
 
 
 def _is_in_words_of_e(message: Message) -> bool:

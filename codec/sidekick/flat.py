@@ -85,8 +85,9 @@ def _viz_update(payload: Fields) -> Fields:
     options = {VIZ_FIELDS[name]: _nodes(payload[name], OBSERVABLE) for name in VIZ_FIELDS if name in payload}
     rest = _without(payload, "change_type", "variable_name", *VIZ_FIELDS)
     named = {"variableName": payload["variable_name"]} if "variable_name" in payload else {}
+    action = {"action": REMOVE_VARIABLE.get(change, change) if isinstance(change, str) else change}
     return {
-        "action": REMOVE_VARIABLE.get(change, change) if isinstance(change, str) else change,
+        **(action if "change_type" in payload else {}),
         **named,
         "options": options,
         **rest,

@@ -15,6 +15,7 @@ from codec.sidekick import events, fast, flat
 from codec.sidekick.dialect import KEYS, Dialect, release
 from codec.sidekick.messages import Announce, Bad, Fault, Said, Update
 from codec.sidekick.old_screen import OldScreen
+from codec.sidekick.retold import retold
 from codec.sidekick.words import BY_D, to_e
 from codec.sidekick.written import encode
 
@@ -37,6 +38,12 @@ class Mouth:
     def say(self, message: Said) -> bytes | list[bytes] | None:
         if self.dialect is Dialect.D:
             return encode(message)
+        if isinstance(message, Bad):
+            message = Fault(message.component, message.target, message.sentence)
+        if isinstance(message, Fault) and not message.raw:  # it is ours
+            has_old_canvas = not self._screen.is_newest
+            told = retold(message.component, message.src, message.message, self.dialect, has_old_canvas=has_old_canvas)
+            message = Fault(message.component, message.src, told)
         try:
             return self._translate(message)
         except RecursionError:
@@ -63,8 +70,6 @@ class Mouth:
         return raw if payload is None else write({**plain, "payload": payload})
 
     def _say_old(self, message: Said) -> bytes | list[bytes] | None:
-        if isinstance(message, Bad):
-            message = Fault(message.component, message.target, message.sentence)
         if self.dialect is Dialect.A and isinstance(message, Announce):
             return None
         told = [write(self._enveloped(one)) for one in self._in_old_words(msgspec.json.decode(encode(message)))]

@@ -145,6 +145,9 @@ def _position(options: Message) -> None:
 
 
 def _fill(hero: OldHero, message: Message) -> list[Message]:
+    color = _options(message).get("color")
+    if not isinstance(color, str):
+        raise Unreadable(_not_a("fill_color", color, "a string"))
     columns, rows = hero.grids.get(message["target"], (0, 0))
     if columns <= 0 or rows <= 0:
         raise Unreadable("fill_color needs a grid that was spawned before")
@@ -203,8 +206,10 @@ def _canvas_update(hero: OldHero, message: Message) -> list[Message]:
             _remember(hero.pens, message["target"], _configured(pen, options))
             return []
         case "clear" if "bufferId" not in options:
-            cleared = _doing(message, "clear", _without(options, "color"))
-            return [cleared, *_papered(pen, message, options.get("color", pen.paper))]
+            color = options.get("color", pen.paper)
+            if not isinstance(color, str | None):
+                raise Unreadable(_not_a("options.color", color, "a string"))
+            return [_doing(message, "clear", _without(options, "color")), *_papered(pen, message, color)]
         case "line":
             return [_doing(message, "drawLine", {**options, **_outline(pen)})]
         case "rect" | "circle":

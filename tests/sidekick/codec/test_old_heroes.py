@@ -1,12 +1,13 @@
 """Heroes of A, B and C in D's words: every row of what they say otherwise."""
 
+import json
 from typing import Any
 
 import pytest
 
-from codec.sidekick import ClearAll, Dialect, Remove
+from codec.sidekick import Bad, ClearAll, Dialect, Fault, Mouth, Remove, Said
 from codec.sidekick.old_hero import MOST_FILLED, MOST_REMEMBERED, OldHero
-from tests.sidekick.codec.kit import an_ear, canonical, each, old, sentence, third
+from tests.sidekick.codec.kit import an_ear, blobs, canonical, each, old, sentence, third
 
 NONE = {"type": "NoneType", "id": "NoneType_1", "value": "None"}
 NODE = {"type": "int", "id": "n1", "observableTracked": False, "value": 3}
@@ -411,21 +412,21 @@ def test_what_a_says_is_heard_in_ds_words(told: list[Any], heard: list[Any]) -> 
         ),
         (Dialect.A, old("grid", "spawn", "g", {}), "grid 'g' spawn: size[0] is missing"),
         (Dialect.A, old("grid", "spawn", "g", {"size": [2]}), "grid 'g' spawn: size[1] is missing"),
-        (Dialect.A, old("grid", "update", "g", {"x": 1}), "grid 'g' setCell: y is missing"),
+        (Dialect.A, old("grid", "update", "g", {"x": 1}), "grid 'g' update: y is missing"),
         (
             Dialect.A,
             old("grid", "update", "g", {"x": 1, "y": "2", "text": ""}),
-            "grid 'g' setText: y must be a whole number, not a string",
+            "grid 'g' update: y must be a whole number, not a string",
         ),
         (
             Dialect.A,
             old("grid", "update", "h", {"fill_color": "red"}),
-            "grid 'h' fill: fill_color needs a grid that was spawned before",
+            "grid 'h' update: fill_color needs a grid that was spawned before",
         ),
         (
             Dialect.A,
             old("console", "update", "c", {"text": 3}),
-            "console 'c' append: text must be a string, not a number",
+            "console 'c' update: text must be a string, not a number",
         ),
         (
             Dialect.A,
@@ -442,8 +443,26 @@ def test_what_a_says_is_heard_in_ds_words(told: list[Any], heard: list[Any]) -> 
         (
             Dialect.A,
             old("canvas", "update", "c", {"command": "line", "options": {"x1": 1}}),
-            "canvas 'c' drawLine: options.y1 is missing",
+            "canvas 'c' line: options.y1 is missing",
         ),
+        (
+            Dialect.A,
+            old("canvas", "update", "c", {"command": "config", "options": {"strokeStyle": 4}}),
+            "canvas 'c' config: options.strokeStyle must be a string, not a number",
+        ),
+        (
+            Dialect.A,
+            old("canvas", "update", "c", {"command": "clear", "options": {"color": 4}}),
+            "canvas 'c' clear: options.color must be a string, not a number",
+        ),
+        (Dialect.A, old("canvas", "update", "c", {"options": {}}), "canvas 'c' update: command is missing"),
+        (Dialect.A, old("viz", "update", "v", {"variable_name": "a"}), "viz 'v' update: change_type is missing"),
+        (
+            Dialect.A,
+            old("grid", "update", "g", {"fill_color": 4}),
+            "grid 'g' update: fill_color must be a string, not a number",
+        ),
+        (Dialect.A, b'{"module":"grid"}', "method is missing"),
         (
             Dialect.C,
             third("canvas", "update", "c", {"action": "rect", "options": {"filled": 1}}),
@@ -480,11 +499,55 @@ def test_what_a_says_is_heard_in_ds_words(told: list[Any], heard: list[Any]) -> 
             "grid 'g' setColor: options.color must be a string or null, not a number",
         ),
         (Dialect.C, third("grid", "update", None, {"action": "clear"}), "grid update: target is missing"),
-        (Dialect.C, b'{"type":"spawn"}', "component is missing"),
+        (Dialect.C, b'{"type":"spawn"}', "module is missing"),
     ],
 )
 def test_an_old_hero_is_told_what_is_wrong_by_its_own_names(dialect: Dialect, message: bytes, words: str) -> None:
-    assert sentence(an_ear(dialect).hear(message)) == words
+    said = an_ear(dialect).hear(message)
+    assert isinstance(said, Bad)
+    (told,) = spoken_of(Mouth(dialect, "0.0.4"), said)
+    assert told["payload"]["message"] == words
+
+
+def spoken_of(mouth: Mouth, *messages: Said) -> list[Any]:
+    return [json.loads(blob) for message in messages for blob in blobs(mouth.say(message))]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "version", "fault", "words"),
+    [
+        (Dialect.A, "", Fault("canvas", "c", "canvas 'c' drawLine: this is a grid"), "canvas 'c' line: this is a grid"),
+        (Dialect.A, "", Fault("grid", "g", "grid 'g' setColor: there is no cell"), "grid 'g' update: there is no cell"),
+        (
+            Dialect.A,
+            "",
+            Fault("viz", "v", "viz 'v' set: options.valueRepresentation is missing"),
+            "viz 'v' set: value_representation is missing",
+        ),
+        (Dialect.A, "", Fault("viz", "v", "viz 'v' removeVariable: x"), "viz 'v' remove_variable: x"),
+        (Dialect.C, "0.0.4", Fault("canvas", "c", "canvas 'c' drawRect: x"), "canvas 'c' rect: x"),
+        (Dialect.C, "0.0.6", Fault("canvas", "c", "canvas 'c' drawRect: x"), "canvas 'c' drawRect: x"),
+        (
+            Dialect.E,
+            "0.0.7",
+            Fault("markdown", "m", "markdown 'm' setSource: options.source is missing"),
+            "markdown 'm' setText: options.text is missing",
+        ),
+        (
+            Dialect.E,
+            "0.0.7",
+            Fault("textbox", "t", "textbox 't' spawn: initialValue must be a string or null, not a number"),
+            "textbox 't' spawn: value must be a string or null, not a number",
+        ),
+        (Dialect.E, "0.0.7", Fault("label", "l", "label 'l' setText: options.text is missing"), ""),
+        (Dialect.A, "", Fault("canvas", "c", 'Error processing action "drawLine": no'), ""),
+    ],
+)
+def test_what_the_board_refuses_is_told_by_the_names_it_was_said_by(
+    dialect: Dialect, version: str, fault: Fault, words: str
+) -> None:
+    (told,) = spoken_of(Mouth(dialect, version), fault)
+    assert told["payload"]["message"] == words or (not words and told["payload"]["message"] == fault.message)
 
 
 def test_a_fill_is_limited() -> None:
