@@ -218,15 +218,21 @@ def _console_spawn(screen: OldScreen, message: Message) -> list[Message]:
     shown = _orphaned(message)
     text = shown["payload"].get("text")
     if screen.shows_lines and isinstance(text, str):
-        shown["payload"]["text"] = text.removesuffix("\n")
+        shown["payload"]["text"] = _as_line(text)
     return [shown]
 
 
 def _console_update(screen: OldScreen, message: Message) -> list[Message]:
     if screen.shows_lines and message["payload"].get("action") == "append":
         options = _options(message)
-        return [_doing(message, "append", {**options, "text": options["text"].removesuffix("\n")})]
+        return [_doing(message, "append", {**options, "text": _as_line(options["text"])})]
     return [message]
+
+
+def _as_line(text: str) -> str:
+    """As a line of its own, whose end is not said; but an end behind an empty line is what makes that line one."""
+    said = text.removesuffix("\n")
+    return text if said.endswith("\n") else said
 
 
 def _canvas_spawn(screen: OldScreen, message: Message) -> list[Message]:

@@ -9,7 +9,7 @@ from codec.sidekick import ROOT, Announce, ClearAll, Dialect, Ear, Mouth, Other,
 from codec.sidekick.shapes import CellColor as Cell
 from codec.sidekick.shapes import ChangeParent as Move
 from codec.sidekick.shapes import GridSpawn, LabelSpawn, NewParent, SetColor, SetText, Text
-from tests.sidekick.codec.kit import modern, spoken, update, without_id
+from tests.sidekick.codec.kit import blobs, each, modern, spoken, update, without_id
 
 ANNOUNCE = Announce("p", "sidekick", "online", "9", 1)
 PAYLOAD = {"peerId": "p", "role": "sidekick", "status": "online", "version": "9", "timestamp": 1}
@@ -501,3 +501,12 @@ def test_a_component_that_is_not_known_and_not_named_is_said_to_any_screen(diale
     other = Ear(Dialect.D).hear(json.dumps({"component": "control", "type": kind}).encode())
     assert isinstance(other, Other)
     assert Mouth(dialect).say(other) is not None
+
+
+@pytest.mark.parametrize("text", ["", "\n", "a\n", "a\n\n", "\n\n", "a\nb\n"])
+def test_empty_lines_are_as_many_to_a_ui_that_knows_lines_only(text: str) -> None:
+    [meant] = each(Ear(Dialect.D).hear(update("console", "k", "append", text=text)))
+    [told] = blobs(Mouth(Dialect.A).say(meant))
+    [heard] = each(Ear(Dialect.A).hear(told))
+    assert isinstance(heard, Update)
+    assert heard.payload.options == Text(text or "\n")  # type: ignore[union-attr]
