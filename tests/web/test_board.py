@@ -465,6 +465,18 @@ def test_buffers_are_drawn_out_of_sight_and_laid_over_the_canvas(show: Show) -> 
     assert [pixel(canvas, 20, 20), pixel(canvas, 60, 20)] == [RED, BLUE]
 
 
+def test_what_is_seen_can_be_kept_in_a_buffer_and_laid_over_the_canvas_again(show: Show) -> None:
+    page, _ = show(spawn("canvas", "c", width=100, height=80), update("canvas", "c", "createBuffer", bufferId=1),
+                   update("canvas", "c", "drawRect", x=10, y=10, width=20, height=20, fillColor="red", **THIN),
+                   update("canvas", "c", "drawBuffer", sourceBufferId=0, targetBufferId=1),
+                   update("canvas", "c", "clear"),
+                   update("canvas", "c", "drawRect", x=50, y=10, width=20, height=20, fillColor="blue", **THIN),
+                   update("canvas", "c", "drawBuffer", sourceBufferId=1, targetBufferId=0))  # fmt: skip
+    canvas = page.get_by_role("img")
+    assert [pixel(canvas, 20, 20), pixel(canvas, 60, 20)] == [RED, BLUE]
+    expect(page.locator(".note")).to_have_count(0)
+
+
 FAULTS = [
     ("drawBuffer", {"sourceBufferId": 9, "targetBufferId": 0},
      'Error processing action "drawBuffer" for buffer 0: Source buffer 9 not found for drawBuffer.'),

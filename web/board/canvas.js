@@ -136,7 +136,7 @@ export class BoardCanvas extends BoardComponent {
   }
 
   #compose(source, target) {
-    const from = source === SEEN ? null : this.#buffers.get(source);
+    const from = this.#buffers.get(source);
     const to = this.#buffers.get(target);
     if (!from) throw new Error(`Source buffer ${source} not found for drawBuffer.`);
     if (!to) throw new Error(`Target context for buffer ${target} not found for drawBuffer.`);
