@@ -253,7 +253,7 @@ class _Run:
                     if self._stopped_for is None and self._command.limits.wall_seconds is not None:
                         self._deadline = trio.current_time() - float(seconds) + self._command.limits.wall_seconds
                 case [orders.FAILED, stage, number]:
-                    self.keeper_is_idle = True
+                    self.keeper_is_idle = stage.decode() != orders.KEEPER
                     raise not_started(self._command, stage.decode(), int(number))
                 case [orders.ENDED, *_]:
                     self._ended = orders.read_ended(fields)

@@ -82,7 +82,10 @@ def text(page: Page, index: int, label: str) -> Locator:
 
 
 def lines(page: Page, index: int, label: str) -> list[str]:
-    return text(page, index, label).locator(".line").all_text_contents()
+    """As soon as there are any: they are drawn when they come into sight."""
+    drawn = text(page, index, label).locator(".line")
+    expect(drawn).not_to_have_count(0)
+    return drawn.all_text_contents()
 
 
 def is_open(page: Page, index: int, expected: bool = True) -> None:
@@ -366,6 +369,7 @@ def test_blanks_that_differ_can_be_seen_and_are_not_part_of_the_text(show: Show)
     assert lines(page, 1, "Actual") == ["1 2 ", "3"]
     signs = "blanks => blanks.map(({ dataset }) => dataset.sign)"
     assert actual.locator(".blank").evaluate_all(signs) == ["·", "·"]
+    assert lines(page, 1, "Expected") == ["1\t2", "3"]
     assert expected.locator(".blank").evaluate_all(signs) == ["→"]
     expect(actual.locator(".remark")).to_have_attribute("data-sign", "no newline at end")
     expect(expected.locator(".remark")).to_have_count(0)

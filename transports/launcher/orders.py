@@ -9,7 +9,7 @@ environments nor paths can contain.
     stop                                      ended ...               it and all it had started are gone
 
 A `stop` that comes when nothing runs is late, and ignored. Frames come in order, so it cannot meet the next run.
-Where no keeper could be forked, the launcher says `failed` in its place, and that is all that comes.
+Where no keeper could be forked, the launcher says `failed keeper` in its place, and that is all that comes.
 """
 
 MOST_BYTES = 128 * 1024
@@ -23,8 +23,8 @@ STOP, RUN, FAILED, ALIVE, ENDED = b"stop", b"run", b"failed", b"alive", b"ended"
 CPU, MEMORY, PROCESSES = "cpu", "memory", "processes"
 """What a keeper stops a run for."""
 
-CWD, STDIN, PROGRAM = "cwd", "stdin", "program"
-"""Where a start can fail."""
+CWD, STDIN, PROGRAM, KEEPER = "cwd", "stdin", "program", "keeper"
+"""Where a start can fail; the last, because there is no keeper."""
 
 
 class Order:

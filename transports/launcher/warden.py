@@ -18,7 +18,7 @@ import time
 from transports.launcher import census
 from transports.launcher.bell import Bell
 from transports.launcher.keeper import PATIENCE_SECONDS, STRIKE_SECONDS, Keeper, Line, strike
-from transports.launcher.orders import FAILED, PROGRAM, READY, framed
+from transports.launcher.orders import FAILED, KEEPER, READY, framed
 from transports.launcher.system import adopt_orphans, go_first, settle
 
 LAST_SECONDS = PATIENCE_SECONDS + 2.0
@@ -86,7 +86,7 @@ class Warden:
             pid = os.fork()
         except OSError as error:  # too many processes
             with socket.socket(fileno=os.dup(end)) as line:
-                Line(line).say(framed(FAILED, PROGRAM.encode(), b"%d" % (error.errno or 0)))
+                Line(line).say(framed(FAILED, KEEPER.encode(), b"%d" % (error.errno or 0)))
             return
         if pid:
             self._keepers.add(pid)
