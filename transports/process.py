@@ -1,8 +1,9 @@
 """Running a program, from its start until nothing of it is left.
 
-One task per run, which is the caller's. A selector holds the keeper's socket, the two outputs and the input, and trio
-waits for the selector itself: so feeding and draining go on side by side without a task for each, in whatever order
-the program likes, and there is one await, at which the run can be cancelled.
+One task per run, which is the caller's. It waits for the keeper's socket; and where there is more to wait for, a
+selector holds that socket, the two outputs and the input, and trio waits for the selector itself: so feeding and
+draining go on side by side without a task for each, in whatever order the program likes, and there is one await, at
+which the run can be cancelled.
 
     ended by                        how
     itself                          the keeper tells how it was, after the last of its processes has gone
@@ -19,10 +20,13 @@ Rules
     pipe until it is stopped.
   - Nobody reads what a program writes in its first moments, unless somebody wants to hear it at once: most have ended
     by then, and have written less than a pipe holds. So a short run wakes us once.
+  - A run that has to wait for its turn makes everything ready before; then it takes one message to the keeper, which is
+    sent by whoever gives it the turn.
   - A file as input is opened by the keeper and never seen here.
 """
 
 import fcntl
+import math
 import os
 import selectors
 import signal
@@ -30,8 +34,9 @@ import socket
 import termios
 from array import array
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, closing, nullcontext, suppress
+from contextlib import closing, suppress
 from functools import partial
+from typing import Protocol
 
 import trio
 
@@ -42,9 +47,8 @@ from transports.process_command import Captured, Command, Excess, Exited, Outcom
 from transports.process_launcher import NAME, GivenBack, Keeper, LauncherLost, LauncherMessage, Wanted
 from transports.process_order import NotStarted, not_started, order_of, refused
 
-__all__ = ["Interrupted", "NotStarted", "OnOutput", "Runner"]
+__all__ = ["Interrupted", "NotStarted", "OnOutput", "Runner", "Turn"]
 
-Turn = AbstractAsyncContextManager[object]
 OnOutput = Callable[[Stream, bytes], object]
 """Told what a program writes, as it comes. It must not wait; what it raises ends the run."""
 
@@ -65,6 +69,24 @@ class Interrupted(KernelError):
     """The program was running, and was ended with the launcher. It may be run again."""
 
 
+class Turn(Protocol):
+    """When a program may start."""
+
+    def come(self, begin: Callable[[], None]) -> None:
+        """All is ready: call this, which does not raise, as soon as it may."""
+
+    def over(self) -> None:
+        """It has ended, or will not start. Said again, it is nothing."""
+
+
+class _Now:
+    def come(self, begin: Callable[[], None]) -> None:
+        begin()
+
+    def over(self) -> None:
+        pass
+
+
 class Runner:
     """What those hold who run programs."""
 
@@ -73,24 +95,23 @@ class Runner:
         self._name = name
 
     async def run(
-        self, command: Command, *, on_output: OnOutput | None = None, turn: Turn = nullcontext()  # noqa: B008
+        self, command: Command, *, on_output: OnOutput | None = None, turn: Turn | None = None
     ) -> Outcome:
-        """NotStarted, Interrupted, TooManyPrograms; or a KernelError of the launcher's actor. `turn` is entered when
-        all is ready for the program to start, and left when it has ended."""
+        """NotStarted, Interrupted, TooManyPrograms; or a KernelError of the launcher's actor."""
         order = order_of(command)
         launcher = self._registry.get(self._name)
-        with closing(_Run(command, on_output)) as run:
-            try:
-                keeper = await _borrowed(launcher)
-            except OSError as error:  # too many open files
-                raise refused(command, str(error.strerror)) from error
-            try:
-                async with turn:
-                    run.begin(keeper, order)
-                    return await run.outcome()
-            finally:
-                keeper.done(fit=run.keeper_is_idle)
-                launcher.urgent(GivenBack(keeper))
+        try:
+            keeper = await _borrowed(launcher)
+        except OSError as error:  # too many open files
+            raise refused(command, str(error.strerror)) from error
+        run = _Run(command, keeper.end, order, on_output, turn or _Now())
+        try:
+            with closing(run):
+                run.make_ready()
+                return await run.outcome()
+        finally:
+            keeper.done(fit=run.keeper_is_idle)
+            launcher.hand(GivenBack(keeper), urgent=True)
 
 
 async def _borrowed(launcher: ActorRef[LauncherMessage]) -> Keeper:
@@ -101,20 +122,24 @@ async def _borrowed(launcher: ActorRef[LauncherMessage]) -> Keeper:
 
 
 class _Run:
-    def __init__(self, command: Command, on_output: OnOutput | None) -> None:
+    def __init__(
+        self, command: Command, end: socket.socket, order: bytes, on_output: OnOutput | None, turn: Turn
+    ) -> None:
         self.keeper_is_idle = True
         """It can be used again."""
-        self._end: socket.socket | None = None
-        """Our end of the keeper's socket. Invariant: None => nothing has begun."""
+        self._end = end
+        """Our end of the keeper's socket."""
+        self._order = order
+        self._turn = turn
         self._command = command
         self._on_output = on_output
         limits = command.limits
         self._captures = {Stream.STDOUT: Capture(limits.output_bytes), Stream.STDERR: Capture(limits.stderr_bytes)}
-        try:
-            self._selector = selectors.DefaultSelector()
-        except OSError as error:  # too many open files
-            raise refused(command, str(error.strerror)) from error
+        self._selector: selectors.DefaultSelector | None = None
+        """None: there is nothing to wait for but the keeper."""
         self._listening = False
+        self._theirs: list[int] = []
+        """The program's ends of its pipes, until the keeper has them."""
         self._open: dict[Stream, int] = {}
         """Ends of pipes that we read from."""
         self._input: int | None = None
@@ -124,68 +149,109 @@ class _Run:
         self._leader: int | None = None  # once the keeper has told
         self._keeper_pid: int | None = None  # the same
         self._stopped_for: Excess | None = None
-        self._deadline = float("inf")
+        self._waits = trio.CancelScope()
+        """Around what waits: its deadline is the run's next."""
+        self._deadline = math.inf
+        self._failure: KernelError | None = None
         self._ended: orders.Ended | None = None
 
     # -- the run
 
-    def begin(self, keeper: Keeper, order: bytes) -> None:
-        end = self._end = keeper.end
-        theirs: list[int] = []
+    def make_ready(self) -> None:
+        """All that can be done before its turn."""
         try:
             if self._unfed:
                 reads, self._input = os.pipe()
-                theirs.append(reads)
+                self._theirs.append(reads)
                 os.set_blocking(self._input, False)
                 self._feed()
             for stream in Stream:
                 reads, writes = os.pipe()
-                theirs.append(writes)
+                self._theirs.append(writes)
                 self._open[stream] = reads
                 os.set_blocking(reads, False)
             if self._input is not None:
-                self._selector.register(self._input, selectors.EVENT_WRITE, self._feed)
+                self._select().register(self._input, selectors.EVENT_WRITE, self._feed)
             if self._on_output is not None:
                 self._listen()
-            self._selector.register(end, selectors.EVENT_READ, self._hear)
-            self.keeper_is_idle = False
-            if socket.send_fds(end, [order], theirs) < len(order):
-                raise self._interrupted()
-        except ConnectionError:  # it has gone, and may have told us why: we shall hear
-            pass
         except OSError as error:  # too many open files
             raise refused(self._command, str(error.strerror)) from error
-        finally:
-            for descriptor in theirs:
-                os.close(descriptor)
-        wall = self._command.limits.wall_seconds
-        if wall is not None:  # it has not started yet; once it has, we are told since when
-            self._deadline = trio.current_time() + START_SECONDS + wall
 
     async def outcome(self) -> Outcome:
-        while self._ended is None:
-            with trio.CancelScope(deadline=self._deadline):
-                await trio.lowlevel.wait_readable(self._selector.fileno())
-            for key, _ in self._selector.select(0):
-                key.data()
-            if self._ended is None and trio.current_time() >= self._deadline:
+        self._turn.come(self._begin)
+        while True:
+            with trio.CancelScope(deadline=self._deadline) as self._waits:
+                while self._ended is None and self._failure is None:
+                    await self._something()
+            if self._failure is not None:
+                raise self._failure
+            if self._ended is not None:
+                break
+            if trio.current_time() >= self._deadline:
                 if self._stopped_for is not None:
                     self._kill_keeper()
                     raise self._interrupted()
                 self._stop("wall")
+        self._turn.over()
         for stream in tuple(self._open):
             self._read_what_lies_in(stream)
         return self._told(self._ended)
 
     def close(self) -> None:
         """Let go of all but the keeper."""
-        self._selector.close()
+        self._turn.over()
+        if self._selector is not None:
+            self._selector.close()
+        self._let_go_of_theirs()
         for descriptor in self._open.values():
             os.close(descriptor)
         self._open.clear()
         if self._input is not None:
             os.close(self._input)
             self._input = None
+
+    def _begin(self) -> None:
+        """In the task of whoever gives us the turn."""
+        self.keeper_is_idle = False
+        try:
+            if socket.send_fds(self._end, [self._order], self._theirs) < len(self._order):
+                self._fail(self._interrupted())
+        except ConnectionError:  # it has gone, and may have told us why: we shall hear
+            pass
+        except OSError as error:
+            self._fail(refused(self._command, str(error.strerror)))
+        self._let_go_of_theirs()
+        wall = self._command.limits.wall_seconds
+        if wall is not None:  # it has not started yet; once it has, we are told since when
+            self._set_deadline(trio.current_time() + START_SECONDS + wall)
+
+    def _fail(self, error: KernelError) -> None:
+        self._failure = error
+        self._waits.cancel()
+
+    async def _something(self) -> None:
+        if self._selector is None:
+            await trio.lowlevel.wait_readable(self._end)
+            self._hear()
+            return
+        await trio.lowlevel.wait_readable(self._selector.fileno())
+        for key, _ in self._selector.select(0):
+            key.data()
+
+    def _set_deadline(self, deadline: float) -> None:
+        self._deadline = self._waits.deadline = deadline
+
+    def _let_go_of_theirs(self) -> None:
+        for descriptor in self._theirs:
+            os.close(descriptor)
+        self._theirs.clear()
+
+    def _select(self) -> selectors.DefaultSelector:
+        """Made when there is something else to wait for. Not while we wait."""
+        if self._selector is None:
+            self._selector = selectors.DefaultSelector()
+            self._selector.register(self._end, selectors.EVENT_READ, self._hear)
+        return self._selector
 
     # -- what the selector calls
 
@@ -229,13 +295,12 @@ class _Run:
             return
         except BrokenPipeError:  # it does not care for the rest
             pass
-        if self._input in self._selector.get_map():
+        if self._selector is not None and self._input in self._selector.get_map():
             self._selector.unregister(self._input)
         os.close(self._input)
         self._input = None
 
     def _hear(self) -> None:
-        assert self._end is not None
         try:
             data = self._end.recv(READ_BYTES)
         except BlockingIOError:
@@ -249,9 +314,12 @@ class _Run:
             match fields:
                 case [orders.ALIVE, pid, keeper_pid, seconds]:
                     self._leader, self._keeper_pid = int(pid), int(keeper_pid)
-                    self._listen()
+                    try:
+                        self._listen()
+                    except OSError as error:  # too many open files
+                        raise refused(self._command, str(error.strerror)) from error
                     if self._stopped_for is None and self._command.limits.wall_seconds is not None:
-                        self._deadline = trio.current_time() - float(seconds) + self._command.limits.wall_seconds
+                        self._set_deadline(trio.current_time() - float(seconds) + self._command.limits.wall_seconds)
                 case [orders.FAILED, stage, number]:
                     self.keeper_is_idle = stage.decode() != orders.KEEPER
                     raise not_started(self._command, stage.decode(), int(number))
@@ -263,9 +331,8 @@ class _Run:
 
     def _stop(self, excess: Excess) -> None:
         if self._stopped_for is None and self._ended is None:
-            assert self._end is not None
             self._stopped_for = excess
-            self._deadline = trio.current_time() + END_SECONDS
+            self._set_deadline(trio.current_time() + END_SECONDS)
             with suppress(ConnectionError):  # it has gone, as we shall hear
                 self._end.send(orders.framed(orders.STOP))
 
@@ -273,13 +340,14 @@ class _Run:
         """To what it writes, as it comes."""
         if not self._listening:
             self._listening = True
+            selector = self._select()
             for stream, descriptor in self._open.items():
-                self._selector.register(descriptor, selectors.EVENT_READ, partial(self._read, stream))
+                selector.register(descriptor, selectors.EVENT_READ, partial(self._read, stream))
 
     def _close_output(self, stream: Stream) -> None:
         descriptor = self._open.pop(stream)
         if self._listening:
-            self._selector.unregister(descriptor)
+            self._select().unregister(descriptor)
         os.close(descriptor)
 
     def _told(self, ended: orders.Ended) -> Outcome:

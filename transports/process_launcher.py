@@ -140,26 +140,41 @@ class Launcher(Actor[LauncherMessage]):
             raise
         self.run_beside(self._live)
 
+    def at_once(self, message: LauncherMessage) -> bool:
+        match message:
+            case Wanted(reply):
+                return self._lend(self._idle_one(), reply)
+            case GivenBack(keeper):
+                self._given_back(keeper)
+                return True
+
     async def handle(self, message: LauncherMessage) -> None:
         match message:
             case Wanted(reply):
-                keeper = self._idle_one() or self._new_one(reply)
-                if keeper is not None:
-                    self._lent.add(keeper)
-                    reply.set(keeper.lend())
+                self._lend(self._idle_one() or self._new_one(reply), reply)
             case GivenBack(keeper):
-                ours = keeper in self._lent
-                self._lent.discard(keeper)
-                if ours and len(self._idle) < self._most_idle and keeper.fit:
-                    self._idle.append(keeper)
-                else:
-                    keeper.let_go()
+                self._given_back(keeper)
 
     async def stopping(self, stop: Stop) -> None:
         self._hang_up()
         if self._process is not None:
             with trio.move_on_after(GOODBYE_SECONDS):
                 await self._process.wait()
+
+    def _lend(self, keeper: Keeper | None, reply: Reply[Keeper]) -> bool:
+        if keeper is None:
+            return False
+        self._lent.add(keeper)
+        reply.set(keeper.lend())
+        return True
+
+    def _given_back(self, keeper: Keeper) -> None:
+        ours = keeper in self._lent
+        self._lent.discard(keeper)
+        if ours and len(self._idle) < self._most_idle and keeper.fit:
+            self._idle.append(keeper)
+        else:
+            keeper.let_go()
 
     def _idle_one(self) -> Keeper | None:
         while self._idle:

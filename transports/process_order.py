@@ -2,6 +2,7 @@
 
 import errno
 import os
+from functools import lru_cache
 
 from actors.kernel import KernelError
 from transports.launcher import orders
@@ -18,19 +19,19 @@ def order_of(command: Command) -> bytes:
     limits = command.limits
     if not command.argv or not command.argv[0]:
         raise NotStarted("no program is named: the command is empty")
-    for name in command.env:
-        if not name or "=" in name:
-            raise refused(command, f"{name!r} cannot name an environment variable")
-    frame = Order(
-        argv=[_bytes(command, argument) for argument in command.argv],
-        env=[_bytes(command, f"{name}={value}") for name, value in command.env.items()],
-        cwd=_bytes(command, os.path.abspath(command.cwd)),
-        stdin=_input(command),
-        cpu_seconds=limits.cpu_seconds,
-        memory_bytes=limits.memory_bytes,
-        processes=limits.processes,
-        file_bytes=limits.file_bytes,
-    ).frame()
+    try:
+        frame = Order(
+            argv=[_bytes(argument) for argument in command.argv],
+            env=_environment(tuple(command.env.items())),
+            cwd=_bytes(os.path.abspath(command.cwd)),
+            stdin=_input(command),
+            cpu_seconds=limits.cpu_seconds,
+            memory_bytes=limits.memory_bytes,
+            processes=limits.processes,
+            file_bytes=limits.file_bytes,
+        ).frame()
+    except _CannotBeGiven as error:
+        raise refused(command, str(error)) from None
     if len(frame) > orders.MOST_BYTES:
         words = f"its arguments and environment have {len(frame)} bytes, and may have {orders.MOST_BYTES}"
         raise refused(command, f"{words}; put what is large in a file")
@@ -45,17 +46,30 @@ def _input(command: Command) -> bytes:
         case bytes():
             return b""
         case path:
-            return _bytes(command, os.path.abspath(path))
+            return _bytes(os.path.abspath(path))
 
 
-def _bytes(command: Command, text: str) -> bytes:
+@lru_cache(maxsize=8)
+def _environment(env: tuple[tuple[str, str], ...]) -> list[bytes]:
+    """Thousands of programs are given the same."""
+    for name, _ in env:
+        if not name or "=" in name:
+            raise _CannotBeGiven(f"{name!r} cannot name an environment variable")
+    return [_bytes(f"{name}={value}") for name, value in env]
+
+
+def _bytes(text: str) -> bytes:
     try:
         written = os.fsencode(text)
     except UnicodeEncodeError:
-        raise refused(command, f"{text[:100]!r} has a lone surrogate, which no program can be given") from None
+        raise _CannotBeGiven(f"{text[:100]!r} has a lone surrogate, which no program can be given") from None
     if 0 in written:
-        raise refused(command, f"{text[:100]!r} has a NUL, which no program can be given")
+        raise _CannotBeGiven(f"{text[:100]!r} has a NUL, which no program can be given")
     return written
+
+
+class _CannotBeGiven(Exception):
+    pass
 
 
 def refused(command: Command, words: str) -> NotStarted:

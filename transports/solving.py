@@ -105,7 +105,6 @@ class Machine:
     async def run(
         self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn
     ) -> Ran:
-        """`turn` is entered when the program is about to start."""
         limits = Limits(
             cpu_seconds=bounds.cpu_seconds,
             wall_seconds=bounds.wall_seconds,

@@ -22,7 +22,6 @@ from codec.judge import (
 )
 
 T = TypeVar("T")
-Turn = AbstractAsyncContextManager[object]
 
 # -- given by the transports
 
@@ -127,6 +126,14 @@ class Bounds:
     """More than this, and it is stopped."""
 
 
+class Turn(Protocol):
+    def come(self, begin: Callable[[], None]) -> None:
+        """`begin`, which does not raise, is called as soon as the program may start: now, or later."""
+
+    def over(self) -> None:
+        """It has ended, or will not start."""
+
+
 class Machine(Protocol):
     """Runs programs."""
 
@@ -136,8 +143,7 @@ class Machine(Protocol):
     def run(
         self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn
     ) -> Awaitable[Ran]:
-        """No `stdin`: there is nothing to read. `turn` is entered when the program is about to start, and left when it
-        has ended. Raises a KernelError in words for a program that cannot be run."""
+        """No `stdin`: there is nothing to read. Raises a KernelError in words for a program that cannot be run."""
 
     def apart(self, call: Callable[..., T], *args: Any) -> Awaitable[T]:
         """Call this where it may take a while without holding up others."""
@@ -357,7 +363,7 @@ class Judged:
     """More of what the program wrote, where the result has only the beginning."""
 
 
-# -- to a case
+# -- to a worker
 
 
 @dataclass(frozen=True, slots=True)

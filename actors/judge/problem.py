@@ -148,6 +148,12 @@ class Problem(Actor[ProblemMessage]):
             if self._under_way is not None:
                 await self._keep_results()
 
+    def at_once(self, message: ProblemMessage) -> bool:
+        if type(message) is not CaseJudged:
+            return False
+        self._heard_of(message)
+        return True
+
     async def handle(self, message: ProblemMessage) -> None:
         match message:
             case Arrived(task, place, reply):
@@ -166,10 +172,8 @@ class Problem(Actor[ProblemMessage]):
                 self._cancel(panel)
             case CaseAsked(panel, index):
                 await self._show_case(panel, index)
-            case CaseJudged(run, result, following, output):
-                if self._under_way is not None and run is self._under_way.run:
-                    self._outputs.keep(result.index, output)
-                    self._case_judged(self._under_way, result, following)
+            case CaseJudged():
+                self._heard_of(message)
             case KeepSoFar(run):
                 if self._under_way is not None and run is self._under_way.run:
                     await self._keep_results()
@@ -330,12 +334,16 @@ class Problem(Actor[ProblemMessage]):
         else:
             tell(panel, Notice("info", f"Nothing of {self.id} is being run."))
 
-    def _case_judged(self, under_way: UnderWay, result: RunResult, following: int | None) -> None:
+    def _heard_of(self, judged: CaseJudged) -> None:
+        under_way, result = self._under_way, judged.result
+        if under_way is None or judged.run is not under_way.run:
+            return
+        self._outputs.keep(result.index, judged.output)
         self._results[result.index] = result
         under_way.judged.append(result)
-        under_way.current = following
+        under_way.current = judged.next
         self._tell_of_run(RunReport(under_way.scope, result, self.id))
-        if following is not None:
+        if judged.next is not None:
             self._tell_of_run(self._progress())
 
     async def _run_over(self, under_way: UnderWay, stop: Stop) -> None:

@@ -1,16 +1,18 @@
 """A run of a solution: its cases, so many at a time, told of in their order.
 
-    run                  Run: starts cases, and reports what they find
-    └─ case 3 …          Case: one program and its verdict
+    run                  Run: reports what its workers find
+    └─ worker 1 …        Worker: one case after the other, its program and its verdict
 
 Rules
   - Cases run side by side, and are reported in the order of their indices: a page fills from top to bottom.
-  - Only so many programs run at once, but as many cases again are made ready: a core need not wait for an actor.
+  - Only so many programs run at once, but there are twice as many workers: while one waits for its program, another has
+    the next case ready, and a core need not wait for either.
   - A run belongs to its problem: when that ends, or is restarted, so does the run, and its programs with it.
-  - Ending a case in whatever way ends its program: it runs inside the case's task.
-  - What is reported is urgent, as the news of an end is: otherwise the end of a case, or of the run, would overtake its
-    result where somebody is busy. There is as much of it as there are cases.
-  - A case that fails in our own code is a result too (IE), and the others go on.
+  - Ending a worker in whatever way ends its program: it runs inside the worker's task.
+  - What is reported is urgent, as the news of an end is: otherwise the end of a worker, or of the run, would overtake
+    its result where somebody is busy. There is as much of it as there are cases. Where nobody is busy it is handled at
+    once: from a program's end to the page in one step.
+  - A case that fails in our own code ends its worker, is a result too (IE), and another worker takes up the others.
 """
 
 from collections import deque
@@ -28,7 +30,7 @@ from actors.judge.limits import Limits
 from actors.judge.messages import Bounds, CaseJudged, Folders, Go, Judged, Machine, Ran, Text
 from actors.judge.outputs import MOST_SHOWN
 from actors.judge.stderr import console
-from actors.judge.turns import Turns
+from actors.judge.turns import Turn, Turns
 from actors.judge.verdicts import Facts, is_no_program, rule
 from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Restart, Supervisor
 from codec.judge import Compare, File, Input, Output, RunResult, Stdout, excerpt
@@ -59,87 +61,102 @@ class Order:
 
 class Run(Supervisor):
     def __init__(self, order: Order, folders: Folders, machine: Machine, report: ActorRef[Any]) -> None:
-        super().__init__(max_children=3 * order.jobs)  # one that is judged may not quite have ended
+        super().__init__(max_children=3 * order.jobs)  # one that has failed may not quite have ended
         self._turns = Turns(order.jobs, sorted(order.indices))
         self._order = order
         self._folders = folders
         self._machine = machine
         self._report = report
-        self._waiting = deque(sorted(order.indices))
-        self._untold = deque(self._waiting)
+        self._untold = deque(sorted(order.indices))
         """Those that were not reported, in order."""
-        self._under_way: dict[ActorRef[Any], int] = {}
         self._judgements: dict[int, Judged] = {}
         """Those that wait for one before them."""
+        self._workers: dict[ActorRef[Any], int] = {}
+        self._hired = 0
 
     async def started(self, kept: object | None) -> None:
         await super().started(kept)
         self.monitor(self._report, every=True)
-        for _ in range(2 * self._order.jobs):
-            await self._start_next()
+        for _ in range(min(2 * self._order.jobs, len(self._untold))):
+            await self._hire()
+
+    def at_once(self, message: Any) -> bool:
+        if type(message) is not Judged:
+            return False
+        self._judged(message)
+        return True
 
     async def handle(self, message: Any) -> None:
         match message:
             case Judged():
-                await self._judged(message)
+                self._judged(message)
             case _:
                 await super().handle(message)
 
     async def down(self, down: Down) -> None:
-        index = self._under_way.pop(down.ref, None)
-        if index is None:
+        worker = self._workers.pop(down.ref, None)
+        if worker is None:
             self.finish()
-        elif index in self._untold and index not in self._judgements:
-            await self._judged(Judged(_our_fault(index, f"the judge has failed: {down.stop}")))
-
-    async def _start_next(self) -> None:
-        if not self._waiting:
             return
-        index = self._waiting.popleft()
-        judge = partial(_judge, self._order, self._folders, self._machine, self._turns, index)
-        ref = await self.start_child(
-            ChildSpec(f"case {index}", lambda: Case(self.ref, judge), restart=Restart.TEMPORARY, grace=1.0)
+        index = self._turns.taken_by(worker)
+        if index is not None and index in self._untold and index not in self._judgements:
+            if not self._turns.all_taken:
+                await self._hire()
+            self._judged(Judged(_our_fault(index, f"the judge has failed: {down.stop}")))
+
+    async def _hire(self) -> None:
+        self._hired = number = self._hired + 1
+        judge = partial(_judge, self._order, self._folders, self._machine, self._turns)
+        take = partial(self._turns.take, number)
+        spec = ChildSpec(
+            f"worker {number}", lambda: Worker(self.ref, take, judge), restart=Restart.TEMPORARY, grace=1.0
         )
-        self._under_way[ref] = index
+        ref = await self.start_child(spec)
+        self._workers[ref] = number
         self.monitor(ref)
 
-    async def _judged(self, judged: Judged) -> None:
-        await self._start_next()
+    def _judged(self, judged: Judged) -> None:
         self._judgements[judged.result.index] = judged
         while self._untold and self._untold[0] in self._judgements:
             told = self._judgements.pop(self._untold.popleft())
             following = self._untold[0] if self._untold else None
-            self._report.urgent(CaseJudged(self.ref, told.result, following, told.output))
+            self._report.hand(CaseJudged(self.ref, told.result, following, told.output), urgent=True)
         self.note = f"{len(self._order.indices) - len(self._untold)} of {len(self._order.indices)} judged"
         if not self._untold:
             self.finish()
 
 
-class Case(Actor[Go]):
-    """One program and its verdict."""
+class Worker(Actor[Go]):
+    """One case after the other, until all are taken."""
 
-    def __init__(self, run: ActorRef[Any], judge: Callable[[], Awaitable[Judged]]) -> None:
+    def __init__(
+        self, run: ActorRef[Any], take: Callable[[], int | None], judge: Callable[[int], Awaitable[Judged]]
+    ) -> None:
         self._run = run
+        self._take = take
         self._judge = judge
 
     async def started(self, kept: object | None) -> None:
         self.ref.tell(Go())
 
     async def handle(self, message: Go) -> None:
-        self._run.urgent(await self._judge())
+        while (index := self._take()) is not None:
+            self.note = f"case {index}"
+            self._run.hand(await self._judge(index), urgent=True)
         self.finish()
 
 
 async def _judge(order: Order, folders: Folders, machine: Machine, turns: Turns, index: int) -> Judged:
+    turn = turns.turn(index)
     try:
         expected = await _expected(order, folders, index)
-        ran, output = await _ran(order, folders, machine, turns, index, len(expected))
+        ran, output = await _ran(order, folders, machine, turn, index, len(expected))
     except OSError as error:
         return Judged(_our_fault(index, f"the files of case {index} cannot be used: {error.strerror or error}"))
     except KernelError as error:
         return Judged(_our_fault(index, str(error)))
     finally:
-        turns.forgo(index)
+        turn.over()
     written = output or b""
     compared = partial(compare, expected, written, order.compare)
     answer = None
@@ -161,7 +178,7 @@ async def _expected(order: Order, folders: Folders, index: int) -> bytes:
 
 
 async def _ran(
-    order: Order, folders: Folders, machine: Machine, turns: Turns, index: int, expected: int
+    order: Order, folders: Folders, machine: Machine, turn: Turn, index: int, expected: int
 ) -> tuple[Ran, bytes | None]:
     """The run, and what the program wrote where it was to write; None if there is no such file."""
     bounds = Bounds(
@@ -173,12 +190,12 @@ async def _ran(
     )
     stdin, _ = folders.case_paths(order.task, index)
     if isinstance(order.output, Stdout) and not isinstance(order.input, File):
-        ran = await machine.run(order.program, cwd=order.cwd, stdin=stdin, bounds=bounds, turn=turns.turn(index))
+        ran = await machine.run(order.program, cwd=order.cwd, stdin=stdin, bounds=bounds, turn=turn)
         return ran, ran.output
     input_name = order.input.file_name if isinstance(order.input, File) else None
     async with folders.private(order.task, index, input_name) as folder:
         given = None if input_name is not None else stdin
-        ran = await machine.run(order.program, cwd=folder.path, stdin=given, bounds=bounds, turn=turns.turn(index))
+        ran = await machine.run(order.program, cwd=folder.path, stdin=given, bounds=bounds, turn=turn)
         if isinstance(order.output, Stdout):
             return ran, ran.output
         return ran, await folder.read(order.output.file_name, bounds.output_bytes)

@@ -44,9 +44,9 @@ class Actor(Generic[M]):
         raise NotImplementedError(f"{type(self).__name__} takes no messages, but was sent {type(message).__name__}")
 
     def at_once(self, message: M) -> bool:
-        """Handle a message in the task of whoever hands it over (`ActorRef.hand`) while I am idle: two steps of the
-        scheduler less. False: nothing was done, and it goes to the mailbox. Raising is a crash of mine, not the
-        other's."""
+        """Handle a message in the task of whoever hands it over (`ActorRef.hand`) or asks, while I am idle: two steps
+        of the scheduler less. False: nothing was done, and it goes to the mailbox. Raising is a crash of mine, not
+        the other's."""
         return False
 
     async def down(self, down: Down) -> None:

@@ -222,8 +222,9 @@ class Incarnation(Signal):
 
     # -- messages that are handled where they are brought
 
-    def takes_at_once(self, message: Any) -> bool:
-        """The owner is parked: nothing of the actor runs and nothing waits, so this message would be the next."""
+    def takes_at_once(self, message: Any, reply: Reply[Any] | None = None) -> bool:
+        """The owner is parked: nothing of the actor runs and nothing waits, so this message would be the next. `reply`:
+        it is a question."""
         actor = self._prompt
         if actor is None:
             return False
@@ -233,9 +234,14 @@ class Incarnation(Signal):
                 return False
         except Exception as error:
             self._message = message
+            if reply is not None and reply.state is WAITING:
+                reply.fail(error)
             self._failed_meanwhile(error)
         finally:
             self._prompt = actor
+        if reply is not None:
+            reply.place = RUNNING
+            self._may_answer_later(reply)
         self.slot.box.handled += 1
         return True
 
@@ -255,6 +261,9 @@ class Incarnation(Signal):
         self._current = reply
         await handle(reply.message)
         self._current = None
+        self._may_answer_later(reply)
+
+    def _may_answer_later(self, reply: Reply[Any]) -> None:
         if reply.state is WAITING:
             reply.place = DEFERRED
             if self._deferred is None:

@@ -47,11 +47,15 @@ class ActorRef(Generic[M]):
         else:
             box.put_nowait(message)
 
-    def hand(self, message: M) -> None:
-        """Tell; and if it is idle and can handle the message at once, it has done so when this returns."""
+    def hand(self, message: M, *, urgent: bool = False) -> None:
+        """Tell, or tell urgently; and if it is idle and can handle the message at once, it has done so when this
+        returns."""
         life = self._slot.incarnation
         if self._box.parked is None or life is None or not life.takes_at_once(message):
-            self.tell(message)
+            if urgent:
+                self.urgent(message)
+            else:
+                self.tell(message)
 
     async def send(self, message: M) -> None:
         """Tell with back-pressure, and a checkpoint: what transports use."""

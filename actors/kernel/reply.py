@@ -137,7 +137,7 @@ class Reply(Envelope, Generic[R]):
         except (ActorDown, MailboxFull):  # an asker that tries again and again must not starve the others
             await cancel_shielded_checkpoint()
             raise
-        if self._outcome is not None:  # dropped at once by the mailbox's policy
+        if self._outcome is not None:  # it is answered already; or was dropped at once by the mailbox's policy
             await cancel_shielded_checkpoint()
             return self._outcome.unwrap()
         self._timer = self._slot.stage.timers.after(timeout, self._expire)
@@ -149,6 +149,9 @@ class Reply(Envelope, Generic[R]):
         slot, box = self._slot, self._slot.box
         if box.closed is not None:
             raise ActorDown(slot.path, box.closed)
+        life = slot.incarnation
+        if box.parked is not None and life is not None and life.takes_at_once(self.message, self):
+            return
         if box.overflow is Overflow.WAIT and box.full():
             self._parcel = Parcel(self, None)
             box.enlist(self._parcel)

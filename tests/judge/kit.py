@@ -219,8 +219,13 @@ class Machine:
     async def run(
         self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn
     ) -> Ran:
-        async with turn:
+        begun = trio.Event()
+        turn.come(begun.set)
+        try:
+            await begun.wait()
             return await self._run(program, cwd, stdin, bounds)
+        finally:
+            turn.over()
 
     async def _run(self, program: Sequence[str], cwd: Path, stdin: Path | None, bounds: Bounds) -> Ran:
         index = int(stdin.stem) if stdin is not None else len(self.programs) + 1

@@ -316,6 +316,35 @@ async def test_a_case_that_fails_on_our_side_is_said_to_and_the_others_go_on(
         assert "cancelled" not in complete
 
 
+async def test_of_cases_that_all_fail_on_our_side_each_is_said_to(directory: StateDirectory) -> None:
+    async with judging(directory, machine=Machine(lambda program: ZeroDivisionError("our own mistake"))) as court:
+        await court.take_in(A, tests=[{"input": f"{n}\n", "output": f"{n}\n"} for n in range(1, 31)])
+        page = await court.page()
+        await page.say("ui/runAll")
+        indices, complete = await page.ended()
+        assert indices == list(range(1, 31))
+        assert {verdict(said) for said in page.all("run/result")} == {("re", "IE")}
+        assert complete["summary"]["res"] == 30
+        assert "cancelled" not in complete
+
+
+async def test_a_run_has_no_more_workers_than_cases_and_twice_as_many_as_run_at_once(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A, tests=[{"input": f"{n}\n", "output": f"{n}\n"} for n in range(1, 31)])
+        page = await court.page()
+        await running(court, page)
+        await court.settled()
+        (run,) = court["runs"].children()
+        assert len(run.children()) == 2 * CORES
+        assert [worker.statistics().note for worker in run.children()][:2] == ["case 1", "case 2"]
+        await page.say("ui/cancel")
+        await page.ended()
+        await page.say("ui/runOne", index=7)
+        await court.machine.started(7)
+        (run,) = court["runs"].children()
+        assert len(run.children()) == 1
+
+
 async def test_a_case_that_was_removed_meanwhile_is_said_to(directory: StateDirectory) -> None:
     async with judging(directory, configured=RunSettings(jobs=1)) as court:
         long = "x" * 20_000  # which is read only when it is needed

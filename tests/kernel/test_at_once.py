@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 import trio
+import trio.testing
 from trio.testing import wait_all_tasks_blocked
 
-from actors.kernel import Actor, ActorRef, ChildSpec, Stop, Why
+from actors.kernel import Actor, ActorDown, ActorRef, ChildSpec, Reply, Stop, TooSlow, Why
 from actors.kernel.testing import staged
 
 
@@ -145,6 +146,18 @@ async def test_one_that_is_asked_to_stop_takes_nothing_more() -> None:
         assert letters == ["too late", "far too late"]
 
 
+async def test_what_is_handed_on_urgently_overtakes_where_it_cannot_be_handled_at_once() -> None:
+    stand = Stand()
+    async with staged(stand.spec) as house:
+        await idle(house["book"])
+        house["book"].hand("a", urgent=True)
+        assert stand.books[0].lines == [("a", "at once")]
+        house["book"].tell("b")
+        house["book"].hand("c", urgent=True)
+        await idle(house["book"])
+        assert [line for line, _ in stand.books[0].lines] == ["a", "c", "b"]
+
+
 async def test_where_each_message_is_traced_all_go_through_the_mailbox() -> None:
     stand = Stand()
     async with staged(stand.spec, messages=True) as house:
@@ -153,3 +166,117 @@ async def test_where_each_message_is_traced_all_go_through_the_mailbox() -> None
         await idle(house["book"])
         assert stand.books[0].lines == [("a", "in turn")]
         assert [entry.detail for entry in house.trace.of("take", "top/book")] == ["a"]
+
+
+# -- questions
+
+
+class Oracle(Actor[Reply[str]]):
+    def __init__(self) -> None:
+        self.way = "at once"
+        self.asked: list[Reply[str]] = []
+
+    def at_once(self, message: Reply[str]) -> bool:
+        self.asked.append(message)
+        match self.way:
+            case "at once":
+                message.set("at once")
+            case "poison":
+                raise ValueError("poison")
+            case "answered, then poison":
+                message.set("at once")
+                raise ValueError("poison")
+            case "in turn":
+                return False
+        return True
+
+    async def handle(self, message: Reply[str]) -> None:
+        message.set("in turn")
+
+
+class Delphi:
+    def __init__(self, way: str) -> None:
+        self.way = way
+        self.oracles: list[Oracle] = []
+        self.spec = ChildSpec("oracle", self._make)
+
+    def _make(self) -> Oracle:
+        self.oracles.append(Oracle())
+        if len(self.oracles) == 1:
+            self.oracles[0].way = self.way
+        return self.oracles[-1]
+
+
+async def question(house: Any) -> str:
+    answer: str = await house["oracle"].ask(lambda reply: reply, timeout=1.0)
+    return answer
+
+
+@pytest.mark.parametrize("way", ["at once", "in turn"])
+async def test_an_idle_actor_answers_in_the_task_of_who_asks_if_it_can(way: str) -> None:
+    delphi = Delphi(way)
+    async with staged(delphi.spec) as house:
+        await idle(house["oracle"])
+        assert await question(house) == way
+        assert house["oracle"].statistics().mailbox.handled == 1
+
+
+async def test_an_ask_that_is_answered_at_once_is_a_checkpoint() -> None:
+    async with staged(Delphi("at once").spec) as house:
+        await idle(house["oracle"])
+        with trio.testing.assert_checkpoints():
+            await question(house)
+
+
+async def test_a_question_taken_at_once_may_be_answered_later() -> None:
+    delphi = Delphi("later")
+    async with staged(delphi.spec) as house, trio.open_nursery() as nursery:
+        answers: list[str] = []
+        await idle(house["oracle"])
+
+        async def ask() -> None:
+            answers.append(await question(house))
+
+        nursery.start_soon(ask)
+        await wait_all_tasks_blocked()
+        delphi.oracles[0].asked[0].set("later")
+        await wait_all_tasks_blocked()
+        assert answers == ["later"]
+
+
+async def test_who_no_longer_waits_for_an_answer_withdraws_a_question_that_was_taken_at_once() -> None:
+    delphi = Delphi("later")
+    async with staged(delphi.spec) as house:
+        await idle(house["oracle"])
+        with pytest.raises(TooSlow):
+            await question(house)
+        assert delphi.oracles[0].asked[0].abandoned
+
+
+async def test_an_actor_that_ends_refuses_the_question_that_it_has_taken_at_once() -> None:
+    delphi = Delphi("later")
+    async with staged(delphi.spec) as house, trio.open_nursery() as nursery:
+        await idle(house["oracle"])
+
+        async def ask() -> None:
+            with pytest.raises(ActorDown):
+                await question(house)
+
+        nursery.start_soon(ask)
+        await wait_all_tasks_blocked()
+        assert len(delphi.oracles[0].asked) == 1
+        house["oracle"].begin_stop()
+
+
+@pytest.mark.parametrize("way", ["poison", "answered, then poison"])
+async def test_a_crash_at_once_reaches_who_asks_unless_it_is_answered(way: str) -> None:
+    delphi = Delphi(way)
+    async with staged(delphi.spec) as house:
+        await idle(house["oracle"])
+        if way == "poison":
+            with pytest.raises(ValueError, match="poison"):
+                await question(house)
+        else:
+            assert await question(house) == "at once"
+        assert (await house.trace.stop("top/oracle")).why is Why.CRASHED
+        assert await question(house) == "in turn"  # by the next, when it is there
