@@ -338,15 +338,22 @@ class Shown:
     anew: bool
 
 
-PanelMessage = Said | Welcome | Follow | Shown | BackendMessage
+@dataclass(frozen=True, slots=True)
+class Together:
+    """What goes to the page in one piece: it is woken once."""
+
+    messages: tuple[BackendMessage, ...]
 
 
-def tell(panel: ActorRef[Any], message: object) -> None:
+PanelMessage = Said | Welcome | Follow | Shown | Together | BackendMessage
+
+
+def tell(panel: ActorRef[Any], *messages: Any) -> None:
     """Tell a panel; one whose page takes nothing is let go, and one that has just gone need not hear it."""
     if not panel.alive:
         return
     try:
-        panel.hand(message)
+        panel.hand(messages[0] if len(messages) == 1 else Together(messages))
     except MailboxFull:
         panel.begin_stop()
 

@@ -26,6 +26,7 @@ from actors.judge.messages import (
     RunAsked,
     Said,
     Shown,
+    Together,
     Welcome,
 )
 from actors.judge.registered import SHELF
@@ -57,7 +58,7 @@ from codec.judge import (
 
 panel_mailbox = partial(Mailbox, 4096)
 """Room for all results of a large problem, while the panel waits for an actor."""
-PASSED_ON = frozenset({RunProgress, RunReport, RunComplete, Notice, StateCase, StateUpdate})
+PASSED_ON = frozenset({Together, RunProgress, RunReport, RunComplete, Notice, StateCase, StateUpdate})
 """What goes to the page as it is."""
 
 
@@ -86,7 +87,7 @@ class Panel(Actor[PanelMessage]):
     def at_once(self, message: PanelMessage) -> bool:
         if type(message) not in PASSED_ON:
             return False
-        self._say(cast("BackendMessage", message))
+        self._pass_on(message)
         return True
 
     async def handle(self, message: PanelMessage) -> None:
@@ -104,7 +105,7 @@ class Panel(Actor[PanelMessage]):
                 self._known = {problem.id for problem in problems}
                 self._say(message)
             case _:
-                self._say(message)
+                self._pass_on(message)
 
     async def down(self, down: Down) -> None:
         if down.ref is not self._problem or self._shown is None:
@@ -221,8 +222,14 @@ class Panel(Actor[PanelMessage]):
                 )
             )
 
-    def _say(self, message: BackendMessage) -> None:
-        if not self._line.offer(self._line.frame(write(message))):
+    def _pass_on(self, message: PanelMessage) -> None:
+        if type(message) is Together:
+            self._say(*message.messages)
+        else:
+            self._say(cast("BackendMessage", message))
+
+    def _say(self, *messages: BackendMessage) -> None:
+        if not self._line.offer(b"".join([self._line.frame(write(message)) for message in messages])):
             self.finish()
 
 

@@ -342,16 +342,17 @@ class Problem(Actor[ProblemMessage]):
         self._results[result.index] = result
         under_way.judged.append(result)
         under_way.current = judged.next
-        self._tell_of_run(RunReport(under_way.scope, result, self.id))
-        if judged.next is not None:
-            self._tell_of_run(self._progress())
+        report = RunReport(under_way.scope, result, self.id)
+        self._tell_of_run(*([report] if judged.next is None else [report, self._progress()]))
 
     async def _run_over(self, under_way: UnderWay, stop: Stop) -> None:
         self._summary = summary(under_way.judged, round((self.stage.now() - under_way.began) * 1000))
         if not stop.why.normal:
             self._tell_of_run(Notice("error", f"The run of {self.id} has failed: {stop}. Run it again."))
-        self._tell_of_run(RunProgress(under_way.scope, running=False, problem_id=self.id))
-        self._tell_of_run(RunComplete(under_way.scope, self._summary, self.id, cancelled=stop.why is not Why.DONE))
+        self._tell_of_run(
+            RunProgress(under_way.scope, running=False, problem_id=self.id),
+            RunComplete(under_way.scope, self._summary, self.id, cancelled=stop.why is not Why.DONE),
+        )
         self._under_way = None
         self._look_around()
         cases = 0 if self._found is None else len(self._found.cases)
@@ -400,12 +401,12 @@ class Problem(Actor[ProblemMessage]):
     def _unreadable(self, error: OSError) -> str:
         return f"The folder of {self.id} cannot be read: {error.strerror or error}."
 
-    def _tell(self, message: object) -> None:
+    def _tell(self, *messages: object) -> None:
         for panel in self._panels:
-            tell(panel, message)
+            tell(panel, *messages)
 
-    def _tell_of_run(self, message: object) -> None:
-        self._tell(message)
+    def _tell_of_run(self, *messages: object) -> None:
+        self._tell(*messages)
         asker = None if self._under_way is None else self._under_way.asker
         if asker is not None and asker not in self._panels:
-            tell(asker, message)
+            tell(asker, *messages)

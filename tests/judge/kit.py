@@ -266,11 +266,12 @@ class Line:
         self.takes = True
 
     def frame(self, text: bytes) -> bytes:
-        return text
+        return text + b"\n"
 
     def offer(self, frames: bytes) -> bool:
         if self.takes:
-            self.log.add(json.loads(frames))
+            for text in frames.splitlines():
+                self.log.add(json.loads(text))
         return self.takes
 
 
