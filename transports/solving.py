@@ -2,7 +2,8 @@
 
 import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -18,7 +19,7 @@ from transports.process_programs import Interpreters, NoSuchProgram, clean_env
 T = TypeVar("T")
 
 AT_ONCE = RUNNING - 4
-"""Solutions that run at once, of all problems; others wait their turn. Somewhat fewer than the launcher runs, for it
+"""Solutions that are made ready or run at once, of all problems. Somewhat fewer than the launcher runs, for it
 refuses, and is asked for an interpreter now and then too."""
 PROCESSES = 128
 """That a solution may have at the same time: a thread is none."""
@@ -92,7 +93,7 @@ class Machine:
         self._runner = Runner(registry)
         self._interpreters = Interpreters(self._runner)
         self._cwd = cwd
-        self._turns = trio.CapacityLimiter(AT_ONCE)
+        self._rooms = trio.CapacityLimiter(AT_ONCE)
         self._env = clean_env({"PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8"})
 
     async def resolve(self, command: str) -> Path | str:
@@ -101,6 +102,18 @@ class Machine:
             return await self._interpreters.resolve(command, cwd=self._cwd, env=self._env)
         except (NoSuchProgram, NotStarted) as error:
             return str(error)
+
+    @asynccontextmanager
+    async def room(self) -> AsyncIterator[None]:
+        """For one program. Who is to begin first must come first, for those who wait for others hold theirs."""
+        try:
+            self._rooms.acquire_nowait()  # without a checkpoint, which costs as much as all the rest
+        except trio.WouldBlock:
+            await self._rooms.acquire()
+        try:
+            yield
+        finally:
+            self._rooms.release()
 
     async def run(
         self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn
@@ -115,15 +128,7 @@ class Machine:
             flood_bytes=bounds.flood_bytes,
         )
         given = b"" if stdin is None else stdin
-        me = object()
-        try:
-            self._turns.acquire_on_behalf_of_nowait(me)  # without a checkpoint, which costs as much as all the rest
-        except trio.WouldBlock:
-            await self._turns.acquire_on_behalf_of(me)
-        try:
-            return Ran(await self._runner.run(Command(program, cwd, self._env, given, limits), turn=turn))
-        finally:
-            self._turns.release_on_behalf_of(me)
+        return Ran(await self._runner.run(Command(program, cwd, self._env, given, limits), turn=turn))
 
     async def apart(self, call: Callable[..., T], *args: Any) -> T:
         return await trio.to_thread.run_sync(functools.partial(call, *args), abandon_on_cancel=True)

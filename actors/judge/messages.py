@@ -140,6 +140,10 @@ class Machine(Protocol):
     def resolve(self, command: str) -> Awaitable[Path | str]:
         """The interpreter that a command stands for; or why there is none that works, in words."""
 
+    def room(self) -> AbstractAsyncContextManager[object]:
+        """Room for one program, to be had before a case is taken: a case that waits for room would hold up those after
+        it, which have theirs and wait for it."""
+
     def run(
         self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn
     ) -> Awaitable[Ran]:

@@ -17,6 +17,7 @@ Rules
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -108,9 +109,8 @@ class Run(Supervisor):
         self._hired = number = self._hired + 1
         judge = partial(_judge, self._order, self._folders, self._machine, self._turns)
         take = partial(self._turns.take, number)
-        spec = ChildSpec(
-            f"worker {number}", lambda: Worker(self.ref, take, judge), restart=Restart.TEMPORARY, grace=1.0
-        )
+        make = partial(Worker, self.ref, self._machine.room, take, judge)
+        spec = ChildSpec(f"worker {number}", make, restart=Restart.TEMPORARY, grace=1.0)
         ref = await self.start_child(spec)
         self._workers[ref] = number
         self.monitor(ref)
@@ -130,9 +130,14 @@ class Worker(Actor[Go]):
     """One case after the other, until all are taken."""
 
     def __init__(
-        self, run: ActorRef[Any], take: Callable[[], int | None], judge: Callable[[int], Awaitable[Judged]]
+        self,
+        run: ActorRef[Any],
+        room: Callable[[], AbstractAsyncContextManager[object]],
+        take: Callable[[], int | None],
+        judge: Callable[[int], Awaitable[Judged]],
     ) -> None:
         self._run = run
+        self._room = room
         self._take = take
         self._judge = judge
 
@@ -140,10 +145,18 @@ class Worker(Actor[Go]):
         self.ref.tell(Go())
 
     async def handle(self, message: Go) -> None:
-        while (index := self._take()) is not None:
+        while await self._judged_one():
+            pass
+        self.finish()
+
+    async def _judged_one(self) -> bool:
+        async with self._room():
+            index = self._take()
+            if index is None:
+                return False
             self.note = f"case {index}"
             self._run.hand(await self._judge(index), urgent=True)
-        self.finish()
+            return True
 
 
 async def _judge(order: Order, folders: Folders, machine: Machine, turns: Turns, index: int) -> Judged:

@@ -198,6 +198,7 @@ class Machine:
     log: Log[Program] = field(default_factory=Log)
     most: int = 0
     """Programs that have run at once."""
+    rooms: int = 60
 
     @property
     def programs(self) -> list[Program]:
@@ -211,6 +212,12 @@ class Machine:
         """The n-th run of a case, as soon as it has begun."""
         with trio.fail_after(PATIENCE):
             return await self.log.nth(number, lambda program: program.index == index)
+
+    def __post_init__(self) -> None:
+        self._rooms = trio.CapacityLimiter(self.rooms)
+
+    def room(self) -> trio.CapacityLimiter:
+        return self._rooms
 
     async def resolve(self, command: str) -> Path | str:
         await trio.lowlevel.checkpoint()

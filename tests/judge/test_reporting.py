@@ -1,6 +1,7 @@
 """What a run reports is heard before its end is, however busy those are who hear it."""
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -34,6 +35,9 @@ class Ran:
 
 
 class Machine:
+    def room(self) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
+
     async def run(self, program: Sequence[str], **_: Any) -> Ran:
         await trio.lowlevel.checkpoint()
         return Ran()

@@ -345,6 +345,20 @@ async def test_a_run_has_no_more_workers_than_cases_and_twice_as_many_as_run_at_
         assert len(run.children()) == 1
 
 
+async def test_where_there_is_little_room_no_case_waits_for_one_that_has_none(directory: StateDirectory) -> None:
+    async with judging(directory, machine=Machine(right, rooms=2), configured=RunSettings(jobs=2)) as court:
+        long = f"1{' ' * 20_000}\n"  # has to be read first, which takes longer than all that the others need
+        tests = [{"input": f"{n}\n", "output": long if n == 1 else f"{n}\n"} for n in range(1, 7)]
+        await court.take_in(A, tests=tests)
+        page = await court.page()
+        court.folders.gates["read"] = trio.Event()
+        await running(court, page)
+        await court.settled()
+        assert not court.machine.programs
+        court.folders.gates["read"].set()
+        assert (await page.ended())[0] == [1, 2, 3, 4, 5, 6]
+
+
 async def test_a_case_that_was_removed_meanwhile_is_said_to(directory: StateDirectory) -> None:
     async with judging(directory, configured=RunSettings(jobs=1)) as court:
         long = "x" * 20_000  # which is read only when it is needed

@@ -1,6 +1,5 @@
 """How the judge's runs share the launcher."""
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,7 +49,8 @@ async def test_more_solutions_than_the_launcher_runs_wait_their_turn(
     done: list[int] = []
 
     async def run(number: int) -> None:
-        await machine.run(["true"], cwd=Path("/"), stdin=None, bounds=Bounds(), turn=nullcontext())
+        async with machine.room():
+            await machine.run(["true"], cwd=Path("/"), stdin=None, bounds=Bounds(), turn=None)
         done.append(number)
 
     async with trio.open_nursery() as nursery:
