@@ -93,7 +93,7 @@ def run_server(command: arguments.Serve) -> None:
         logging_to(form=command.log_format, level=command.log_level),
         ReadyFiles(files) as ready,
     ):
-        listeners = Listeners([name for name in settings.listening() if name in SYSTEMS])
+        listeners = Listeners(list(settings.enabled()))
         tree = troupe(settings, directory, listeners)
         settle()
         trio.run(partial(_serve, tree, listeners, ready, strict=command.strict))

@@ -59,14 +59,9 @@ Program = Annotated[
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What every system has."""
+    """What every system has that can be set: all of them listen."""
 
     enabled: Switch = True
-
-
-class Listening(Section, frozen=True, kw_only=True):
-    """A system that listens."""
-
     host: Host = "localhost"
     port: Port = 0
 
@@ -76,11 +71,11 @@ class Listening(Section, frozen=True, kw_only=True):
         return BOTH_LOOPBACKS if self.host == "localhost" else (self.host,)
 
 
-class Console(Listening, frozen=True, kw_only=True):
+class Console(Section, frozen=True, kw_only=True):
     port: Port = 5160
 
 
-class Sidekick(Listening, frozen=True, kw_only=True):
+class Sidekick(Section, frozen=True, kw_only=True):
     port: Port = 5163
     pyodide: FolderOrAddress = ""
     """Where Pyodide is, for scripts that run in the browser; we bring none."""
@@ -88,7 +83,7 @@ class Sidekick(Listening, frozen=True, kw_only=True):
     """The scripts that the page at /script/ID runs."""
 
 
-class Judge(Listening, frozen=True, kw_only=True):
+class Judge(Section, frozen=True, kw_only=True):
     port: Port = 10043
     workspace: Folder = ""
     """Where the problems' folders are; none: where the server was started."""
@@ -132,25 +127,15 @@ class Judge(Listening, frozen=True, kw_only=True):
         )
 
 
-class Agent(Listening, frozen=True, kw_only=True):
-    port: Port = 3199
-
-
-class Ipc(Section, frozen=True, kw_only=True):
-    """Speaks through directories; listens nowhere."""
-
-
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     console: Console = Console()
     sidekick: Sidekick = Sidekick()
     judge: Judge = Judge()
-    agent: Agent = Agent()
-    ipc: Ipc = Ipc()
 
-    def listening(self) -> dict[str, Listening]:
-        """The enabled sections that listen, by name."""
-        sections = [(name, getattr(self, name)) for name in self.__struct_fields__]
-        return {name: section for name, section in sections if isinstance(section, Listening) and section.enabled}
+    def enabled(self) -> dict[str, Section]:
+        """By name."""
+        sections: dict[str, Section] = {name: getattr(self, name) for name in self.__struct_fields__}
+        return {name: section for name, section in sections.items() if section.enabled}
 
 
 class BadSettings(Exception):
@@ -209,7 +194,7 @@ class _Verdict:
         return settings
 
     def _refuse_shared_ports(self, settings: Settings) -> None:
-        for (name, one), (other_name, other) in combinations(settings.listening().items(), 2):
+        for (name, one), (other_name, other) in combinations(settings.enabled().items(), 2):
             if one.port == other.port != 0 and set(one.addresses) & set(other.addresses):
                 paths = (f"{name}.port", f"{other_name}.port")
                 given = [self._places[path] for path in paths if path in self._places]
@@ -388,7 +373,7 @@ def _nearest(word: str, known: Mapping[str, object]) -> str | None:
 
 def _listed(names: Mapping[str, object]) -> str:
     *most, last = names
-    return f"{', '.join(most)} and {last}" if most else f"only {last}"
+    return f"{', '.join(most)} and {last}"
 
 
 def _bare(key: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from codec.settings import LONGEST, BadSettings, Listening, Settings, parse
+from codec.settings import LONGEST, BadSettings, Section, Settings, parse
 from program.trouble import Trouble
 
 
@@ -23,13 +23,11 @@ def described(settings: Settings) -> str:
     return "\n".join(f"{name:{width}}  {_in_words(getattr(settings, name))}" for name in names)
 
 
-def _in_words(section: object) -> str:
-    match section:
-        case Listening(enabled=True):
-            port = section.port or "any free port"
-            return " and ".join(f"[{each}]:{port}" if ":" in each else f"{each}:{port}" for each in section.addresses)
-        case _:
-            return "on" if getattr(section, "enabled", False) else "off"
+def _in_words(section: Section) -> str:
+    if not section.enabled:
+        return "off"
+    port = section.port or "any free port"
+    return " and ".join(f"[{each}]:{port}" if ":" in each else f"{each}:{port}" for each in section.addresses)
 
 
 def _read(path: Path, *, optional: bool) -> str:

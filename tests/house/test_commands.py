@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import supervisor
+from codec.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {"quart", "hypercorn", "trio_websocket", "markdown_it", "prometheus_client"}
@@ -25,6 +26,10 @@ def test_the_commands_do_not_load_what_only_the_server_needs(tmp_path: Path) -> 
     loaded = set(done.stderr.split())
     assert "supervisor" in loaded
     assert not loaded & HEAVY
+
+
+def test_what_can_be_set_is_of_systems_that_run() -> None:
+    assert set(Settings.__struct_fields__) == supervisor.SYSTEMS.keys() - {"store"}
 
 
 def test_a_backup_of_a_damaged_database_is_refused_in_a_sentence_about_the_backup(

@@ -15,28 +15,26 @@ def problems(text: str = "", overrides: Iterable[str] = ()) -> tuple[str, ...]:
     return caught.value.problems
 
 
-def test_nothing_given_is_five_systems_on_their_own_ports() -> None:
+def test_nothing_given_is_three_systems_on_their_own_ports() -> None:
     settings = parse("", source="c.toml")
     assert settings == Settings()
-    assert {name: each.port for name, each in settings.listening().items()} == {
+    assert {name: each.port for name, each in settings.enabled().items()} == {
         "console": 5160,
         "sidekick": 5163,
         "judge": 10043,
-        "agent": 3199,
     }
-    assert settings.ipc.enabled
 
 
 def test_a_file_sets_what_it_names_and_leaves_the_rest() -> None:
-    settings = parse('[console]\nport = 0\nhost = "::1"\n[ipc]\nenabled = false\n', source="c.toml")
-    assert (settings.console.port, settings.console.host, settings.ipc.enabled) == (0, "::1", False)
+    settings = parse('[console]\nport = 0\nhost = "::1"\n[judge]\nenabled = false\n', source="c.toml")
+    assert (settings.console.port, settings.console.host, settings.judge.enabled) == (0, "::1", False)
     assert settings.sidekick == Settings().sidekick
 
 
 def test_localhost_means_both_loopbacks() -> None:
-    settings = parse("", source="c.toml", overrides=["agent.host=127.0.0.2"])
+    settings = parse("", source="c.toml", overrides=["judge.host=127.0.0.2"])
     assert settings.console.addresses == ("127.0.0.1", "::1")
-    assert settings.agent.addresses == ("127.0.0.2",)
+    assert settings.judge.addresses == ("127.0.0.2",)
 
 
 @pytest.mark.parametrize("place", ["", "/srv/pyodide", "https://a.org/pyodide/v0.26.4/full/", "https://a.org:8443"])
@@ -45,22 +43,22 @@ def test_pyodide_is_in_a_folder_or_at_an_address_or_nowhere(place: str) -> None:
     assert (settings.sidekick.pyodide, settings.sidekick.scripts) == (place, "/srv/scripts")
 
 
-def test_what_is_disabled_does_not_listen() -> None:
-    assert "judge" not in parse("[judge]\nenabled = false", source="c.toml").listening()
+def test_what_is_disabled_is_not_among_the_enabled() -> None:
+    assert "judge" not in parse("[judge]\nenabled = false", source="c.toml").enabled()
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("[consol]", "c.toml:1: consol is not a section. Did you mean console? The sections are console, sidekick,"),
+        ("[consol]", "c.toml:1: consol is not a section. Did you mean console? The sections are console, sidekick"),
         ("\n[Judge]", "c.toml:2: Judge is not a section. Did you mean judge?"),
-        ("[zzz]", "c.toml:1: zzz is not a section. The sections are console,"),
+        ("[zzz]", "c.toml:1: zzz is not a section. The sections are console, sidekick and judge"),
         ("port = 1", "c.toml:1: port stands outside of any section; expected it under a heading such as [console]"),
         ("verbose = true", "c.toml:1: verbose is not a section."),
         ("console = 5160", "c.toml:1: console is a section; expected [console] with keys under it, got 5160"),
         ("[[console]]\nport = 1", "c.toml:1: console is a section; expected [console] with keys under it, got an"),
         ("[console]\n\nprot = 1", "c.toml:3: console.prot is not a setting. Did you mean console.port? [console]"),
-        ("[ipc]\nport = 1", "c.toml:2: ipc.port is not a setting. [ipc] knows only enabled"),
+        ("[sidekick]\nzzz = 1", "[sidekick] knows enabled, host, port, pyodide and scripts"),
         ("[console.inner]\nport = 1", "c.toml:1: console.inner is not a setting. [console] knows enabled, host"),
         ('[console]\n"a\\u001bb" = 1', 'c.toml:2: console."a\\u001bb" is not a setting.'),
         ("[console]\nport = true", "c.toml:2: console.port: expected a whole number from 0 to 65535"),
@@ -108,7 +106,7 @@ def test_listening_off_loopback_is_refused_with_the_reason(host: str) -> None:
 def test_everything_that_is_wrong_is_said_at_once_in_the_order_of_the_file_then_of_the_flags() -> None:
     found = problems(
         '[console]\nport = "x"\n[nope]\n[judge]\nenabled = 3\nhots = 1\n',
-        ["judge.port=x", "agent.enabled=maybe", "zzz"],
+        ["judge.port=x", "sidekick.enabled=maybe", "zzz"],
     )
     assert [each.split(": ")[0] for each in found] == [
         "c.toml:2",
@@ -116,7 +114,7 @@ def test_everything_that_is_wrong_is_said_at_once_in_the_order_of_the_file_then_
         "c.toml:5",
         "c.toml:6",
         "--set judge.port=x",
-        "--set agent.enabled=maybe",
+        "--set sidekick.enabled=maybe",
         "--set zzz",
     ]
 
@@ -134,7 +132,7 @@ def test_the_flags_are_judged_though_the_file_is_no_toml() -> None:
         ("console.host=::1", "console", "host", "::1"),
         ('console.host="::1"', "console", "host", "::1"),
         ("console.host=localhost", "console", "host", "localhost"),
-        ("ipc.enabled=false", "ipc", "enabled", False),
+        ("judge.enabled=false", "judge", "enabled", False),
     ],
 )
 def test_a_flag_is_read_as_toml_and_else_as_a_bare_string(flag: str, section: str, key: str, value: object) -> None:
@@ -170,17 +168,17 @@ def test_a_wrong_flag_is_named_with_what_was_expected(flag: str, expected: str) 
 
 
 def test_two_systems_on_one_port_are_named() -> None:
-    (problem,) = problems("[agent]\nport = 5163")
-    assert problem == "c.toml:2: sidekick.port and agent.port are both 5163; expected two different ports"
+    (problem,) = problems("[judge]\nport = 5163")
+    assert problem == "c.toml:2: sidekick.port and judge.port are both 5163; expected two different ports"
 
 
 @pytest.mark.parametrize(
     "overrides",
     [
-        ["agent.port=5163", "sidekick.port=1"],
-        ["agent.port=5163", "sidekick.enabled=false"],
-        ["agent.port=5163", "agent.host=127.0.0.2"],
-        ["agent.port=0", "sidekick.port=0"],
+        ["judge.port=5163", "sidekick.port=1"],
+        ["judge.port=5163", "sidekick.enabled=false"],
+        ["judge.port=5163", "judge.host=127.0.0.2"],
+        ["judge.port=0", "sidekick.port=0"],
     ],
 )
 def test_one_port_twice_is_fine_where_nothing_meets(overrides: list[str]) -> None:
@@ -188,7 +186,7 @@ def test_one_port_twice_is_fine_where_nothing_meets(overrides: list[str]) -> Non
 
 
 def test_a_flag_can_mend_two_ports_that_the_file_has_alike() -> None:
-    assert parse("[agent]\nport = 5160", source="c.toml", overrides=["console.port=0"]).agent.port == 5160
+    assert parse("[judge]\nport = 5160", source="c.toml", overrides=["console.port=0"]).judge.port == 5160
 
 
 TRICKY = '''\
@@ -237,8 +235,8 @@ def test_the_line_of_a_key_is_where_its_statement_begins(path: tuple[str, ...], 
 LINES = st.sampled_from(
     [
         "[console]",
-        "[ipc]",
-        "[[agent]]",
+        "[judge]",
+        "[[sidekick]]",
         "[a.b]",
         "port = 1",
         "host = '::1'",
