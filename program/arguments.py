@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, get_args
 from urllib.parse import urlsplit
 
-from codec.judge import CompareMode
+from codec.judge import CompareMode, is_file_name
 from codec.judge.settings import LONGEST_TIMEOUT
 from program import places
 from program.trouble import Trouble
@@ -94,6 +94,9 @@ class JudgeRun:
     compare: CompareMode | None
     cases: tuple[int, ...]
     """None of them is all of them."""
+    input_file: str | None
+    """What the solution reads its input from; None is its standard input."""
+    output_file: str | None
     json: bool
 
 
@@ -170,6 +173,8 @@ def read(arguments: Sequence[str]) -> Command:
                 timeout_ms=asked.timeout_ms,
                 compare=asked.compare,
                 cases=tuple(sorted(set(asked.cases))),
+                input_file=asked.input_file,
+                output_file=asked.output_file,
                 json=asked.json,
             )
         case _:
@@ -293,6 +298,18 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="only these; FOLDER stands before it",
     )
+    judge_run.add_argument(
+        "--input-file",
+        type=_file_name,
+        metavar="NAME",
+        help="each case's input is in a file of this name, such as input.txt, in a folder of the case's own",
+    )
+    judge_run.add_argument(
+        "--output-file",
+        type=_file_name,
+        metavar="NAME",
+        help="the solution writes its answer to a file of this name, in that folder",
+    )
     judge_run.add_argument("--json", action="store_true", help="what a page would be told: one message a line")
     return parser
 
@@ -356,6 +373,12 @@ def _file(text: str) -> Path | None:
 def _program(text: str) -> str:
     if not text or not text.isprintable():
         raise argparse.ArgumentTypeError("expected cpython, pypy, or the path of a Python")
+    return text
+
+
+def _file_name(text: str) -> str:
+    if not is_file_name(text):
+        raise argparse.ArgumentTypeError(f"expected a plain file name such as input.txt, got {text!r}")
     return text
 
 

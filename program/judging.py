@@ -31,7 +31,7 @@ import msgspec
 import trio
 
 from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Registry, Restart, Stage, Stop, Supervisor, run
-from codec.judge import RunComplete, RunReport, RunResult, RunSettings, write
+from codec.judge import File, Input, Output, RunComplete, RunReport, RunResult, RunSettings, Stdin, Stdout, write
 from codec.settings import Judge as JudgeSettings
 from program import places, signals
 from program.arguments import JudgeRun
@@ -73,6 +73,8 @@ class Wanted:
     cwd: Path
     indices: Sequence[int]
     settings: RunSettings
+    input: Input
+    output: Output
     report: ActorRef[Any]
 
 
@@ -101,6 +103,8 @@ class Task:
     cwd: Path
     indices: tuple[int, ...]
     settings: RunSettings
+    input: Input
+    output: Output
 
     @property
     def main(self) -> Path:
@@ -200,6 +204,8 @@ async def _task(command: JudgeRun, section: JudgeSettings, means: Means) -> Task
         cwd=Path(section.workspace or places.here()) if settings.run_cwd_mode == "workspace" else folder,
         indices=command.cases or tuple(found.cases),
         settings=settings,
+        input=Stdin() if command.input_file is None else File(command.input_file),
+        output=Stdout() if command.output_file is None else File(command.output_file),
     )
 
 
@@ -265,6 +271,8 @@ class Judging(Supervisor):
             cwd=task.cwd,
             indices=task.indices,
             settings=task.settings,
+            input=task.input,
+            output=task.output,
             report=self.ref,
         )
         return await self.start_child(

@@ -91,7 +91,7 @@ def _table(results: Sequence[RunResult], width: int, paint: _Paint) -> Iterator[
         if result.status == "pass":
             yield line
             continue
-        remark = printable(result.diff_summary or result.reason or "")
+        remark = printable(result.reason or result.diff_summary or "")
         if cells(remark) <= width - _BESIDE:
             yield f"{line}  {remark}".rstrip()
         else:

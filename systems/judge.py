@@ -7,7 +7,7 @@ from pathlib import Path
 
 from actors import judge
 from actors.kernel import ChildSpec, Stage, supervisor_spec
-from codec.judge import LONGEST_TASK, SHOWN, Stdin, Stdout
+from codec.judge import LONGEST_TASK, SHOWN
 from codec.settings import Settings
 from program import judging, places
 from program.serving import Listeners
@@ -66,8 +66,8 @@ def run_of(wanted: judging.Wanted) -> judge.Run:
         limits=judge.limits(wanted.settings, None, None),
         compare=wanted.settings.compare,
         jobs=wanted.settings.jobs or cores(),
-        input=Stdin(),
-        output=Stdout(),
+        input=wanted.input,
+        output=wanted.output,
     )
     return judge.Run(order, wanted.folders, wanted.machine, wanted.report)
 

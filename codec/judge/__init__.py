@@ -40,6 +40,7 @@ from codec.judge.task import (
     Stdin,
     Stdout,
     Task,
+    is_file_name,
     read_task,
 )
 from codec.judge.texts import SHOWN, Excerpt, excerpt
@@ -95,6 +96,7 @@ __all__ = [
     "changed",
     "excerpt",
     "fingerprint",
+    "is_file_name",
     "read_task",
     "read_ui",
     "write",

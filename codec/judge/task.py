@@ -251,11 +251,16 @@ def _output(value: Any) -> Output:
 
 def _file_name(which: str, given: str) -> str:
     name = given.strip()
-    forbidden = name.startswith(".") or name.endswith(".") or any(each in '/\\:*?"<>|' for each in name)
-    if forbidden or not name.isprintable() or len(name.encode()) > LONGEST_FILE_NAME:
+    if not is_file_name(name):
         example = "input.txt" if which == "input" else "output.txt"
         raise BadTask(f'{which}.fileName must be a plain file name such as "{example}", not {shown(given)}')
     return name
+
+
+def is_file_name(name: str) -> bool:
+    """Whether a program's file may be called so: by a plain name, on any system."""
+    forbidden = name.startswith(".") or name.endswith(".") or any(each in '/\\:*?"<>|' for each in name)
+    return bool(name) and not forbidden and name.isprintable() and len(name.encode()) <= LONGEST_FILE_NAME
 
 
 def _batch(value: Any) -> Batch | None:

@@ -42,6 +42,8 @@ def judging(folder: Path, cases: tuple[int, ...] = ()) -> JudgeRun:
         timeout_ms=None,
         compare=None,
         cases=cases,
+        input_file=None,
+        output_file=None,
         json=False,
     )
 
@@ -70,8 +72,15 @@ def judging(folder: Path, cases: tuple[int, ...] = ()) -> JudgeRun:
         ("replay /r --room copy --loop", replaying(Path("/r"), room="copy", loop=True)),
         ("judge run /f", judging(Path("/f"))),
         (
-            "judge run /f --interpreter pypy --jobs 2 --timeout 500 --compare float --config /c --set a.b=1 --json",
-            JudgeRun(Path("/f"), Path("/c"), ("a.b=1",), "pypy", 2, 500, compare="float", cases=(), json=True),
+            "judge run /f --interpreter pypy --jobs 2 --timeout 500 --compare float --config /c --set a.b=1 --json "
+            "--input-file i.txt --output-file o.txt",
+            JudgeRun(
+                *(Path("/f"), Path("/c"), ("a.b=1",), "pypy", 2, 500, "float"),
+                cases=(),
+                input_file="i.txt",
+                output_file="o.txt",
+                json=True,
+            ),
         ),
         ("judge run /f --case 3 1 --case 2 3", judging(Path("/f"), cases=(1, 2, 3))),
     ],
@@ -127,6 +136,9 @@ def test_paths_are_absolute_and_know_the_home(monkeypatch: pytest.MonkeyPatch, t
         ("tree --url https://localhost", "expected an address such as"),
         ("tree --url http://", "expected an address such as"),
         ("tree --url http://h:99999", "expected an address such as"),
+        ("judge run --input-file ../x", "expected a plain file name such as input.txt, got '../x'"),
+        ("judge run --output-file ''", "expected a plain file name such as input.txt, got ''"),
+        ("judge run --output-file $'\\xff'", "expected a plain file name such as input.txt"),
         ("record demo", "required: FILE"),
         (
             "record 'my room' /r",

@@ -166,6 +166,44 @@ def test_a_solution_runs_where_the_settings_say(
 
 
 @pytest.mark.slow
+def test_a_solution_reads_and_writes_files_in_a_folder_of_each_case(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main = "open('sum.out', 'x').write(str(sum(map(int, open('sum.in').read().split()))))\nprint('by the way')\n"
+    folder = problem(tmp_path / "files", main, [("1 2\n", "3"), ("2 2\n", "4"), ("3 2\n", "6")])
+    monkeypatch.chdir(tmp_path)
+    assert judge(folder, "--json", "--input-file", "sum.in", "--output-file", "sum.out") == 1
+    *results, _ = map(json.loads, capsys.readouterr().out.splitlines())
+    assert [(each["result"]["verdict"], each["result"]["actual"]) for each in results] == [
+        ("AC", "3"),
+        ("AC", "4"),
+        ("WA", "5"),
+    ]
+    assert not list(tmp_path.rglob("sum.*"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("main", "options"),
+    [
+        ("print(int(open('n.txt').read()) + 1)\n", ["--input-file", "n.txt"]),
+        ("open('n.txt', 'w').write(str(int(input()) + 1))\n", ["--output-file", "n.txt"]),
+    ],
+)
+def test_a_file_may_be_on_one_side_only(tmp_path: Path, main: str, options: list[str]) -> None:
+    folder = problem(tmp_path / "next", main, [("1\n", "2\n"), ("2\n", "3\n")])
+    assert judge(folder, "--compare", "tokens", *options) == 0
+
+
+@pytest.mark.slow
+def test_an_answer_that_was_not_written_to_its_file_is_wrong(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert judge(sums(tmp_path / "sums"), "--output-file", "sum.out") == 1
+    assert "it has not written sum.out, where the answer was to be" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.slow
 def test_json_is_what_a_page_would_be_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert judge(sums(tmp_path / "sums", (3, 99)), "--json") == 1
     *results, complete = map(json.loads, capsys.readouterr().out.splitlines())
