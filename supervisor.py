@@ -21,7 +21,7 @@ import trio
 from actors.kernel import ChildSpec, Top
 from actors.store import StateDirectory, StateError, copy_database, store_spec
 from codec.settings import Settings
-from program import arguments, places, signals
+from program import arguments, places, signals, streams
 from program.collector import settle
 from program.config import described, load
 from program.journal import Journal
@@ -38,14 +38,18 @@ STOP_WITHIN = 9.0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    return signals.quietly(partial(_main, sys.argv[1:] if argv is None else argv))
+    if argv is None:  # we are the program, and not called by one
+        streams.complete()
+        argv = sys.argv[1:]
+    return signals.quietly(partial(_main, argv))
 
 
 def _main(argv: Sequence[str]) -> int:
     try:
         return obey(arguments.read(argv))
     except (Trouble, StateError) as trouble:
-        print(f"troupe: {trouble}", file=sys.stderr)
+        if sentence := str(trouble):
+            streams.say(f"troupe: {sentence}\n", sys.stderr)
         return getattr(trouble, "code", 2)
 
 
@@ -58,7 +62,8 @@ def obey(command: arguments.Command) -> int:
 
             return tree.show(command)
         case arguments.Check(config, overrides):
-            print(described(load(config, overrides, default=places.config_file())))
+            settings = load(config, overrides, default=places.config_file())
+            streams.show(described(settings) + "\n", sys.stdout)
         case arguments.Backup(target, state_dir, force):
             from program.backup import back_up
 

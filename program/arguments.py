@@ -10,15 +10,16 @@ import argparse
 import difflib
 import math
 import re
+import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from codec.judge import CompareMode, is_file_name
 from codec.judge.settings import LONGEST_TIMEOUT
-from program import places
+from program import places, streams
 from program.trouble import Trouble
 from program.version import version
 
@@ -189,8 +190,17 @@ def read(arguments: Sequence[str]) -> Command:
             )
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+class _Parser(argparse.ArgumentParser):
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """argparse's own loses what cannot be written, and tells nobody (Python 3.11)."""
+        if file is sys.stdout:
+            streams.show(message, sys.stdout)
+        else:
+            streams.say(message, sys.stderr)
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
         prog="troupe",
         description="One local server for your editor, browser and scripts: every conversation is a supervised actor.",
         epilog=_EXAMPLES,
@@ -202,7 +212,7 @@ def _parser() -> argparse.ArgumentParser:
         dest="command", metavar="command", title="commands", help="`troupe command --help` tells more of each"
     )
 
-    def command(name: str, *options: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    def command(name: str, *options: _Parser) -> _Parser:
         said = _COMMANDS[name]
         described = f"{said[0].upper()}{said[1:]}."
         parser = commands.add_parser(name, help=said, description=described, parents=options, allow_abbrev=False)
@@ -314,8 +324,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _configured() -> argparse.ArgumentParser:
-    options = argparse.ArgumentParser(add_help=False)
+def _configured() -> _Parser:
+    options = _Parser(add_help=False)
     options.add_argument(
         "--config",
         type=_path,
@@ -333,8 +343,8 @@ def _configured() -> argparse.ArgumentParser:
     return options
 
 
-def _stateful() -> argparse.ArgumentParser:
-    options = argparse.ArgumentParser(add_help=False)
+def _stateful() -> _Parser:
+    options = _Parser(add_help=False)
     options.add_argument(
         "--state-dir",
         type=_path,

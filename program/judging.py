@@ -9,8 +9,9 @@ What the judge is made of is given (`Means`): this file knows what is asked for 
     exit code    when
     0            every case passed
     1            a case failed
-    2            there was nothing to run, or nothing to run it with, or a case could not be judged
+    2            there was nothing to run, or nothing to run it with, or a case could not be judged, or shown
     130          Ctrl-C; nothing is left running
+    141          nobody reads what is found, as after `| head`
 
 Rules
   - The table comes once, when all is known, so that `| less` and `> file` have the same as a screen. Until then there
@@ -19,7 +20,6 @@ Rules
 """
 
 import math
-import os
 import shutil
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ import trio
 from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Registry, Restart, Stage, Stop, Supervisor, run
 from codec.judge import File, Input, Output, RunComplete, RunReport, RunResult, RunSettings, Stdin, Stdout, write
 from codec.settings import Judge as JudgeSettings
-from program import places, signals
+from program import places, signals, streams
 from program.arguments import JudgeRun
 from program.scorecard import draw, sum_up, summary_of
 from program.status import Status
@@ -352,11 +352,4 @@ class _Terminal:
         self._status.show(f"{'█' * full}{'░' * (BAR - full)}  {done} of {self._asked} judged, {passed} passed")
 
     def _print(self, text: str) -> None:
-        encoding = self._out.encoding or "utf-8"
-        try:
-            self._out.write(text.encode(encoding, "replace").decode(encoding) + "\n")
-            self._out.flush()
-        except OSError as error:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), self._out.fileno())  # what is still buffered goes there
-            if not isinstance(error, BrokenPipeError):  # whoever reads, as `head` does, has read enough
-                raise Trouble(f"The results cannot be written: {error.strerror}") from None
+        streams.show(text + "\n", self._out, code=NOT_JUDGED)

@@ -13,9 +13,7 @@ Rules
 """
 
 import logging
-import os
 import queue
-import select
 import sys
 import threading
 from collections.abc import Callable, Iterator, MutableMapping
@@ -26,6 +24,7 @@ from typing import Any, Literal, TextIO
 import msgspec
 import structlog
 
+from program import streams
 from program.arguments import LogFormat, LogLevel
 from program.redaction import blank_secrets
 from program.terminal import colours_wanted, is_terminal
@@ -97,12 +96,12 @@ class LineWriter:
     """A thread that writes lines, so that a reader who stalls stalls nobody else."""
 
     def __init__(self, stream: TextIO | None, *, dropped: Callable[[int], str], capacity: int = CAPACITY) -> None:
-        self._write = _writing_to(stream)
+        self._stream = stream
+        self._gone = stream is None
         self._dropped_notice = dropped
         self._lines: queue.Queue[str | None] = queue.Queue(capacity)
         self._written = 0
         self._dropped = 0
-        self._gone = False
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="log", daemon=True)
         self._thread.start()
@@ -135,38 +134,13 @@ class LineWriter:
                 told = dropped
 
     def _say(self, line: str) -> None:
-        if self._gone:
+        if self._stream is None or self._gone:
             return
         try:
-            self._write(f"{line}\n")
+            streams.write(f"{line}\n", self._stream, errors="backslashreplace")
             self._written += 1
         except (OSError, ValueError):  # the pipe's other end is closed, or the stream is
             self._gone = True
-
-
-def _writing_to(stream: TextIO | None) -> Callable[[str], object]:
-    """How to write to `stream`: to its descriptor when it has one.
-
-    A TextIOWrapper keeps what it failed to write, and fails once more, with exit code 120, when the interpreter flushes
-    it at the end.
-    """
-    if stream is None:
-        return lambda _line: None
-    try:
-        descriptor = stream.fileno()
-    except (OSError, ValueError, AttributeError):
-        return stream.write
-    encoding = stream.encoding or "utf-8"
-
-    def write(line: str) -> None:
-        rest = line.encode(encoding, "backslashreplace")
-        while rest:
-            try:
-                rest = rest[os.write(descriptor, rest) :]
-            except BlockingIOError:  # a terminal that somebody else made non-blocking
-                select.select([], [descriptor], [])
-
-    return write
 
 
 class _Sink:

@@ -3,6 +3,7 @@
 import shutil
 from typing import TextIO
 
+from program import streams
 from program.terminal import fitted, is_terminal, printable
 
 INTERVAL = 0.1
@@ -33,6 +34,4 @@ class Status:
             self._shown = False
 
     def _write(self, text: str) -> None:
-        encoding = self._stream.encoding or "utf-8"
-        self._stream.write(text.encode(encoding, "replace").decode(encoding))
-        self._stream.flush()
+        streams.say(text, self._stream, errors="replace")

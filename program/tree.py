@@ -1,7 +1,6 @@
 """`troupe tree`: asks the console of a running server for its tree, and shows it in the terminal."""
 
 import http.client
-import os
 import shutil
 import socket
 import sys
@@ -15,7 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from codec.console import Hello
-from program import ready
+from program import ready, streams
 from program.arguments import Tree
 from program.drawing import draw
 from program.terminal import colours_wanted, fitted, is_terminal, printable
@@ -31,16 +30,12 @@ _HOME, _CLEAR_BELOW, _HIDE_CURSOR, _SHOW_CURSOR = "\x1b[H", "\x1b[J", "\x1b[?25l
 def show(command: Tree, out: TextIO | None = None) -> int:
     """Print the tree once, or every second until Ctrl-C; the exit code."""
     out = out or sys.stdout
-    try:
-        if command.watch:
-            _watch(command, out)
-        elif command.json:
-            _print(fetch(address(command)).decode("utf-8", "replace"), out)
-        else:
-            _print(_picture(command, out), out)
-    except BrokenPipeError:  # `troupe tree | head`: enough was seen
-        with suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())  # or the flush at exit complains
+    if command.watch:
+        _watch(command, out)
+    elif command.json:
+        streams.show(fetch(address(command)).decode("utf-8", "replace") + "\n", out)
+    else:
+        streams.show(_picture(command, out) + "\n", out)
     return 0
 
 
@@ -113,7 +108,7 @@ def _watch(command: Tree, out: TextIO) -> None:
     terminal = is_terminal(out)
     try:
         if terminal:
-            out.write(_HIDE_CURSOR)
+            streams.show(_HIDE_CURSOR, out)
         while True:
             size = shutil.get_terminal_size()
             try:
@@ -122,14 +117,13 @@ def _watch(command: Tree, out: TextIO) -> None:
                 picture = str(trouble)
             if terminal:
                 picture = f"{_HOME}{_CLEAR_BELOW}{_cropped(picture, size.lines - 1, size.columns)}"
-            _print(picture if terminal else f"{picture}\n", out)
+            streams.show(picture + ("\n" if terminal else "\n\n"), out)
             time.sleep(INTERVAL)
     except KeyboardInterrupt:
         pass
     finally:
         if terminal:
-            out.write(_SHOW_CURSOR)
-            out.flush()
+            streams.say(_SHOW_CURSOR, out)
 
 
 def _cropped(picture: str, height: int, width: int) -> str:
@@ -138,12 +132,6 @@ def _cropped(picture: str, height: int, width: int) -> str:
         return picture
     more = fitted(f"… {len(lines) - height + 1} more lines; a taller terminal, or the page, shows them", width)
     return "\n".join([*lines[: height - 1], more.rstrip()])
-
-
-def _print(text: str, out: TextIO) -> None:
-    encoding = out.encoding or "utf-8"
-    out.write(text.encode(encoding, "replace").decode(encoding) + "\n")  # box characters on a terminal without them
-    out.flush()
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from codec.settings import Judge
 from program import judging
 from program.arguments import JudgeRun, read
 from program.judging import asked_for, ranges
+from program.streams import NOBODY_READS
 from program.terminal import cells
 from program.trouble import Trouble
 from systems.judge import JUDGING
@@ -373,7 +374,7 @@ def test_a_full_disk_is_said_and_is_not_a_case_that_fails(tmp_path: Path, option
     command = [sys.executable, str(Path(supervisor.__file__)), "judge", "run", str(sums(tmp_path / "sums")), *options]
     with open("/dev/full", "w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=DEADLINE)
-    assert done.stderr == "troupe: The results cannot be written: No space left on device\n"
+    assert done.stderr == "troupe: The output cannot be written: No space left on device\n"
     assert done.returncode == 2
 
 
@@ -428,11 +429,11 @@ if input() == "wait":
 
 
 @pytest.mark.slow
-def test_a_reader_who_has_read_enough_sees_no_traceback(tmp_path: Path) -> None:
+def test_a_reader_who_has_read_enough_ends_it_without_a_word(tmp_path: Path) -> None:
     folder = sums(tmp_path / "sums")
     command = [sys.executable, str(Path(supervisor.__file__)), "judge", "run", str(folder), "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
-        assert (process.stderr.read(), process.wait(DEADLINE)) == ("", 0)
+        assert (process.stderr.read(), process.wait(DEADLINE)) == ("", NOBODY_READS)
