@@ -8,27 +8,23 @@
 
 What a branch is made of stands in systems/, a file for each. `python supervisor.py` is the same as `troupe`.
 
-What only one command needs is imported where it is needed: who asks for `troupe tree` need not wait for a web server.
+What a command needs is imported when it is given: who asks for `troupe tree` need not wait for a web server, and who
+presses Ctrl-C while something is imported has ended the program, and sees no traceback of it (program/ending.py).
 """
 
-import math
 import sys
 from collections.abc import Sequence
-from functools import partial
+from typing import TYPE_CHECKING
 
-import trio
-
-from actors.kernel import ChildSpec, Top
-from actors.store import StateDirectory, StateError, copy_database, store_spec
-from codec.settings import Settings
-from program import arguments, places, signals, streams
-from program.collector import settle
-from program.config import described, load
-from program.journal import Journal
-from program.logs import logging_to
-from program.ready import SERVER_FILE, ReadyFiles
-from program.serving import Listeners, serve
+from program import ending, streams
 from program.trouble import Trouble
+
+if TYPE_CHECKING:
+    from actors.kernel import ChildSpec
+    from actors.store import StateDirectory
+    from codec.settings import Settings
+    from program.arguments import Command, Serve
+    from program.serving import Listeners
 
 STOP_WITHIN = 9.0
 """Seconds for the orderly stop of the whole tree; then what is left is killed."""
@@ -38,22 +34,27 @@ STOP_WITHIN = 9.0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    """The exit code."""
     if argv is None:  # we are the program, and not called by one
+        ending.settle()
         streams.complete()
         argv = sys.argv[1:]
-    return signals.quietly(partial(_main, argv))
+    from program import arguments
 
-
-def _main(argv: Sequence[str]) -> int:
     try:
         return obey(arguments.read(argv))
-    except (Trouble, StateError) as trouble:
+    except ending.Interrupted as interrupted:
+        return interrupted.code
+    except Trouble as trouble:
         if sentence := str(trouble):
             streams.say(f"troupe: {sentence}\n", sys.stderr)
-        return getattr(trouble, "code", 2)
+        return trouble.code
 
 
-def obey(command: arguments.Command) -> int:
+def obey(command: "Command") -> int:
+    from program import arguments, places
+    from program.config import described, load
+
     match command:
         case arguments.Serve():
             run_server(command)
@@ -65,9 +66,11 @@ def obey(command: arguments.Command) -> int:
             settings = load(config, overrides, default=places.config_file())
             streams.show(described(settings) + "\n", sys.stdout)
         case arguments.Backup(target, state_dir, force):
+            from actors.store import copy_database
             from program.backup import back_up
 
-            back_up(state_dir / "troupe.db", target, copy=copy_database, force=force)
+            with ending.tidily():
+                back_up(state_dir / "troupe.db", target, copy=copy_database, force=force)
         case arguments.Record():
             from program import recording
             from systems.visiting import VISITING
@@ -90,22 +93,34 @@ def obey(command: arguments.Command) -> int:
 # -- the server
 
 
-def run_server(command: arguments.Serve) -> None:
+def run_server(command: "Serve") -> None:
+    from functools import partial
+
+    import trio
+
+    from actors.store import StateDirectory, StateError
+    from program import places
+    from program.collector import settle
+    from program.config import load
+    from program.journal import Journal
+    from program.logs import logging_to
+    from program.ready import SERVER_FILE, ReadyFiles
+    from program.serving import Listeners, serve
+
     settings = load(command.config, command.overrides, default=places.config_file())
     files = [command.state_dir / SERVER_FILE, *([command.ready_file] if command.ready_file else [])]
-    with (
-        StateDirectory.claim(command.state_dir) as directory,
-        logging_to(form=command.log_format, level=command.log_level),
-        ReadyFiles(files) as ready,
-    ):
-        listeners = Listeners(list(settings.enabled()))
-        tree = troupe(settings, directory, listeners)
-        settle()
-        trio.run(partial(_serve, tree, listeners, ready, strict=command.strict))
-
-
-async def _serve(tree: ChildSpec, listeners: Listeners, ready: ReadyFiles, *, strict: bool) -> None:
-    await serve(tree, listeners, announce=ready.announce, strict=strict, tracer=Journal())
+    try:
+        with (
+            StateDirectory.claim(command.state_dir) as directory,
+            logging_to(form=command.log_format, level=command.log_level),
+            ReadyFiles(files) as ready,
+        ):
+            listeners = Listeners(list(settings.enabled()))
+            tree = troupe(settings, directory, listeners)
+            settle()
+            trio.run(partial(serve, tree, listeners, announce=ready.announce, strict=command.strict, tracer=Journal()))
+    except StateError as error:
+        raise Trouble(str(error)) from None
 
 
 # -- the tree
@@ -118,7 +133,12 @@ SYSTEMS = {
 }
 
 
-def troupe(settings: Settings, directory: StateDirectory, listeners: Listeners) -> ChildSpec:
+def troupe(settings: "Settings", directory: "StateDirectory", listeners: "Listeners") -> "ChildSpec":
+    import math
+
+    from actors.kernel import ChildSpec, Top
+    from actors.store import store_spec
+
     children = [store_spec(directory)]
     if settings.sidekick.enabled:
         from systems.sidekick import sidekick_spec

@@ -10,7 +10,7 @@ What the judge is made of is given (`Means`): this file knows what is asked for 
     0            every case passed
     1            a case failed
     2            there was nothing to run, or nothing to run it with, or a case could not be judged, or shown
-    130          Ctrl-C; nothing is left running
+    130, 143     Ctrl-C, SIGTERM; nothing is left running
     141          nobody reads what is found, as after `| head`
 
 Rules
@@ -25,6 +25,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from signal import Signals
 from typing import Any, Protocol, TextIO
 
 import msgspec
@@ -33,7 +34,7 @@ import trio
 from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Registry, Restart, Stage, Stop, Supervisor, run
 from codec.judge import File, Input, Output, RunComplete, RunReport, RunResult, RunSettings, Stdin, Stdout, write
 from codec.settings import Judge as JudgeSettings
-from program import places, signals, streams
+from program import ending, places, signals, streams
 from program.arguments import JudgeRun
 from program.scorecard import draw, sum_up, summary_of
 from program.status import Status
@@ -141,16 +142,16 @@ def asked_for(command: JudgeRun, settings: RunSettings) -> RunSettings:
 async def _judge(command: JudgeRun, section: JudgeSettings, means: Means, terminal: "_Terminal") -> int:
     """Trouble is raised outside of the nursery, which would make a group of it."""
     trouble: Trouble | None = None
-    interrupted = False
+    interrupted: int | None = None
     stages: list[Stage] = []
     orderly = trio.CancelScope()
 
-    def stop(signal: str) -> None:
+    def stop(signal: Signals) -> None:
         nonlocal interrupted
-        interrupted = True
+        interrupted = ending.code(signal)
         orderly.cancel()
 
-    def kill(signal: str) -> None:
+    def kill(signal: Signals) -> None:
         for stage in stages:
             if stage.root is not None:
                 stage.root.kill()
@@ -168,11 +169,11 @@ async def _judge(command: JudgeRun, section: JudgeSettings, means: Means, termin
         except Trouble as found:
             trouble = found
         nursery.cancel_scope.cancel()
-    if trouble is not None and not interrupted:
+    if trouble is not None and interrupted is None:
         terminal.clear()
         raise trouble
-    terminal.end(interrupted=interrupted)
-    return signals.INTERRUPTED if interrupted else terminal.exit_code
+    terminal.end(interrupted=interrupted is not None)
+    return terminal.exit_code if interrupted is None else interrupted
 
 
 def _failed(ended: Stop) -> Trouble | None:

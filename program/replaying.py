@@ -24,7 +24,6 @@ from actors.kernel import PeerGone
 from codec.sidekick.recording import is_room
 from program.arguments import Replay
 from program.reel import Reel
-from program.signals import INTERRUPTED
 from program.status import INTERVAL, Status
 from program.trouble import WENT_WRONG, Trouble
 from program.visiting import Means, Stop, Visit, address, lasting, number_of, run
@@ -105,7 +104,7 @@ class _Player:
         with stop.waiting():
             self._reel = await _in_thread(self._opened)
         if self._reel is None:
-            return INTERRUPTED
+            return stop.code
         try:
             return await self._replay(self._reel, stop)
         finally:
@@ -130,7 +129,7 @@ class _Player:
         if self._gone is not None:
             raise Trouble(f"The replay ended after {self._so_far()}: {self._gone}", code=WENT_WRONG)
         self._status.say(self._summary(reel, room, stop))
-        return INTERRUPTED if stop.asked and not self._is_endless else 0
+        return stop.code if stop.asked and not self._is_endless else 0
 
     @property
     def _is_endless(self) -> bool:

@@ -9,6 +9,7 @@ cannot be written, and with `strict` a listener that is down, end the program wi
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from signal import Signals
 
 import structlog
 import trio
@@ -79,8 +80,8 @@ async def serve(
         notifier.stopping()
         orderly.cancel()
 
-    def kill(signal: str) -> None:
-        log.warning("stopping at once", reason=signal)
+    def kill(signal: Signals) -> None:
+        log.warning("stopping at once", reason=signal.name)
         for stage in stages:
             if stage.root is not None:
                 stage.root.kill()
@@ -107,7 +108,7 @@ async def serve(
             stop(str(found))
 
     async with trio.open_nursery() as nursery:
-        await nursery.start(signals.listen, stop, kill)
+        await nursery.start(signals.listen, lambda signal: stop(signal.name), kill)
         nursery.start_soon(notifier.watchdog)
         nursery.start_soon(tell_the_world)
         with orderly:

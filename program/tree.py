@@ -17,6 +17,7 @@ from codec.console import Hello
 from program import ready, streams
 from program.arguments import Tree
 from program.drawing import draw
+from program.ending import Interrupted, tidily
 from program.terminal import colours_wanted, fitted, is_terminal, printable
 from program.trouble import WENT_WRONG, Trouble
 
@@ -107,19 +108,20 @@ def _picture(command: Tree, out: TextIO) -> str:
 def _watch(command: Tree, out: TextIO) -> None:
     terminal = is_terminal(out)
     try:
-        if terminal:
-            streams.show(_HIDE_CURSOR, out)
-        while True:
-            size = shutil.get_terminal_size()
-            try:
-                picture = _picture(command, out)
-            except Trouble as trouble:  # it may come, or come back
-                picture = str(trouble)
+        with tidily():
             if terminal:
-                picture = f"{_HOME}{_CLEAR_BELOW}{_cropped(picture, size.lines - 1, size.columns)}"
-            streams.show(picture + ("\n" if terminal else "\n\n"), out)
-            time.sleep(INTERVAL)
-    except KeyboardInterrupt:
+                streams.show(_HIDE_CURSOR, out)
+            while True:
+                size = shutil.get_terminal_size()
+                try:
+                    picture = _picture(command, out)
+                except Trouble as trouble:  # it may come, or come back
+                    picture = str(trouble)
+                if terminal:
+                    picture = f"{_HOME}{_CLEAR_BELOW}{_cropped(picture, size.lines - 1, size.columns)}"
+                streams.show(picture + ("\n" if terminal else "\n\n"), out)
+                time.sleep(INTERVAL)
+    except Interrupted:
         pass
     finally:
         if terminal:

@@ -8,12 +8,13 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from signal import Signals
 from typing import Literal, Protocol
 
 import trio
 
 from codec.sidekick import Announce, encode
-from program import ready, signals
+from program import ending, ready, signals
 from program.trouble import WENT_WRONG, Trouble
 from program.version import version
 
@@ -50,10 +51,13 @@ class Stop:
 
     def __init__(self) -> None:
         self.asked = False
+        self.code = 0
+        """The exit code of a program that the signal ended."""
         self._waiting: trio.CancelScope | None = None
 
-    def ask(self, name: str = "") -> None:
+    def ask(self, signal: Signals = Signals.SIGINT) -> None:
         self.asked = True
+        self.code = ending.code(signal)
         if self._waiting is not None:
             self._waiting.cancel()
 
@@ -73,7 +77,7 @@ class Stop:
 def run(work: Callable[[Stop], Awaitable[int]]) -> int:
     """The exit code of `work`, which is told of the first signal; the second ends it."""
     trouble: BaseException | None = None
-    code = signals.INTERRUPTED
+    code = 0
     try:
         code = trio.run(_run, work)
     except* Trouble as troubles:
@@ -87,16 +91,16 @@ def run(work: Callable[[Stop], Awaitable[int]]) -> int:
 
 async def _run(work: Callable[[Stop], Awaitable[int]]) -> int:
     stop = Stop()
-    code = signals.INTERRUPTED
+    code: int | None = None
     async with trio.open_nursery() as nursery:
 
-        def kill(name: str) -> None:
+        def kill(signal: Signals) -> None:
             nursery.cancel_scope.cancel()
 
         await nursery.start(signals.listen, stop.ask, kill)
         code = await work(stop)
         nursery.cancel_scope.cancel()
-    return code
+    return stop.code if code is None else code
 
 
 def address(url: str | None, state_dir: Path) -> str:

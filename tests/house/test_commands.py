@@ -10,7 +10,7 @@ import supervisor
 from codec.settings import Settings
 
 ROOT = Path(__file__).parents[2]
-HEAVY = {"quart", "hypercorn", "trio_websocket", "markdown_it", "prometheus_client"}
+HEAVY = {"quart", "hypercorn", "trio_websocket", "markdown_it", "prometheus_client", "trio", "structlog", "sqlite3"}
 
 
 def test_the_commands_do_not_load_what_only_the_server_needs(tmp_path: Path) -> None:

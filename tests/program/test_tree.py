@@ -1,6 +1,7 @@
 import io
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -220,7 +221,7 @@ def ticks(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], object]]:
 
     def sleep(_: float) -> None:
         if not coming:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
         coming.pop(0)()
 
     monkeypatch.setattr("program.tree.time.sleep", sleep)
