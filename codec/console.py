@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 NodeState = Literal["starting", "running", "backoff", "paused", "stopping", "stopped"]
-SystemState = Literal["up", "starting", "down", "paused", "off"]
+SystemState = Literal["up", "starting", "down", "paused", "failing", "off"]
 
 
 class Node(msgspec.Struct, frozen=True, omit_defaults=False):
@@ -29,6 +29,7 @@ class Node(msgspec.Struct, frozen=True, omit_defaults=False):
     rate: float
     dropped: int
     error: str | None
+    """What is wrong with it, or else what its last failure was."""
     note: str | None
     dynamic: bool
     """Started at runtime, such as a connection or a room; not part of the fixed tree."""

@@ -165,7 +165,7 @@ async def _judge(command: JudgeRun, section: JudgeSettings, means: Means, termin
                 spec = ChildSpec("judging", lambda: judging, start_timeout=math.inf, grace=math.inf)
                 terminal.begin(len(task.indices))
                 ended = await run(spec, on_stage=stages.append)
-                trouble = judging.trouble or _failed(ended)
+                trouble = judging.failure or _failed(ended)
         except Trouble as found:
             trouble = found
         nursery.cancel_scope.cancel()
@@ -226,7 +226,7 @@ class Judging(Supervisor):
 
     def __init__(self, task: Task, means: Means, terminal: "_Terminal") -> None:
         super().__init__([means.launcher()])
-        self.trouble: Trouble | None = None
+        self.failure: Trouble | None = None
         """Why there was no run."""
         self._task = task
         self._means = means
@@ -242,21 +242,21 @@ class Judging(Supervisor):
                 try:
                     self._terminal.take(result)
                 except Trouble as trouble:
-                    self.trouble = trouble
+                    self.failure = trouble
                     self.finish()
             case _:
                 await super().handle(message)
 
     async def down(self, down: Down) -> None:
         if not down.stop.why.normal:
-            self.trouble = _failed(down.stop)
+            self.failure = _failed(down.stop)
         self.finish()
 
     async def _begin(self) -> None:
         try:
             self.monitor(await self._run())
         except (Trouble, KernelError) as trouble:
-            self.trouble = trouble if isinstance(trouble, Trouble) else Trouble(f"Nothing could be run: {trouble}")
+            self.failure = trouble if isinstance(trouble, Trouble) else Trouble(f"Nothing could be run: {trouble}")
             self.finish()
 
     async def _run(self) -> ActorRef[Any]:

@@ -95,7 +95,7 @@ async def serve(
                 if not listeners.settled:
                     continue
                 announce(listeners.urls())
-                notifier.status(" ".join(listeners.down) or "all is well")
+                notifier.status(" ".join(listeners.down) or "all ports are open")
                 if ready:
                     continue
                 if strict and listeners.down:

@@ -79,7 +79,7 @@ def draw(sample: Sample, *, since: float, rate: float) -> Node:
         handled=statistics.mailbox.handled,
         rate=rate,
         dropped=statistics.mailbox.dropped,
-        error=statistics.error,
+        error=statistics.trouble or statistics.error,
         note=statistics.note,
         dynamic=statistics.dynamic,
         folded=sample.folded,

@@ -4,6 +4,7 @@
     paused     its part of the tree failed too often and waits
     down       its listener is down, or its part of the tree has ended or waits for its restart
     starting   it is being started
+    failing    it runs, and cannot do all that it is for
     up         it works
 """
 
@@ -46,6 +47,8 @@ def status(fact: SystemFact, slot: SlotStatistics | None, listening: Listening |
     if slot.state is not SlotState.RUNNING:
         sentence = {"starting": "is starting", "down": "is not running"}[NOT_THERE[slot.state]]
         return say(NOT_THERE[slot.state], "; ".join(filter(None, (sentence, slot.error))))
+    if slot.trouble is not None:
+        return say("failing", slot.trouble)
     if not fact.listens:
         return say("up", slot.note or fact.about)
     if listening is None:

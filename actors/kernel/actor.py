@@ -31,6 +31,8 @@ class Actor(Generic[M]):
     """Where I live: the clock, randomness, ids and names."""
     note: str | None = None
     """How I am, in a sentence for people; shown in the console. None: nothing to say."""
+    trouble: str | None = None
+    """Why I cannot do all that I am for, though I live and a restart would not help: in a sentence for people."""
     supervises: bool = False
     incarnation: "Incarnation"
 

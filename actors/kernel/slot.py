@@ -86,6 +86,8 @@ class SlotStatistics:
     error: str | None
     """What the last failure was, in a line."""
     note: str | None
+    trouble: str | None
+    """What keeps it from doing all that it is for, while it lives."""
     mailbox: MailboxStatistics
 
 
@@ -471,6 +473,7 @@ class Slot:
             children=len(self.children()),
             error=self.error,
             note=(actor.note if actor is not None else None) or self.note,
+            trouble=actor.trouble if actor is not None else None,
             mailbox=self.box.statistics(),
         )
 

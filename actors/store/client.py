@@ -24,6 +24,7 @@ from actors.store.operations import (
     Question,
     Read,
     Streams,
+    Touch,
     Trim,
 )
 
@@ -90,6 +91,10 @@ class StoreClient:
         return self._ask(GetBlob(digest))
 
     # -- the store itself
+
+    def touch(self) -> Call[None]:
+        """Whether changes can be kept: raises what any other would raise."""
+        return self._write(Touch())
 
     def statistics(self) -> Call[StoreStatistics]:
         return self._ref.ask(Look, timeout=self._seconds)

@@ -41,6 +41,7 @@ from actors.store.operations import (
     Operation,
     Put,
     PutBlob,
+    Touch,
     Trim,
     check_append,
     check_bytes,
@@ -48,7 +49,7 @@ from actors.store.operations import (
     check_number,
     chosen,
 )
-from actors.store.schema import SEQ_BITS, migrate
+from actors.store.schema import MIGRATIONS, SEQ_BITS, migrate
 
 LOG_BYTES = 8 << 20
 """Written ahead, and what the log file shrinks back to after a large transaction."""
@@ -275,6 +276,9 @@ class Database:
         plan.then("INSERT OR IGNORE INTO blob (digest, data) VALUES (?, ?)", digest, put.data)
         return digest
 
+    def _touch(self, plan: Plan, touch: Touch) -> None:
+        plan.then(f"PRAGMA user_version = {len(MIGRATIONS)}")  # written though it is the same
+
     def _counter(self, stream: str) -> Counter | None:
         try:
             return self._counters[stream]
@@ -306,6 +310,7 @@ PLANS: dict[type[Operation[Any]], Callable[[Database, Plan, Any], object]] = {
     Put: Database._put,
     Delete: Database._delete,
     PutBlob: Database._put_blob,
+    Touch: Database._touch,
 }
 
 

@@ -5,6 +5,7 @@
     Trim(stream, upto)      Drop(stream)                      None
     Put(space, key, value)  Delete(space, key)                None
     PutBlob(data)                                             its digest
+    Touch()                                                   None
 
     question (changes nothing)
     Read(stream, after, limit)                                [(sequence number, event), ...]
@@ -77,6 +78,10 @@ class Delete(Operation[None], frozen=True):
 
 class PutBlob(Operation[str], frozen=True):
     data: bytes
+
+
+class Touch(Operation[None], frozen=True):
+    """Changes nothing, and is written and synced all the same: whether that can be done."""
 
 
 class Question(msgspec.Struct, Generic[R], frozen=True):

@@ -5,7 +5,8 @@ Rules
   - Changes are made in the order in which their messages came. A question is answered from all that was
     acknowledged before it was asked; it neither waits for a commit nor holds one up.
   - An operation that fails, fails alone, with a sentence. A full disk is an answer, not a crash: what was
-    acknowledged is kept, questions are answered, and changes work again when there is space.
+    acknowledged is kept, questions are answered, and changes work again when there is space. Until then the store says
+    what its trouble is, and tries every few seconds whether it has passed, for there may be nobody else who does.
   - An orderly stop, and a crash of a handler, commit and answer what was taken, and close the database. A kill drops
     what waits; what was under way may or may not be kept, and nobody was told that it is.
   - The next incarnation begins when the last one's thread has closed the database (`directory.writing`).
@@ -13,14 +14,18 @@ Rules
 
 import logging
 import math
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
 
-from actors.kernel import Actor, ChildSpec, Mailbox, Stop
+import trio
+
+from actors.kernel import Actor, ChildSpec, KernelError, Mailbox, Stop
+from actors.store.client import StoreClient
 from actors.store.connection import log_of, size
 from actors.store.database import Database
 from actors.store.desk import Desk
 from actors.store.directory import StateDirectory
+from actors.store.errors import StoreError
 from actors.store.executors import Make, Threaded
 from actors.store.messages import Ask, Look, StoreMessage, StoreStatistics, Write
 from actors.store.reader import Reader
@@ -30,6 +35,8 @@ CAPACITY = 4096
 START_SECONDS = 60.0
 """A log of some size is read through at the start after a kill, and a predecessor's last commit waited for."""
 GRACE_SECONDS = 5.0
+AGAIN_SECONDS = 5.0
+"""Between two attempts to find out whether trouble has passed."""
 SILENT_SECONDS = 60.0
 """Between two lines in the log about trouble: a full disk fails every change."""
 
@@ -51,6 +58,7 @@ class Store(Actor[StoreMessage]):
         self._directory = directory
         self._executor = executor
         self._silent_until = -math.inf
+        self._trying = False
 
     async def started(self, kept: object | None) -> None:
         file, turn = self._directory.database, self._directory.writing
@@ -81,11 +89,24 @@ class Store(Actor[StoreMessage]):
 
     def _note_trouble(self) -> None:
         trouble = self._writing.trouble or self._reading.trouble
-        self.note = None if trouble is None else str(trouble)
+        if trouble is not None and not self._trying:
+            self._trying = True
+            self.run_beside(self._try_again)
+        self.trouble = None if trouble is None else str(trouble)
         now = self.stage.now()
         if trouble is not None and now >= self._silent_until:
             self._silent_until = now + SILENT_SECONDS
             logger.error("%s: %s", self.ref.path, trouble)
+
+    async def _try_again(self) -> None:
+        store = StoreClient(self.ref)
+        while self.trouble is not None:
+            await trio.sleep(AGAIN_SECONDS)
+            with suppress(StoreError, KernelError):  # as it was
+                await store.touch()
+            with suppress(StoreError, KernelError):
+                await store.streams(limit=1)
+        self._trying = False
 
     def statistics(self) -> StoreStatistics:
         file = self._directory.database

@@ -13,8 +13,11 @@ UP = Listening(True, "http://127.0.0.1:5160", "listening")
 DOWN = Listening(False, None, "port 5160 is in use")
 
 
-def slot(state: SlotState, *, error: str | None = None, note: str | None = None) -> SlotStatistics:
-    return SlotStatistics("troupe/x", True, False, state, 0.0, 0, 0, error, note, MailboxStatistics(0, 0, 0, 1, 0, 0))
+def slot(
+    state: SlotState, *, error: str | None = None, note: str | None = None, trouble: str | None = None
+) -> SlotStatistics:
+    mailbox = MailboxStatistics(0, 0, 0, 1, 0, 0)
+    return SlotStatistics("troupe/x", True, False, state, 0.0, 0, 0, error, note, trouble, mailbox)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +34,9 @@ def slot(state: SlotState, *, error: str | None = None, note: str | None = None)
         pytest.param(LISTENS, slot(SlotState.STOPPED), UP, "down", "not running", id="stopped"),
         pytest.param(LISTENS, slot(SlotState.PAUSED, note="15 s", error="Boom"), UP, "paused", "Boom", id="paused"),
         pytest.param(QUIET, slot(SlotState.RUNNING), None, "up", "keeps what", id="no listener"),
-        pytest.param(QUIET, slot(SlotState.RUNNING, note="disk is full"), None, "up", "full", id="with a note"),
+        pytest.param(QUIET, slot(SlotState.RUNNING, note="3 logs"), None, "up", "3 logs", id="with a note"),
+        pytest.param(QUIET, slot(SlotState.RUNNING, trouble="disk full"), None, "failing", "full", id="in trouble"),
+        pytest.param(LISTENS, slot(SlotState.RUNNING, trouble="no room"), UP, "failing", "room", id="listens in vain"),
     ],
 )
 def test_a_system_says_how_it_is(
@@ -45,7 +50,13 @@ def test_a_system_says_how_it_is(
 
 @pytest.mark.parametrize(
     ("states", "well"),
-    [(("up", "off"), "ok"), (("up", "down"), "degraded"), (("paused",), "degraded"), (("starting",), "degraded")],
+    [
+        (("up", "off"), "ok"),
+        (("up", "down"), "degraded"),
+        (("paused",), "degraded"),
+        (("failing",), "degraded"),
+        (("starting",), "degraded"),
+    ],
 )
 def test_health_is_ok_when_all_that_is_switched_on_is_up(states: tuple[str, ...], well: str) -> None:
     systems = tuple(System("x", state, "", None) for state in states)  # type: ignore[arg-type]

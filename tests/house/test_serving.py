@@ -6,8 +6,8 @@ import signal
 import socket
 import sqlite3
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,7 +18,7 @@ import trio
 from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_client_stream
 
 from codec.console import Change, Health, Hello
-from tests.house.running import Server, server, troupe
+from tests.house.running import DEADLINE, Server, server, troupe
 
 pytestmark = pytest.mark.slow
 
@@ -133,7 +133,7 @@ def test_a_port_in_use_keeps_the_system_down_until_it_is_free(tmp_path: Path) ->
             house.ready()
             assert json.loads(house.ready_file.read_text())["listeners"]["console"] is None
             taken.close()
-            assert house.notice("STATUS=") == "STATUS=all is well"
+            assert house.notice("STATUS=") == "STATUS=all ports are open"
             assert house.url == f"http://127.0.0.1:{port}"
             assert house.json("/health")["status"] == "ok"
             assert house.stop() == 0
@@ -265,6 +265,32 @@ def test_health_is_of_the_declared_shape(tmp_path: Path) -> None:
     with server(tmp_path) as house:
         answer = msgspec.json.decode(house.ready().get("/health").content, type=Health)
         assert {system.name for system in answer.systems} == {"store", "sidekick", "judge", "console"}
+
+
+def test_health_is_degraded_for_as_long_as_nothing_can_be_kept(tmp_path: Path) -> None:
+    """Another program holds the database locked; a full disk is the same to the store, but would want a mount."""
+    with server(tmp_path) as house:
+        house.ready()
+        with closing(sqlite3.connect(house.state / "troupe.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            task = {"name": "A", "group": "x", "url": "https://example.org/a", "tests": []}
+            assert httpx.post(house.url_of("judge"), json=task, timeout=DEADLINE).status_code == 200
+            answer = until(house, lambda answer: answer.status_code == 503)
+            (store,) = (system for system in answer.json()["systems"] if system["name"] == "store")
+            assert (answer.json()["status"], store["state"]) == ("degraded", "failing")
+            assert "holds the database locked" in store["sentence"]
+            drawn = troupe(tmp_path, "tree", "--state-dir", str(house.state)).stdout
+            assert "store is failing: another program holds" in " ".join(drawn.split())
+        assert until(house, lambda answer: answer.status_code == 200).json()["status"] == "ok"
+
+
+def until(house: Server, holds: Callable[[httpx.Response], bool]) -> httpx.Response:
+    """What `/health` says then."""
+    end = time.monotonic() + DEADLINE
+    while not holds(answer := house.get("/health")):
+        assert time.monotonic() < end, "it did not come to that"
+        time.sleep(0.05)
+    return answer
 
 
 def test_a_page_that_talks_is_hung_up_on_and_nobody_else_notices(tmp_path: Path) -> None:

@@ -211,6 +211,7 @@ async def test_a_slot_says_how_it_is() -> None:
         await trio.sleep(3)
         assert puppet.actor is not None
         puppet.actor.note = "well, thank you"
+        puppet.actor.trouble = "but hungry"
         assert ref.statistics() == SlotStatistics(
             path="top/a",
             supervises=False,
@@ -221,6 +222,7 @@ async def test_a_slot_says_how_it_is() -> None:
             children=0,
             error="crashed: ValueError: x",
             note="well, thank you",
+            trouble="but hungry",
             mailbox=ref._slot.box.statistics(),
         )
         top = house.root.statistics()

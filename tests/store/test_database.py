@@ -4,12 +4,14 @@ import hashlib
 import sqlite3
 import stat
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from actors.store import operations
+from actors.store.connection import connect
 from actors.store.database import COMMITS_BETWEEN_RESTS, LOG_BYTES, ROWS, Database
 from actors.store.errors import Conflict, Refused, StoreError, StoreFull
 from actors.store.operations import (
@@ -25,6 +27,7 @@ from actors.store.operations import (
     Question,
     Read,
     Streams,
+    Touch,
     Trim,
 )
 from actors.store.reader import Reader
@@ -123,7 +126,7 @@ WRONG: list[tuple[Operation[Any], str]] = [
     (Put("s", "k", b"x" * (operations.MAX_VALUE + 1)), "a value has at most"),
     (Delete("s", "\n"), "control characters"),
     (PutBlob("text"), "bytes, not str"),  # type: ignore[arg-type]
-    (Read("a"), "can do Append, Delete, Drop, Put, PutBlob, Trim here, not Read"),  # type: ignore[list-item]
+    (Read("a"), "can do Append, Delete, Drop, Put, PutBlob, Touch, Trim here, not Read"),  # type: ignore[list-item]
 ]
 
 
@@ -275,6 +278,13 @@ def fill(database: Database) -> int:
         count = answer
     assert "no space left" in str(answer)
     return count
+
+
+def test_a_touch_changes_nothing_and_is_written_all_the_same(database: Database) -> None:
+    with closing(connect(database.path, readonly=True)) as other:
+        before = other.execute("PRAGMA data_version").fetchone()
+        assert one(database, Touch()) is None
+        assert other.execute("PRAGMA data_version").fetchone() != before
 
 
 def limit(database: Database, pages: int) -> None:

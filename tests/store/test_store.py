@@ -1,5 +1,6 @@
 """The store as an actor: what it answers, when, and what becomes of it on bad days."""
 
+import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -40,6 +41,7 @@ from actors.store.executors import Engine, Executor, Make
 from actors.store.messages import StoreMessage
 from actors.store.operations import Read, Streams
 from actors.store.reader import Reader
+from actors.store.store import AGAIN_SECONDS
 
 COMMIT = 1.0
 
@@ -273,8 +275,8 @@ async def test_an_answer_that_comes_too_late_is_too_slow(directory: StateDirecto
 # -- a full disk
 
 
-async def test_a_full_disk_is_said_in_the_note_until_there_is_space(
-    directory: StateDirectory, caplog: pytest.LogCaptureFixture
+async def test_a_full_disk_is_the_trouble_until_there_is_space(
+    directory: StateDirectory, caplog: pytest.LogCaptureFixture, autojump_clock: MockClock
 ) -> None:
     opened: list[Database] = []
 
@@ -294,13 +296,38 @@ async def test_a_full_disk_is_said_in_the_note_until_there_is_space(
         for _ in range(3):
             with pytest.raises(StoreFull, match="no space left"):
                 await store.append("a", [b"x" * 200_000])
-        note = ref.statistics().note or ""
-        assert "no space left" in note
-        assert caplog.messages == [f"store: {note}"]  # once in a while, not for each
+        trouble = ref.statistics().trouble or ""
+        assert "no space left" in trouble
+        assert caplog.messages == [f"store: {trouble}"]  # once in a while, not for each
         assert await store.read("a") == [(1, b"1")]
         opened[0]._connection.execute("PRAGMA max_page_count = 2000").fetchone()
         assert await store.append("a", [b"x" * 200_000]) == 2
-        assert ref.statistics().note is None
+        assert ref.statistics().trouble is None
+
+
+async def test_trouble_that_has_passed_is_found_out_though_nobody_writes(
+    directory: StateDirectory, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with living(directory, Inline) as ref:
+        store = StoreClient(ref)
+        with monkeypatch.context() as disk:
+            disk.setattr(Database, "_commit", no_space_left)
+            with pytest.raises(StoreFull):
+                await store.put("a", "b", b"c")
+            await trio.sleep(3.5 * AGAIN_SECONDS)
+            assert "no space left" in (ref.statistics().trouble or "")
+            attempts = (await store.statistics()).writing.jobs
+        await trio.sleep(AGAIN_SECONDS)
+        assert ref.statistics().trouble is None
+        assert attempts == 1 + 3
+        await trio.sleep(10 * AGAIN_SECONDS)
+        assert (await store.statistics()).writing.jobs == attempts + 1, "then there is no more trying"
+
+
+def no_space_left(database: Database, statements: object) -> None:
+    error = sqlite3.OperationalError("database or disk is full")
+    error.sqlite_errorcode = sqlite3.SQLITE_FULL
+    raise error
 
 
 # -- crashes, kills and stops

@@ -424,6 +424,9 @@ def test_a_system_is_a_card_with_a_sentence_and_a_link_to_its_page(visit: Visit)
     expect(page.locator("console-systems .card")).to_have_count(1)
     expect(card.locator("house-pill")).to_have_text("down")
     expect(page.get_by_role("navigation").get_by_role("link")).to_have_count(0)
+    stage.tell(change(systems=[System("store", "failing", "There is no space left on the disk.", None)]))
+    expect(card.locator("house-pill")).to_have_text("failing")
+    expect(card.locator("house-pill")).to_have_attribute("data-tone", "bad")
 
 
 # --- bad days

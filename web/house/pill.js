@@ -18,6 +18,7 @@ const STATES = {
 
   up: ["disc", "good", "up"],
   down: ["alarm", "bad", "down"],
+  failing: ["alarm", "bad", "failing"],
   off: ["ring", "idle", "off"],
 
   online: ["disc", "good", "online"],
