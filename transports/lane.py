@@ -8,8 +8,8 @@ library does.
     handshake. So the library is given a request (see library.py), and nothing more until the handshake is done.
   - On a violation of the protocol the library closes the stream without a close frame; here it is sent, so that the
     client learns what it did (1002, 1007).
-  - The library counts the characters of a message, not its fragments: empty fragments would pile up for ever. So the
-    bytes that may come without a message coming of them are bounded.
+  - The library takes pings and pongs for ever, and each costs as much as many messages. So the bytes that may come
+    without a message coming of them are bounded.
 """
 
 import struct

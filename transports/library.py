@@ -6,7 +6,9 @@
   - After our close frame only the client's is of interest. It would answer a ping that comes then, and refuse a second
     long message, both in a state in which wsproto raises: an ordinary client, whose ping crosses our goodbye, would
     be cut off before it has read why.
-  - It measures a text in characters, and so takes up to four times what a message may be long. Here bytes are counted.
+  - It keeps the pieces of a message as they come, each an object of fifty bytes and more, and measures a text in
+    characters: two thousand letters, sent by twos, cost ten times what was counted. Here a message that is under way is
+    one stretch of bytes, which are counted, and so are its fragments, for each takes as long as many peeled messages.
   - It answers a client's close frame, and refuses a message that is too long, in a task of its own, and who closes
     meanwhile would end the stream under it. So a close waits for that word.
   - What ended a connection first is why it has ended: of what comes in one read with it, nothing takes its place.
@@ -17,16 +19,17 @@ These are names of trio-websocket 0.12's inside. The tests of this folder fail w
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import h11
 import trio
-from trio_websocket import HandshakeError, WebSocketConnection, WebSocketRequest
+from trio_websocket import CloseReason, HandshakeError, WebSocketConnection, WebSocketRequest
 from wsproto import ConnectionType, WSConnection
 from wsproto.connection import ConnectionState
-from wsproto.events import AcceptConnection, BytesMessage, Ping, Pong, TextMessage
+from wsproto.events import AcceptConnection, BytesMessage, CloseConnection, Ping, Pong, TextMessage
 from wsproto.utilities import ProtocolError
 
-TOO_BIG = 1009
+POLICY, TOO_BIG = 1008, 1009
 
 
 def request_with(key: str, subprotocol: str | None) -> bytes:
@@ -46,6 +49,24 @@ def request_with(key: str, subprotocol: str | None) -> bytes:
 
 class Mended(WebSocketConnection):
     """Either end."""
+
+    def __init__(
+        self,
+        stream: trio.abc.Stream,
+        protocol: WSConnection,
+        *,
+        message_bytes: int,
+        fragments: int,
+        read_bytes: int,
+        **of_this_end: Any,
+    ) -> None:
+        super().__init__(
+            stream, protocol, max_message_size=message_bytes, receive_buffer_size=read_bytes, **of_this_end
+        )
+        self._most_fragments = fragments
+        self._message = bytearray()
+        """What has come of one that is under way."""
+        self._fragments = 0
 
     async def _aclose(self, code: int, reason: str | None) -> None:
         if self._close_reason is not None and not self._is_open:
@@ -75,23 +96,37 @@ class Mended(WebSocketConnection):
             await trio.lowlevel.checkpoint()
         if not self._is_open:
             return
-        text = event.data
-        if isinstance(text, str) and not text.isascii():
-            self._message_size += len(text.encode()) - len(text)
-        await super()._handle_message_event(event)
-        if self._close_reason is not None and self._close_reason.code == TOO_BIG:
-            self._close_handshake.set()  # it waits for no answer
+        self._message += event.data.encode() if isinstance(event, TextMessage) else event.data
+        self._fragments += event.frame_finished
+        if len(self._message) > self._max_message_size:
+            await self._refuse(TOO_BIG, f"a message may be {self._max_message_size} bytes long, and this one is longer")
+        elif self._fragments > self._most_fragments:
+            await self._refuse(POLICY, f"a message may come in {self._most_fragments} fragments; send it in fewer")
+        elif event.message_finished:
+            whole, self._message, self._fragments = self._message, bytearray(), 0
+            message = TextMessage(whole.decode()) if isinstance(event, TextMessage) else BytesMessage(bytes(whole))
+            await super()._handle_message_event(message)
+
+    async def _refuse(self, code: int, why: str) -> None:
+        """End it for what the peer has sent, without waiting for its answer."""
+        self._message.clear()
+        self._close_reason = CloseReason(code, why)
+        await self._send(CloseConnection(code=code, reason=why))
+        await self._recv_channel.aclose()
+        self._reader_running = False
+        self._close_handshake.set()
 
 
 class Connection(Mended):
     """The server's end."""
 
-    def __init__(self, stream: trio.abc.Stream, *, message_bytes: int, read_bytes: int) -> None:
+    def __init__(self, stream: trio.abc.Stream, *, message_bytes: int, fragments: int, read_bytes: int) -> None:
         super().__init__(
             stream,
             WSConnection(ConnectionType.SERVER),
-            max_message_size=message_bytes,
-            receive_buffer_size=read_bytes,
+            message_bytes=message_bytes,
+            fragments=fragments,
+            read_bytes=read_bytes,
         )
 
     async def requested(self, nursery: trio.Nursery) -> WebSocketRequest:
@@ -102,23 +137,32 @@ class Connection(Mended):
     def forget(self) -> None:
         """After the end, let go of half a message: the library is held by the tracebacks of its own end, until they are
         collected, and that may be after many more have come with 32 MiB each."""
-        self._message_parts.clear()
+        self._message.clear()
 
 
 class Visiting(Mended):
     """A client's end."""
 
     def __init__(
-        self, stream: trio.abc.Stream, host: str, resource: str, *, message_bytes: int, read_bytes: int, queued: int
+        self,
+        stream: trio.abc.Stream,
+        host: str,
+        resource: str,
+        *,
+        message_bytes: int,
+        fragments: int,
+        read_bytes: int,
+        queued: int,
     ) -> None:
         super().__init__(
             stream,
             WSConnection(ConnectionType.CLIENT),
+            message_bytes=message_bytes,
+            fragments=fragments,
+            read_bytes=read_bytes,
             host=host,
             path=resource,
             message_queue_size=queued,
-            max_message_size=message_bytes,
-            receive_buffer_size=read_bytes,
         )
         self._shaken_hands: Callable[[], object]
 

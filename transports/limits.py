@@ -20,6 +20,8 @@ class HttpLimits:
 class WebSocketLimits:
     message_bytes: int = 1024 * 1024
     """The largest message; above it close code 1009."""
+    fragments: int = 64 * 1024
+    """A message may come in so many; above it 1008. The largest of all, 32 MiB, may be cut into half kilobytes."""
     ping_seconds: float = 20.0
     """The client is asked for a sign of life this often."""
     pong_seconds: float = 10.0

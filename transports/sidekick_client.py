@@ -22,6 +22,7 @@ CONNECT_SECONDS = 5.0
 GOODBYE_SECONDS = 2.0
 LARGEST = 64 * 1024 * 1024
 """Twice the server's own limit: a message may have grown when it was put into canonical words."""
+FRAGMENTS = 64 * 1024
 QUEUED = 16
 READ_BYTES = 64 * 1024
 
@@ -85,6 +86,7 @@ async def _connect(url: str, room: str, nursery: trio.Nursery) -> Visiting:
                 parts.netloc,
                 f"/?{urlencode({'session': room})}" if room else "/",
                 message_bytes=LARGEST,
+                fragments=FRAGMENTS,
                 read_bytes=READ_BYTES,
                 queued=QUEUED,
             )

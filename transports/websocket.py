@@ -12,7 +12,7 @@ Rules
   - However a connection ends, whoever receives or sends is told by `Closed(code, reason)`, and messages that came
     before a clean close are received first.
   - A handler that raises ends its own connection, with code 1011. So does a fault of the library, with 1006.
-  - One message is at most `message_bytes` long, in bytes. Above it: 1009.
+  - One message is at most `message_bytes` long, in bytes, and comes in at most `fragments`. Above it: 1009, 1008.
   - A client that does not read is cut off by the wire's deadline; one that vanishes without a word, by the ping.
   - A cancelled `send` may have left half a frame on the wire, and therefore ends the connection.
 
@@ -255,7 +255,12 @@ class WebSockets:
 
     async def _connect(self, lane: Lane, wire: Wire, nursery: trio.Nursery, subprotocol: str | None) -> Connection:
         library: trio.Nursery = await nursery.start(self._library, lane)
-        connection = Connection(lane, message_bytes=self._limits.message_bytes, read_bytes=READ_BYTES)
+        connection = Connection(
+            lane,
+            message_bytes=self._limits.message_bytes,
+            fragments=self._limits.fragments,
+            read_bytes=READ_BYTES,
+        )
         try:
             with trio.fail_after(self._handshake_seconds):
                 request = await connection.requested(library)

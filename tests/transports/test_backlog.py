@@ -151,5 +151,5 @@ async def test_half_a_message_is_let_go_of_with_its_connection_and_not_when_the_
         stream = await sender(house, half, SIZE)
         await stream.aclose()
         await house.all_gone()
-        assert fast.socket._connection._message_parts == []
+        assert fast.socket._connection._message == b""
         assert fast.socket._fast_lane._peeler.unfinished == 0

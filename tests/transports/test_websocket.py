@@ -2,6 +2,7 @@
 
 import socket
 import struct
+import tracemalloc
 
 import pytest
 import structlog
@@ -23,6 +24,7 @@ from tests.transports.house import (
     read_until,
     reason_of,
 )
+from tests.transports.test_fast_lane import Fast
 from transports.limits import DoorLimits, WebSocketLimits
 from transports.websocket import Upgrade
 
@@ -143,6 +145,54 @@ async def test_the_limit_of_a_message_is_in_bytes(message: str | bytes, code: in
 
 
 # Ends
+
+
+@pytest.mark.parametrize("on_websocket", [None, Fast], ids=["slow", "fast"])
+@pytest.mark.parametrize("fragments", [100, 101])
+async def test_a_message_may_come_in_so_many_fragments_and_no_more(
+    on_websocket: type[Fast] | None, fragments: int
+) -> None:
+    limits = DoorLimits(websocket=WebSocketLimits(fragments=100))
+    parts = [frame(CONTINUATION, b"x", final=number == fragments) for number in range(2, fragments + 1)]
+    message = frame(PING).join([frame(TEXT, b"x", final=False), *parts])
+    async with open_house(limits=limits, **({"on_websocket": on_websocket()} if on_websocket else {})) as house:
+        for size in (7, len(message)):
+            stream = house.memory_client()
+            await stream.send_all(house.upgrade() + frame(TEXT, b"y" * 101))
+            for at in range(0, len(message), size):
+                await stream.send_all(message[at : at + size])
+                if size < 8:
+                    await wait_all_tasks_blocked()
+            if fragments == 100:
+                await read_until(stream, b"x" * 100)
+                await stream.aclose()
+            else:
+                answer = await read_all(stream)
+                assert close_code(answer) == 1008
+                assert answer.endswith(b"a message may come in 100 fragments; send it in fewer")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("on_websocket", [None, Fast], ids=["slow", "fast"])
+@pytest.mark.parametrize("opcode", [TEXT, BINARY], ids=["text", "binary"])
+async def test_half_a_message_costs_its_bytes_however_small_its_fragments(
+    on_websocket: type[Fast] | None, opcode: int
+) -> None:
+    many = frame(CONTINUATION, b"xy", final=False) * 4000
+    async with open_house(**({"on_websocket": on_websocket()} if on_websocket else {})) as house:
+        stream = house.memory_client()
+        await stream.send_all(house.upgrade() + frame(opcode, b"xy" * 100, final=False))
+        await wait_all_tasks_blocked()
+        tracemalloc.start()
+        try:
+            await stream.send_all(many)
+            await wait_all_tasks_blocked()
+            kept, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert kept < 100_000  # as so many objects it is over 200,000
+        await stream.send_all(frame(CONTINUATION, b"z"))
+        await read_until(stream, b"xyz")
 
 
 async def test_what_came_before_a_clean_close_is_received_before_it() -> None:
