@@ -36,8 +36,7 @@ class Ear:
         self._is_modern = dialect in MODERN
         self._hero = OldHero(None if dialect is Dialect.C else (0, 0, 0))
         self._decode = (fast.MODERN if self._is_modern else fast.OF_C).decode
-        self._sends_events = False
-        """It is a modern UI: then we expect more of them, and no updates."""
+        """What it says most. Of a modern UI, once it has shown that it is one, events, and no updates."""
 
     def hear(self, data: bytes) -> Said | list[Said]:
         if len(data) > MOST_VALUES and is_too_much(data):
@@ -46,7 +45,7 @@ class Ear:
             message = self._decode(data)
             payload = message.payload
             if data.isascii() or data.decode():
-                if self._sends_events:
+                if message.type == "event":
                     return Event(message.component, message.src, payload, data)
                 action = payload.action
                 if type(payload) is VizChange and (action not in VIZ_ACTIONS or unsound(payload)):
@@ -97,7 +96,7 @@ class Ear:
             case Bad():
                 pass
             case Event() if self._is_modern:
-                self._sends_events, self._decode = True, fast.OF_A_UI.decode
+                self._decode = fast.OF_A_UI.decode
             case _ if self.dialect is Dialect.D and _is_in_words_of_e(message):
                 self.dialect = Dialect.E
 
