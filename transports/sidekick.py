@@ -29,6 +29,9 @@ from transports.playground import Playground, add_playground
 from transports.static import TYPES, serve_files
 from transports.websocket import FastSocket, Handler, Upgrade
 
+RENDERERS = 2
+"""So many texts are rendered at a time. Some take seconds, and the threads are there for every page of the house."""
+
 DEFAULT_ROOM = ""
 RESTARTING, TRY_LATER = 1012, 1013
 
@@ -65,13 +68,15 @@ def sidekick_application(
     add_playground(app, web, playground or Playground())
     serve_files(app, web, index="board/index.html")
     serve_files(app, web, at="/web/")
+    renderers = trio.CapacityLimiter(RENDERERS)
     board = cast("Callable[[], Awaitable[Response]]", app.view_functions["files /"])
 
     @app.post("/markdown")
     async def markdown() -> Response:
         source = await request.get_data(as_text=False)
         assert isinstance(source, bytes)
-        html = await trio.to_thread.run_sync(render, source.decode("utf-8", "replace"), abandon_on_cancel=True)
+        text = source.decode("utf-8", "replace")
+        html = await trio.to_thread.run_sync(render, text, abandon_on_cancel=True, limiter=renderers)
         return Response(html, content_type=TYPES[".html"])
 
     @app.get("/session/<room>", strict_slashes=False)

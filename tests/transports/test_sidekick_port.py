@@ -1,5 +1,6 @@
 """Sidekick's port, with a desk that stands in for the rooms."""
 
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from trio.testing import wait_all_tasks_blocked
 from trio_websocket import ConnectionClosed
 
 from actors.kernel import TooManyChildren
-from tests.transports.house import PATIENCE, TEXT, House, frame, open_house, read_until, reason_of
+from tests.transports.house import PATIENCE, TEXT, House, frame, open_house, read_all, read_until, reason_of
 from transports.limits import DoorLimits, WebSocketLimits
 from transports.line import Line
 from transports.playground import MOST_SCRIPTS, Playground, playing
@@ -248,6 +249,28 @@ async def test_markdown_is_rendered_for_the_board(web: Path) -> None:
         )
         assert answer.startswith(b"HTTP/1.1 200 ")
         assert answer.endswith(b"\r\n\r\nTEXT")
+
+
+async def test_texts_that_take_long_leave_threads_for_every_other_page(web: Path) -> None:
+    done = threading.Event()
+
+    def render(text: str) -> str:
+        done.wait()
+        return text
+
+    app = sidekick_application(web, render)
+    async with open_house(app=app) as house:
+        try:
+            threads = int(trio.to_thread.current_default_thread_limiter().total_tokens)
+            for _ in range(threads):
+                await house.memory_client().send_all(house.post("/markdown", b"text"))
+            await wait_all_tasks_blocked()
+            reader = house.memory_client()
+            await reader.send_all(house.request("GET / HTTP/1.1", "Connection: close"))
+            with trio.fail_after(PATIENCE):
+                assert (await read_all(reader)).startswith(b"HTTP/1.1 200 ")
+        finally:
+            done.set()
 
 
 # --- scripts that run in the browser
