@@ -16,6 +16,7 @@ from typing import Any
 
 import trio
 
+from transports.backlog import Backlog
 from transports.contain import Contain
 from transports.head import check_framing, check_target
 from transports.limits import HttpLimits
@@ -59,6 +60,7 @@ class Guard:
         self._app = app
         self._rules = rules
         self._limits = limits
+        self._backlog = Backlog(limits.backlog_bytes)
         self._security = headers.pairs()
         self._contain = contain
 
@@ -66,7 +68,7 @@ class Guard:
         if scope["type"] == "websocket":
             await _refuse_websocket(send)
             return
-        upload = Upload(receive, wire, self._limits)
+        upload = Upload(receive, wire, self._limits, self._backlog)
         answer = _Answer(send, upload, self._security)
         async with trio.open_nursery() as nursery:
             running = trio.CancelScope()

@@ -9,6 +9,9 @@ class HttpLimits:
     """The largest body of a request; above it 413."""
     unread_bytes: int = 256 * 1024
     """So much of a body waits for the application; then the client waits."""
+    backlog_bytes: int = 256 * 1024 * 1024
+    """So much of bodies is kept over all connections, each until it has been answered; above it the oldest gives way
+    with 503."""
     body_seconds: float = 15.0
     """In every stretch this long a client that owes us a body sends `body_step` bytes of it, or the rest; else 408."""
     body_step: int = 8 * 1024

@@ -8,6 +8,7 @@ for good. If it takes them faster than it uses them (Quart does), a body of any 
   - What the application has not taken is bounded: above the mark the wire is held, and the client waits.
   - Bytes are counted here, chunked or not. The application is never asked to.
   - A client that owes a body must keep sending it. Time in which we do not read is not held against it.
+  - What has come is kept until the request is over, for most handlers want it whole. The backlog has a bound for all.
 """
 
 from collections.abc import Awaitable, Callable
@@ -16,6 +17,7 @@ from typing import Any
 
 import trio
 
+from transports.backlog import Backlog
 from transports.limits import HttpLimits
 from transports.refusal import Refusal
 from transports.wire import Wire
@@ -24,16 +26,20 @@ Message = dict[str, Any]
 
 
 class Upload:
-    def __init__(self, receive: Callable[[], Awaitable[Message]], wire: Wire, limits: HttpLimits) -> None:
+    def __init__(
+        self, receive: Callable[[], Awaitable[Message]], wire: Wire, limits: HttpLimits, backlog: Backlog
+    ) -> None:
         self._from_hypercorn = receive
         self._wire = wire
         self._limits = limits
+        self._backlog = backlog
         self._unread = bytearray()
         """Invariant: longer than `limits.unread_bytes` => the wire is held."""
         self._received = 0
         self._counted = 0
         """`_received` when the client's present stretch of time began."""
         self._patience = trio.CancelScope()
+        self._gave_way = False
         self._news = trio.Event()
         self._handed_over = False
         """The application has been given the last of the body."""
@@ -41,21 +47,32 @@ class Upload:
         """All of the body has come."""
 
     async def fill(self) -> Refusal | None:
-        """Take what comes until the request is over or the client has gone (None), or has broken a limit (why)."""
-        with self._patience:
-            self._begin_stretch()
-            while True:
-                message = await self._from_hypercorn()
-                if message["type"] != "http.request":
-                    return None
-                self._take(message.get("body", b""), last=not message.get("more_body", False))
-                if self._received > self._limits.body_bytes:
-                    return too_large(self._limits.body_bytes)
+        """Take what comes until the request is over or the client has gone (None), or a limit has been broken (why)."""
+        try:
+            with self._patience:
+                self._begin_stretch()
+                while True:
+                    message = await self._from_hypercorn()
+                    if message["type"] != "http.request":
+                        return None
+                    self._take(message.get("body", b""), last=not message.get("more_body", False))
+                    if self._received > self._limits.body_bytes:
+                        return too_large(self._limits.body_bytes)
+        finally:
+            self._backlog.release(self)
+        if self._gave_way:
+            return Refusal(
+                503, "Others sent so much meanwhile that there was no more room for this request; send it again."
+            )
         return Refusal(
             408,
             f"The body of the request came too slowly: less than {self._limits.body_step} bytes "
             f"in {self._limits.body_seconds:g} seconds. Send it again, faster or in smaller requests.",
         )
+
+    def give_way(self) -> None:
+        self._gave_way = True
+        self._patience.cancel()
 
     async def drop(self) -> None:
         """The body is of no more use; keep Hypercorn's queue empty until the request is over."""
@@ -76,6 +93,7 @@ class Upload:
 
     def _take(self, part: bytes, *, last: bool) -> None:
         self._received += len(part)
+        self._backlog.keep(self, self._received)
         self._unread += part
         if last:
             self.complete = True

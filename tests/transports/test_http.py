@@ -10,7 +10,7 @@ from hypercorn.config import Config
 from hypercorn.trio.tcp_server import TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 from quart_trio import QuartTrio
-from trio.testing import MockClock
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from tests.transports.house import (
     PATIENCE,
@@ -206,6 +206,28 @@ async def test_a_body_at_the_limit_is_taken(path: str, chunked: bool) -> None:
     async with open_house(limits=limits) as house, await house.connect() as stream:
         await stream.send_all(house.post(path, b"x" * MEGABYTE, chunked=chunked))
         assert (await read_until(stream, str(MEGABYTE).encode())).startswith(b"HTTP/1.1 200 ")
+
+
+async def test_the_body_that_has_been_under_way_longest_gives_way_to_others(autojump_clock: MockClock) -> None:
+    limits = DoorLimits(http=HttpLimits(backlog_bytes=250_000))
+    async with open_house(limits=limits) as house:
+        clients = [house.memory_client() for _ in range(4)]
+        for client in clients:
+            await client.send_all(house.post("/whole", b"x" * 100_000)[:-1])
+            await wait_all_tasks_blocked()
+        await clients[2].aclose()
+        for client in clients[:2]:
+            answer = await read_all(client)
+            assert answer.startswith(b"HTTP/1.1 503 ")
+            assert answer.endswith(b"; send it again.\n")
+        await clients[3].send_all(b"x")
+        assert b" 200 " in await read_until(clients[3], b"100000")
+        for _ in range(3):  # what has been answered is not kept
+            await clients[3].send_all(house.post("/whole", b"x" * 200_000))
+            assert b" 200 " in await read_until(clients[3], b"200000")
+        await wait_all_tasks_blocked()
+        assert house.door._http._guard._backlog.kept_bytes == 0
+        assert house.log.contained() == []
 
 
 def resident() -> int:
