@@ -117,7 +117,7 @@ class Ear:
             translated = self._in_canonical_words(message)
         except Unreadable as error:
             component, target = message["component"], message["target"]
-            doing = message["payload"].get("action", "update")
+            doing = error.doing or message["payload"].get("action", "update")
             return Bad(component, target, sentence(component, target, doing, str(error)))
         # Of C and untouched but for its envelope: keep the peer's own bytes behind the first key.
         is_untouched = self.dialect is Dialect.C and len(translated) == 1 and translated[0] is message

@@ -35,7 +35,11 @@ PAPER = "#FFFFFF"
 
 
 class Unreadable(ValueError):
-    """What was said cannot be put into D's words; the text says why, naming the field."""
+    """What was said cannot be put into D's words; the text says why, naming the field. `doing`: what was to be done."""
+
+    def __init__(self, wrong: str, doing: str | None = None) -> None:
+        super().__init__(wrong)
+        self.doing = doing
 
 
 @dataclass(slots=True)
@@ -260,8 +264,8 @@ def _control_panel(hero: OldHero, message: Message) -> list[Message]:
 def _control_update(hero: OldHero, message: Message) -> list[Message]:
     payload, panel = _fields(message), message["target"]
     action, control = payload.get("action"), payload.get("controlId")
-    if action not in ("add", "remove"):
-        return [message]
+    if action not in ("add", "remove"):  # D has no word for it, and would take the control for its column
+        raise Unreadable(_not_a("action", action, '"add" or "remove"'), "update")
     if not isinstance(control, str) or not control:
         raise Unreadable(_not_a("controlId", control, "a string that is not empty"))
     key = (panel, control)

@@ -73,8 +73,12 @@ def levels(number: int) -> list[Json]:
     return [spawn("row", "r0"), *(spawn("row", f"r{level}", parent=f"r{level - 1}") for level in range(1, number))]
 
 
-def old(method: str, **fields: object) -> bytes:
-    return text(json.dumps({"id": 0, "module": "grid", method: "spawn", "target": "g", **fields}).encode())
+def old(method: str, module: str = "grid", what: str = "spawn", **fields: object) -> bytes:
+    return text(json.dumps({"id": 0, "module": module, method: what, "target": "g", **fields}).encode())
+
+
+PANEL = old("method", "control", payload={})
+EXPLODED = old("method", "control", "update", payload={"operation": "explode", "control_id": "b"})
 
 
 WRONG = [
@@ -131,6 +135,7 @@ WRONG = [
     Wrong("a tree of a hundred levels", said(*levels(100)), "64 containers, one in another"),
     # in words that are not D's
     Wrong("what A cannot mean", old("method", payload={"size": "big"}), "size", '"method":"error"'),
+    Wrong("what no panel does", PANEL + EXPLODED, 'must be \\"add\\" or \\"remove\\", not', '"method":"error"'),
     Wrong("what B cannot mean", old("method", payload={"numColumns": "x"}), "numColumns", '"method":"error"'),
     Wrong(
         "what C cannot mean", old("type", payload={"numColumns": "x"}), "numColumns", '"module":"grid","type":"error"'

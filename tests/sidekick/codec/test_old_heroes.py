@@ -442,6 +442,12 @@ def test_what_a_says_is_heard_in_ds_words(told: list[Any], heard: list[Any]) -> 
         ),
         (
             Dialect.A,
+            old("control", "update", "k", {"operation": "explode", "control_id": "b"}),
+            'control \'k\' update: operation must be "add" or "remove", not "explode"',
+        ),
+        (Dialect.A, old("control", "update", "k", None), "control 'k' update: operation is missing"),
+        (
+            Dialect.A,
             old("canvas", "update", "c", {"command": "line", "options": {"x1": 1}}),
             "canvas 'c' line: options.y1 is missing",
         ),
@@ -477,6 +483,11 @@ def test_what_a_says_is_heard_in_ds_words(told: list[Any], heard: list[Any]) -> 
             Dialect.C,
             third("canvas", "update", "c", {"action": "config", "options": {"lineWidth": "4"}}),
             "canvas 'c' config: options.lineWidth must be a number, not a string",
+        ),
+        (
+            Dialect.C,
+            third("control", "update", "k", {"action": 3}),
+            'control \'k\' update: action must be "add" or "remove", not a number',
         ),
         (
             Dialect.C,
