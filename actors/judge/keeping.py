@@ -6,11 +6,12 @@
     judge/results   its id      the last result of each case
     judge/run       its id      nothing: a run of this problem has begun, and not been reported as over
 
-A mark of a run that is there when the server starts is of a run that the server did not live to end. Results are apart
-from their problem, for at the start all problems are read.
+A mark of a run that is there when the server starts is of a run that the server did not live to end: what results there
+are of it were kept meanwhile, how the problem stands by them was not. Results are apart from their problem, for at the
+start all problems are read.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -91,11 +92,7 @@ class Keeping:
 
     async def problems(self) -> list[Kept]:
         """All of them, the oldest first."""
-        found: list[Kept] = []
-        after = ""
-        while page := await self._store.keys(PROBLEMS, after=after):
-            found.extend(kept for _, value in page if (kept := _read(value)) is not None)
-            after = page[-1][0]
+        found = [kept async for _, value in self._all(PROBLEMS) if (kept := _read(value)) is not None]
         return sorted(found, key=lambda kept: kept.at)
 
     async def problem(self, id: str) -> Kept | None:  # noqa: A002 - as on the wire
@@ -129,6 +126,17 @@ class Keeping:
 
     async def was_interrupted(self, id: str) -> bool:  # noqa: A002
         return await self._store.get(RUNS, id) is not None
+
+    async def interrupted(self) -> list[str]:
+        """All problems whose last run the server did not live to end."""
+        return [key async for key, _ in self._all(RUNS)]
+
+    async def _all(self, space: str) -> AsyncIterator[tuple[str, bytes]]:
+        after = ""
+        while page := await self._store.keys(space, after=after):
+            for pair in page:
+                yield pair
+            after = page[-1][0]
 
 
 def _read(value: bytes) -> Kept | None:

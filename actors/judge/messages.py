@@ -186,7 +186,7 @@ class PlaceFor:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A problem is new, or was run, or has new tests. `arrived`: it was just posted."""
+    """A problem is new, or was run, or its folder is seen to have other tests. `arrived`: it was just posted."""
 
     listed: Listed
     arrived: bool

@@ -194,25 +194,29 @@ class Problem(Actor[ProblemMessage]):
         found = await self._folders.find(self._names)
         known = {index: Pair(given.digest, wanted.digest) for index, (given, wanted) in found.cases.items()}
         await self._folders.add(self._names, plan(known, task.tests, found.highest))
-        found = self._found = await self._folders.find(self._names)
-        self._kept = Kept(
+        self._found = await self._folders.find(self._names)
+        self._kept = msgspec.structs.replace(
+            self._as_it_stands(),
             task=msgspec.structs.replace(task, tests=()),
             contest_id=place.contest_id,
             task_id=place.task_id,
             identity=place.identity,
             at=self._wall(),
-            cases=len(found.cases),
-            summary=self._summary,
-            standing=standing(self._in_order()),
         )
         await self._keep(self._kept)
         self._tell(StateUpdate(self._told()))
         self._look_around()
         return self._kept.listed
 
-    def _only_a_folder(self) -> Kept:
+    def _as_it_stands(self) -> Kept:
         contest_id, task_id = self._names
-        return Kept(task=self._task, contest_id=contest_id, task_id=task_id, identity="", at=self._wall())
+        only_a_folder = Kept(task=self._task, contest_id=contest_id, task_id=task_id, identity="", at=self._wall())
+        return msgspec.structs.replace(
+            self._kept or only_a_folder,
+            cases=self._count(),
+            summary=self._summary,
+            standing=standing(self._in_order()),
+        )
 
     async def _keep(self, kept: Kept) -> None:
         try:
@@ -242,6 +246,9 @@ class Problem(Actor[ProblemMessage]):
             ),
         )
         self._look_around()
+        if self._found is not None:
+            with suppress(KernelError):  # the list is just beginning anew; it hears of it at the next look
+                await self.stage.registry.get(SHELF).send(Changed(self._as_it_stands().listed, arrived=False))
 
     def _watch(self, panel: ActorRef[Any]) -> None:
         if panel not in self._watched:
@@ -256,8 +263,7 @@ class Problem(Actor[ProblemMessage]):
         self._look_around()
 
     def _look_around(self) -> None:
-        count = 0 if self._found is None else len(self._found.cases)
-        self.note = f"{count} cases" + ("" if self._under_way is None else ", running")
+        self.note = f"{self._count()} cases" + ("" if self._under_way is None else ", running")
         if self._forsaken is not None:
             self._forsaken.cancel()
             self._forsaken = None
@@ -355,10 +361,7 @@ class Problem(Actor[ProblemMessage]):
         )
         self._under_way = None
         self._look_around()
-        cases = 0 if self._found is None else len(self._found.cases)
-        kept = self._kept or self._only_a_folder()
-        stands = standing(self._in_order())
-        self._kept = msgspec.structs.replace(kept, cases=cases, summary=self._summary, standing=stands)
+        self._kept = self._as_it_stands()
         await self.stage.registry.get(SHELF).send(Changed(self._kept.listed, arrived=False))
         self.run_beside(self._keep_run, self._kept)
 
@@ -386,6 +389,9 @@ class Problem(Actor[ProblemMessage]):
         """Of the cases that are there."""
         there = self._results if self._found is None else self._found.cases
         return tuple(self._results[index] for index in sorted(self._results) if index in there)
+
+    def _count(self) -> int:
+        return 0 if self._found is None else len(self._found.cases)
 
     def _running(self) -> Running | None:
         run = self._under_way

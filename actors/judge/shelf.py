@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from msgspec import structs
+
 from actors.judge.keeping import Keeping, Kept
 from actors.judge.messages import (
     Came,
@@ -34,6 +36,7 @@ from actors.judge.messages import (
 )
 from actors.judge.places import Place, place
 from actors.judge.registered import SHELF
+from actors.judge.telling import standing
 from actors.kernel import Actor, ActorRef, Down, KernelError, Timer
 from actors.store import StoreError
 from codec.judge import BadSettings, Listed, Notice, RunSettings, StateProblems, Task, changed
@@ -68,6 +71,10 @@ class Shelf(Actor[ShelfMessage]):
             self._put(problem)
             self._current = problem.id
         await self._forget_the_oldest()
+        for id in await self._keeping.interrupted():  # noqa: A001 - as on the wire
+            if id in self._listed:
+                stands = standing(await self._keeping.results(id))
+                self._listed[id] = structs.replace(self._listed[id], standing=stands)
         self._count()
         self.stage.registry.claim(SHELF, self.ref)
         if isinstance(kept, dict):
@@ -146,6 +153,8 @@ class Shelf(Actor[ShelfMessage]):
             number += 1
 
     async def _changed(self, listed: Listed, *, arrived: bool) -> None:
+        if not arrived and self._listed.get(listed.id) == listed:
+            return
         if arrived:
             self._listed.pop(listed.id, None)  # to be the newest
         self._listed[listed.id] = listed

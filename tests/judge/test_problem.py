@@ -271,7 +271,8 @@ async def test_a_problem_stands_as_its_cases_do_and_not_as_its_last_run_did(dire
         async def stands_after(kind: str, **fields: int) -> Json:
             await page.say(kind, **fields)
             await page.ended()
-            stands: Json = (await page.heard("state/problems"))["problems"][0]["standing"]
+            await trio.sleep(1)
+            stands: Json = page.all("state/problems")[-1]["problems"][0]["standing"]
             return stands
 
         assert await stands_after("ui/runOne", index=1) == {"passed": 1, "failed": 0}
@@ -320,6 +321,62 @@ async def test_what_a_long_run_has_come_to_is_kept_meanwhile(directory: StateDir
         init = await page.greet()
         assert [result["index"] for result in init["results"]] == [1]
         assert init["interrupted"] is True
+
+
+@pytest.mark.parametrize("posted", [True, False])
+async def test_after_a_run_that_was_interrupted_the_list_says_what_the_problem_says(
+    directory: StateDirectory, posted: bool
+) -> None:
+    folders = Folders()
+    async with judging(directory, folders, configured=RunSettings(jobs=1)) as court:
+        if posted:
+            await court.take_in(A)
+        folders.files |= {(*TESTS, f"{n}.{kind}"): f"{n}\n".encode() for n in range(1, 6) for kind in ("in", "out")}
+        folders.files[*TESTS[:2], "main.py"] = b"pass\n"
+    async with judging(directory, folders, configured=RunSettings(jobs=1)) as court:
+        page = await court.page()
+        await page.say("ui/openProblem", id=A)
+        await page.say("ui/runAll")
+        (await court.machine.started(1)).end(Ran(b"1\n"))
+        (await court.machine.started(2)).end(Ran(b"1\n"))
+        await court.machine.started(3)
+        await court.take_in("abc2/abc2_a")
+        await trio.sleep(2.5)
+        kill(court.house)
+    async with judging(directory, folders) as court:
+        page = await court.page(greets=False)
+        assert (await page.greet())["problem"]["id"] == "abc2/abc2_a"
+
+        def stands() -> Json:
+            listed: list[Json] = page.all("state/problems")[-1]["problems"]
+            return next(each for each in listed if each["id"] == A)
+
+        assert stands()["standing"] == {"passed": 1, "failed": 1}
+        await page.say("ui/openProblem", id=A)
+        assert [result["status"] for result in (await page.heard("state/init"))["results"]] == ["pass", "fail"]
+        await trio.sleep(1)
+        assert (stands()["standing"], stands()["cases"]) == ({"passed": 1, "failed": 1}, 5)
+
+
+async def test_what_a_person_does_to_the_folder_is_seen_in_the_list_when_the_problem_is_opened(
+    directory: StateDirectory,
+) -> None:
+    async with judging(directory, machine=Machine(right)) as court:
+        await court.take_in(A)
+        page = await court.page()
+        await page.say("ui/runAll")
+        await page.ended()
+        await trio.sleep(1)
+        for kind in ("in", "out"):
+            del court.folders.files[(*TESTS, f"2.{kind}")]
+        await page.say("ui/openProblem", id=A)
+        await trio.sleep(1)
+        [listed] = page.all("state/problems")[-1]["problems"]
+        assert (listed["cases"], listed["standing"]) == (2, {"passed": 2, "failed": 0})
+        before = len(page.all("state/problems"))
+        await page.say("ui/openProblem", id=A)
+        await trio.sleep(1)
+        assert len(page.all("state/problems")) == before
 
 
 @pytest.mark.slow
