@@ -76,6 +76,8 @@ class Panel(Actor[PanelMessage]):
         self._unwatch: Callable[[], None] = _nothing
         self._known: set[str] = set()
         """The problems that the page has been told of."""
+        self._wanted: str | None = None
+        """What the page comes back to, until it is opened: the shelf has not said yet what there is."""
         self._greeted = False
         """The page has asked for the state, and is told of every change since."""
         self._owes_init = False
@@ -126,8 +128,9 @@ class Panel(Actor[PanelMessage]):
             return
         shelf = self.stage.registry.get(SHELF)
         match wish:
-            case RequestInit():
+            case RequestInit(id):
                 self._greeted = self._owes_init = True
+                self._wanted = id
                 await self._greet()
             case OpenProblem(id):
                 if self._knows(id):
@@ -156,14 +159,15 @@ class Panel(Actor[PanelMessage]):
 
     def _knows(self, id: str) -> bool:  # noqa: A002
         if id not in self._known:
-            self._say(Notice("error", f"There is no problem {id[:80]!r} here."))
+            sentence = f"There is no problem {id[:80]!r} here. Send it with Competitive Companion, or open another one."
+            self._say(Notice("error", sentence))
         return id in self._known
 
     # -- what it shows
 
     async def _greet(self) -> None:
         """Show the page all there is. Before the shelf has said what is set, that is nothing; it comes by itself."""
-        if not self._greeted or self._settings is None:
+        if not self._greeted or self._settings is None or await self._open_wanted():
             return
         if self._problem is not None:
             if not self._awaited:
@@ -176,9 +180,17 @@ class Panel(Actor[PanelMessage]):
     async def _welcome(self, settings: RunSettings, current: str | None) -> None:
         changed = settings != self._settings
         self._settings = settings
-        opened = self._problem is None and current is not None and await self._open(current, anew=True)
+        opened = await self._open_wanted()
+        if not opened and self._problem is None and current is not None:
+            opened = await self._open(current, anew=True)
         if changed and not opened:
             await self._greet()
+
+    async def _open_wanted(self) -> bool:
+        wanted, self._wanted = self._wanted, None
+        if wanted is None or wanted == self._shown or not self._knows(wanted):
+            return False
+        return await self._open(wanted, anew=True)
 
     async def _open(self, id: str, *, anew: bool) -> bool:  # noqa: A002
         problem = await self._find(id)

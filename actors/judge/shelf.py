@@ -112,8 +112,8 @@ class Shelf(Actor[ShelfMessage]):
                 self._panels[panel] = None
                 self.monitor(panel)
                 self._count()
-                tell(panel, Welcome(self._settings, self._current))
                 tell(panel, self._problems())
+                tell(panel, Welcome(self._settings, self._current))
                 while self._unheard:
                     tell(panel, self._unheard.popleft())
             case Looks(panel, id):

@@ -4,7 +4,8 @@ Rules
   - `type` is the tag. What the spec has is as the spec has it; ours beside it are `state/problems`, `state/case`,
     `ui/cancel`, `ui/updateSettings`, `ui/openProblem` and `ui/requestCase`.
   - `problemId` stands in every message that is about a run or a case, and may be missing in what a page says: then the
-    loaded problem is meant. With it a click is never about the problem that came in just before the click.
+    loaded problem is meant. With it a click is never about the problem that came in just before the click. In
+    `ui/requestInit` it is the problem that the page comes back to.
   - A page is read field by field: what is wrong is said with the field's name, what was expected and what came. Fields
     that we do not know are ignored; a page may be newer.
 """
@@ -141,7 +142,8 @@ class SwitchInterpreter(Message, frozen=True, gc=False, tag="ui/switchInterprete
 
 
 class RequestInit(Message, frozen=True, gc=False, tag="ui/requestInit"):
-    pass
+    problem_id: MaybeProblemId = None
+    """What to load first; the loaded one stays where there is no such problem."""
 
 
 class Cancel(Message, frozen=True, gc=False, tag="ui/cancel"):

@@ -81,6 +81,24 @@ def test_from_a_post_to_a_green_run_all_and_again_after_a_reload(house: Server, 
     shows(page, "3/3 passed")
 
 
+def test_each_tab_comes_back_to_the_problem_that_it_showed(house: Server, page: Page) -> None:
+    post(house)
+    shows(page, "A. Add")
+    link = page.url
+    post(house, name="B. Other", url=TASK["url"].removesuffix("a") + "b")
+    shows(page, "B. Other")
+    expect(page).to_have_title("B. Other")
+    page.go_back()
+    expect(page).to_have_title("A. Add")
+    other = page.context.new_page()
+    other.goto(link.replace("999_a", "999_b"))
+    expect(other).to_have_title("B. Other")
+    page.reload()
+    expect(page).to_have_title("A. Add")
+    page.go_forward()
+    expect(page).to_have_title("B. Other")
+
+
 def test_a_wrong_answer_is_shown_with_its_difference(house: Server, page: Page) -> None:
     post(house)
     shows(page, "A. Add")

@@ -219,6 +219,7 @@ READ = [
     ({"type": "ui/runAll", "indices": [2, 3], "later": 1}, RunAll(indices=(2, 3))),
     ({"type": "ui/switchInterpreter", "interpreter": "pypy"}, SwitchInterpreter(interpreter="pypy")),
     ({"type": "ui/requestInit"}, RequestInit()),
+    ({"type": "ui/requestInit", "problemId": "abc1/abc1_a"}, RequestInit("abc1/abc1_a")),
     ({"type": "ui/cancel"}, Cancel()),
     ({"type": "ui/updateSettings", "settings": {"jobs": 2}}, UpdateSettings(settings={"jobs": 2})),
     ({"type": "ui/openProblem", "id": "c/t"}, OpenProblem(id="c/t")),

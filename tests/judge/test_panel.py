@@ -46,6 +46,36 @@ async def test_a_page_that_has_just_loaded_is_shown_its_problem_once(directory: 
         assert len(page.all("state/init")) == 1
 
 
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_a_page_comes_back_to_the_problem_that_it_showed(directory: StateDirectory, at_once: bool) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A)
+        await court.take_in(B)
+        page = await court.page(greets=False)
+        if not at_once:
+            await court.settled()
+        await page.say("ui/requestInit", problemId=A)
+        await court.settled()
+        assert [init["problem"]["id"] for init in page.all("state/init")] == [A]
+        await page.say("ui/requestInit", problemId=A)
+        await court.settled()
+        assert [init["problem"]["id"] for init in page.all("state/init")] == [A, A]
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_a_page_that_comes_back_to_what_is_not_there_is_told_and_shown_what_is(
+    directory: StateDirectory, at_once: bool
+) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A)
+        page = await court.page(greets=False)
+        if not at_once:
+            await court.settled()
+        await page.say("ui/requestInit", problemId="../etc")
+        assert (await page.notice()).startswith("There is no problem '../etc' here.")
+        assert (await page.heard("state/init"))["problem"]["id"] == A
+
+
 async def test_a_page_that_has_not_asked_is_told_of_no_problem_by_itself(directory: StateDirectory) -> None:
     async with judging(directory) as court:
         page = await court.page(greets=False)
@@ -61,7 +91,7 @@ async def test_a_problem_that_is_not_there_is_not_opened(directory: StateDirecto
         page = await court.page()
         for wish in ({"type": "ui/openProblem", "id": id}, {"type": "ui/runAll", "problemId": id}):
             await page.say(str(wish.pop("type")), **wish)
-            assert await page.notice() == f"There is no problem {id!r} here."
+            assert (await page.notice()).startswith(f"There is no problem {id!r} here. Send it ")
         assert [child.path.rpartition("problems/")[2] for child in court["problems"].children()] == [A]
 
 

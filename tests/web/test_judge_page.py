@@ -1,5 +1,6 @@
 """The judge's page in a real browser, told by a scripted judge."""
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -201,10 +202,10 @@ def test_a_run_of_another_problem_shows_in_the_list_only(show: Show) -> None:
     other = problem("b", name="B - Two Towers")
     page, stage = show(init(SUMS), contest(), *whole_run(SUMS, *PASSES))
     stage.say(begun(other), *told(other, WRONG))
-    expect(page.get_by_role("button", name="B - Two Towers … running")).to_be_visible()
+    expect(page.get_by_role("link", name="B - Two Towers … running")).to_be_visible()
     expect(badge(page, 2)).to_have_text("AC")
     stage.say(ended(other, WRONG))
-    expect(page.get_by_role("button", name="B - Two Towers 3/3 passed")).to_be_visible()
+    expect(page.get_by_role("link", name="B - Two Towers 3/3 passed")).to_be_visible()
     expect(standing(page)).to_have_text("3/3 passed, 120 ms")
 
 
@@ -553,7 +554,7 @@ def test_the_list_shows_each_contest_with_what_is_solved_and_what_has_not_come(s
     cases = ["3 cases, not run yet"] * 2
     expect(nav.locator("section").first.locator(".score")).to_have_text(stands + cases)
     expect(nav.locator("[aria-current=true]")).to_contain_text("A - Sums")
-    nav.get_by_role("button", name="C - Lanterns").click()
+    nav.get_by_role("link", name="C - Lanterns").click()
     assert stage.heard(OpenProblem) == [OpenProblem("abc999/abc999_c")]
     nav.locator(".contest").first.click()
     expect(nav.locator(".problem")).to_have_count(2)
@@ -590,7 +591,7 @@ def test_on_a_narrow_page_the_list_lies_over_the_problem_and_goes_when_one_is_ch
     expect(button).to_have_attribute("aria-expanded", "false")
     expect(nav).to_be_hidden()
     button.click()
-    nav.get_by_role("button", name="B - Two").click()
+    nav.get_by_role("link", name="B - Two").click()
     stage.heard(OpenProblem)
     expect(nav).to_be_hidden()
 
@@ -687,6 +688,80 @@ def test_a_run_that_was_lost_from_sight_is_taken_up_again(show: Show) -> None:
     stage.drop()
     expect(standing(page)).to_have_text("2/3 passed, 120 ms · 1 WA")
     expect(page.get_by_role("button", name="Run all")).to_be_enabled()
+
+
+# --- addresses --------------------------------------------------------------------------------------------------------
+
+TOWERS = problem("b", name="B - Two Towers")
+XOR = problem("f", name="F - Xor")
+
+
+def shows(page: Page, name: str, address: str) -> None:
+    expect(page.get_by_role("heading", level=1)).to_have_text(name)
+    expect(page).to_have_url(re.compile(f"#{re.escape(address)}$"))
+
+
+def test_the_shown_problem_is_in_the_address_and_back_leads_to_the_one_before(show: Show) -> None:
+    page, stage = show(init(SUMS), contest())
+    shows(page, "A - Sums", "abc999/abc999_a")
+    page.get_by_role("link", name="B - Two Towers").click()
+    stage.heard(OpenProblem)
+    stage.say(init(TOWERS))
+    shows(page, "B - Two Towers", "abc999/abc999_b")
+    stage.say(StateUpdate(XOR))  # one that came in
+    shows(page, "F - Xor", "abc999/abc999_f")
+    page.go_back()
+    page.go_back()
+    assert [each.id[-1] for each in stage.heard(OpenProblem, 3)] == ["b", "b", "a"]
+    stage.say(init(TOWERS), init(SUMS))
+    shows(page, "A - Sums", "abc999/abc999_a")
+    page.go_forward()
+    assert stage.heard(OpenProblem, 4)[-1].id == TOWERS.id
+    stage.say(init(TOWERS))
+    page.go_forward()
+    assert stage.heard(OpenProblem, 5)[-1].id == XOR.id
+    stage.say(init(XOR))
+    shows(page, "F - Xor", "abc999/abc999_f")
+
+
+def test_a_problem_of_the_list_opens_in_a_tab_of_its_own(show: Show) -> None:
+    page, stage = show(init(SUMS), contest())
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="B - Two Towers").click(modifiers=["ControlOrMeta"])
+    expect(opened.value).to_have_url(re.compile("#abc999/abc999_b$"))
+    assert stage.heard(RequestInit, 2)[-1].problem_id == TOWERS.id
+    assert stage.so_far(OpenProblem) == []
+
+
+def test_a_page_that_lost_its_connection_asks_for_what_it_showed_and_then_for_what_came_meanwhile(show: Show) -> None:
+    page, stage = show(init(SUMS), contest())
+    shows(page, "A - Sums", "abc999/abc999_a")
+    came = StateProblems((*contest().problems, listed(problem("g"))), "abc999/abc999_g")
+    stage.opening = [came, init(SUMS)]
+    stage.drop()
+    assert stage.heard(RequestInit, 2)[-1].problem_id == SUMS.id
+    assert stage.heard(OpenProblem) == [OpenProblem("abc999/abc999_g")]
+    stage.opening = [replace(came, current=TOWERS.id), init(SUMS)]  # what others look at is nothing new
+    stage.drop()
+    stage.heard(RequestInit, 3)
+    stage.say(StateProblems((), None))
+    expect(page.get_by_role("navigation", name="Problems")).to_be_hidden()
+    assert len(stage.so_far(OpenProblem)) == 1
+
+
+@pytest.mark.parametrize("address", ["#abc1/none", "#%E0%A4%A", "#" + "x" * 500])
+def test_an_address_of_no_problem_is_said_to_be_so_and_does_not_stay(show: Show, address: str) -> None:
+    page, stage = show(init(SUMS), contest())
+    shows(page, "A - Sums", "abc999/abc999_a")
+    page.evaluate("hash => (location.hash = hash)", "#abc1/none")
+    expect(page.get_by_role("alert")).to_contain_text("There is no problem “abc1/none” here. Send it with")
+    shows(page, "A - Sums", "abc999/abc999_a")
+    assert stage.so_far(OpenProblem) == []
+    page.goto("about:blank")
+    page.goto(stage.url + address)
+    shows(page, "A - Sums", "abc999/abc999_a")
+    page.go_back()
+    expect(page).to_have_url("about:blank")
 
 
 # --- notices ----------------------------------------------------------------------------------------------------------
@@ -891,7 +966,7 @@ def test_who_was_in_a_list_that_closes_is_at_its_button(show: Show, key: str) ->
     page, stage = show(init(SUMS), contest(), begun(SUMS), viewport={"width": 400, "height": 800})
     nav, button = page.get_by_role("navigation", name="Problems"), page.get_by_role("button", name="Problems")
     button.press("Enter")
-    nav.get_by_role("button", name="B - Two").focus()
+    nav.get_by_role("link", name="B - Two").focus()
     page.keyboard.press(key)
     expect(nav).to_be_hidden()
     expect(button).to_be_focused()

@@ -9,6 +9,7 @@
  */
 
 import { LiveSocket, beside, icon, mark, put } from "../house/house.js";
+import { Address } from "./address.js";
 import { listenToKeys } from "./keys.js";
 import { Panel } from "./panel.js";
 import { showSign } from "./sign.js";
@@ -34,6 +35,7 @@ const desk = $(".desk");
 
 const NARROW = matchMedia("(max-width: 48rem)");
 const panel = new Panel();
+const address = new Address(goTo);
 const view = { blanks: false, onlyFailed: false };
 let listOpen = !NARROW.matches;
 let shown = null;
@@ -87,10 +89,13 @@ function drawRemarks({ problem, told, cases: items, interrupted: broken }) {
 
 // --- what the server says
 
-const socket = new LiveSocket(beside("panel"), { opening: () => ({ type: "ui/requestInit" }) });
+const socket = new LiveSocket(beside("panel"), { opening: greeting });
 socket.addEventListener("message", ({ detail }) => {
+  const { problems: known } = panel;
   panel.hear(detail);
   if (detail.type === "notice") tell(detail.level, detail.message);
+  else if (detail.type === "state/problems") catchUp(known);
+  else if (detail.type.startsWith("state/") && panel.id) address.show(panel.id);
   draw();
 });
 socket.addEventListener("state", () => {
@@ -101,7 +106,24 @@ socket.addEventListener("state", () => {
 bar.connection = socket.state;
 $("house-banner").socket = socket;
 
+let wasAway = false; // until the first list of problems since
+
+function greeting() {
+  wasAway = panel.told;
+  address.begin();
+  return { type: "ui/requestInit", problemId: address.id ?? panel.id };
+}
+
+/** What came in while the page was away is shown as if the page had been there. */
+function catchUp(known) {
+  const { id, current } = panel;
+  const isNew = wasAway && id !== null && current !== null && !known.some((each) => each.id === current);
+  wasAway = false;
+  if (isNew) say({ type: "ui/openProblem", id: current });
+}
+
 function tell(level, message) {
+  if (level === "error") address.restore(panel.id);
   if (level === "error" && settings.refuse(message)) return;
   notices.add(level, message);
 }
@@ -193,6 +215,12 @@ function seek() {
   listOpen = true;
   drawNow();
   problems.seek();
+}
+
+/** Without a connection it is asked for with the next. */
+function goTo(id) {
+  if (panel.problems.some((each) => each.id === id)) socket.send({ type: "ui/openProblem", id });
+  else tell("error", `There is no problem “${id}” here. Send it with Competitive Companion, or open another one.`);
 }
 
 async function copy(text) {

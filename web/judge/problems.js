@@ -1,9 +1,11 @@
 /**
  * <judge-problems>: all problems, by contest. `list.show(panel)`. Announces "open" with the id of the one chosen, and
- * `list.step(1)` chooses the next. The contest of the shown problem is open; a long list has a search.
+ * `list.step(1)` chooses the next. The contest of the shown problem is open; a long list has a search. A problem is a
+ * link, which the browser can open in another tab.
  */
 
 import { HouseElement, format, h, icon, mark, put } from "../house/house.js";
+import { addressOf } from "./address.js";
 
 const LONG = 8; // problems, from which on there is a search
 const FEW = 16; // problems, up to which all contests are open
@@ -75,10 +77,16 @@ class JudgeProblems extends HouseElement {
   #problem(problem, here, running) {
     const { id, name, url } = problem;
     const [sign, tone, word, words] = lookOf(problem, running.has(id));
-    return h("button.problem", { type: "button", "data-key": `problem ${id}`, title: url || name,
-      ariaCurrent: id === here ? "true" : null, onclick: () => this.announce("open", id) },
+    return h("a.problem", { href: addressOf(id), "data-key": `problem ${id}`, title: url || name,
+      ariaCurrent: id === here ? "true" : null, onclick: (event) => this.#open(event, id) },
       h("span.sign", { "data-tone": tone }, icon(sign)), h("span.name", {}, name),
       h("span.score", {}, word, h("span.unseen", {}, ` ${words}`)));
+  }
+
+  #open(event, id) {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    this.announce("open", id);
   }
 
   #isOpen(key, problems, here) {
@@ -97,8 +105,8 @@ class JudgeProblems extends HouseElement {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!by || event.target.matches("input")) return;
     event.preventDefault();
-    const buttons = [...this.#contests.querySelectorAll("button")];
-    buttons[buttons.indexOf(event.target) + by]?.focus();
+    const rows = [...this.#contests.querySelectorAll("button, a")];
+    rows[rows.indexOf(event.target) + by]?.focus();
   }
 }
 
