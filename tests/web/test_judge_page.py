@@ -998,11 +998,60 @@ def test_what_is_open_is_printed_on_white_also_where_it_was_not_in_sight(show: S
     is_open(page, 20)
     expect(item(page, 20).locator("judge-lines .line")).to_have_count(0)
     page.emulate_media(media="print")
-    page.pdf()
+    printing(page)
     expect(item(page, 20).locator("judge-lines .line").first).to_be_attached()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.evaluate("document.documentElement.scrollHeight > 2 * innerHeight")
     expect(page.get_by_role("navigation", name="Problems")).to_be_hidden()
+    expect(page.locator("button:visible:not(.fold, .file)")).to_have_count(0)
+    assert page.locator("judge-controls .progress").bounding_box()["y"] < 300  # type: ignore[index]
+
+
+def printing(page: Page, when: str = "before") -> None:
+    """As when it is printed, but without a printer."""
+    page.evaluate(f"window.dispatchEvent(new Event('{when}print'))")
+
+
+def test_a_long_text_is_printed_whole_and_stands_afterwards_where_it_stood(show: Show) -> None:
+    expected = "".join(f"{number}\n" for number in range(1_000))
+    long = problem("a", case(1, "1\n", expected), case(2, "x" * 6_000 + "\n", "1\n" * 20))
+    wrong = result(1, "WA", expected.replace("\n500\n", "\n-500\n"))
+    page, _ = show(init(long), *whole_run(long, wrong, result(2, "WA", "2 " * 3_000)))
+    actual = text(page, 1, "Actual")
+    expect(actual.locator("mark")).to_have_text("-")
+    place = actual.evaluate("lines => lines.scrollTop")
+    assert place > 0
+    pages = re.findall(rb"/Type\s*/Page\b", page.pdf())
+    assert len(pages) > 1_000 * 18 / 1_123  # lines of 18 pixels, on pages of 1,123
+    expect(actual.locator("mark")).to_have_text("-")
+    assert actual.evaluate("lines => lines.scrollTop") == place
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 700, "height": 900})
+    printing(page)
+    expect(actual.locator(".line")).to_have_count(1_000)
+    endless = text(page, 2, "Input").locator(".line")
+    assert len(endless.text_content() or "") == 6_000
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate(OVERFLOWING) == []
+    printing(page, "after")
+    expect(actual.locator(".line").nth(200)).not_to_be_attached()
+
+
+OVERFLOWING = """() => [...document.querySelectorAll("judge-lines")]
+    .filter((lines) => lines.scrollWidth > lines.clientWidth || lines.scrollHeight > lines.clientHeight + 1)
+    .map((lines) => `${lines.ariaLabel} ${lines.scrollWidth} ${lines.clientWidth}`)"""
+
+
+def test_of_more_lines_than_a_book_the_rest_is_counted_on_paper(show: Show) -> None:
+    shown = problem("a", count=1)
+    page, stage = show(init(shown), *whole_run(shown, result(1, "WA", "6\n", actual_size=99_999, actual_cut=True)))
+    whole = replace(result(1, "WA"), actual="6\n" * 30_000, actual_size=60_000)
+    stage.say(StateCase(problem_id=shown.id, case=shown.cases[0], result=whole))
+    expect(text(page, 1, "Actual").locator(".line").first).to_be_visible()
+    printing(page)
+    expect(page.locator("judge-lines .line:nth-child(9000)").first).to_be_attached()
+    expect(page.locator("judge-lines p.left").first).to_contain_text("more lines")
+    assert page.locator("judge-lines .line").count() <= 10_000 + 120
 
 
 def test_keys_open_the_list_the_settings_and_the_help(show: Show) -> None:

@@ -4,9 +4,11 @@
  * whether their differences are. `comparison.step(1)` goes to the next difference.
  */
 
-import { HouseElement, h, icon, put } from "../house/house.js";
+import { HouseElement, h, icon, mark, put } from "../house/house.js";
 import { aligned, linesOf, stretches } from "./difference.js";
-import { endOf, line } from "./text.js";
+import { endOf, line, plainRows } from "./text.js";
+
+const NARROW = 40; // characters of a line that have room in half a sheet of paper
 
 class JudgeComparison extends HouseElement {
   #expected = h("judge-text.expected", { label: "Expected" });
@@ -38,6 +40,7 @@ class JudgeComparison extends HouseElement {
     const why = "What differs cannot be seen as text.";
     put(this.#behind, cut ? "The first difference lies behind what is shown here." : why);
     this.#count();
+    mark(this, "data-wide", [...left.lines, ...right.lines].some((each) => each.length > NARROW));
     const reveal = this.#places[0] ?? null;
     const shared = { left, right, rows, blanks, reveal };
     this.#expected.show({ source: expected, rows: rowsOf("left", shared), blanks });
@@ -65,15 +68,14 @@ class JudgeComparison extends HouseElement {
 function rowsOf(side, { left, right, rows, blanks, reveal }) {
   const content = side === "left" ? left : right;
   if (!rows) {
-    const row = (at) => line({ number: at + 1, text: content.lines[at], end: endOf(content, at), blanks });
-    return { count: content.lines.length, row };
+    return plainRows(content, blanks);
   }
   const tone = side === "left" ? "good" : "bad";
   // Where one side has nothing at all, it says so instead of showing empty lines.
   const count = content.lines.length ? rows.length : 0;
-  return { count, reveal: count ? reveal : null, row: (at) => compared(rows[at]) };
+  return { count, reveal: count ? reveal : null, row: (at, longest) => compared(rows[at], longest) };
 
-  function compared(row) {
+  function compared(row, longest) {
     const at = row[side];
     if (at === null) return line({ number: null, tone: row.differs ? tone : null });
     const text = content.lines[at];
@@ -86,6 +88,7 @@ function rowsOf(side, { left, right, rows, blanks, reveal }) {
       tone: row.differs ? tone : null,
       stretches: found.filter(([from, to]) => to > from),
       blanks: blanks || row.differs,
+      longest,
     });
   }
 }

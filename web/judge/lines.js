@@ -1,18 +1,25 @@
 /**
  * <judge-lines>: a text of any length, of which only the lines in sight are in the document.
- * `lines.show({count, row, reveal})`: `row(i)` makes the element of line i, `reveal` is the line to bring into sight.
- * `one.join(other)`: two that scroll together.
+ * `lines.show({count, row, reveal})`: `row(i, longest)` makes the element of line i with at most so many characters,
+ * `reveal` is the line to bring into sight. `one.join(other)`: two that scroll together.
  *
  * Rules
  *   - All lines are equally high and none is wrapped, so what is in sight is arithmetic.
  *   - A text of a few screens is in the document as a whole, so that it can be searched and selected.
  *   - Nothing is drawn before it is in sight, or printed: a case outside of the window costs nothing.
+ *   - Paper has no window: there all lines are drawn, as high as they have to be, until all texts together are a book.
  */
 
-import { HouseElement, h, mark } from "../house/house.js";
+import { HouseElement, format, h, mark } from "../house/house.js";
 
 const WHOLE = 120; // lines that are simply all drawn
 const MARGIN = 30; // lines drawn beyond either edge, so that a short scroll finds them there
+const LONGEST = 4_000; // characters of a line that are shown; a browser lays out one endless line very slowly...
+const LONGEST_PRINTED = 100_000; // ...but a wrapped one fast
+const MOST_PRINTED = 10_000; // lines of all texts; of each some are printed whatever the others have
+
+let paper = 0; // lines that may still be printed
+window.addEventListener("beforeprint", () => (paper = MOST_PRINTED)); // before any text draws itself
 
 class JudgeLines extends HouseElement {
   #count = 0;
@@ -22,6 +29,7 @@ class JudgeLines extends HouseElement {
   #reveal = null;
   #others = new Set();
   #told = null; // where another has scrolled this one to
+  #printing = null; // while it is printed: where it was scrolled to
   #sheet = h("div.sheet");
   #window = h("div.window");
   #inSight = false;
@@ -41,7 +49,8 @@ class JudgeLines extends HouseElement {
   connected() {
     this.#resize.observe(this);
     this.#sight.observe(this);
-    this.listen(window, "beforeprint", () => this.#measure());
+    this.listen(window, "beforeprint", () => this.#print());
+    this.listen(window, "afterprint", () => this.#endPrint());
   }
 
   disconnected() {
@@ -93,7 +102,7 @@ class JudgeLines extends HouseElement {
   }
 
   #draw() {
-    if (!this.#row) return;
+    if (!this.#row || this.#printing !== null) return;
     const top = Math.floor(this.scrollTop / this.#height);
     const bottom = Math.ceil((this.scrollTop + this.clientHeight) / this.#height);
     const all = this.#count <= WHOLE;
@@ -103,7 +112,30 @@ class JudgeLines extends HouseElement {
     const to = all ? this.#count : Math.min(this.#count, bottom + MARGIN);
     this.#drawn = [from, to];
     this.#window.style.transform = `translateY(${from * this.#height}px)`;
-    this.#window.replaceChildren(...Array.from({ length: to - from }, (_, at) => this.#row(from + at)));
+    this.#window.replaceChildren(...this.#rows(from, to, LONGEST));
+  }
+
+  #rows(from, to, longest) {
+    return Array.from({ length: to - from }, (_, at) => this.#row(from + at, longest));
+  }
+
+  #print() {
+    if (!this.#row || !this.checkVisibility()) return;
+    const count = Math.min(this.#count, Math.max(paper, WHOLE));
+    paper -= count;
+    this.#printing = this.scrollTop;
+    this.#window.replaceChildren(...this.#rows(0, count, LONGEST_PRINTED));
+    const left = this.#count - count;
+    if (left > 0) this.#window.append(h("p.left", {}, `… ${format.count(left)} more lines`));
+  }
+
+  #endPrint() {
+    if (this.#printing === null) return;
+    this.#drawn = [0, 0];
+    this.#window.replaceChildren();
+    this.scrollTop = this.#printing;
+    this.#printing = null;
+    if (this.#inSight) this.#measure();
   }
 
   #scrolled() {

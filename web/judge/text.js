@@ -12,10 +12,10 @@ import { written } from "./written.js";
 import "./lines.js";
 
 /** The element of one line. `number` counts from 1; null for a line that only the other side has. */
-export function line({ number, text = "", end = "", tone = null, stretches, blanks = false }) {
+export function line({ number, text = "", end = "", tone = null, stretches, blanks = false, longest }) {
   const row = h("div.line", { "data-number": number ?? "", "data-tone": tone, "data-end": end || null });
   if (number === null) row.classList.add("none");
-  row.append(...written(text, { stretches, blanks }));
+  row.append(...written(text, { stretches, blanks, longest }));
   if (blanks) row.classList.add("blanks");
   if (end === "none") row.append(h("span.remark", { "data-sign": "no newline at end" }));
   return row;
@@ -75,11 +75,12 @@ function sizeOf({ text, size, cut }) {
   return size !== null && size > 2_000 ? format.bytes(size) : "";
 }
 
-function plainRows(content, blanks) {
+/** What `lines.show` takes, for all lines of a text as they are. */
+export function plainRows(content, blanks) {
   const { lines } = content;
   return {
     count: lines.length,
-    row: (at) => line({ number: at + 1, text: lines[at], end: endOf(content, at), blanks }),
+    row: (at, longest) => line({ number: at + 1, text: lines[at], end: endOf(content, at), blanks, longest }),
   };
 }
 

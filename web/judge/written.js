@@ -8,7 +8,6 @@
 
 import { h } from "../house/house.js";
 
-const LONGEST = 4_000; // characters of a line that are shown; a browser lays out one endless line very slowly
 const BEFORE = 200; // characters before the first difference, if that lies far out
 const ODD = "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u00a0\\u00ad\\u061c\\u200b-\\u200f\\u2028-\\u202f\\u205f-\\u206f" +
   "\\u3000\\ufeff";
@@ -16,12 +15,12 @@ const PIECES = new RegExp(`( +)|(\\t)|([${ODD}])|[^ \\t${ODD}]+`, "g");
 
 /**
  * `stretches` [[from, to]] are marked as differing; `blanks` says whether all blanks are shown or only those at the end
- * of the line. Returns nodes.
+ * of the line; `longest` is how many characters are shown. Returns nodes.
  */
-export function written(text, { stretches = [], blanks = false } = {}) {
+export function written(text, { stretches = [], blanks = false, longest = Infinity } = {}) {
   const far = stretches[0]?.[0] ?? 0;
-  const from = text.length > LONGEST && far > LONGEST - BEFORE ? far - BEFORE : 0;
-  const to = Math.min(text.length, from + LONGEST);
+  const from = text.length > longest && far > longest - BEFORE ? far - BEFORE : 0;
+  const to = Math.min(text.length, from + longest);
   const shownFrom = blanks ? 0 : text.trimEnd().length;
   const nodes = [];
   if (from > 0) nodes.push(left(from));
