@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 STOP_WITHIN = 9.0
 """Seconds for the orderly stop of the whole tree; then what is left is killed."""
+ENDS_WITHIN = 10.0
+"""Seconds for all of it; then the process leaves, whatever still hangs."""
 
 
 # -- the commands
@@ -96,10 +98,11 @@ def obey(command: "Command") -> int:
 def run_server(command: "Serve") -> None:
     from functools import partial
 
+    import structlog
     import trio
 
     from actors.store import StateDirectory, StateError
-    from program import places
+    from program import leaving, places
     from program.collector import settle
     from program.config import load
     from program.journal import Journal
@@ -118,7 +121,11 @@ def run_server(command: "Serve") -> None:
             listeners = Listeners(list(settings.enabled()))
             tree = troupe(settings, directory, listeners)
             settle()
-            trio.run(partial(serve, tree, listeners, announce=ready.announce, strict=command.strict, tracer=Journal()))
+            last = partial(leaving.leave_within, ENDS_WITHIN)
+            serving = partial(serve, announce=ready.announce, strict=command.strict, on_stop=last, tracer=Journal())
+            trio.run(serving, tree, listeners)
+            if left := leaving.left_behind():
+                structlog.get_logger("troupe").error("left behind, for they do not end", threads=left)
     except StateError as error:
         raise Trouble(str(error)) from None
 

@@ -6,6 +6,8 @@
 
 The ready file is written once every listener is up or known to be down, and again when that changes. A ready file that
 cannot be written, and with `strict` a listener that is down, end the program with a sentence, after an orderly stop.
+
+Whoever is told of the request to stop (`on_stop`) may see to it that what hangs does not keep the program.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -65,10 +67,11 @@ async def serve(
     *,
     announce: Callable[[Mapping[str, str | None]], None],
     strict: bool,
+    on_stop: Callable[[], object] = lambda: None,
     tracer: Tracer | None = None,
     notifier: Notifier | None = None,
 ) -> None:
-    """Run the tree to its end. Raises Trouble for what a person can mend."""
+    """Run the tree to its end. Raises Trouble for what a person can mend. `on_stop` is called when it is to stop."""
     log = structlog.get_logger("troupe")
     notifier = notifier or Notifier()
     stages: list[Stage] = []
@@ -78,6 +81,7 @@ async def serve(
     def stop(reason: str) -> None:
         log.info("stopping", reason=reason)
         notifier.stopping()
+        on_stop()
         orderly.cancel()
 
     def kill(signal: Signals) -> None:

@@ -117,7 +117,7 @@ def add_playground(app: Application, web: Traversable, playground: Playground) -
 
     @app.get("/scripts")
     async def scripts() -> Response:
-        found = await trio.to_thread.run_sync(playing, playground)
+        found = await trio.to_thread.run_sync(playing, playground, abandon_on_cancel=True)
         return Response(json.dumps(found), content_type=TYPES[".json"], headers={"cache-control": "no-cache"})
 
     @app.get("/script/worker.js")
@@ -134,7 +134,7 @@ def add_playground(app: Application, web: Traversable, playground: Playground) -
 
     @app.get("/script", strict_slashes=False)
     async def script() -> Response:
-        page = await trio.to_thread.run_sync(find, web, "script/index.html")
+        page = await trio.to_thread.run_sync(find, web, "script/index.html", abandon_on_cancel=True)
         assert page is not None
         headers = {"cache-control": "no-cache", **ISOLATED}
         return Response(page.content, content_type=page.content_type, headers=headers)
@@ -146,7 +146,7 @@ def add_playground(app: Application, web: Traversable, playground: Playground) -
             sentence = "No folder of scripts is configured: under [sidekick], set scripts to its absolute path."
             return Response(f"{sentence}\n", 404, content_type=TEXT)
         path = f"{name.removesuffix('.py')}.py"
-        if await trio.to_thread.run_sync(find, folder, path, SCRIPT_TYPES) is None:
+        if await trio.to_thread.run_sync(find, folder, path, SCRIPT_TYPES, abandon_on_cancel=True) is None:
             sentence = f"There is no script {path!r} in the folder that sidekick.scripts names."
             return Response(f"{sentence}\n", 404, content_type=TEXT)
         return await script()

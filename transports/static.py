@@ -64,7 +64,7 @@ def serve_files(
     """Answer GET and HEAD below `at` (it ends in a slash) with the files below `root`; `at` itself with the index."""
 
     async def respond(path: str = index) -> Response:
-        file = await trio.to_thread.run_sync(find, root, path, types)
+        file = await trio.to_thread.run_sync(find, root, path, types, abandon_on_cancel=True)
         if file is None:
             return Response(f"There is no page {request.path!r} here.\n", 404, content_type=TYPES[".txt"])
         response = Response(file.content, content_type=file.content_type)

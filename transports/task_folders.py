@@ -4,7 +4,8 @@
     abc999/abc999_a/tests/1.in  1.out     a case is there when both are
 
 A case's answer is written before its input, so one that was cut short is an answer without an input: no case, but its
-number is taken. Everything that touches the disk happens in threads, a few at a time.
+number is taken. Everything that touches the disk happens in threads, a few at a time. A disk may hang, and a thread
+cannot be ended: whoever is cancelled while one works leaves it behind.
 """
 
 import functools
@@ -95,7 +96,8 @@ class TaskFolders:
         return await self._in_thread(self._tasks)
 
     async def add(self, task: Sequence[str], cases: Sequence[tuple[int, bytes, bytes]]) -> None:
-        """New cases, on the disk when this returns, and main.py if there is none. FileExistsError: one is taken."""
+        """New cases, on the disk when this returns, and main.py if there is none. FileExistsError: one is taken.
+        Whoever is cancelled meanwhile does not know which are written, but each is whole or not there."""
         await self._in_thread(self._add, tuple(task), cases)
 
     async def read(self, task: Sequence[str], index: int, kind: str) -> bytes:
@@ -106,18 +108,25 @@ class TaskFolders:
     async def private(self, task: Sequence[str], index: int, input_name: str | None) -> AsyncIterator["PrivateFolder"]:
         """A folder for one run, with the case's input in it under this name. It is gone after the block; if that is
         cancelled, soon after it, and before the server's process is."""
-        folder = await self._in_thread(self._lay_out, tuple(task), index, input_name)
+        name = f"troupe-judge-{os.getpid()}-{os.urandom(6).hex()}"
         try:
+            folder = await self._in_thread(self._lay_out, name, tuple(task), index, input_name)
             yield PrivateFolder(folder, self._in_thread)
         finally:
-            try:
-                await trio.to_thread.run_sync(clear_away, folder)  # not of our few: a program may have left a million
+            clear = functools.partial(_clear, name)
+            try:  # not of our few: a program may have left a million files
+                await trio.to_thread.run_sync(clear, thread_name=f"clearing {name} away", abandon_on_cancel=True)
             except trio.Cancelled:
-                threading.Thread(target=clear_away, args=[folder]).start()
+                threading.Thread(target=clear, name=f"clearing {name} away").start()
                 raise
 
     async def _in_thread(self, call: Callable[..., T], *args: object) -> T:
-        return await trio.to_thread.run_sync(functools.partial(call, *args), limiter=self._threads)
+        return await trio.to_thread.run_sync(
+            functools.partial(call, *args),
+            thread_name=f"working in {self.root}",
+            abandon_on_cancel=True,
+            limiter=self._threads,
+        )
 
     # -- in a thread
 
@@ -188,22 +197,23 @@ class TaskFolders:
         except OSError as error:
             raise OSError(f"the template {self._template} cannot be read: {error.strerror}") from None
 
-    def _lay_out(self, task: tuple[str, ...], index: int, input_name: str | None) -> Path:
+    def _lay_out(self, name: str, task: tuple[str, ...], index: int, input_name: str | None) -> Path:
         if not self._swept:
             self._swept = True
             _sweep(Path(tempfile.gettempdir()))
-        folder = Path(tempfile.mkdtemp(prefix=f"troupe-judge-{os.getpid()}-"))
-        try:
-            if input_name is not None:
-                with (
-                    open(self._root.open((*task, *self._tests, f"{index}.in")), "rb") as source,
-                    open(folder / input_name, "xb") as copy,
-                ):
-                    shutil.copyfileobj(source, copy, CHUNK)
-        except BaseException:
-            clear_away(folder)
-            raise
+        folder = Path(tempfile.gettempdir(), name)
+        folder.mkdir(0o700)
+        if input_name is not None:
+            with (
+                open(self._root.open((*task, *self._tests, f"{index}.in")), "rb") as source,
+                open(folder / input_name, "xb") as copy,
+            ):
+                shutil.copyfileobj(source, copy, CHUNK)
         return folder
+
+
+def _clear(name: str) -> None:
+    clear_away(Path(tempfile.gettempdir(), name))
 
 
 def _sweep(place: Path) -> None:

@@ -193,7 +193,8 @@ class Problem(Actor[ProblemMessage]):
     async def _arrived(self, task: Task, place: Place) -> Listed:
         found = await self._folders.find(self._names)
         known = {index: Pair(given.digest, wanted.digest) for index, (given, wanted) in found.cases.items()}
-        await self._folders.add(self._names, plan(known, task.tests, found.highest))
+        with self.atomic():
+            await self._folders.add(self._names, plan(known, task.tests, found.highest))
         self._found = await self._folders.find(self._names)
         self._kept = msgspec.structs.replace(
             self._as_it_stands(),

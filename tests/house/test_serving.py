@@ -267,6 +267,20 @@ def test_health_is_of_the_declared_shape(tmp_path: Path) -> None:
         assert {system.name for system in answer.systems} == {"store", "sidekick", "judge", "console"}
 
 
+def test_a_disk_that_hangs_does_not_keep_it_from_ending(tmp_path: Path) -> None:
+    """A template that is a pipe into which nobody writes: who reads it waits, as on a disk that does not answer."""
+    os.mkfifo(tmp_path / "template.py")
+    with server(tmp_path, "--set", f"judge.template={tmp_path / 'template.py'}") as house:
+        house.ready()
+        task = {"name": "A", "group": "x", "url": "https://example.org/a", "tests": []}
+        assert httpx.post(house.url_of("judge"), json=task, timeout=DEADLINE).status_code == 200
+        until(house, lambda _: (tmp_path / "x" / "a" / "tests").exists())
+        assert house.stop() == 0
+        left = json.loads(house.said.splitlines()[-1])
+        assert (left["event"], left["threads"]) == ("left behind, for they do not end", [f"working in {tmp_path}"])
+        assert not house.ready_file.exists()
+
+
 def test_health_is_degraded_for_as_long_as_nothing_can_be_kept(tmp_path: Path) -> None:
     """Another program holds the database locked; a full disk is the same to the store, but would want a mount."""
     with server(tmp_path) as house:

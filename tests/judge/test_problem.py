@@ -53,6 +53,17 @@ async def test_two_posts_of_one_problem_at_once_are_one_after_the_other(director
         assert len(texts(court.folders.files)) == 6
 
 
+async def test_what_is_being_written_is_written_though_the_problem_is_to_stop(directory: StateDirectory) -> None:
+    folders = Folders(gates={"add": trio.Event()})
+    async with judging(directory, folders) as court:
+        await court.take_in(A)
+        court.problem().begin_stop()
+        await court.settled()
+        folders.gates["add"].set()
+        await court.settled()
+        assert list(texts(folders.files)) == ["1.in", "1.out", "2.in", "2.out", "3.in", "3.out"]
+
+
 async def test_a_post_while_a_run_goes_on_does_not_disturb_it(directory: StateDirectory) -> None:
     async with judging(directory) as court:
         await court.take_in(A, **samples("1", "2"))

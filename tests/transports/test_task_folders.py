@@ -1,8 +1,10 @@
 """Tasks as folders on a real disk."""
 
 import os
+import shutil
 import tempfile
 import threading
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import trio
 from codec.judge import fingerprint
 from tests.transports.disks import MAY_MOUNT, read_only_disk, small_disk
 from transports import clearance, task_folders
+from transports.rooted import Rooted
 from transports.task_folders import TaskFolders
 
 TASK = ("abc1", "abc1_a")
@@ -264,6 +267,50 @@ async def test_private_folders_of_a_server_that_was_killed_are_swept_away(place:
 
 
 # -- bad disks
+
+
+@pytest.fixture
+def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """A disk from which nothing comes until this is set. Set itself when somebody waits for it."""
+    answers, asked = threading.Event(), threading.Event()
+
+    def hang(*_: object) -> bytes:
+        asked.set()
+        assert answers.wait(PATIENCE)
+        return b""
+
+    monkeypatch.setattr(Rooted, "read", hang)
+    monkeypatch.setattr(Rooted, "write_new", hang)
+    monkeypatch.setattr(shutil, "copyfileobj", hang)
+    yield asked
+    answers.set()
+
+
+@pytest.mark.parametrize("call", ["add", "read", "private"])
+async def test_whoever_is_cancelled_while_a_disk_hangs_leaves_it_behind(
+    place: TaskFolders, temporary: Path, call: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    await place.add(TASK, [(1, b"1\n", b"")])
+    asked = request.getfixturevalue("hanging")
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(CALLS[call], place)
+            await trio.to_thread.run_sync(asked.wait)
+            nursery.cancel_scope.cancel()
+        while os.listdir(temporary):  # noqa: ASYNC110  it is the disk that is asked
+            await trio.sleep(0.005)
+
+
+async def enter_private(place: TaskFolders) -> None:
+    async with place.private(TASK, 1, "a.in"):
+        raise AssertionError("it was laid out")
+
+
+CALLS: dict[str, Callable[[TaskFolders], Awaitable[object]]] = {
+    "add": lambda place: place.add(TASK, [(2, b"2\n", b"")]),
+    "read": lambda place: place.read(TASK, 1, "in"),
+    "private": enter_private,
+}
 
 
 async def test_in_a_read_only_workspace_nothing_is_written(tmp_path: Path) -> None:
