@@ -102,10 +102,11 @@ def run_server(command: "Serve") -> None:
     import trio
 
     from actors.store import StateDirectory, StateError
-    from program import leaving, places
+    from program import places
     from program.collector import settle
     from program.config import load
     from program.journal import Journal
+    from program.leaving import Leaving, left_behind
     from program.logs import logging_to
     from program.ready import SERVER_FILE, ReadyFiles
     from program.serving import Listeners, serve
@@ -117,14 +118,14 @@ def run_server(command: "Serve") -> None:
             StateDirectory.claim(command.state_dir) as directory,
             logging_to(form=command.log_format, level=command.log_level),
             ReadyFiles(files) as ready,
+            Leaving(ENDS_WITHIN) as leaving,
         ):
             listeners = Listeners(list(settings.enabled()))
             tree = troupe(settings, directory, listeners)
             settle()
-            last = partial(leaving.leave_within, ENDS_WITHIN)
-            serving = partial(serve, announce=ready.announce, strict=command.strict, on_stop=last, tracer=Journal())
-            trio.run(serving, tree, listeners)
-            if left := leaving.left_behind():
+            serving = partial(serve, announce=ready.announce, strict=command.strict, on_stop=leaving.begin)
+            trio.run(partial(serving, tree, listeners, tracer=Journal()))
+            if left := left_behind():
                 structlog.get_logger("troupe").error("left behind, for they do not end", threads=left)
     except StateError as error:
         raise Trouble(str(error)) from None

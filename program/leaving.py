@@ -4,16 +4,25 @@ The tree ends in order, and each actor in it has its grace; whoever waits for a 
 tree is gone, the process ends without such threads, and waits only for those that tidy up. If it is still there some
 seconds after it was asked to end, whatever hangs, it leaves all the same. What was given up is said.
 
+    a signal comes                    and
+    before it was asked to end        if nobody listens (signals.py), ends it at once (ending.py)
+    after that, while it listens      stops it in order; a later one, at once
+    after that                        means nothing: the process is on its way, and will be gone in time
+
 Nothing that was acknowledged is lost by it: a kill is a normal way to stop.
 """
 
 import os
 import re
+import signal
 import sys
 import threading
 import time
+from types import TracebackType
+from typing import Self
 
 from program import streams
+from program.ending import ENDING
 from program.trouble import WENT_WRONG
 
 MOMENT = 0.25
@@ -24,11 +33,35 @@ _IDLE = re.compile(r"Trio thread \d+")
 """What trio calls a thread that waits for work; one that works has a name of its own."""
 
 
-def leave_within(seconds: float) -> None:
-    """From now, and whatever hangs."""
-    timer = threading.Timer(seconds, _leave, [seconds])
-    timer.name, timer.daemon = "leaving", True
-    timer.start()
+class Leaving:
+    """Enter it before anybody listens to signals, and leave it when nobody does any more."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._begun = False
+        self._heeded = [each for each in ENDING if signal.getsignal(each) is not signal.SIG_IGN]
+
+    def begin(self) -> None:
+        """From now on so many seconds are left."""
+        if not self._begun:
+            self._begun = True
+            timer = threading.Timer(self._seconds, _leave, [self._seconds])
+            timer.name, timer.daemon = "leaving", True
+            timer.start()
+
+    def __enter__(self) -> Self:
+        for each in self._heeded:
+            signal.signal(each, self._signalled)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for each in self._heeded:
+            signal.signal(each, signal.SIG_IGN if self._begun else signal.SIG_DFL)
+
+    def _signalled(self, number: int, _frame: object) -> None:
+        if not self._begun:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
 
 
 def left_behind() -> list[str]:

@@ -1,5 +1,6 @@
 """Processes in which something hangs."""
 
+import signal
 import subprocess
 import sys
 import threading
@@ -17,12 +18,12 @@ DEADLINE = 60.0
 
 HANGS = """
 import sys, threading, time
-from program.leaving import leave_within
+from program.leaving import Leaving
 
 def hang():
     threading.Event().wait()
 
-leave_within(0.1)
+Leaving(0.1).begin()
 if "loop" in sys.argv:
     hang()
 threading.Thread(target=hang, name="clearing away").start()
@@ -57,6 +58,29 @@ def test_a_process_leaves_though_nobody_reads_what_it_says() -> None:
     command = [sys.executable, "-c", FILLS + HANGS, "thread"]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) as process:
         assert process.wait(DEADLINE) == 1
+
+
+SIGNALLED = """
+import signal, sys
+from program.leaving import Leaving
+
+with Leaving(600) as leaving:
+    if "asked" in sys.argv:
+        leaving.begin()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.raise_signal(number)
+    print("tidied up")
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    signal.raise_signal(number)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("asked", "code", "said"), [("asked", 0, "tidied up\n"), ("unasked", -signal.SIGTERM, "")])
+def test_a_signal_disturbs_no_process_that_is_leaving(asked: str, code: int, said: str) -> None:
+    command = [sys.executable, "-c", SIGNALLED, asked]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=DEADLINE, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (code, said, "")
 
 
 async def test_a_thread_that_works_is_left_behind_and_one_that_idles_is_not() -> None:
