@@ -65,7 +65,8 @@ class Room(Actor[RoomMessage]):
         self.scene = Scene(limits, reserve)
         self.members: dict[ActorRef[Any], Member] = {}
         self._away: dict[str, Timer | None] = {}  # heroes that lost their connection, by peerId
-        self._relayed: list[Drawn] = []  # heard and folded, not yet offered to the screens
+        self._relayed: list[Drawn | Fault] = []  # heard and folded, or refused, not yet offered to the screens
+        self._wrong: list[Fault] = []  # not yet told to whom is being heard
         self._forsaken: Timer | None = None
 
     async def started(self, kept: object | None) -> None:
@@ -162,12 +163,18 @@ class Room(Actor[RoomMessage]):
                 else:
                     self._heard(member, said)
                     owner = _owner(member)
+        self._answer(member)
+
+    def _answer(self, member: Member) -> None:
+        """Relay what has been heard of this peer, and tell it what was wrong with that."""
         self._relay()
+        wrong, self._wrong = self._wrong, []
+        member.tell(*wrong)
 
     def _heard(self, member: Member, said: Said) -> None:
         match said:
             case Announce():
-                self._relay()
+                self._answer(member)
                 self._announced(member, said)
             case Bad(component, target, sentence):
                 self._tell_wrong(member, Fault(component, target, sentence))
@@ -276,7 +283,7 @@ class Room(Actor[RoomMessage]):
             if member.part is not Part.SCREEN or member.behind:
                 continue
             if not member.speaks_canonically:
-                member.tell(*messages)
+                member.tell(*[one for one in messages if not isinstance(one, Fault)])
                 continue
             if canonical is None:
                 canonical = b"".join([member.line.frame(one.raw) for one in messages])
@@ -311,13 +318,11 @@ class Room(Actor[RoomMessage]):
         self._tell_wrong(member, Fault(component, target or "", sentence))
 
     def _tell_wrong(self, member: Member, fault: Fault) -> None:
-        """The peer is told, and our own board, which shows it where it happened."""
-        self._relay()
-        member.tell(fault)
+        """The peer will be told, and our own board, which shows it where it happened. All at once when the turn ends:
+        what is wrong is wrong in a loop, and a send for each to each page would hold everybody up for seconds."""
+        self._wrong.append(fault)
         if member.part is Part.HERO:
-            for other in self.members.values():
-                if other.part is Part.SCREEN and other.speaks_canonically:
-                    other.tell(fault)
+            self._relayed.append(Fault(fault.component, fault.src, fault.message, encode(fault)))
 
     def _announce(self, peer_id: str, role: Any, status: Any, version: str) -> Announce:
         return Announce(peer_id, role, status, version, int(self._wall() * 1000))

@@ -23,6 +23,7 @@ class Line:
 
     def __init__(self) -> None:
         self.got: list[Json] = []
+        self.offers = 0
         self.slow = False
         self.closed: tuple[int, str] | None = None
         self._drained: Callable[[], None] | None = None
@@ -33,6 +34,7 @@ class Line:
     def offer(self, frames: bytes) -> bool:
         if self.slow:
             return False
+        self.offers += 1
         self.got += [msgspec.json.decode(line) for line in frames.splitlines()]
         return True
 
@@ -227,6 +229,22 @@ async def test_what_is_refused_is_told_to_the_hero_and_shown_on_our_board_but_no
         assert (fault["component"], fault["type"], fault["src"]) == ("grid", "error", "g")
         assert "x" in fault["payload"]["message"]
         assert screen.line.kinds() == ["grid/spawn", "grid/error", "grid/update"]
+
+
+async def test_what_is_wrong_in_a_loop_costs_each_page_one_send(autojump_clock: object) -> None:
+    async with house() as troupe, troupe.hero_and_screen() as (hero, screen):
+        before = hero.line.offers, screen.line.offers
+        await hero.say(spawn_grid(), *[paint(7, 0), paint(0, 0)] * 50)
+        assert (hero.line.offers, screen.line.offers) == (before[0] + 1, before[1] + 1)
+        assert hero.line.kinds() == ["grid/error"] * 50
+        assert screen.line.kinds() == ["grid/spawn", *["grid/error", "grid/update"] * 50]
+
+
+async def test_what_was_wrong_before_an_announce_is_told_before_its_answer(autojump_clock: object) -> None:
+    async with house() as troupe, troupe.client() as hero:
+        payload = {"peerId": "h", "role": "hero", "status": "online", "version": "0.1.0", "timestamp": 1}
+        await hero.say({}, {"id": 0, "component": "system", "type": "announce", "payload": payload})
+        assert hero.line.kinds() == ["system/error", "system/announce"]
 
 
 async def test_nonsense_is_answered_and_nobody_else_notices(autojump_clock: object) -> None:
