@@ -19,7 +19,7 @@ import trio
 from transports.backlog import Backlog
 from transports.lane import CLOSE_FRAME, READ_BYTES, Lane
 from transports.outbox import Outbox
-from transports.peel import Peeler, Piece, Rest
+from transports.peel import MOST_AT_ONCE, Peeler, Piece, Rest
 from transports.wire import GONE, Wire
 
 TRY_LATER = 1013
@@ -59,6 +59,8 @@ class FastLane(Lane):
                 return None
             match self._peeler.next():
                 case list() as payloads:
+                    if len(payloads) == MOST_AT_ONCE:  # there may be more, for which nothing would have to be read
+                        await trio.lowlevel.cancel_shielded_checkpoint()
                     self.bore_fruit()
                     return payloads
                 case None:

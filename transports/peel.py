@@ -22,6 +22,9 @@ FINAL, RESERVED, OPCODE, MASKED = 0x80, 0x70, 0x0F, 0x80
 CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 WHOLE_TEXT = FINAL | TEXT
 
+MOST_AT_ONCE = 1024
+"""So many messages are given at a time, however many came: whoever takes them does so in one turn, and others wait."""
+
 SHORT = 125
 """The longest payload whose length is in the second byte of its frame."""
 _SMALL = 1024
@@ -81,7 +84,7 @@ class Peeler:
         self._data, self._at = data, 0
 
     def next(self) -> list[bytes] | Piece | Rest | None:
-        """Messages, or something for the library, or None: there is nothing more, feed."""
+        """Messages, `MOST_AT_ONCE` at most, or something for the library, or None: there is nothing more, feed."""
         if self._gave_up:
             return REST
         if self._at == len(self._data):
@@ -107,7 +110,7 @@ class Peeler:
     def _peel(self) -> list[bytes]:
         data, at, end, most = self._data, self._at, len(self._data), self._most
         payloads: list[bytes] = []
-        while at + 6 <= end and data[at] == WHOLE_TEXT:
+        while at + 6 <= end and data[at] == WHOLE_TEXT and len(payloads) < MOST_AT_ONCE:
             size = data[at + 1] - MASKED
             start = at + 6
             if size == 126 and data[at + 2]:

@@ -35,7 +35,7 @@ from tests.transports.house import (
 from tests.transports.house import frame as zero_masked
 from transports.limits import DoorLimits, WebSocketLimits
 from transports.outbox import frame as server_frame
-from transports.peel import Peeler, Piece, Rest
+from transports.peel import MOST_AT_ONCE, Peeler, Piece, Rest
 from transports.websocket import Closed, FastSocket, Upgrade
 
 MOST = 70_000
@@ -234,6 +234,15 @@ def test_a_text_that_is_too_long_is_left_to_the_library_as_it_comes() -> None:
     assert peeler.next() is None
 
 
+def test_so_many_are_peeled_at_a_time_and_none_is_lost() -> None:
+    texts = [b"%d" % number for number in range(2 * MOST_AT_ONCE + 1)]
+    peeler = Peeler(MOST)
+    peeler.feed(b"".join(frame(TEXT, text) for text in texts))
+    batches = [peeler.next() for _ in range(3)]
+    assert batches == [texts[:MOST_AT_ONCE], texts[MOST_AT_ONCE:-1], texts[-1:]]
+    assert peeler.next() is None
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("read", [512, 4096, 65_536])
 def test_a_frame_of_32_mib_takes_time_in_proportion_however_it_is_read(read: int) -> None:
@@ -292,6 +301,31 @@ async def test_messages_that_come_with_the_upgrade_are_one_batch() -> None:
         await stream.send_all(house.upgrade() + frame(TEXT, b"one") + frame(TEXT, b"two"))
         assert b"\x81\x03one\x81\x03two" in await read_until(stream, b"two")
         assert fast.batches == [[b"one", b"two"]]
+
+
+async def test_others_have_their_turn_in_the_middle_of_what_one_read_brings() -> None:
+    turns = 0
+    batches: list[tuple[int, int]] = []
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            await trio.lowlevel.checkpoint()
+            turns += 1
+
+    async def handler(upgrade: Upgrade) -> None:
+        socket = await upgrade.accept_fast()
+        house.nursery.start_soon(other)
+        while True:
+            batches.append((len(await socket.receive_batch()), turns))
+
+    async with open_house(on_websocket=handler) as house:
+        client = house.memory_client()
+        await client.send_all(house.upgrade() + frame(TEXT) * (60 * MOST_AT_ONCE) + close(1000))
+        await read_all(client)
+        assert sum(size for size, _ in batches) == 60 * MOST_AT_ONCE
+        assert max(size for size, _ in batches) == MOST_AT_ONCE
+        assert batches[-1][1] - batches[0][1] > 50
 
 
 async def test_fragments_and_control_frames_among_texts_keep_their_order() -> None:
