@@ -34,6 +34,13 @@ async def fail_after(seconds: float, error: Exception) -> None:
     raise error
 
 
+async def messy(puppet: Any) -> None:
+    try:
+        await trio.sleep_forever()
+    finally:
+        raise ValueError("clean-up")
+
+
 # -- tasks beside
 
 
@@ -348,12 +355,6 @@ async def test_one_that_is_done_but_cannot_stop_was_killed_and_is_restarted_as_s
 
 
 async def test_the_clean_up_of_an_interrupted_handler_may_fail() -> None:
-    async def messy(puppet: Any) -> None:
-        try:
-            await trio.sleep_forever()
-        finally:
-            raise ValueError("clean-up")
-
     puppet = Puppet("a", restart=Restart.TEMPORARY)
     async with staged(puppet.spec()) as house:
         house["a"].tell(messy)
@@ -364,12 +365,6 @@ async def test_the_clean_up_of_an_interrupted_handler_may_fail() -> None:
 
 
 async def test_the_clean_up_of_a_killed_handler_may_fail() -> None:
-    async def messy(puppet: Any) -> None:
-        try:
-            await trio.sleep_forever()
-        finally:
-            raise ValueError("clean-up")
-
     puppet = Puppet("a", restart=Restart.TEMPORARY)
     async with staged(puppet.spec()) as house:
         house["a"].tell(messy)
@@ -384,14 +379,8 @@ async def test_the_clean_up_of_a_killed_handler_may_fail() -> None:
 
 async def test_a_group_mixed_with_cancelled_is_told_without_it() -> None:
     async def mixed(puppet: Any) -> None:
-        async def messy() -> None:
-            try:
-                await trio.sleep_forever()
-            finally:
-                raise ValueError("clean-up")
-
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(messy)
+            nursery.start_soon(messy, puppet)
             nursery.start_soon(trio.sleep_forever)
 
     puppet = Puppet("a", restart=Restart.TEMPORARY)
@@ -415,12 +404,6 @@ async def test_a_group_of_vanished_peers_is_a_vanished_peer() -> None:
 
 
 async def test_errors_in_the_ruins_of_a_killed_supervisor_stay_with_the_child() -> None:
-    async def messy(puppet: Any) -> None:
-        try:
-            await trio.sleep_forever()
-        finally:
-            raise ValueError("clean-up")
-
     async with staged(Puppet("a").spec()) as house:
         ref = house["a"]
         ref.tell(messy)

@@ -257,13 +257,8 @@ def test_the_version_is_the_project_files() -> None:
     assert f'version = "{version()}"' in text
 
 
-def test_a_folder_that_was_removed_under_ones_feet_is_a_sentence(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    here = tmp_path / "here"
-    here.mkdir()
-    monkeypatch.chdir(here)
-    here.rmdir()
+@pytest.mark.usefixtures("removed_under_ones_feet")
+def test_a_folder_that_was_removed_under_ones_feet_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(Trouble, match="The folder you are in has been removed"):
         arguments.read(["judge", "run"])
     assert arguments.read(["judge", "run", str(tmp_path)])

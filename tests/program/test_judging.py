@@ -356,13 +356,8 @@ def test_a_folder_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
         shown(folder, io.StringIO(), io.StringIO())
 
 
-def test_a_workspace_that_was_removed_under_ones_feet_is_a_sentence(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    here = tmp_path / "here"
-    here.mkdir()
-    monkeypatch.chdir(here)
-    here.rmdir()
+@pytest.mark.usefixtures("removed_under_ones_feet")
+def test_a_workspace_that_was_removed_under_ones_feet_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(Trouble, match="The folder you are in has been removed"):
         shown(sums(tmp_path / "sums"), io.StringIO(), io.StringIO())
 

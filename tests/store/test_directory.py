@@ -133,6 +133,16 @@ def fill(path: Path) -> None:
     database.close()
 
 
+def unfinished_log(path: Path) -> bytes:
+    """Fill it, and give its log as it was before the database was closed."""
+    fill(path)
+    database = Database(path)
+    database.execute([Append("a", [b"in the log"])])
+    log = Path(f"{path}-wal").read_bytes()
+    database.close()
+    return log
+
+
 def newer(path: Path) -> None:
     fill(path)
     connection = sqlite3.connect(path)
@@ -216,11 +226,7 @@ def test_the_writer_itself_refuses_what_the_claim_would(
 
 def test_a_damaged_database_with_an_unfinished_log_is_not_touched(tmp_path: Path) -> None:
     path, log = tmp_path / "troupe.db", tmp_path / "troupe.db-wal"
-    fill(path)
-    database = Database(path)
-    database.execute([Append("a", [b"in the log"])])
-    saved = log.read_bytes()
-    database.close()
+    saved = unfinished_log(path)
     overwritten(path)
     log.write_bytes(saved)
     before = path.read_bytes()
@@ -251,11 +257,7 @@ def test_a_commit_that_was_half_written_when_the_power_failed_never_was(tmp_path
 @pytest.mark.parametrize("gone", [True, False], ids=["gone", "emptied"])
 def test_a_log_that_has_lost_its_database_is_not_thrown_away(tmp_path: Path, gone: bool) -> None:
     path, log = tmp_path / "troupe.db", tmp_path / "troupe.db-wal"
-    fill(path)
-    database = Database(path)
-    database.execute([Append("a", [b"in the log"])])
-    saved = log.read_bytes()
-    database.close()
+    saved = unfinished_log(path)
     log.write_bytes(saved)
     if gone:
         path.unlink()

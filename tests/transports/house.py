@@ -302,6 +302,21 @@ async def read_all(stream: trio.abc.ReceiveStream) -> bytes:
     return data
 
 
+async def read_all_while_trickling(stream: trio.StapledStream[Any, Any], *, every: float) -> bytes:
+    """The same of a client that sends a byte now and then meanwhile."""
+    async with trio.open_nursery() as nursery:
+
+        async def trickle() -> None:
+            while True:
+                await stream.send_all(b"x")
+                await trio.sleep(every)
+
+        nursery.start_soon(trickle)
+        data = await read_all(stream)
+        nursery.cancel_scope.cancel()
+    return data
+
+
 async def read_until(stream: trio.abc.ReceiveStream, end: bytes) -> bytes:
     data = b""
     with trio.fail_after(PATIENCE):

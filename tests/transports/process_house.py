@@ -18,7 +18,7 @@ import trio
 from actors.kernel import ChildSpec, Stage, Top, run
 from transports.launcher import census
 from transports.process import Runner
-from transports.process_command import Command, Limits, Outcome
+from transports.process_command import Command, Exited, Limits, Outcome
 from transports.process_launcher import Launcher, LauncherStatistics, launcher_spec
 
 PATIENCE = 60.0
@@ -67,6 +67,22 @@ class Processes:
             while len(found := self.left()) < count:  # noqa: ASYNC110  it is the system that is asked
                 await trio.sleep(0.005)
         return found
+
+    @asynccontextmanager
+    async def one_that_stays(self) -> AsyncIterator[None]:
+        """It runs for as long as the block lasts, whatever else is run or refused there, and ends as it should."""
+        go = self.folder / "go"
+        os.mkfifo(go)
+
+        async def stays() -> None:
+            assert (await self.run(["/bin/sh", "-c", "read line < go; exit 5"])).end == Exited(5)
+
+        with trio.fail_after(PATIENCE):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(stays)
+                await self.started()
+                yield
+                go.write_text("\n")
 
     async def gone(self) -> float:
         """Wait until nothing is left; how long that took."""

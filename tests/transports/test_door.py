@@ -17,6 +17,7 @@ from tests.transports.house import (
     frame,
     open_house,
     read_all,
+    read_all_while_trickling,
     read_until,
     reason_of,
 )
@@ -140,16 +141,7 @@ async def test_half_a_head_of_a_second_request_is_cut_off_too(autojump_clock: Mo
     async with open_house(limits=DoorLimits(http=HttpLimits(idle_seconds=60))) as house:
         client = house.memory_client()
         await client.send_all(house.request("GET / HTTP/1.1") + b"GET / HTTP/1.1\r\nX: ")
-
-        async def trickle() -> None:
-            while True:
-                await client.send_all(b"x")
-                await trio.sleep(5)
-
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(trickle)
-            assert HELLO in await read_all(client)
-            nursery.cancel_scope.cancel()
+        assert HELLO in await read_all_while_trickling(client, every=5)
         assert trio.current_time() < 65
 
 

@@ -18,6 +18,7 @@ from tests.transports.house import (
     frame,
     open_house,
     read_all,
+    read_all_while_trickling,
     read_until,
 )
 from transports.limits import DoorLimits, HttpLimits
@@ -269,16 +270,7 @@ async def test_a_body_that_comes_too_slowly_is_answered_with_408(autojump_clock:
     async with open_house() as house:
         client = house.memory_client()
         await client.send_all(house.request("POST /parts HTTP/1.1", "Content-Length: 1000"))
-
-        async def trickle() -> None:
-            while True:
-                await client.send_all(b"x")
-                await trio.sleep(1)
-
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(trickle)
-            answer = await read_all(client)
-            nursery.cancel_scope.cancel()
+        answer = await read_all_while_trickling(client, every=1)
         assert answer.startswith(b"HTTP/1.1 408 ")
         assert trio.current_time() == pytest.approx(15, abs=2)
 

@@ -222,18 +222,9 @@ async def test_more_programs_than_may_run_at_once_are_refused(tmp_path: Path) ->
 
 
 async def test_when_there_are_too_many_open_files_only_what_is_to_start_is_refused(processes: Processes) -> None:
-    os.mkfifo(processes.folder / "go")
-    with trio.fail_after(PATIENCE):
-        async with trio.open_nursery() as nursery:
-
-            async def stays() -> None:
-                assert (await processes.run(["/bin/sh", "-c", "read line < go; exit 5"])).end == Exited(5)
-
-            nursery.start_soon(stays)
-            await processes.started()
-            with one_more_open_file(), pytest.raises(NotStarted, match="cannot be started: Too many open files"):
-                await processes.run(["/bin/true"])
-            (processes.folder / "go").write_text("\n")
+    async with processes.one_that_stays():
+        with one_more_open_file(), pytest.raises(NotStarted, match="cannot be started: Too many open files"):
+            await processes.run(["/bin/true"])
     assert len(processes.lives) == 1
 
 

@@ -15,7 +15,7 @@ from actors.kernel import NobodyThere
 from tests.transports.process_house import PATIENCE, PYTHON, Processes, gone, marked, open_launcher
 from transports.launcher import census, orders
 from transports.process import Interrupted, NotStarted, Runner
-from transports.process_command import Exited, Stream
+from transports.process_command import Stream
 
 ROOT = Path(__file__).parents[2]
 
@@ -79,26 +79,16 @@ async def test_when_a_keeper_is_killed_the_launcher_ends_its_run(processes: Proc
 
 
 async def test_when_a_keeper_is_killed_the_other_runs_go_on(processes: Processes) -> None:
-    (processes.folder / "in").write_text("")
-    os.mkfifo(processes.folder / "go")
-    with trio.fail_after(PATIENCE):
-        async with trio.open_nursery() as nursery:
+    async with processes.one_that_stays():
+        (staying,) = processes.keepers()
+        mark, processes.mark = processes.mark, f"{processes.mark}-other"
 
-            async def stays() -> None:
-                assert (await processes.run(["/bin/sh", "-c", "read line < go; exit 5"])).end == Exited(5)
+        def kill() -> None:
+            (other,) = set(processes.keepers()) - {staying}
+            os.kill(other, signal.SIGKILL)
 
-            nursery.start_soon(stays)
-            await processes.started()
-            (staying,) = processes.keepers()
-            mark, processes.mark = processes.mark, f"{processes.mark}-other"
-
-            def kill() -> None:
-                (other,) = set(processes.keepers()) - {staying}
-                os.kill(other, signal.SIGKILL)
-
-            await interrupted(processes, kill)
-            assert len(marked(mark)) == 1
-            (processes.folder / "go").write_text("\n")
+        await interrupted(processes, kill)
+        assert len(marked(mark)) == 1
 
 
 async def test_when_an_idle_keeper_is_killed_nobody_notices(processes: Processes) -> None:
