@@ -106,6 +106,18 @@ def test_a_text_input_with_a_button_submits_what_stands_there_by_it(show: Show) 
     assert said == [left, left, gone, ("t", "new"), ("u", "once"), gone]
 
 
+def test_the_button_of_a_textbox_wraps_its_words_as_every_button_does(show: Show) -> None:
+    words = "Tell the script what has been written in the box beside this button, or above it"
+    boxes = [spawn("textbox", f"t{at}", buttonText=text) for at, text in enumerate((words, "W" * 80))]
+    page, _ = show(*boxes, viewport={"width": 400, "height": 800})
+    expect(page.get_by_role("button", name=words)).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    for button in page.locator("board-textbox button").all():
+        box = button.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= 400
+
+
 def test_a_textbox_submits_on_enter_and_when_it_is_left_but_only_what_is_new(show: Show) -> None:
     page, stage = show(spawn("textbox", "t", initialValue="old", placeholder="Name"), spawn("button", "b", text="Go"))
     box = page.get_by_role("textbox", name="Name")
