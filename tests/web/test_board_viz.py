@@ -188,7 +188,8 @@ def test_only_the_beginning_of_a_long_list_is_there_and_the_rest_is_counted(show
 
 
 def test_a_variable_that_grows_for_long_stays_quick_to_show(show: Show) -> None:
-    page, _ = show(spawn("viz", "v"), start([]), *(viz("append", path=[n], value=node(n)) for n in range(1500)))
+    grown = (viz("append", path=[n], value=node(n)) for n in range(100, 1500))
+    page, _ = show(spawn("viz", "v"), start(list(range(100))), *grown)  # so long that it starts folded
     page.get_by_role("button", name="data").click()
     expect(page.get_by_text("… 500 more")).to_be_visible()
     assert len(rows(page)) == 1001
@@ -279,3 +280,34 @@ def test_names_and_values_are_never_markup(show: Show) -> None:
 def test_an_action_from_a_later_version_is_noted(show: Show) -> None:
     page, _ = show(spawn("viz", "v"), start([1]), viz("rotate"))
     expect(page.locator("board-viz .note")).to_have_text('A viz of this page has no action "rotate".')
+
+
+TALE = "The quick brown fox jumps over the lazy dog. " * 20
+CUT = """() => [...document.querySelectorAll("board-viz .entry, board-viz .entry > *")]
+    .filter((part) => part.checkVisibility() && part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 0)
+    .map((part) => part.textContent)"""
+
+
+def test_nothing_is_cut_on_a_narrow_page_and_a_long_text_unfolds(show: Show) -> None:
+    name = "a_name_that_is_longer_than_half_of_a_row_of_a_narrow_page"
+    page, stage = show(
+        spawn("viz", "v"), start({"k": TALE, "a key of many words, too many for half of a row": "x" * 90}),
+        viz("set", name, value=node([1])), viz("set", "tale", value=node(TALE)),
+        viewport={"width": 400, "height": 900},
+    )  # fmt: skip
+    expect(page.get_by_role("button", name=name)).to_be_visible()
+    assert page.evaluate(CUT) == []
+    tale = page.get_by_role("button", name="tale")
+    expect(tale.locator(".value")).to_have_text(f"'{TALE[:98]}…")
+    tale.press("Enter")
+    expect(tale.locator(".value")).to_have_text(f"'{TALE}'")
+    expect(tale).to_have_attribute("aria-expanded", "true")
+    say(page, stage, viz("set", "tale", value=node(TALE.replace("fox", "cat"))))
+    expect(tale.locator(".value")).to_contain_text("lazy dog. '")
+    tale.press("Enter")
+    expect(tale.locator(".value")).to_contain_text("…")
+    inner = page.get_by_role("button", name="'k'")
+    expect(inner).to_have_attribute("aria-expanded", "false")
+    inner.click()
+    expect(inner.locator(".value")).to_have_text(f"'{TALE}'")
+    assert page.evaluate(CUT) == []

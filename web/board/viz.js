@@ -5,7 +5,7 @@
  *   - What is folded is not in the document; a change there lights up the innermost row that is.
  *   - A row lights up for 1.5 seconds: long enough to be seen, and a value that changes all the time stays lit.
  *   - What is unfolded is the reader's choice, by place and not by value: a list whose items change stays as open as it
- *     was. A variable of no great length starts unfolded, what is inside starts folded.
+ *     was. A variable of no great length starts unfolded, what is inside starts folded, and so does a long text.
  */
 
 import { h, icon, mark, put } from "../house/house.js";
@@ -15,6 +15,7 @@ import { change, inside, isContainer, isSequence, short, word } from "./values.j
 const LIT = 1500;
 const MOST_ROWS = 1000; // of one container
 const LONG = 30; // a variable with more items than this starts folded
+const LONG_TEXT = 100; // characters of a value, from which on only its beginning stands in its row
 const SIGNS = { recursive_ref: "again", error: "alarm" };
 const tones = { str: "text", int: "number", float: "number", bool: "truth", NoneType: "none" };
 
@@ -46,10 +47,12 @@ class Row {
   show(label, node, lit) {
     this.#node = node;
     const content = inside(node, MOST_ROWS);
-    const holds = content.length > 0;
-    const open = holds && this.#open;
+    const text = isContainer(node) ? short(node) : word(node);
+    const isLong = content.length === 0 && text.length > LONG_TEXT;
+    const holds = content.length > 0 || isLong;
+    const open = isLong ? this.#opened.get(this.#place) === true : holds && this.#open;
     put(this.#name, label);
-    put(this.#value, open ? "" : isContainer(node) ? short(node) : word(node));
+    put(this.#value, isLong && !open ? short(node, LONG_TEXT) : open && !isLong ? "" : text);
     put(this.#type, typeName(node));
     mark(this.#value, "data-kind", tones[node.type] ?? (SIGNS[node.type] || node.type === "truncated" ? "note" : null));
     this.#watched.hidden = !node.observableTracked;
@@ -90,7 +93,7 @@ class Row {
   }
 
   #turn() {
-    this.#open = !this.#open;
+    this.#open = this.#entry.ariaExpanded === "false";
     this.#opened.set(this.#place, this.#open);
     this.show(this.#name.textContent, this.#node, new Set());
   }
