@@ -36,7 +36,8 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     """Empty: nobody has posted it; it is a folder that was found. The first problem of that name may have it."""
     at: float
     """When it was last posted, in seconds of the wall clock."""
-    cases: int = 0
+    cases: int | None = None
+    """None: nobody has looked into its folder."""
     summary: Summary | None = None
     """Of the last run."""
     standing: Standing | None = None

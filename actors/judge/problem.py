@@ -264,7 +264,7 @@ class Problem(Actor[ProblemMessage]):
         self._look_around()
 
     def _look_around(self) -> None:
-        self.note = f"{self._count()} cases" + ("" if self._under_way is None else ", running")
+        self.note = f"{self._count() or 0} cases" + ("" if self._under_way is None else ", running")
         if self._forsaken is not None:
             self._forsaken.cancel()
             self._forsaken = None
@@ -391,8 +391,8 @@ class Problem(Actor[ProblemMessage]):
         there = self._results if self._found is None else self._found.cases
         return tuple(self._results[index] for index in sorted(self._results) if index in there)
 
-    def _count(self) -> int:
-        return 0 if self._found is None else len(self._found.cases)
+    def _count(self) -> int | None:
+        return None if self._found is None else len(self._found.cases)
 
     def _running(self) -> Running | None:
         run = self._under_way

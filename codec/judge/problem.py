@@ -86,7 +86,8 @@ class Listed(Entity, frozen=True, kw_only=True):
     contest_id: str
     task_id: str
     url: str
-    cases: int
+    cases: int | None = None
+    """None: it is a folder into which nobody has looked yet."""
     standing: Standing | None = None
     batch: Batch | None = None
 

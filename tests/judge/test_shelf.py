@@ -1,6 +1,7 @@
 """The shelf: which problems there are, what is set, whom it tells."""
 
 import pytest
+import trio
 
 from actors.store import STORE, Refused, StateDirectory, StoreClient
 from actors.store.database import Database
@@ -99,10 +100,13 @@ async def test_folders_that_were_there_before_are_problems_too(directory: StateD
     async with judging(directory, folders, Machine(right)) as court:
         page = await court.page()
         assert page.listed == ["old/sums"]
+        assert "cases" not in page.all("state/problems")[-1]["problems"][0]  # nobody has looked
         await page.say("ui/openProblem", id="old/sums")
         assert (await page.heard("state/init"))["problem"]["name"] == "sums"
         await page.say("ui/runAll")
         assert (await page.ended())[1]["summary"]["passed"] == 1
+        await trio.sleep(1)
+        assert page.all("state/problems")[-1]["problems"][0]["cases"] == 1
 
 
 async def test_a_folder_that_was_only_run_belongs_to_the_first_problem_of_its_name(directory: StateDirectory) -> None:

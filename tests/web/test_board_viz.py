@@ -283,7 +283,7 @@ def test_an_action_from_a_later_version_is_noted(show: Show) -> None:
 
 
 TALE = "The quick brown fox jumps over the lazy dog. " * 20
-CUT = """() => [...document.querySelectorAll("board-viz .entry, board-viz .entry > *")]
+TOO_NARROW = """() => [...document.querySelectorAll("board-viz .entry, board-viz .entry > *")]
     .filter((part) => part.checkVisibility() && part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 0)
     .map((part) => part.textContent)"""
 
@@ -296,7 +296,7 @@ def test_nothing_is_cut_on_a_narrow_page_and_a_long_text_unfolds(show: Show) -> 
         viewport={"width": 400, "height": 900},
     )  # fmt: skip
     expect(page.get_by_role("button", name=name)).to_be_visible()
-    assert page.evaluate(CUT) == []
+    assert page.evaluate(TOO_NARROW) == []
     tale = page.get_by_role("button", name="tale")
     expect(tale.locator(".value")).to_have_text(f"'{TALE[:98]}…")
     tale.press("Enter")
@@ -310,4 +310,4 @@ def test_nothing_is_cut_on_a_narrow_page_and_a_long_text_unfolds(show: Show) -> 
     expect(inner).to_have_attribute("aria-expanded", "false")
     inner.click()
     expect(inner.locator(".value")).to_have_text(f"'{TALE}'")
-    assert page.evaluate(CUT) == []
+    assert page.evaluate(TOO_NARROW) == []

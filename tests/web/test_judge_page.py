@@ -22,6 +22,7 @@ from codec.judge import (
     RunOne,
     RunProgress,
     RunSettings,
+    Standing,
     StateCase,
     StateProblems,
     StateUpdate,
@@ -558,6 +559,21 @@ def test_the_list_shows_each_contest_with_what_is_solved_and_what_has_not_come(s
     assert stage.heard(OpenProblem) == [OpenProblem("abc999/abc999_c")]
     nav.locator(".contest").first.click()
     expect(nav.locator(".problem")).to_have_count(2)
+
+
+def test_a_folder_into_which_nobody_has_looked_has_no_number_of_cases(show: Show) -> None:
+    found = [replace(listed(problem(task, url="")), cases=None) for task in "ab"]
+    found[1] = replace(found[1], standing=Standing(passed=2, failed=1))
+    page, _ = show(init(SUMS), StateProblems(tuple(found)))
+    nav = page.get_by_role("navigation", name="Problems")
+    expect(nav.locator(".score")).to_have_text([" not run yet", "2/3 passed"])
+    expect(nav.get_by_role("link").first).to_have_attribute("title", "A - Sums")
+
+
+def test_the_whole_name_of_a_problem_is_told_where_it_is_cut(show: Show) -> None:
+    shown = problem("a", name="N" * 100)
+    page, _ = show(init(shown), StateProblems((listed(shown),)))
+    expect(page.locator("judge-problems .problem")).to_have_attribute("title", f"{'N' * 100}\n{SUMS.url}")
 
 
 def test_a_long_list_is_searched(show: Show) -> None:

@@ -77,7 +77,7 @@ class JudgeProblems extends HouseElement {
   #problem(problem, here, running) {
     const { id, name, url } = problem;
     const [sign, tone, word, words] = lookOf(problem, running.has(id));
-    return h("a.problem", { href: addressOf(id), "data-key": `problem ${id}`, title: url || name,
+    return h("a.problem", { href: addressOf(id), "data-key": `problem ${id}`, title: [name, url].filter(Boolean).join("\n"),
       ariaCurrent: id === here ? "true" : null, onclick: (event) => this.#open(event, id) },
       h("span.sign", { "data-tone": tone }, icon(sign)), h("span.name", {}, name),
       h("span.score", {}, word, h("span.unseen", {}, ` ${words}`)));
@@ -110,13 +110,15 @@ class JudgeProblems extends HouseElement {
   }
 }
 
+/** A folder into which nobody has looked yet has no number of `cases`. */
 const isSolved = ({ standing, cases }) => Boolean(standing) && standing.failed === 0 && standing.passed >= cases;
 
 function lookOf(problem, running) {
   const { standing, cases } = problem;
   if (running) return ["half", "info", "…", "running"];
+  if (!standing && cases === undefined) return ["ring", "idle", "", "not run yet"];
   if (!standing) return ["ring", "idle", String(cases), cases === 1 ? "case, not run yet" : "cases, not run yet"];
-  const score = `${standing.passed}/${cases}`;
+  const score = `${standing.passed}/${cases ?? standing.passed + standing.failed}`;
   if (isSolved(problem)) return ["check", "good", score, "passed"];
   return standing.failed ? ["cross", "bad", score, "passed"] : ["ring", "idle", score, "passed, the others not run yet"];
 }
