@@ -290,6 +290,36 @@ def test_a_paused_page_can_still_be_folded_and_searched(visit: Visit) -> None:
 # --- one actor
 
 
+def is_in_the_clear(page: Page, path: str) -> None:
+    """The row is in sight, and nothing lies over it."""
+    expect(row(page, path)).to_be_visible()
+    page.wait_for_function(
+        """path => {
+            const row = document.querySelector(`house-tree .row[data-key="${path}"]`);
+            const { top, bottom, left } = row?.getBoundingClientRect() ?? {};
+            return row && [top + 2, bottom - 2].every((y) => row.contains(document.elementFromPoint(left + 60, y)));
+        }""",
+        arg=path,
+    )
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_an_actor_of_a_link_is_in_sight_and_so_is_one_that_is_chosen(visit: Visit, width: int) -> None:
+    page, _ = visit(scenes.evening(), "#/troupe/sidekick/rooms", viewport={"width": width, "height": 800})
+    is_in_the_clear(page, "troupe/sidekick/rooms")
+    expect(page.get_by_role("heading", name="rooms", exact=True)).to_be_visible()
+    assert page.get_by_role("treegrid").evaluate("tree => tree.scrollTop") == 0
+    page.get_by_role("button", name="Close").click()
+    paths = page.locator("house-tree .row").evaluate_all("""rows => rows.filter((row) => {
+        const { left, bottom } = row.getBoundingClientRect();
+        return row.contains(document.elementFromPoint(left + 60, bottom - 2));
+    }).sort((one, other) => one.ariaRowIndex - other.ariaRowIndex).map((row) => row.dataset.key)""")
+    lowest = [path for path in paths if not path.endswith("//more")][-1]
+    row(page, lowest).click()  # on a narrow page what is said of it takes half of the tree's room
+    expect(page.get_by_role("button", name="Close")).to_be_visible()
+    is_in_the_clear(page, lowest)
+
+
 def test_a_link_opens_the_way_to_its_actor_and_shows_its_details(visit: Visit) -> None:
     crowd = [node(f"troupe/rooms/{n:03d}") for n in range(300)]
     path = "troupe/rooms/250"

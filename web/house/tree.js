@@ -4,7 +4,8 @@
  * Rules
  *   - Only the rows in sight are in the document, and one row stays one element for as long as it is in sight. An
  *     element whose row has gone out of sight is given to one that comes in.
- *   - What the reader looks at stays where it is: rows that come and go above do not move it.
+ *   - What the reader looks at stays where it is: rows that come and go above do not move it. The active row stays in
+ *     sight when the tree gets less room.
  *   - The focus is on the tree, the active row is named by `aria-activedescendant`; so nothing is lost when a row
  *     scrolls out of the document. Arrows, Home, End, Page keys and first letters walk; Right and Left unfold, fold and
  *     go up; Space folds; Enter chooses.
@@ -34,7 +35,8 @@ class HouseTree extends HouseElement {
   #rowHeight = 30;
   #top = 0;
   #tidying = null;
-  #room = 0; // how high the part is in which rows are seen
+  #room = 0; // how high the part is in which rows are seen; 0 until it is laid out
+  #late = false; // the active row is to be brought into sight when there is room
   #head = h("div.head", { role: "row" });
   #body = h("div.body", { role: "rowgroup" });
   #id = `tree-${(lastId += 1)}`;
@@ -161,12 +163,14 @@ class HouseTree extends HouseElement {
   #measure() {
     const height = parseFloat(getComputedStyle(this.#body).getPropertyValue("--row"));
     const anchor = this.#anchor();
+    const followed = this.#late || this.#sees(this.#places.get(this.#active));
     this.#room = this.clientHeight - this.#head.offsetHeight;
     if (height !== this.#rowHeight) {
       this.#rowHeight = height;
       this.#stretch();
       this.#hold(anchor);
     }
+    if (followed && this.#places.has(this.#active)) this.#reveal(this.#places.get(this.#active));
     this.repaint();
   }
 
@@ -196,7 +200,14 @@ class HouseTree extends HouseElement {
     if (Math.min(top, longest) !== this.#top) this.scrollTop = this.#top = Math.min(top, longest);
   }
 
+  #sees(index) {
+    const top = index * this.#rowHeight;
+    return top + this.#rowHeight > this.#top && top < this.#top + this.#room;
+  }
+
   #reveal(index) {
+    this.#late = this.#room <= 0;
+    if (this.#late) return;
     const top = index * this.#rowHeight;
     const lowest = top + this.#rowHeight - this.#room;
     if (top < this.#top) this.scrollTop = this.#top = top;
