@@ -1039,8 +1039,8 @@ def test_a_long_text_is_printed_whole_and_stands_afterwards_where_it_stood(show:
     assert place > 0
     pages = re.findall(rb"/Type\s*/Page\b", page.pdf())
     assert len(pages) > 1_000 * 18 / 1_123  # lines of 18 pixels, on pages of 1,123
+    page.wait_for_function("([lines, place]) => lines.scrollTop === place", arg=[actual.element_handle(), place])
     expect(actual.locator("mark")).to_have_text("-")
-    assert actual.evaluate("lines => lines.scrollTop") == place
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 700, "height": 900})
     printing(page)
