@@ -7,6 +7,8 @@ Rules
     itself can only fail for the disk's reasons; then it is rolled back and, unless the reason concerns all of them,
     each operation is tried by itself, so that a small one still fits where a large one did not. Savepoints would find
     the same, at two more statements for each operation that is fine.
+  - What is written to a file that has been moved or removed is lost, and SQLite does not see it (in WAL mode): so
+    nothing is written, before the file is in its place again.
   - Sequence numbers are counted in memory, for this is the only writer. Whatever a failed transaction counted is
     forgotten.
 
@@ -141,6 +143,7 @@ class Database:
             raise StateUnusable(f"The database {path} cannot be created: {error.strerror}.") from error
         try:
             self._prepare()
+            self._file = os.stat(path)
         except sqlite3.Error as error:
             self._connection.close()
             raise unusable(path, error) from error
@@ -184,6 +187,13 @@ class Database:
 
     def execute(self, operations: Sequence[Operation[Any]]) -> list[object]:
         """One transaction; for each operation its answer, or a StoreError."""
+        if not self._in_place():
+            return [
+                StoreError(
+                    f"the database {self.path} has been moved or removed: this was not kept; put it back, or start the "
+                    "server again"
+                )
+            ] * len(operations)
         plan = Plan()
         try:
             for operation in operations:
@@ -200,6 +210,12 @@ class Database:
         if len(self._counters) > COUNTED:
             self._counters.clear()
         return plan.answers
+
+    def _in_place(self) -> bool:
+        try:
+            return os.path.samestat(os.stat(self.path), self._file)
+        except OSError:
+            return False
 
     def _commit(self, statements: Sequence[tuple[str, Sequence[object]]]) -> None:
         if not statements:

@@ -271,6 +271,16 @@ def test_what_was_acknowledged_is_in_the_log_file_and_readers_see_it(database: D
     assert one(reader, Read("a")) == [(1, b"1")]
 
 
+def test_nothing_is_acknowledged_while_the_database_is_not_in_its_place(database: Database, tmp_path: Path) -> None:
+    for change in (lambda: database.path.rename(tmp_path / "moved"), lambda: database.path.write_bytes(b"another")):
+        change()
+        (answer,) = database.execute([Put("s", "k", b"v")])
+        assert isinstance(answer, StoreError)
+        assert "has been moved or removed: this was not kept" in str(answer)
+    (tmp_path / "moved").rename(database.path)
+    assert database.execute([Put("s", "k", b"v")]) == [None]
+
+
 def fill(database: Database) -> int:
     """Append until the disk is full; how many fitted."""
     count = 0
