@@ -17,21 +17,8 @@ from program.trouble import WENT_WRONG, Trouble
 
 def back_up(database: Path, target: Path, *, copy: Callable[[Path, Path], object], force: bool = False) -> int:
     """Make `target` a copy of `database` by means of `copy(from, to)`; the number of bytes it holds."""
-    if not database.is_file():
-        raise Trouble(f"There is no database at {database}; say where it is with --state-dir")
-    if target.is_dir():
-        raise Trouble(f"{target} is a folder; expected the name of the file to make, such as {target / 'troupe.db'}")
-    if not target.parent.is_dir():
-        raise Trouble(f"There is no folder {target.parent} to put the backup in; make it first")
-    if target.exists() and target.samefile(database):
-        raise Trouble(f"{target} is the database itself; expected another file")
-    if target.name in _names_beside(database) and target.parent.samefile(database.parent):
-        raise Trouble(f"{target} is a file of the server's own; expected another one")
-    if target.exists() and not target.is_file():
-        raise Trouble(f"{target} is a device, a pipe or a socket; expected the name of the file to make")
-    if target.exists() and not force:
-        raise _exists(target)
     try:
+        _refuse(database, target, force)
         workshop = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
         try:
             made = workshop / target.name
@@ -48,6 +35,23 @@ def back_up(database: Path, target: Path, *, copy: Callable[[Path, Path], object
         reason = getattr(error, "strerror", None) or error
         raise Trouble(f"The backup could not be made, and {target} is as it was: {reason}", code=WENT_WRONG) from None
     return size
+
+
+def _refuse(database: Path, target: Path, force: bool) -> None:
+    if not database.is_file():
+        raise Trouble(f"There is no database at {database}; say where it is with --state-dir")
+    if target.is_dir():
+        raise Trouble(f"{target} is a folder; expected the name of the file to make, such as {target / 'troupe.db'}")
+    if not target.parent.is_dir():
+        raise Trouble(f"There is no folder {target.parent} to put the backup in; make it first")
+    if target.exists() and target.samefile(database):
+        raise Trouble(f"{target} is the database itself; expected another file")
+    if target.name in _names_beside(database) and target.parent.samefile(database.parent):
+        raise Trouble(f"{target} is a file of the server's own; expected another one")
+    if target.exists() and not target.is_file():
+        raise Trouble(f"{target} is a device, a pipe or a socket; expected the name of the file to make")
+    if target.exists() and not force:
+        raise _exists(target)
 
 
 def _names_beside(database: Path) -> set[str]:

@@ -182,8 +182,13 @@ def _failed(ended: Stop) -> Trouble | None:
 
 async def _task(command: JudgeRun, section: JudgeSettings, means: Means) -> Task:
     settings, tests_dir, folder = asked_for(command, section.run), section.tests_dir, command.folder
-    if not folder.is_dir():
-        raise Trouble(f"There is no folder {folder}. Name the one where {MAIN} is: troupe judge run FOLDER")
+    name_another = f"Name the one where {MAIN} is: troupe judge run FOLDER"
+    try:
+        there = folder.is_dir()
+    except OSError as error:
+        raise Trouble(f"The folder {folder} cannot be looked into: {error.strerror}. {name_another}") from None
+    if not there:
+        raise Trouble(f"There is no folder {folder}. {name_another}")
     folders = means.folders(folder, tests_dir)
     try:
         found = await folders.find(())

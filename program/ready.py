@@ -82,8 +82,16 @@ def _write_whole(path: Path, content: bytes) -> None:
 
 
 def _refuse_anything_else(path: Path) -> None:
-    """A mistyped --ready-file must not cost anybody a file."""
-    if not path.parent.is_dir():
+    """A mistyped --ready-file must not cost anybody a file, nor a device."""
+    try:
+        has_folder, ours = path.parent.is_dir(), not path.exists() or _is_ours(path)
+    except OSError as error:  # a name too long, a folder that may not be looked into
+        raise Trouble(f"{path}: the ready file cannot be there: {error.strerror}") from None
+    if not has_folder:
         raise Trouble(f"{path}: the ready file has no folder to be in; make {path.parent} first")
-    if path.is_dir() or (path.exists() and path.stat().st_size and read(path) is None):
+    if not ours:
         raise Trouble(f"{path}: there is something else already; expected a ready file of ours, an empty file, or none")
+
+
+def _is_ours(path: Path) -> bool:
+    return path.is_file() and (not path.stat().st_size or read(path) is not None)

@@ -193,9 +193,9 @@ class _Tape:
 
 
 def _made(path: Path, force: bool) -> FileIO:
-    if path.is_dir():
-        raise Trouble(f"{path} is a folder; expected the name of the file to make, such as {path / 'demo.jsonl'}")
     try:
+        if path.is_dir():
+            raise Trouble(f"{path} is a folder; expected the name of the file to make, such as {path / 'demo.jsonl'}")
         return FileIO(path, "wb" if force else "xb")
     except FileExistsError:
         raise Trouble(f"{path} exists already; name another file, or replace it with --force") from None

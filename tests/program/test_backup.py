@@ -135,6 +135,8 @@ def test_a_place_that_cannot_be_is_a_sentence(database: Path, tmp_path: Path) ->
     assert "There is no database at" in refused(tmp_path / "none.db", tmp_path / "copy.db")
     assert "is a folder" in refused(database, tmp_path)
     assert "There is no folder" in refused(database, tmp_path / "none" / "copy.db")
+    with pytest.raises(Trouble, match=r"The backup could not be made, and .* is as it was: File name too long"):
+        back_up(database, tmp_path / ("x" * 300), copy=copy)
 
 
 @pytest.mark.parametrize(

@@ -89,8 +89,21 @@ def test_a_file_that_is_something_else_is_left_alone(tmp_path: Path) -> None:
     assert path.read_text() == "chapter one"
 
 
+def test_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
+    """/dev/null, for one who may remove it."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(Trouble, match="there is something else already"), ReadyFiles([tmp_path / "pipe"]):
+        pass
+    assert (tmp_path / "pipe").is_fifo()
+
+
 @pytest.mark.parametrize(
-    ("name", "sentence"), [("", "there is something else already"), ("none/r", "has no folder to be in")]
+    ("name", "sentence"),
+    [
+        ("", "there is something else already"),
+        ("none/r", "has no folder to be in"),
+        ("r" * 300, "cannot be there: File name too long"),
+    ],
 )
 def test_a_place_that_cannot_be_is_refused_before_anything_starts(tmp_path: Path, name: str, sentence: str) -> None:
     with pytest.raises(Trouble, match=sentence), ReadyFiles([tmp_path / name]):

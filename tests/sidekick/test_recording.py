@@ -339,6 +339,7 @@ def test_a_recording_ends_when_it_is_as_large_as_it_may_be(tmp_path: Path) -> No
         ("there", "there exists already; name another file, or replace it with --force"),
         (".", "is a folder; expected the name of the file to make"),
         ("no/folder", "There is no folder .*no to put the recording in; make it first"),
+        ("x" * 300, "cannot be made: File name too long"),
     ],
 )
 def test_a_file_that_cannot_be_made_is_said(name: str, sentence: str, tmp_path: Path) -> None:
