@@ -31,8 +31,6 @@ class Actor(Generic[M]):
     """Where I live: the clock, randomness, ids and names."""
     note: str | None = None
     """How I am, in a sentence for people; shown in the console. None: nothing to say."""
-    trouble: str | None = None
-    """Why I cannot do all that I am for, though I live and a restart would not help: in a sentence for people."""
     supervises: bool = False
     incarnation: "Incarnation"
 
@@ -53,6 +51,12 @@ class Actor(Generic[M]):
 
     async def down(self, down: Down) -> None:
         """An actor that I monitor has ended."""
+
+    @property
+    def trouble(self) -> str | None:
+        """Why I cannot do all that I am for, though I live and a restart would not help: in a sentence for people.
+        Asked for whenever somebody looks, also before I have started."""
+        return None
 
     def keep(self) -> object | None:
         """State for the next incarnation, asked for after a crash: return only what each handler commits whole."""

@@ -58,6 +58,7 @@ class Desk:
         self._ended = trio.Event()
         self._room: trio.Event | None = None  # not None if and only if somebody waits for room
         self._closing = False
+        self._since = 0.0  # when the batch under way was handed over
         self._batches = self._jobs = self._skipped = self._largest = self._last = 0
         self._seconds = 0.0
 
@@ -75,6 +76,11 @@ class Desk:
             if self._room is None:
                 self._room = trio.Event()
             await self._room.wait()
+
+    @property
+    def seconds(self) -> float:
+        """For which the batch under way has been; 0 if there is none."""
+        return trio.current_time() - self._since if self._under_way else 0.0
 
     async def opened(self) -> None:
         await self._opened.wait()
@@ -111,6 +117,7 @@ class Desk:
             self._room.set()
             self._room = None
         if batch:
+            self._since = trio.current_time()
             self._executor.submit([slip.job for slip in batch])
         elif self._closing:
             self._executor.close()

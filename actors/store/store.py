@@ -35,6 +35,8 @@ CAPACITY = 4096
 START_SECONDS = 60.0
 """A log of some size is read through at the start after a kill, and a predecessor's last commit waited for."""
 GRACE_SECONDS = 5.0
+SLOW_SECONDS = 10.0
+"""With one batch, after which a disk is said not to answer: a backup may hold the database for half of that."""
 AGAIN_SECONDS = 5.0
 """Between two attempts to find out whether trouble has passed."""
 SILENT_SECONDS = 60.0
@@ -57,15 +59,18 @@ class Store(Actor[StoreMessage]):
     def __init__(self, directory: StateDirectory, executor: Make = Threaded) -> None:
         self._directory = directory
         self._executor = executor
+        self._desks: list[Desk] = []
         self._silent_until = -math.inf
         self._trying = False
 
     async def started(self, kept: object | None) -> None:
         file, turn = self._directory.database, self._directory.writing
         self._writing = Desk(self._executor(partial(Database, file), "store: writer", turn), self._note_trouble)
+        self._desks.append(self._writing)
         self.run_beside(self._writing.serve)
         await self._writing.opened()  # first, for it makes the tables
         self._reading = Desk(self._executor(partial(Reader, file), "store: reader", nullcontext()), self._note_trouble)
+        self._desks.append(self._reading)
         self.run_beside(self._reading.serve)
         await self._reading.opened()
         self.stage.registry.claim(NAME, self.ref)
@@ -87,12 +92,20 @@ class Store(Actor[StoreMessage]):
         await self._reading.finish()
         await self._writing.finish()
 
+    @property
+    def trouble(self) -> str | None:
+        for desk in self._desks:
+            if desk.trouble is not None:
+                return str(desk.trouble)
+            if desk.seconds > SLOW_SECONDS:
+                return f"the disk has not answered for more than {SLOW_SECONDS:g} s; look at it and at the system log"
+        return None
+
     def _note_trouble(self) -> None:
-        trouble = self._writing.trouble or self._reading.trouble
+        trouble = self.trouble
         if trouble is not None and not self._trying:
             self._trying = True
             self.run_beside(self._try_again)
-        self.trouble = None if trouble is None else str(trouble)
         now = self.stage.now()
         if trouble is not None and now >= self._silent_until:
             self._silent_until = now + SILENT_SECONDS

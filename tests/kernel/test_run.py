@@ -202,7 +202,7 @@ async def test_the_stage_says_how_it_is() -> None:
         ]
 
 
-async def test_a_slot_says_how_it_is() -> None:
+async def test_a_slot_says_how_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     puppet = Puppet("a", backoff=(1.0, 1.0, 0.0))
     async with staged(puppet.spec()) as house:
         ref = house["a"]
@@ -211,7 +211,7 @@ async def test_a_slot_says_how_it_is() -> None:
         await trio.sleep(3)
         assert puppet.actor is not None
         puppet.actor.note = "well, thank you"
-        puppet.actor.trouble = "but hungry"
+        monkeypatch.setattr(type(puppet.actor), "trouble", "but hungry")
         assert ref.statistics() == SlotStatistics(
             path="top/a",
             supervises=False,

@@ -41,7 +41,7 @@ from actors.store.executors import Engine, Executor, Make
 from actors.store.messages import StoreMessage
 from actors.store.operations import Read, Streams
 from actors.store.reader import Reader
-from actors.store.store import AGAIN_SECONDS
+from actors.store.store import AGAIN_SECONDS, SLOW_SECONDS
 
 COMMIT = 1.0
 
@@ -322,6 +322,22 @@ async def test_trouble_that_has_passed_is_found_out_though_nobody_writes(
         assert attempts == 1 + 3
         await trio.sleep(10 * AGAIN_SECONDS)
         assert (await store.statistics()).writing.jobs == attempts + 1, "then there is no more trying"
+
+
+async def test_a_disk_that_does_not_answer_is_a_trouble_for_as_long(
+    directory: StateDirectory, autojump_clock: MockClock
+) -> None:
+    def hanging(open: Callable[[], Engine], name: str, turn: Any) -> Executor:  # noqa: A002
+        return Inline(open, name, turn, seconds=3 * SLOW_SECONDS if "writer" in name else 0.0)
+
+    async with living(directory, hanging) as ref, trio.open_nursery() as nursery:
+        nursery.start_soon(StoreClient(ref, seconds=4 * SLOW_SECONDS).put, "a", "b", b"c")
+        await trio.sleep(0.9 * SLOW_SECONDS)
+        assert ref.statistics().trouble is None
+        await trio.sleep(0.2 * SLOW_SECONDS)
+        assert "has not answered for more than 10 s" in (ref.statistics().trouble or "")
+        await trio.sleep(2 * SLOW_SECONDS)
+        assert ref.statistics().trouble is None
 
 
 def no_space_left(database: Database, statements: object) -> None:
