@@ -400,8 +400,12 @@ def until(holds: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [[], ["--json"]])
-def test_ctrl_c_ends_everything_without_a_traceback(tmp_path: Path, options: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("by", "options"), [(signal.SIGINT, []), (signal.SIGINT, ["--json"]), (signal.SIGTERM, [])], ids=str
+)
+def test_a_signal_ends_everything_without_a_traceback(
+    tmp_path: Path, by: signal.Signals, options: list[str]
+) -> None:
     main = f"""
 import subprocess, sys, time
 if input() == "wait":
@@ -417,11 +421,11 @@ if input() == "wait":
     ) as process:
         try:
             until(lambda: (tmp_path / "waiting").exists())
-            os.killpg(process.pid, signal.SIGINT)
+            os.killpg(process.pid, by)
             out, err = process.communicate(timeout=DEADLINE)
         finally:
             process.kill()
-    assert (process.returncode, err) == (130, "")
+    assert (process.returncode, err) == (128 + by, "")
     if options:
         assert json.loads(out.splitlines()[-1])["cancelled"] is True
     else:

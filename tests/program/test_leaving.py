@@ -17,16 +17,17 @@ ROOT = Path(__file__).parents[2]
 DEADLINE = 60.0
 
 HANGS = """
-import sys, threading, time
+import sys, threading
 from program.leaving import Leaving
 
 def hang():
     threading.Event().wait()
 
+if "thread" in sys.argv:
+    threading.Thread(target=hang, name="clearing away").start()
 Leaving(0.1).begin()
 if "loop" in sys.argv:
     hang()
-threading.Thread(target=hang, name="clearing away").start()
 """
 
 
@@ -84,10 +85,20 @@ def test_a_signal_disturbs_no_process_that_is_leaving(asked: str, code: int, sai
 
 
 async def test_a_thread_that_works_is_left_behind_and_one_that_idles_is_not() -> None:
-    let_go = threading.Event()
+    at_work, let_go = threading.Event(), threading.Event()
+
+    def work() -> None:
+        at_work.set()
+        let_go.wait()
+
+    async def wait_for_it() -> None:
+        await trio.to_thread.run_sync(work, thread_name="writing", abandon_on_cancel=True)
+
     try:
-        with trio.move_on_after(0.01):
-            await trio.to_thread.run_sync(let_go.wait, thread_name="writing", abandon_on_cancel=True)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(wait_for_it)
+            await trio.to_thread.run_sync(at_work.wait)
+            nursery.cancel_scope.cancel()
         assert "writing" in left_behind()
     finally:
         let_go.set()
