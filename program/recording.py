@@ -62,8 +62,9 @@ class _Recorder:
         finally:
             if self._tape is not None:
                 self._tape.close()
-        if self._tape is not None:
-            self._status.say(self._summary(self._tape))
+        if self._tape is None:
+            return stop.code
+        self._status.say(self._summary(self._tape))
         return 0
 
     async def _listen_on(self, stop: Stop) -> None:
@@ -73,8 +74,10 @@ class _Recorder:
             try:
                 if url is not None:
                     async with self._means.enter(url, self._command.room) as visit:
-                        await self._begin()
-                        await self._listen(visit, stop)
+                        with stop.waiting():  # a pipe is opened when somebody reads it
+                            await self._begin()
+                        if self._tape is not None:
+                            await self._listen(visit, stop)
             except PeerGone as gone:
                 if self._tape is None:
                     raise Trouble(f"Nothing can be recorded: {gone}", code=WENT_WRONG) from None

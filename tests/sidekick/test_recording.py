@@ -6,9 +6,11 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 import trio
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 
 from actors.kernel import PeerGone
 from codec.sidekick.recording import Entry, Unreadable, entry_line, header_line, read_entry, read_header
+from program import recording
 from program.arguments import Record, Replay
 from program.recording import record
 from program.reel import Reel
@@ -347,6 +350,25 @@ def test_a_file_that_cannot_be_made_is_said(name: str, sentence: str, tmp_path: 
     with pytest.raises(Trouble, match=sentence):
         record(recording_to(tmp_path / name), Room([interrupt]).means, io.StringIO())
     assert (tmp_path / "there").read_text() == "kept"
+
+
+def test_a_file_that_waits_for_a_reader_is_waited_for_no_longer_than_until_ctrl_c(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = threading.Event()
+
+    def wait_for_a_reader(path: Path, force: bool) -> NoReturn:
+        os.kill(os.getpid(), signal.SIGINT)
+        read.wait(60)
+        raise OSError
+
+    monkeypatch.setattr(recording, "_made", wait_for_a_reader)
+    out = io.StringIO()
+    try:
+        assert record(recording_to(tmp_path / "pipe", force=True), Room([]).means, out) == 130
+    finally:
+        read.set()
+    assert out.getvalue() == ""
 
 
 def test_force_replaces_the_file(tmp_path: Path) -> None:
