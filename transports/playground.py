@@ -136,8 +136,9 @@ def add_playground(app: Application, web: Traversable, playground: Playground) -
     async def script() -> Response:
         page = await trio.to_thread.run_sync(find, web, "script/index.html", abandon_on_cancel=True)
         assert page is not None
-        headers = {"cache-control": "no-cache", **ISOLATED}
-        return Response(page.content, content_type=page.content_type, headers=headers)
+        response = page.response()
+        response.headers.update({"cache-control": "no-cache", **ISOLATED})
+        return response
 
     @app.get("/script/<path:name>")
     async def named(name: str) -> Response:

@@ -5,6 +5,7 @@ Rules
     separator, or leads through a link out of the folder does not exist.
   - The types are ours, not the machine's: a registry that calls `.js` text would stop every module.
   - `no-cache` with an ETag: the browser asks each time, and mostly hears 304. An edited file shows at once.
+  - What is large (Pyodide has files of 10 MB) is read while it is sent: who reads slowly would have all of it kept.
 """
 
 import hashlib
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import trio
 from quart import Quart, Response, request
+from quart_trio.wrappers.response import TrioFileBody
 
 TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -35,12 +37,24 @@ TYPES = {
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 DEEPEST = 16
 
+PIECE = 256 * 1024
+"""A larger file is read in pieces of this size."""
+
 
 @dataclass(frozen=True, slots=True)
 class StaticFile:
-    content: bytes
+    content: bytes | Path
+    """Where it is, if it is large."""
     content_type: str
     etag: str
+
+    def response(self) -> Response:
+        if isinstance(self.content, bytes):
+            return Response(self.content, content_type=self.content_type)
+        body = TrioFileBody(self.content, buffer_size=PIECE)
+        response = Response(body, content_type=self.content_type)
+        response.content_length = body.size
+        return response
 
 
 def find(root: Traversable, path: str, types: Mapping[str, str] = TYPES) -> StaticFile | None:
@@ -54,6 +68,10 @@ def find(root: Traversable, path: str, types: Mapping[str, str] = TYPES) -> Stat
         place = place / name
     if content_type is None or not place.is_file() or not _inside(root, place):
         return None
+    if isinstance(place, Path) and place.stat().st_size > PIECE:
+        with place.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256")
+        return StaticFile(place, content_type, digest.hexdigest()[:32])
     content = place.read_bytes()
     return StaticFile(content, content_type, hashlib.sha256(content).hexdigest()[:32])
 
@@ -67,7 +85,7 @@ def serve_files(
         file = await trio.to_thread.run_sync(find, root, path, types, abandon_on_cancel=True)
         if file is None:
             return Response(f"There is no page {request.path!r} here.\n", 404, content_type=TYPES[".txt"])
-        response = Response(file.content, content_type=file.content_type)
+        response = file.response()
         response.headers["cache-control"] = "no-cache"
         response.set_etag(file.etag)
         return await response.make_conditional(request)

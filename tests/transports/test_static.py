@@ -1,11 +1,13 @@
 import os
+import tracemalloc
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
 import pytest
+import trio
 
-from tests.transports.house import House, open_house
+from tests.transports.house import House, open_house, read_until
 from transports.application import Application
 from transports.static import TYPES, find, serve_files
 
@@ -85,3 +87,44 @@ async def test_no_target_leads_out_of_the_folder(house: House, target: str) -> N
     answer = await house.exchange(house.request(f"GET {target} HTTP/1.1", "Connection: close"))
     assert answer.startswith(b"HTTP/1.1 404 ")
     assert b"secret\n" not in answer.split(b"\r\n\r\n", 1)[1].replace(b".secret", b"")
+
+
+LARGE_FILE = bytes(range(256)) * 64 * 1024
+"""16 MiB, more than two sockets hold."""
+
+
+@pytest.fixture
+def large(web: Path) -> str:
+    (web / "large.wasm").write_bytes(LARGE_FILE)
+    return "/large.wasm"
+
+
+@pytest.mark.slow
+async def test_a_large_file_is_sent_whole_or_not_at_all(house: House, web: Path, large: str) -> None:
+    async with httpx.AsyncClient() as client:
+        first = await client.get(f"{house.url}{large}")
+        known = {"if-none-match": first.headers["etag"]}
+        again = await client.get(f"{house.url}{large}", headers=known)
+        head = await client.head(f"{house.url}{large}")
+        (web / "large.wasm").write_bytes(LARGE_FILE[1:])
+        changed = await client.get(f"{house.url}{large}", headers=known)
+    assert (first.content == LARGE_FILE, first.headers["content-length"]) == (True, str(len(LARGE_FILE)))
+    assert (again.status_code, again.content) == (304, b"")
+    assert (head.status_code, head.content, head.headers["content-length"]) == (200, b"", str(len(LARGE_FILE)))
+    assert (changed.status_code, changed.content == LARGE_FILE[1:]) == (200, True)
+
+
+@pytest.mark.slow
+async def test_a_large_file_is_not_kept_for_those_who_read_it_slowly(house: House, large: str) -> None:
+    tracemalloc.start()
+    try:
+        readers = [await house.connect() for _ in range(4)]
+        for reader in readers:
+            await reader.send_all(house.request(f"GET {large} HTTP/1.1"))
+            await read_until(reader, b"\r\n\r\n")
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 2 * len(LARGE_FILE)
+    for reader in readers:
+        await trio.aclose_forcefully(reader)
