@@ -67,6 +67,7 @@ class Room(Actor[RoomMessage]):
         self._away: dict[str, Timer | None] = {}  # heroes that lost their connection, by peerId
         self._relayed: list[Drawn | Fault] = []  # heard and folded, or refused, not yet offered to the screens
         self._wrong: list[Fault] = []  # not yet told to whom is being heard
+        self._wants_to_see = False  # who is being heard has announced itself as a screen
         self._forsaken: Timer | None = None
 
     async def started(self, kept: object | None) -> None:
@@ -164,6 +165,9 @@ class Room(Actor[RoomMessage]):
                     self._heard(member, said)
                     owner = _owner(member)
         self._answer(member)
+        if self._wants_to_see:  # once for each turn: a board may be large, and an announce is short
+            self._wants_to_see = False
+            member.offer(self._everything(member))
 
     def _answer(self, member: Member) -> None:
         """Relay what has been heard of this peer, and tell it what was wrong with that."""
@@ -210,7 +214,7 @@ class Room(Actor[RoomMessage]):
             member.tell(self._announce("troupe", "sidekick", "online", self._version), *online)
         else:
             member.tell(*online)
-            member.offer(self._everything(member))
+            self._wants_to_see = True
         self._look_around()
 
     def _is_back(self, member: Member, peer_id: str) -> bool:

@@ -240,6 +240,19 @@ async def test_what_is_wrong_in_a_loop_costs_each_page_one_send(autojump_clock: 
         assert screen.line.kinds() == ["grid/spawn", *["grid/error", "grid/update"] * 50]
 
 
+async def test_a_page_that_announces_itself_in_a_loop_is_shown_the_board_once(autojump_clock: object) -> None:
+    payload = {"peerId": "s", "role": "sidekick", "status": "online", "version": "0.1.0", "timestamp": 1}
+    async with house() as troupe, troupe.client() as hero, troupe.client() as screen:
+        await hero.announce("hero")
+        await hero.say(spawn_grid())
+        await screen.say(*[{"id": 0, "component": "system", "type": "announce", "payload": payload}] * 50)
+        assert screen.line.kinds()[-2:] == ["global/clearAll", "grid/spawn"]
+        assert screen.line.kinds().count("global/clearAll") == 1
+        screen.line.take()
+        await screen.announce("sidekick", peer="s")
+        assert screen.line.kinds()[-2:] == ["global/clearAll", "grid/spawn"]
+
+
 async def test_what_was_wrong_before_an_announce_is_told_before_its_answer(autojump_clock: object) -> None:
     async with house() as troupe, troupe.client() as hero:
         payload = {"peerId": "h", "role": "hero", "status": "online", "version": "0.1.0", "timestamp": 1}
