@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import trio
+from msgspec.structs import replace
 
 from actors.kernel import Actor, ActorRef, Down, Timer
 from actors.sidekick.member import Member, Part
@@ -66,6 +67,7 @@ class Room(Actor[RoomMessage]):
         self.members: dict[ActorRef[Any], Member] = {}
         self._away: dict[str, Timer | None] = {}  # heroes that lost their connection, by peerId
         self._relayed: list[Drawn | Fault] = []  # heard and folded, or refused, not yet offered to the screens
+        self._news: list[Announce] = []  # not yet told to all but whom is being heard; what is relayed comes after it
         self._wrong: list[Fault] = []  # not yet told to whom is being heard
         self._wants_to_see = False  # who is being heard has announced itself as a screen
         self._forsaken: Timer | None = None
@@ -158,20 +160,21 @@ class Room(Actor[RoomMessage]):
                     if refusal is None:
                         relayed.append(said)
                         if said.action == "changeParent":
-                            self._repaint(said.target)
+                            self._repaint(member, said.target)
                     else:
                         self._refuse(member, said, refusal)
                 else:
                     self._heard(member, said)
                     owner = _owner(member)
         self._answer(member)
+        self._spread_news(member)
         if self._wants_to_see:  # once for each turn: a board may be large, and an announce is short
             self._wants_to_see = False
             member.offer(self._everything(member))
 
     def _answer(self, member: Member) -> None:
         """Relay what has been heard of this peer, and tell it what was wrong with that."""
-        self._relay()
+        self._relay(member)
         wrong, self._wrong = self._wrong, []
         member.tell(*wrong)
 
@@ -200,15 +203,15 @@ class Room(Actor[RoomMessage]):
         if said.status == "offline":
             if member.announce is not None:
                 member.announce = None
-                self._tell_others(member, said)
+                self._news.append(said)
             return
         before = member.announce
         if before is not None and before.peer_id != said.peer_id:
-            self._tell_others(member, self._announce(before.peer_id, before.role, "offline", before.version))
+            self._news.append(self._announce(before.peer_id, before.role, "offline", before.version))
         if self._is_back(member, said.peer_id) and part is Part.HERO:
             member.absorbs_clear_until = trio.current_time() + GRACE
         member.announce = said
-        self._tell_others(member, said)
+        self._news.append(said)
         online = [one.announce for one in self.members.values() if one is not member and one.announce is not None]
         if part is Part.HERO:
             member.tell(self._announce("troupe", "sidekick", "online", self._version), *online)
@@ -278,10 +281,11 @@ class Room(Actor[RoomMessage]):
 
     # -- speaking
 
-    def _relay(self) -> None:
+    def _relay(self, speaker: Member) -> None:
         messages = self._relayed
         if not messages:
             return
+        self._spread_news(speaker)
         canonical: bytes | None = None
         for member in self.members.values():
             if member.part is not Part.SCREEN or member.behind:
@@ -294,9 +298,9 @@ class Room(Actor[RoomMessage]):
             member.offer(canonical)
         messages.clear()
 
-    def _repaint(self, target: str) -> None:
+    def _repaint(self, speaker: Member, target: str) -> None:
         """The released page (E) blanks a canvas that moves."""
-        self._relay()
+        self._relay(speaker)
         pages = [one for one in self.members.values() if one.part is Part.SCREEN and one.dialect is Dialect.E]
         if pages:
             ear = Ear(Dialect.D)
@@ -312,10 +316,15 @@ class Room(Actor[RoomMessage]):
         board = (said for raw in self.scene.replay() for said in _each(ear.hear(raw)))
         return b"".join(map(member.words, (ClearAll(), *board)))
 
-    def _tell_others(self, member: Member, said: Said) -> None:
+    def _spread_news(self, speaker: Member) -> None:
+        if self._news:
+            self._tell_others(speaker, *self._news)
+            self._news.clear()
+
+    def _tell_others(self, member: Member, *said: Said) -> None:
         for other in self.members.values():
             if other is not member and other.part is not Part.SILENT:
-                other.tell(said)
+                other.tell(*said)
 
     def _refuse(self, member: Member, said: Drawn, sentence: str) -> None:
         component, target = getattr(said, "component", "global"), getattr(said, "target", None)
@@ -329,7 +338,8 @@ class Room(Actor[RoomMessage]):
             self._relayed.append(Fault(fault.component, fault.src, fault.message, encode(fault)))
 
     def _announce(self, peer_id: str, role: Any, status: Any, version: str) -> Announce:
-        return Announce(peer_id, role, status, version, int(self._wall() * 1000))
+        said = Announce(peer_id, role, status, version, int(self._wall() * 1000))
+        return replace(said, raw=encode(said))
 
 
 def _owner(member: Member) -> str:

@@ -253,6 +253,23 @@ async def test_a_page_that_announces_itself_in_a_loop_is_shown_the_board_once(au
         assert screen.line.kinds()[-2:] == ["global/clearAll", "grid/spawn"]
 
 
+async def test_announces_in_a_loop_cost_each_other_peer_one_send_and_come_before_what_is_drawn_after_them(
+    autojump_clock: object,
+) -> None:
+    def announce(peer: str) -> Json:
+        payload = {"peerId": peer, "role": "hero", "status": "online", "version": "0.1.0", "timestamp": 1}
+        return {"id": 0, "component": "system", "type": "announce", "payload": payload}
+
+    async with house() as troupe, troupe.hero_and_screen() as (other, screen), troupe.client() as hero:
+        before = other.line.offers
+        await hero.say(*[announce(f"h{number}") for number in range(50)], spawn_grid())
+        assert other.line.offers == before + 1
+        told = [(one["payload"]["peerId"], one["payload"]["status"]) for one in other.line.got]
+        gone_and_come = [(f"h{number + step}", ("offline", "online")[step]) for number in range(49) for step in (0, 1)]
+        assert told == [("h0", "online"), *gone_and_come]
+        assert screen.line.kinds() == [*["system/announce"] * 99, "grid/spawn"]
+
+
 async def test_what_was_wrong_before_an_announce_is_told_before_its_answer(autojump_clock: object) -> None:
     async with house() as troupe, troupe.client() as hero:
         payload = {"peerId": "h", "role": "hero", "status": "online", "version": "0.1.0", "timestamp": 1}
