@@ -44,9 +44,8 @@ async def guest(house: Server, room: str, role: str, version: str = "0.1.0") -> 
 async def board(house: Server, room: str) -> list[Message]:
     """What a page that comes now is shown."""
     async with guest(house, room, "sidekick") as screen:
-        await screen.say(
-            announce("sidekick", role="sidekick", version="0.1.0")
-        )  # once more: the scene is whole by then
+        await screen.hear(clears)
+        await screen.say(announce("sidekick", role="sidekick", version="0.1.0"))  # again: the scene is whole by then
         heard = await screen.hear(lambda heard: len(clears(heard)) == 2)
         first, second = clears(heard)
         return [each for each in heard[first + 1 : second] if each["type"] != "announce"]
