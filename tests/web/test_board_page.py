@@ -407,3 +407,23 @@ def test_a_board_is_used_by_keyboard(show: Show) -> None:
         reached.append(page.evaluate("document.activeElement.ariaLabel || document.activeElement.textContent.trim()"))
     for name in ["Board menu", "Grid", "Console", "Console input", "Start", "Your name"]:
         assert name in reached
+
+
+def test_what_scrolls_in_a_window_is_printed_whole_and_stands_afterwards_where_it_stood(show: Show) -> None:
+    columns = "|".join(f"column {n}" for n in range(14))
+    source = f"|{columns}|\n|{'-|' * 14}\n|{columns}|\n\n```\n{'x' * 300}\n```\n"
+    page, stage = show(*lesson(), spawn("markdown", "wide", initialSource=source))
+    say(page, stage)
+    log = page.locator("board-console .log")
+    is_at_its_end = "log => log.scrollTop > 0 && log.scrollTop + log.clientHeight >= log.scrollHeight - 2"
+    assert log.evaluate(is_at_its_end)
+    page.pdf()
+    page.wait_for_function(f"({is_at_its_end})(document.querySelector('board-console .log'))")
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 700, "height": 900})
+    assert log.evaluate("log => log.clientHeight >= 300 * 19")
+    expect(page.get_by_role("textbox", name="Console input")).to_be_hidden()
+    cut = """() => [...document.querySelectorAll("board-console .log, house-prose pre, house-prose .table")]
+        .filter((part) => part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight + 1)
+        .map((part) => part.outerHTML.slice(0, 80))"""
+    assert page.evaluate(cut) == []
