@@ -16,8 +16,8 @@ import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 LONGEST_NAME = 255
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -35,8 +35,7 @@ class NotPlain(OSError):
     """There is something of that name, but it is no plain file or folder; or the name cannot be one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A plain file."""
 
     size: int
@@ -82,10 +81,12 @@ class Rooted:
         try:
             with self.folder(names) as here, os.scandir(here) as listed:
                 for one in listed:
-                    with suppress(FileNotFoundError):  # it has just gone
+                    try:
                         status = one.stat(follow_symlinks=False)
-                        plain = stat.S_ISREG(status.st_mode)
-                        found[one.name] = Entry(status.st_size, status.st_mtime_ns) if plain else None
+                    except FileNotFoundError:  # it has just gone
+                        continue
+                    plain = stat.S_ISREG(status.st_mode)
+                    found[one.name] = Entry(status.st_size, status.st_mtime_ns) if plain else None
         except FileNotFoundError:
             return {}
         return found

@@ -133,18 +133,18 @@ class TaskFolders:
     def _find(self, task: tuple[str, ...]) -> Found:
         folder = (*task, *self._tests)
         entries = self._root.entries(folder)
-        highest, halves = 0, dict[int, dict[str, Entry]]()
+        highest, cases = 0, dict[int, tuple[Text, Text]]()
         for name, entry in entries.items():
-            if taken := _TAKEN.fullmatch(name):
-                highest = max(highest, int(taken[1]))
-            if entry is not None and (case := _CASE.fullmatch(name)):
-                halves.setdefault(int(case[1]), {})[case[2]] = entry
-        cases: dict[int, tuple[Text, Text]] = {}
-        for index, half in sorted(halves.items()):
-            if len(half) == 2:
-                given, wanted = (self._text((*folder, f"{index}.{kind}"), half[kind]) for kind in ("in", "out"))
-                cases[index] = (given, wanted)
-        return Found(cases, highest, self.path(task, MAIN).is_file())
+            taken = _TAKEN.fullmatch(name)
+            if taken is None:
+                continue
+            number = int(taken[1])
+            highest = max(highest, number)
+            given, answer = f"{number}.in", f"{number}.out"
+            wanted = entries.get(answer)
+            if name == given and number and entry is not None and wanted is not None:
+                cases[number] = (self._text((*folder, given), entry), self._text((*folder, answer), wanted))
+        return Found(dict(sorted(cases.items())), highest, self.path(task, MAIN).is_file())
 
     def _text(self, names: tuple[str, ...], entry: Entry) -> Text:
         known = self._known.get(names)

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -318,16 +319,43 @@ class Problem(Actor[ProblemMessage]):
     async def _order(self, indices: tuple[int, ...] | None) -> Order:
         if self._under_way is not None:
             raise NotNow(f"{self.id} is being run already. Wait for the end of that run, or cancel it.")
+        means: list[tuple[RunSettings, Path] | NotNow] = []
+
+        async def choose() -> None:
+            means.append(await self._means())
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(choose)  # while the disk is waited for
+            seen = await self._seen(indices)
+            if isinstance(seen, NotNow):
+                nursery.cancel_scope.cancel()
+        if isinstance(seen, NotNow):
+            raise seen
+        if isinstance(means[0], NotNow):
+            raise means[0]
+        found, wanted = seen
+        return ordering.order(self._task, self._names, found, wanted, *means[0], self._folders, self._cores)
+
+    async def _seen(self, indices: tuple[int, ...] | None) -> tuple[Found, list[int]] | NotNow:
+        """What is in the folder now, and which of it is to be run."""
         try:
             found = self._found = await self._folders.find(self._names)
+            return found, ordering.wanted(self._task, self._names, found, self._folders, indices)
         except OSError as error:
-            raise NotNow(self._unreadable(error)) from error
-        wanted = ordering.wanted(self._task, self._names, found, self._folders, indices)
-        settings: RunSettings = await self.stage.registry.get(SHELF).ask(SettingsNow, timeout=PATIENCE)
-        interpreter = await self._machine.resolve(ordering.command(settings))
+            return NotNow(self._unreadable(error))
+        except NotNow as refusal:
+            return refusal
+
+    async def _means(self) -> tuple[RunSettings, Path] | NotNow:
+        """How it is to be run, and with what."""
+        try:
+            settings: RunSettings = await self.stage.registry.get(SHELF).ask(SettingsNow, timeout=PATIENCE)
+            interpreter = await self._machine.resolve(ordering.command(settings))
+        except KernelError as error:
+            return NotNow(str(error))
         if isinstance(interpreter, str):
-            raise NotNow(ordering.missing(settings, interpreter))
-        return ordering.order(self._task, self._names, found, wanted, settings, interpreter, self._folders, self._cores)
+            return NotNow(ordering.missing(settings, interpreter))
+        return settings, interpreter
 
     async def _mark_run(self) -> None:
         """Beside the run, which need not wait for the disk. Without a mark nobody is told that it was interrupted."""

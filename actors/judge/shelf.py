@@ -102,6 +102,12 @@ class Shelf(Actor[ShelfMessage]):
     def _count(self) -> None:
         self.note = f"{len(self._listed):,} problems, {len(self._panels)} panels"
 
+    def at_once(self, message: ShelfMessage) -> bool:
+        if type(message) is not SettingsNow:
+            return False
+        message.reply.set(self._settings)
+        return True
+
     async def handle(self, message: ShelfMessage) -> None:
         match message:
             case PlaceFor(task, reply):
