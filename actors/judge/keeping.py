@@ -11,13 +11,13 @@ are of it were kept meanwhile, how the problem stands by them was not. Results a
 start all problems are read.
 """
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from actors.kernel import Registry
-from actors.store import STORE, StoreClient
+from actors.store import STORE, Delete, Put, StoreClient
 from codec.judge import BadSettings, Listed, RunResult, RunSettings, Standing, Summary, Task, changed
 
 SETTINGS, PROBLEMS, RESULTS, RUNS = "judge", "judge/problem", "judge/results", "judge/run"
@@ -110,8 +110,8 @@ class Keeping:
         except msgspec.MsgspecError:  # of another version
             return ()
 
-    async def keep_results(self, id: str, results: Iterable[RunResult]) -> None:  # noqa: A002
-        await self._store.put(RESULTS, id, _fitting(tuple(results)))
+    async def keep_results(self, id: str, results: Sequence[RunResult]) -> None:  # noqa: A002
+        await self._store.put(RESULTS, id, _fitting(results))
 
     async def forget(self, id: str) -> None:  # noqa: A002
         for space in (PROBLEMS, RESULTS, RUNS):
@@ -122,8 +122,13 @@ class Keeping:
     async def run_began(self, id: str) -> None:  # noqa: A002
         await self._store.put(RUNS, id, b"")
 
-    async def run_over(self, id: str) -> None:  # noqa: A002
-        await self._store.delete(RUNS, id)
+    async def run_over(self, kept: Kept, results: Sequence[RunResult]) -> None:
+        """What has come of it, and that nothing of it is missing."""
+        await self._store.together(
+            Put(RESULTS, kept.id, _fitting(results)),
+            Put(PROBLEMS, kept.id, _encode(kept)),
+            Delete(RUNS, kept.id),
+        )
 
     async def was_interrupted(self, id: str) -> bool:  # noqa: A002
         return await self._store.get(RUNS, id) is not None
@@ -156,7 +161,7 @@ def _changes(was: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _fitting(results: tuple[RunResult, ...]) -> bytes:
+def _fitting(results: Sequence[RunResult]) -> bytes:
     """As much of their texts as there is room for; of very many results only the first."""
     most = MOST_TEXT
     while len(encoded := _encode([_shortened(result, most) for result in results])) > MOST_BYTES:

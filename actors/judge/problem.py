@@ -16,7 +16,7 @@ Rules
   - If the problem crashes, so ends its run; the panels stay, and are shown what is left.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -397,14 +397,14 @@ class Problem(Actor[ProblemMessage]):
     async def _keep_run(self, kept: Kept) -> None:
         """Beside the problem, which may be run again meanwhile."""
         async with self._filing:
-            await self._keep_results()
-            await self._keep(kept)
-            with suppress(StoreError, KernelError):  # who cannot keep anything was told so
-                await self._keeping.run_over(self.id)
+            await self._kept_for_later(self._keeping.run_over(kept, self._in_order()))
 
     async def _keep_results(self) -> None:
+        await self._kept_for_later(self._keeping.keep_results(self.id, self._in_order()))
+
+    async def _kept_for_later(self, keeping: Awaitable[None]) -> None:
         try:
-            await self._keeping.keep_results(self.id, self._in_order())
+            await keeping
         except (StoreError, KernelError) as error:
             self._tell(Notice("warn", f"The results of {self.id} will be forgotten when the server stops: {error}"))
 

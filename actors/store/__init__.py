@@ -17,6 +17,7 @@ from actors.store.errors import (
 )
 from actors.store.executors import Inline, Threaded
 from actors.store.messages import StoreMessage, StoreStatistics
+from actors.store.operations import Delete, Put
 from actors.store.store import NAME as STORE
 from actors.store.store import Store, store_spec
 
@@ -24,7 +25,9 @@ __all__ = [
     "STORE",
     "Conflict",
     "DatabaseDamaged",
+    "Delete",
     "Inline",
+    "Put",
     "Refused",
     "SchemaTooNew",
     "StateDirectory",

@@ -24,6 +24,7 @@ from actors.store.operations import (
     Question,
     Read,
     Streams,
+    Together,
     Touch,
     Trim,
 )
@@ -78,6 +79,10 @@ class StoreClient:
 
     def delete(self, space: str, key: str) -> Call[None]:
         return self._write(Delete(space, key))
+
+    def together(self, *changes: Put | Delete) -> Call[None]:
+        """All of them, or none."""
+        return self._write(Together(changes))
 
     def keys(self, space: str, prefix: str = "", after: str = "", limit: int = 1000) -> Call[list[tuple[str, bytes]]]:
         return self._ask(Keys(space, prefix, after, limit))

@@ -36,19 +36,20 @@ from actors.store.connection import HELD, check_ours, connect, in_words, log_of,
 from actors.store.errors import StateUnusable, StoreError
 from actors.store.operations import (
     MAX_BLOB,
-    MAX_VALUE,
     Append,
     Delete,
     Drop,
     Operation,
     Put,
     PutBlob,
+    Together,
     Touch,
     Trim,
     check_append,
     check_bytes,
     check_name,
     check_number,
+    check_pair,
     chosen,
 )
 from actors.store.schema import MIGRATIONS, SEQ_BITS, migrate
@@ -276,15 +277,18 @@ class Database:
             plan.then("DELETE FROM stream WHERE id = ?", counter.id)
 
     def _put(self, plan: Plan, put: Put) -> None:
-        check_name("a space", put.space)
-        check_name("a key", put.key)
-        check_bytes("a value", put.value, MAX_VALUE)
+        check_pair(put)
         plan.pairs[put.space, put.key] = put.value
 
     def _delete(self, plan: Plan, delete: Delete) -> None:
-        check_name("a space", delete.space)
-        check_name("a key", delete.key)
+        check_pair(delete)
         plan.then("DELETE FROM pair WHERE space = ? AND key = ?", delete.space, delete.key)
+
+    def _together(self, plan: Plan, together: Together) -> None:
+        for change in together.changes:
+            check_pair(change)
+        for change in together.changes:
+            chosen(PLANS, change)(self, plan, change)
 
     def _put_blob(self, plan: Plan, put: PutBlob) -> str:
         check_bytes("a blob", put.data, MAX_BLOB)
@@ -325,6 +329,7 @@ PLANS: dict[type[Operation[Any]], Callable[[Database, Plan, Any], object]] = {
     Drop: Database._drop,
     Put: Database._put,
     Delete: Database._delete,
+    Together: Database._together,
     PutBlob: Database._put_blob,
     Touch: Database._touch,
 }

@@ -4,6 +4,7 @@
     Append(stream, events, expected)                          sequence number of the last event
     Trim(stream, upto)      Drop(stream)                      None
     Put(space, key, value)  Delete(space, key)                None
+    Together(changes)       several of these two, all or none None
     PutBlob(data)                                             its digest
     Touch()                                                   None
 
@@ -76,6 +77,12 @@ class Delete(Operation[None], frozen=True):
     key: str
 
 
+class Together(Operation[None], frozen=True):
+    """All of them or, if one cannot be, none."""
+
+    changes: Sequence[Put | Delete]
+
+
 class PutBlob(Operation[str], frozen=True):
     data: bytes
 
@@ -144,6 +151,15 @@ def check_bytes(what: str, data: bytes, most: int) -> None:
 def check_number(what: str, number: int) -> None:
     if type(number) is not int:
         raise Refused(f"{what} is an int, not {type(number).__name__}")
+
+
+def check_pair(change: Put | Delete) -> None:
+    if not isinstance(change, Put | Delete):
+        raise Refused(f"what is done together is Put and Delete, not {type(change).__name__}")
+    check_name("a space", change.space)
+    check_name("a key", change.key)
+    if isinstance(change, Put):
+        check_bytes("a value", change.value, MAX_VALUE)
 
 
 def check_append(append: Append, last: int) -> None:

@@ -27,6 +27,7 @@ from actors.store.operations import (
     Question,
     Read,
     Streams,
+    Together,
     Touch,
     Trim,
 )
@@ -125,8 +126,10 @@ WRONG: list[tuple[Operation[Any], str]] = [
     (Put("s", "", b""), "a key has 1 to 512"),
     (Put("s", "k", b"x" * (operations.MAX_VALUE + 1)), "a value has at most"),
     (Delete("s", "\n"), "control characters"),
+    (Together([Put("s", "k", b"1"), Put("s", "", b"2")]), "a key has 1 to 512"),
+    (Together([Delete("s", "k"), Append("a", [b"1"])]), "is Put and Delete, not Append"),  # type: ignore[list-item]
     (PutBlob("text"), "bytes, not str"),  # type: ignore[arg-type]
-    (Read("a"), "can do Append, Delete, Drop, Put, PutBlob, Touch, Trim here, not Read"),  # type: ignore[list-item]
+    (Read("a"), "can do Append, Delete, Drop, Put, PutBlob, Together, Touch, Trim here, not Read"),  # type: ignore[list-item]
 ]
 
 
@@ -189,6 +192,22 @@ def test_operations_of_several_kinds_are_one_transaction(database: Database) -> 
     jobs = [Append("new", [b"1"]), Put("s", "k", b"v"), Append("other", [b"1"]), Put("s", "l", b"v")]
     ran = [statement for statement in statements(database, jobs) if not statement.startswith("SELECT")]
     assert ran == ["BEGIN IMMEDIATE", "INSERT INTO stream", "INSERT INTO event", "REPLACE INTO pair", "COMMIT"]
+
+
+def test_what_is_done_together_is_one_transaction(database: Database, reader: Reader) -> None:
+    one(database, Put("s", "gone", b"1"))
+    together = Together([Put("s", "k", b"1"), Delete("s", "gone"), Put("s", "l", b"2")])
+    ran = statements(database, [together])
+    assert (ran[0], ran[-1], len(ran)) == ("BEGIN IMMEDIATE", "COMMIT", 5)
+    assert one(reader, Keys("s")) == [("k", b"1"), ("l", b"2")]
+
+
+def test_of_what_is_done_together_nothing_is_done_if_one_cannot_be(database: Database, reader: Reader) -> None:
+    together = Together([Put("s", "k", b"1"), Put("s", "l", b"x" * (operations.MAX_VALUE + 1))])
+    refusal, after = database.execute([together, Put("s", "m", b"3")])
+    assert isinstance(refusal, Refused)
+    assert after is None
+    assert one(reader, Keys("s")) == [("m", b"3")]
 
 
 def test_a_page_of_any_length_is_two_statements(database: Database, reader: Reader) -> None:
