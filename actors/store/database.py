@@ -8,7 +8,8 @@ Rules
     each operation is tried by itself, so that a small one still fits where a large one did not. Savepoints would find
     the same, at two more statements for each operation that is fine.
   - What is written to a file that has been moved or removed is lost, and SQLite does not see it (in WAL mode): so
-    nothing is written, before the file is in its place again.
+    nothing is written, before the file is in its place again. It is looked for from time to time: who removes it takes
+    along what was acknowledged before, and each look costs a tenth of a commit.
   - Sequence numbers are counted in memory, for this is the only writer. Whatever a failed transaction counted is
     forgotten.
 
@@ -25,6 +26,7 @@ at its worst). Checkpoints are made by `rest`, when nobody waits.
 import hashlib
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -59,6 +61,8 @@ LOG_BYTES = 8 << 20
 LOG_PAGES = 4000
 """Past this many pages the commit itself makes a checkpoint; `rest` comes long before."""
 COMMITS_BETWEEN_RESTS = 1000
+LOOK_SECONDS = 0.1
+"""For so long the file is taken to be where it was."""
 ROWS = 256
 """Of one statement: the most that stays under SQLite's old limit of 999 parameters."""
 CONCERNS_ALL = {sqlite3.SQLITE_IOERR, *HELD}
@@ -145,6 +149,7 @@ class Database:
         try:
             self._prepare()
             self._file = os.stat(path)
+            self._look_at = 0.0
         except sqlite3.Error as error:
             self._connection.close()
             raise unusable(path, error) from error
@@ -188,7 +193,7 @@ class Database:
 
     def execute(self, operations: Sequence[Operation[Any]]) -> list[object]:
         """One transaction; for each operation its answer, or a StoreError."""
-        if not self._in_place():
+        if time.monotonic() >= self._look_at and not self._in_place():
             return [
                 StoreError(
                     f"the database {self.path} has been moved or removed: this was not kept; put it back, or start the "
@@ -214,9 +219,12 @@ class Database:
 
     def _in_place(self) -> bool:
         try:
-            return os.path.samestat(os.stat(self.path), self._file)
+            there = os.path.samestat(os.stat(self.path), self._file)
         except OSError:
-            return False
+            there = False
+        if there:
+            self._look_at = time.monotonic() + LOOK_SECONDS
+        return there
 
     def _commit(self, statements: Sequence[tuple[str, Sequence[object]]]) -> None:
         if not statements:

@@ -290,7 +290,10 @@ def test_what_was_acknowledged_is_in_the_log_file_and_readers_see_it(database: D
     assert one(reader, Read("a")) == [(1, b"1")]
 
 
-def test_nothing_is_acknowledged_while_the_database_is_not_in_its_place(database: Database, tmp_path: Path) -> None:
+def test_nothing_is_acknowledged_while_the_database_is_not_in_its_place(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("actors.store.database.LOOK_SECONDS", 0.0)
     for change in (lambda: database.path.rename(tmp_path / "moved"), lambda: database.path.write_bytes(b"another")):
         change()
         (answer,) = database.execute([Put("s", "k", b"v")])
