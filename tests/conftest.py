@@ -6,7 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
+
+if "CI" not in os.environ:  # where hypothesis has no deadline anyway: a busy machine is no mistake of the code
+    settings.register_profile("here", deadline=None)
+    settings.load_profile("here")
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = [

@@ -109,10 +109,12 @@ class TaskFolders:
         """A folder for one run, with the case's input in it under this name. It is gone after the block; if that is
         cancelled, soon after it, and before the server's process is."""
         name = f"troupe-judge-{os.getpid()}-{os.urandom(6).hex()}"
+        given_up = threading.Event()
         try:
-            folder = await self._in_thread(self._lay_out, name, tuple(task), index, input_name)
+            folder = await self._in_thread(self._lay_out, name, given_up, tuple(task), index, input_name)
             yield PrivateFolder(folder, self._in_thread)
         finally:
+            given_up.set()
             clear = functools.partial(_clear, name)
             try:  # not of our few: a program may have left a million files
                 await trio.to_thread.run_sync(clear, thread_name=f"clearing {name} away", abandon_on_cancel=True)
@@ -197,18 +199,24 @@ class TaskFolders:
         except OSError as error:
             raise OSError(f"the template {self._template} cannot be read: {error.strerror}") from None
 
-    def _lay_out(self, name: str, task: tuple[str, ...], index: int, input_name: str | None) -> Path:
+    def _lay_out(
+        self, name: str, given_up: threading.Event, task: tuple[str, ...], index: int, input_name: str | None
+    ) -> Path:
         if not self._swept:
             self._swept = True
             _sweep(Path(tempfile.gettempdir()))
         folder = Path(tempfile.gettempdir(), name)
         folder.mkdir(0o700)
-        if input_name is not None:
-            with (
-                open(self._root.open((*task, *self._tests, f"{index}.in")), "rb") as source,
-                open(folder / input_name, "xb") as copy,
-            ):
-                shutil.copyfileobj(source, copy, CHUNK)
+        try:
+            if input_name is not None:
+                with (
+                    open(self._root.open((*task, *self._tests, f"{index}.in")), "rb") as source,
+                    open(folder / input_name, "xb") as copy,
+                ):
+                    shutil.copyfileobj(source, copy, CHUNK)
+        finally:
+            if given_up.is_set():  # and cleared away, perhaps before there was anything
+                clear_away(folder)
         return folder
 
 

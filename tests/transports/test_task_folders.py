@@ -301,6 +301,33 @@ async def test_whoever_is_cancelled_while_a_disk_hangs_leaves_it_behind(
             await trio.sleep(0.005)
 
 
+async def test_a_private_folder_that_is_there_too_late_is_cleared_away(
+    place: TaskFolders, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await place.add(TASK, [(1, b"1\n", b"")])
+    asked, answers, made = threading.Event(), threading.Event(), threading.Event()
+    mkdir = Path.mkdir
+
+    def late(path: Path, mode: int) -> None:
+        asked.set()
+        assert answers.wait(PATIENCE)
+        mkdir(path, mode)
+        made.set()
+
+    monkeypatch.setattr(Path, "mkdir", late)
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(enter_private, place)
+            await trio.to_thread.run_sync(asked.wait)
+            nursery.cancel_scope.cancel()
+        while any(each.name.startswith("clearing ") for each in threading.enumerate()):  # noqa: ASYNC110
+            await trio.sleep(0.005)
+        answers.set()
+        await trio.to_thread.run_sync(made.wait)
+        while os.listdir(temporary):  # noqa: ASYNC110  it is the disk that is asked
+            await trio.sleep(0.005)
+
+
 async def enter_private(place: TaskFolders) -> None:
     async with place.private(TASK, 1, "a.in"):
         raise AssertionError("it was laid out")
