@@ -27,7 +27,7 @@ class NoSuchProgram(KernelError):
     """There is no such program, or it does not work. `command` is what was asked for."""
 
     def __init__(self, command: str, words: str) -> None:
-        super().__init__(f"{command!r} {words}")
+        super().__init__(f"{command[:200]!r} {words}")
         self.command = command
 
 
@@ -63,8 +63,11 @@ class Interpreters:
 
     async def resolve(self, command: str, *, cwd: Path, env: Mapping[str, str]) -> Path:
         """The executable that this command means. NoSuchProgram; or what Runner.run raises."""
-        found = find_program(command, cwd=cwd, path=env.get("PATH"))
-        key = (found, found.stat().st_mtime_ns, cwd)
+        try:
+            found = find_program(command, cwd=cwd, path=env.get("PATH"))
+            key = (found, found.stat().st_mtime_ns, cwd)
+        except OSError as error:  # too long a name; a folder that cannot be read; it has just gone
+            raise NoSuchProgram(command, f"cannot be looked at: {error.strerror}") from error
         known = self._answers.get(key)
         if known is None or not os.access(known, os.X_OK):
             known = await self._ask(command, found, cwd, env)

@@ -98,3 +98,9 @@ async def test_what_is_no_interpreter_is_refused_in_words(processes: Processes, 
     assert str(refused.value).startswith("'python9' (")
     assert "is not a Python interpreter that works" in str(refused.value)
     assert str(refused.value).endswith(words)
+
+
+async def test_a_name_that_is_too_long_is_refused_in_words(processes: Processes) -> None:
+    with pytest.raises(NoSuchProgram) as refused:
+        await Interpreters(processes.runner).resolve(f"/{'x' * 5000}", cwd=processes.folder, env={})
+    assert str(refused.value) == f"'/{'x' * 199}' cannot be looked at: File name too long"
