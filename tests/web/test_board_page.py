@@ -90,6 +90,7 @@ def test_the_bar_says_which_scripts_are_there(show: Show) -> None:
     expect(button).to_have_text("online2 scripts")
     button.click()
     rows = page.locator("board-peers li")
+    expect(rows).to_have_count(3)
     assert [text.split() for text in rows.all_inner_texts()] == [
         ["Script", "one", "0.0.7", "online"],
         ["Script", "two", "0.0.5", "online"],

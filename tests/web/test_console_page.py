@@ -143,7 +143,7 @@ def test_a_search_keeps_the_way_to_what_it_finds_and_marks_it(visit: Visit) -> N
     page.keyboard.press("/")
     page.keyboard.type("GARD")
     expect_rows(page, ["troupe", "troupe/sidekick", "troupe/sidekick/rooms", "troupe/sidekick/rooms/garden"])
-    assert page.locator("mark").all_inner_texts() == ["gard"]
+    expect(page.locator("mark")).to_have_text(["gard"])  # "ga" leads to the same rows
     page.keyboard.press("Escape")
     expect_rows(page, SMALL)
 
