@@ -29,6 +29,9 @@ from wsproto.connection import ConnectionState
 from wsproto.events import AcceptConnection, BytesMessage, CloseConnection, Ping, Pong, TextMessage
 from wsproto.utilities import ProtocolError
 
+from transports.lane import READ_BYTES
+from transports.limits import WebSocketLimits
+
 POLICY, TOO_BIG = 1008, 1009
 
 
@@ -51,19 +54,12 @@ class Mended(WebSocketConnection):
     """Either end."""
 
     def __init__(
-        self,
-        stream: trio.abc.Stream,
-        protocol: WSConnection,
-        *,
-        message_bytes: int,
-        fragments: int,
-        read_bytes: int,
-        **of_this_end: Any,
+        self, stream: trio.abc.Stream, protocol: WSConnection, limits: WebSocketLimits, **of_this_end: Any
     ) -> None:
         super().__init__(
-            stream, protocol, max_message_size=message_bytes, receive_buffer_size=read_bytes, **of_this_end
+            stream, protocol, max_message_size=limits.message_bytes, receive_buffer_size=READ_BYTES, **of_this_end
         )
-        self._most_fragments = fragments
+        self._most_fragments = limits.fragments
         self._message = bytearray()
         """What has come of one that is under way."""
         self._fragments = 0
@@ -120,14 +116,8 @@ class Mended(WebSocketConnection):
 class Connection(Mended):
     """The server's end."""
 
-    def __init__(self, stream: trio.abc.Stream, *, message_bytes: int, fragments: int, read_bytes: int) -> None:
-        super().__init__(
-            stream,
-            WSConnection(ConnectionType.SERVER),
-            message_bytes=message_bytes,
-            fragments=fragments,
-            read_bytes=read_bytes,
-        )
+    def __init__(self, stream: trio.abc.Stream, limits: WebSocketLimits) -> None:
+        super().__init__(stream, WSConnection(ConnectionType.SERVER), limits)
 
     async def requested(self, nursery: trio.Nursery) -> WebSocketRequest:
         """Read from now on, in this nursery, and give the request."""
@@ -144,22 +134,12 @@ class Visiting(Mended):
     """A client's end."""
 
     def __init__(
-        self,
-        stream: trio.abc.Stream,
-        host: str,
-        resource: str,
-        *,
-        message_bytes: int,
-        fragments: int,
-        read_bytes: int,
-        queued: int,
+        self, stream: trio.abc.Stream, host: str, resource: str, limits: WebSocketLimits, *, queued: int
     ) -> None:
         super().__init__(
             stream,
             WSConnection(ConnectionType.CLIENT),
-            message_bytes=message_bytes,
-            fragments=fragments,
-            read_bytes=read_bytes,
+            limits,
             host=host,
             path=resource,
             message_queue_size=queued,

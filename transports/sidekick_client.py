@@ -16,15 +16,14 @@ from trio_websocket import ConnectionClosed, ConnectionRejected, HandshakeError
 
 from actors.kernel import PeerGone
 from transports.library import Visiting
+from transports.limits import WebSocketLimits
 from transports.websocket import VANISHED, Closed
 
 CONNECT_SECONDS = 5.0
 GOODBYE_SECONDS = 2.0
-LARGEST = 64 * 1024 * 1024
-"""Twice the server's own limit: a message may have grown when it was put into canonical words."""
-FRAGMENTS = 64 * 1024
+LIMITS = WebSocketLimits(message_bytes=64 * 1024 * 1024)
+"""Twice the server's own: a message may have grown when it was put into canonical words."""
 QUEUED = 16
-READ_BYTES = 64 * 1024
 
 
 class Unreachable(PeerGone):
@@ -85,9 +84,7 @@ async def _connect(url: str, room: str, nursery: trio.Nursery) -> Visiting:
                 stream,
                 parts.netloc,
                 f"/?{urlencode({'session': room})}" if room else "/",
-                message_bytes=LARGEST,
-                fragments=FRAGMENTS,
-                read_bytes=READ_BYTES,
+                LIMITS,
                 queued=QUEUED,
             )
             await nursery.start(connection.run)

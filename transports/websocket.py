@@ -255,12 +255,7 @@ class WebSockets:
 
     async def _connect(self, lane: Lane, wire: Wire, nursery: trio.Nursery, subprotocol: str | None) -> Connection:
         library: trio.Nursery = await nursery.start(self._library, lane)
-        connection = Connection(
-            lane,
-            message_bytes=self._limits.message_bytes,
-            fragments=self._limits.fragments,
-            read_bytes=READ_BYTES,
-        )
+        connection = Connection(lane, self._limits)
         try:
             with trio.fail_after(self._handshake_seconds):
                 request = await connection.requested(library)
