@@ -230,7 +230,7 @@ class Judging(Supervisor):
     """The root of the tree: has the task run, and hears of each case."""
 
     def __init__(self, task: Task, means: Means, terminal: "_Terminal") -> None:
-        super().__init__([means.launcher()])
+        super().__init__([means.launcher()], max_children=1)  # the run
         self.failure: Trouble | None = None
         """Why there was no run."""
         self._task = task

@@ -9,7 +9,7 @@ import msgspec
 from actors.console.messages import HowAreYou, Look, Measure
 from actors.console.observer import NAME as OBSERVER
 from actors.console.viewer import Viewer, Wire, viewer_mailbox
-from actors.kernel import ChildSpec, Lease, Registry, Reply, supervisor_spec
+from actors.kernel import ChildSpec, Lease, Registry, Reply, crowd_spec
 
 VIEWERS = "console/viewers"
 PATIENCE = 5.0
@@ -19,7 +19,7 @@ encoder = msgspec.json.Encoder()
 
 def viewers_spec() -> ChildSpec:
     """The open console pages, one actor each."""
-    return supervisor_spec("viewers", name=VIEWERS)
+    return crowd_spec("viewers", name=VIEWERS)
 
 
 class Desk:

@@ -11,7 +11,7 @@ from actors.judge.panel import Panel, panel_mailbox
 from actors.judge.registered import INTAKE, PANELS, PROBLEMS, RUNS
 from actors.judge.shelf import Shelf
 from actors.judge.shelving import Shelving
-from actors.kernel import ActorRef, ChildSpec, Decay, Mailbox, MailboxFull, Registry, supervisor_spec
+from actors.kernel import ActorRef, ChildSpec, Mailbox, MailboxFull, Registry, crowd_spec
 from codec.judge import RunSettings, read_task
 
 POSTS = 256
@@ -75,11 +75,11 @@ class Desk:
 
 
 def judge_specs(shelving: Shelving, configured: RunSettings) -> list[ChildSpec]:
-    """All but what runs programs, and the port. A problem that keeps crashing is paused, and costs no other."""
+    """All but what runs programs, and the port."""
     return [
         ChildSpec("shelf", partial(Shelf, shelving.folders, configured), mailbox=partial(Mailbox, 4096)),
-        supervisor_spec("runs", name=RUNS, max_children=MOST_RUNS),
-        supervisor_spec("problems", name=PROBLEMS, max_children=MOST_PROBLEMS, meter=Decay()),
+        crowd_spec("runs", name=RUNS, max_children=MOST_RUNS),
+        crowd_spec("problems", name=PROBLEMS, max_children=MOST_PROBLEMS),
         ChildSpec("intake", partial(Intake, shelving), mailbox=partial(Mailbox, POSTS)),
-        supervisor_spec("panels", name=PANELS, max_children=MOST_PANELS),
+        crowd_spec("panels", name=PANELS, max_children=MOST_PANELS),
     ]

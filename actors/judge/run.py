@@ -33,7 +33,7 @@ from actors.judge.outputs import MOST_SHOWN
 from actors.judge.stderr import console
 from actors.judge.turns import Turn, Turns
 from actors.judge.verdicts import Facts, is_no_program, rule
-from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Restart, Supervisor
+from actors.kernel import Actor, ActorRef, ChildSpec, Crowd, Down, KernelError, Restart
 from codec.judge import Compare, File, Input, Output, RunResult, Stdout, excerpt
 
 KEPT, FLOOD = 1 << 20, 64 << 20
@@ -60,7 +60,7 @@ class Order:
     """What is known already of the answers: a short one need not be read again."""
 
 
-class Run(Supervisor):
+class Run(Crowd):
     def __init__(self, order: Order, folders: Folders, machine: Machine, report: ActorRef[Any]) -> None:
         super().__init__(max_children=3 * order.jobs)  # one that has failed may not quite have ended
         self._turns = Turns(order.jobs, sorted(order.indices))

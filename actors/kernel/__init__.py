@@ -22,7 +22,17 @@ from actors.kernel.slot import SlotState, SlotStatistics
 from actors.kernel.spec import ChildSpec, Restart
 from actors.kernel.stage import DeadLetter, Ended, Registry, Stage, StageStatistics, Tracer, run
 from actors.kernel.stop import Down, Stop, Why, describe
-from actors.kernel.supervisor import Decay, Intensity, Meter, Strategy, Supervisor, Top, supervisor_spec
+from actors.kernel.supervisor import (
+    Crowd,
+    Decay,
+    Intensity,
+    Meter,
+    Strategy,
+    Supervisor,
+    Top,
+    crowd_spec,
+    supervisor_spec,
+)
 from actors.kernel.timers import Timer
 
 __all__ = [
@@ -31,6 +41,7 @@ __all__ = [
     "ActorRef",
     "AlreadyAnswered",
     "ChildSpec",
+    "Crowd",
     "DeadLetter",
     "Decay",
     "Down",
@@ -65,6 +76,7 @@ __all__ = [
     "Tracer",
     "Why",
     "actor_from",
+    "crowd_spec",
     "describe",
     "run",
     "supervisor_spec",

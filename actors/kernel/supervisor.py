@@ -9,6 +9,12 @@
 Each restart counts against the supervisor's meter, which says: go on, pause this child, or give up (the supervisor
 then crashes itself, and its own supervisor decides). Before each restart comes the child's backoff.
 
+Who may fall by its children? A supervisor of parts that make one thing: it gives up, and all of them begin anew
+(Intensity). Never a Crowd, whose children are strangers to each other - rooms, pages, runs: what one of them was sent
+is no reason to end another. There the one that keeps failing is paused (Decay): it keeps its place, its name and what
+waits in its mailbox, whose bound then holds up only those who talk to it, and it is tried again after the pause. A
+temporary child is never restarted, and a first start that fails is its starter's to know: neither is counted.
+
 Who is restarted with it: nobody (ONE_FOR_ONE), all (ONE_FOR_ALL), all that were started after it (REST_FOR_ONE). A
 group is stopped in reverse order and started in order, each start awaited. Static children start in order, each
 `started()` awaited, before the supervisor itself is ready; they stop in reverse order, after the dynamic ones, which
@@ -79,20 +85,27 @@ class Intensity:
         return f"{self.restarts} restarts in {self.period:g} s"
 
 
+NEGLIGIBLE = 0.01
+"""So little of a failure is forgotten."""
+
+
 class Decay:
-    """suture's rule, for a top that must stay up: each child's failures decay by half in `half_life`; above the
+    """suture's rule, for what must stay up: each child's failures decay by half in `half_life`; above the
     threshold the child is paused, for `pause` seconds and up to half as long again, and its count starts anew."""
 
     def __init__(self, threshold: float = 5.0, half_life: float = 30.0, pause: float = 15.0) -> None:
         self.threshold = threshold
         self.half_life = half_life
         self.pause = pause
-        self._levels: dict[Hashable, tuple[float, float]] = {}
+        self._levels: dict[Hashable, tuple[float, float]] = {}  # in the order of their last failures
+        self._memory = half_life * math.log2(max(threshold, 1.0) / NEGLIGIBLE)  # after so long, any level is negligible
 
     def failure(self, child: Hashable, now: float, luck: float) -> float | None:
-        self._levels = {  # without those that have decayed: dynamic children come and go
-            other: (level, at) for other, (level, at) in self._levels.items() if self._decayed(level, now - at) > 0.01
-        }
+        while self._levels:  # dynamic children come and go
+            eldest = next(iter(self._levels))
+            if now - self._levels[eldest][1] < self._memory:
+                break
+            del self._levels[eldest]
         level, at = self._levels.pop(child, (0.0, now))
         level = self._decayed(level, now - at) + 1.0
         if level > self.threshold:
@@ -134,17 +147,18 @@ class Supervisor(Actor[Any]):
         specs: Sequence[ChildSpec] = (),
         strategy: Strategy = Strategy.ONE_FOR_ONE,
         *,
-        intensity: int = 3,
-        period: float = 5.0,
-        max_children: int = 1024,
+        intensity: int | None = None,
+        period: float | None = None,
+        max_children: int = 0,
         meter: Meter | None = None,
         name: str | None = None,
     ) -> None:
-        """`name`: what the registry knows it by, once it is ready."""
+        """`intensity` and `period`: 3 in 5 s, unless a meter of another kind decides. `max_children`: dynamic ones, of
+        which a supervisor of parts has none. `name`: what the registry knows it by, once it is ready."""
         self.specs = specs
         self.strategy = strategy
-        self.max_children = max_children  # of dynamic ones
-        self.meter: Meter = meter if meter is not None else Intensity(intensity, period)
+        self.max_children = max_children
+        self.meter = _meter(intensity, period, meter)
         self.name = name
         self.slots: dict[Hashable, Slot] = {}  # in start order
         self._static = 0  # how many of them are not dynamic
@@ -230,6 +244,8 @@ class Supervisor(Actor[Any]):
         if known is not None and known.state is not STOPPED:
             raise NameTaken(f"{known.path} exists already; a child's id must be unique within its supervisor")
         if dynamic and len(self.slots) - self._static >= self.max_children:
+            if not self.max_children:
+                raise TooManyChildren(f"{self.ref.path} has the children it was made with, and no others; a Crowd has")
             raise TooManyChildren(f"{self.ref.path} has {self.max_children} children, which is all it may have")
         slot = Slot(self.stage, spec, self.nursery, self, path=f"{self.ref.path}/{spec.id}", dynamic=dynamic)
         if known is not None:  # static, and stopped for good; a dynamic one would have been forgotten
@@ -304,15 +320,61 @@ class Top(Supervisor):
 
     tolerant = True
 
-    def __init__(self, specs: Sequence[ChildSpec] = (), *, meter: Meter | None = None, max_children: int = 64) -> None:
-        super().__init__(specs, meter=meter or Decay(), max_children=max_children)
+    def __init__(self, specs: Sequence[ChildSpec] = (), *, meter: Meter | None = None) -> None:
+        super().__init__(specs, meter=meter or Decay())
+
+
+class Crowd(Supervisor):
+    """Of children that come and go, and that are nothing to each other: it never falls by what becomes of them."""
+
+    def __init__(self, *, name: str | None = None, max_children: int = 1024) -> None:
+        super().__init__(meter=Decay(), name=name, max_children=max_children)
 
 
 def supervisor_spec(
     id: Hashable,  # noqa: A002 - as in ChildSpec
     specs: Sequence[ChildSpec] = (),
     strategy: Strategy = Strategy.ONE_FOR_ONE,
-    **limits: Any,
+    *,
+    intensity: int | None = None,
+    period: float | None = None,
+    max_children: int = 0,
+    meter: Meter | None = None,
+    name: str | None = None,
 ) -> ChildSpec:
-    """A supervisor as a child of another: it may take as long to start and to stop as its children do."""
-    return ChildSpec(id, lambda: Supervisor(specs, strategy, **limits), start_timeout=math.inf, grace=math.inf)
+    """A supervisor as a child of another: it may take as long to start and to stop as its children do. A `meter` counts
+    on when the supervisor itself is restarted."""
+    _meter(intensity, period, meter)  # what makes no sense is the caller's to know, not the tree's at each start
+    make = partial(
+        Supervisor,
+        specs,
+        strategy,
+        intensity=intensity,
+        period=period,
+        max_children=max_children,
+        meter=meter,
+        name=name,
+    )
+    return ChildSpec(id, make, start_timeout=math.inf, grace=math.inf)
+
+
+def crowd_spec(
+    id: Hashable,  # noqa: A002 - as in ChildSpec
+    *,
+    name: str | None = None,
+    max_children: int = 1024,
+) -> ChildSpec:
+    """A crowd as a child of a supervisor."""
+    make = partial(Crowd, name=name, max_children=max_children)
+    return ChildSpec(id, make, start_timeout=math.inf, grace=math.inf)
+
+
+def _meter(intensity: int | None, period: float | None, meter: Meter | None) -> Meter:
+    if meter is None:
+        return Intensity(3 if intensity is None else intensity, 5.0 if period is None else period)
+    if intensity is not None or period is not None:
+        raise ValueError(
+            f"a supervisor counts restarts by intensity and period, or by a meter, not by both: got "
+            f"intensity={intensity}, period={period} and meter={meter!r}"
+        )
+    return meter

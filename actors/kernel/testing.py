@@ -30,7 +30,7 @@ from actors.kernel.reply import Reply
 from actors.kernel.spec import ChildSpec
 from actors.kernel.stage import Ended, Stage, run
 from actors.kernel.stop import Down, Stop, Why
-from actors.kernel.supervisor import supervisor_spec
+from actors.kernel.supervisor import Strategy, supervisor_spec
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -273,13 +273,17 @@ async def staged(
     messages: bool = False,
     dead_letter: Callable[[ActorRef[Any], object, str], None] | None = None,
     random: random_module.Random | None = None,
-    **limits: Any,
+    strategy: Strategy = Strategy.ONE_FOR_ONE,
+    intensity: int | None = None,
+    period: float | None = None,
+    max_children: int = 1024,
 ) -> AsyncIterator[House]:
     """Run these children under a supervisor `top` (or run any `root`) until the block ends, and leave nothing."""
     trace, stages = Trace(), list[Stage]()
+    top = supervisor_spec("top", specs, strategy, intensity=intensity, period=period, max_children=max_children)
     play = partial(
         run,
-        root if root is not None else supervisor_spec("top", specs, **limits),
+        root if root is not None else top,
         tracer=trace,
         messages=messages,
         dead_letter=dead_letter,

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from actors.kernel import ActorRef, ChildSpec, Mailbox, MailboxFull, NameTaken, Registry, Restart, supervisor_spec
+from actors.kernel import ActorRef, ChildSpec, Mailbox, MailboxFull, NameTaken, Registry, Restart, crowd_spec
 from actors.sidekick.messages import Heard, Line
 from actors.sidekick.peer import Peer
 from actors.sidekick.room import Room
@@ -25,8 +25,8 @@ DEFAULT = "default"
 def crowd_specs() -> list[ChildSpec]:
     """One actor for each room that somebody is in, or was a while ago, and one for each connection."""
     return [
-        supervisor_spec("rooms", name=ROOMS, max_children=MOST_ROOMS),
-        supervisor_spec("peers", name=PEERS, max_children=MOST_PEERS),
+        crowd_spec("rooms", name=ROOMS, max_children=MOST_ROOMS),
+        crowd_spec("peers", name=PEERS, max_children=MOST_PEERS),
     ]
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.console.picture import Picture, difference, newest, walk
-from actors.kernel import Actor, ChildSpec, Supervisor, run
+from actors.kernel import Actor, ChildSpec, Crowd, run
 from codec.console import Change, DeadNote, Node, StopNote, System, Totals
 
 TOTALS = Totals(1, 0, 0.0, 0, 0, 0, 0.0, 0)
@@ -92,7 +92,7 @@ class Idle(Actor[None]):
 
 async def test_a_crowd_is_drawn_by_its_first_members_and_counted(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
-        top = await nursery.start(run, ChildSpec("top", Supervisor))
+        top = await nursery.start(run, ChildSpec("top", Crowd))
         for number in range(8):
             await top.start_child(ChildSpec(number, Idle))
         samples = list(walk(top, crowd=5))

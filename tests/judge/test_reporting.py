@@ -11,7 +11,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.judge import Order, Run, limits
-from actors.kernel import Actor, ActorRef, ChildSpec, Down, Mailbox, Restart, Supervisor, run
+from actors.kernel import Actor, ActorRef, ChildSpec, Crowd, Down, Mailbox, Restart, run
 from codec.judge import Compare, RunResult, RunSettings, Stdin, Stdout
 
 
@@ -77,7 +77,7 @@ async def test_no_result_is_overtaken_by_an_end() -> None:
         output=Stdout(),
     )
     async with trio.open_nursery() as nursery:
-        root: ActorRef[Any] = await nursery.start(run, ChildSpec("top", Supervisor))
+        root: ActorRef[Any] = await nursery.start(run, ChildSpec("top", Crowd))
         report = await root.start_child(ChildSpec("busy", lambda: busy, mailbox=partial(Mailbox, 1)))
         folders: Any = Folders()  # no more of both than a run needs
         machine: Any = Machine()

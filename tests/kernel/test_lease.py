@@ -15,7 +15,7 @@ from actors.kernel import (
     Stop,
     TooManyChildren,
     Why,
-    supervisor_spec,
+    crowd_spec,
 )
 from actors.kernel.testing import House, Puppet, block, check_empty, crash, finish, pause, run_in_virtual_time, staged
 
@@ -81,7 +81,7 @@ async def test_the_block_is_cancelled_when_the_actor_ends(end: object, why: Why)
 
 
 async def test_the_block_is_cancelled_when_the_supervisor_stops() -> None:
-    async with staged(supervisor_spec("peers")) as house:
+    async with staged(crowd_spec("peers")) as house:
         async with house["peers"].lease(Puppet("a").spec()) as ref:
             house["peers"].begin_stop()
             await trio.sleep_forever()
@@ -89,7 +89,7 @@ async def test_the_block_is_cancelled_when_the_supervisor_stops() -> None:
 
 
 async def test_the_block_is_cancelled_when_the_supervisor_is_killed() -> None:
-    async with staged(supervisor_spec("peers")) as house:
+    async with staged(crowd_spec("peers")) as house:
         async with house["peers"].lease(Puppet("a").spec()) as ref:
             house["peers"].kill()
             await trio.sleep_forever()
@@ -128,7 +128,7 @@ async def test_a_start_that_is_no_longer_waited_for_leaves_nothing() -> None:
 async def test_a_supervisor_that_stops_during_the_start_means_no_block() -> None:
     puppet = Puppet("a")
     puppet.on_start = [block()]
-    async with staged(supervisor_spec("peers")) as house, trio.open_nursery() as nursery:
+    async with staged(crowd_spec("peers")) as house, trio.open_nursery() as nursery:
 
         async def enter() -> None:
             with pytest.raises(StartFailed, match="it was stopped"):
@@ -208,7 +208,7 @@ def test_ten_thousand_leases_with_random_cancels_leave_nothing() -> None:
     async def main() -> None:
         dice = random.Random(1)
         watcher = Puppet("watcher")
-        async with staged(watcher.spec(), supervisor_spec("peers", max_children=10_000)) as house:
+        async with staged(watcher.spec(), crowd_spec("peers", max_children=10_000)) as house:
 
             async def one(number: int) -> None:
                 with contextlib.suppress(ZeroDivisionError, StartFailed):

@@ -203,7 +203,7 @@ async def test_names_are_gone_before_the_owners_down_is_told() -> None:
 
 async def test_a_supervisor_is_known_by_its_name_once_its_children_are_ready() -> None:
     a = Puppet("a")
-    async with staged(supervisor_spec("crowd", [a.spec()], name="the crowd")) as house:
+    async with staged(supervisor_spec("crowd", [a.spec()], name="the crowd", max_children=1)) as house:
         registry = house.stage.registry
         assert registry.get("the crowd") is house["crowd"]
         await registry.get("the crowd").start_child(Puppet("b").spec())

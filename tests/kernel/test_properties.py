@@ -33,6 +33,7 @@ from actors.kernel import (
     Strategy,
     Supervisor,
     TooSlow,
+    crowd_spec,
     supervisor_spec,
 )
 from actors.kernel.mailbox import Envelope
@@ -299,7 +300,7 @@ class Census:
 def test_what_lives_is_what_should(seed: int, steps: list[tuple[str, int, Restart, str]], patience: bool) -> None:
     async def main() -> None:
         census, watcher, leases = Census(), Puppet("watcher"), dict[int, trio.Event]()
-        async with staged(watcher.spec(), supervisor_spec("house", intensity=10_000)) as house:
+        async with staged(watcher.spec(), supervisor_spec("house", intensity=10_000, max_children=100)) as house:
             async with trio.open_nursery() as nursery:
                 for what, name, restart, habit in steps:
                     if patience or what in ("start", "lease", "kill", "finish", "wait"):
@@ -510,7 +511,7 @@ def test_whoever_ends_while_others_do_comes_back_or_has_ended_for_good(
         stopped, finished = set[str](), set[str]()
         root = ChildSpec(
             "top",
-            lambda: Supervisor([puppet.spec() for puppet in puppets], strategy, intensity=10_000),
+            lambda: Supervisor([puppet.spec() for puppet in puppets], strategy, intensity=10_000, max_children=100),
             mailbox=lambda: Mailbox(budget=budget),
         )
         async with staged(root=root) as house, trio.open_nursery() as nursery:
@@ -570,7 +571,7 @@ def test_leases_under_any_schedule_leave_nothing(seed: int) -> None:
     dice = random.Random(seed)
 
     async def main() -> None:
-        async with staged(supervisor_spec("peers")) as house:
+        async with staged(crowd_spec("peers")) as house:
 
             async def one(number: int) -> None:
                 puppet = Puppet(number, grace=0.5)

@@ -103,7 +103,7 @@ async def test_every_move_of_a_slot_really_happens(monkeypatch: pytest.MonkeyPat
     async def life(end: str, at: str, paused: bool) -> None:
         puppet = Puppet("a", grace=1.0)
         meter = Decay(threshold=0.5 if paused else 100.0)
-        async with staged(root=ChildSpec("top", lambda: Supervisor(meter=meter))) as house:
+        async with staged(root=ChildSpec("top", lambda: Supervisor(meter=meter, max_children=1))) as house:
             spec = puppet.spec()
             if at == "starting":
                 puppet.on_start = [block()]
