@@ -67,8 +67,12 @@ CLICK = compact({"component": "grid", "type": "event", "src": "g1", "payload": {
 SPAWN = {"component": "grid", "type": "spawn", "target": "g1", "payload": {"numColumns": 20, "numRows": 20}}
 
 
-def announce(peer_id: str, role: str) -> dict[str, object]:
-    payload = {"peerId": peer_id, "role": role, "status": "online", "version": "1", "timestamp": 1_700_000_000_000}
+OURS, RELEASED = "1", "0.0.8"
+"""Versions that pages announce: our own, and the released one (dialect E)."""
+
+
+def announce(peer_id: str, role: str, version: str = OURS) -> dict[str, object]:
+    payload = {"peerId": peer_id, "role": role, "status": "online", "version": version, "timestamp": 1_700_000_000_000}
     return {"id": 0, "component": "system", "type": "announce", "payload": payload}
 
 
@@ -208,12 +212,12 @@ class Board:
 
 
 @contextmanager
-def board(relay: Running, screens: int, session: str | None = None) -> Iterator[Board]:
+def board(relay: Running, screens: int, session: str | None = None, version: str = OURS) -> Iterator[Board]:
     with opened(relay.port, [session] * (1 + screens)) as (hero, *watching):
         hero.send(announce("hero", "hero"), SPAWN)
         settle([hero])
         for number, screen in enumerate(watching):
-            screen.send(announce(f"screen {number}", "sidekick"))
+            screen.send(announce(f"screen {number}", "sidekick", version))
         settle([hero, *watching])
         yield Board(relay, hero, watching)
 
@@ -250,6 +254,8 @@ def run(rounds: int) -> Iterator[Result]:
     absent = theirs if isinstance(theirs, str) else None
     for screens, goal in ((1, 2.0), (10, 12.0), (100, 12.0)):
         yield from _throughput(mine, peers, screens, goal, rounds, absent)
+    for pages, goal in ((1, 2.0), (10, 12.0)):
+        yield from _throughput(mine, peers, pages, goal, rounds, absent, RELEASED)
     yield from _ping_pong(mine, peers, rounds, absent)
     seconds = max(2.0, SECONDS_ALONE * rounds)
     yield from _idle(mine, min(seconds, 10.0))
@@ -258,10 +264,17 @@ def run(rounds: int) -> Iterator[Result]:
 
 
 def _throughput(
-    mine: Relay, peers: Sequence[Relay], screens: int, goal: float, rounds: int, absent: str | None
+    mine: Relay,
+    peers: Sequence[Relay],
+    screens: int,
+    goal: float,
+    rounds: int,
+    absent: str | None,
+    version: str = OURS,
 ) -> Iterator[Result]:
-    case = f"1 hero to {screens} UI{'s' * (screens > 1)}"
-    with boards([mine, *peers], screens) as each:
+    what = "UI" if version == OURS else f"page {version}"
+    case = f"1 hero to {screens} {what if screens == 1 else what.replace('UI', 'UIs').replace('page', 'pages')}"
+    with boards([mine, *peers], screens, version) as each:
         sizes = [_messages_in(board, SLICE) for board in each]
         figures = in_turns([partial(_rate, board, size) for board, size in zip(each, sizes, strict=True)], rounds)
     if absent:
@@ -365,9 +378,10 @@ def _drip(relay: Running, boards: Sequence[Board], seconds: float) -> float:
 
 
 @contextmanager
-def boards(relays: Sequence[Relay], screens: int) -> Iterator[list[Board]]:
+def boards(relays: Sequence[Relay], screens: int, version: str = OURS) -> Iterator[list[Board]]:
     with ExitStack() as stack:
-        yield [stack.enter_context(board(stack.enter_context(running(relay)), screens)) for relay in relays]
+        started = [stack.enter_context(running(relay)) for relay in relays]
+        yield [stack.enter_context(board(relay, screens, version=version)) for relay in started]
 
 
 def _messages_in(board: Board, seconds: float) -> int:

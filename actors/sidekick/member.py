@@ -8,11 +8,12 @@
 """
 
 import enum
+from collections.abc import Iterable
 from typing import Any
 
 from actors.kernel import ActorRef
 from actors.sidekick.messages import Line
-from codec.sidekick import Announce, Dialect, Ear, Mouth, Said, dialect_of
+from codec.sidekick import COMMON, Announce, Dialect, Ear, Mouth, Said, dialect_of
 
 
 class Part(enum.Enum):
@@ -31,16 +32,17 @@ MOVES: dict[Part, frozenset[Part]] = {
 
 
 class Member:
-    __slots__ = ("absorbs_clear_until", "announce", "behind", "ear", "line", "mouth", "part", "ref")
+    __slots__ = ("absorbs_clear_until", "announce", "behind", "ear", "line", "own_mouth", "part", "ref", "unshown")
 
     def __init__(self, ref: ActorRef[Any], line: Line) -> None:
         self.ref = ref
         self.line = line
         self.part = Part.SILENT
         self.ear: Ear | None = None
-        self.mouth: Mouth | None = None
+        self.own_mouth: Mouth | None = None  # of a dialect whose peers are not told the same
         self.announce: Announce | None = None  # not None while it is online
         self.behind = False  # it fell behind, and is told nothing until its line is restarted
+        self.unshown = False  # a screen that will be shown the whole board, or is just being shown it
         self.absorbs_clear_until = 0.0  # a hero that has come back: its first clearAll is not meant
 
     def become(self, part: Part) -> None:
@@ -59,21 +61,20 @@ class Member:
         return Dialect.D if self.ear is None else self.ear.dialect
 
     @property
-    def speaks_canonically(self) -> bool:
-        return self.dialect is Dialect.D
+    def mouth(self) -> Mouth:
+        common = COMMON.get(self.dialect)
+        if common is not None:
+            return common
+        if self.own_mouth is None:
+            self.own_mouth = Mouth(self.dialect, "" if self.ear is None else self.ear.version)
+        return self.own_mouth
 
-    def words(self, message: Said) -> bytes:
-        """The message as frames in this peer's words; empty if it has none for it."""
-        if self.mouth is None:
-            self.mouth = Mouth(self.dialect, "" if self.ear is None else self.ear.version)
-        told = self.mouth.say(message)
-        if told is None:
-            return b""
-        frame = self.line.frame
-        return frame(told) if isinstance(told, bytes) else b"".join(map(frame, told))
+    def frames(self, messages: Iterable[Said]) -> bytes:
+        """The messages as frames in this peer's words; empty if it has none for them."""
+        return b"".join(map(self.line.frame, self.mouth.say_all(messages)))
 
     def tell(self, *messages: Said) -> None:
-        frames = b"".join(map(self.words, messages))
+        frames = self.frames(messages)
         if frames and not self.behind:
             self.offer(frames)
 

@@ -56,8 +56,13 @@ class GraceOver:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowOn:
+    """The next piece of the board, for a screen that came late."""
+
+
+@dataclass(frozen=True, slots=True)
 class Forsaken:
     """Nobody has been here for a while."""
 
 
-RoomMessage = Joined | Heard | Drained | GraceOver | Forsaken
+RoomMessage = Joined | Heard | Drained | GraceOver | ShowOn | Forsaken

@@ -4,8 +4,8 @@ Rules
   - The server is a sidekick itself: a hero is answered at once, browser or not, and never slowed by one.
   - What is relayed was folded into the scene first; what the scene refuses is not relayed, and whoever said it is told
     why, in his own words.
-  - What a screen has been shown is what the scene says, sooner or later: a newcomer, and one that fell behind, is shown
-    the whole scene, then what changes.
+  - What a screen has been shown is what the scene says, sooner or later: a newcomer, one that fell behind, and after a
+    crash every one, is shown the whole scene, then what changes. (How, and that it takes turns: showing.py.)
   - A peer that goes without a word is announced offline, once. A hero that comes back within `GRACE` seconds finds its
     board: the clearAll that every client then sends and none means is not heard, if it comes in that time too.
   - A hero's clearAll clears what is its own and what nobody owns any more; never what another hero that is online drew.
@@ -15,7 +15,7 @@ Everything here is synchronous: a batch is heard, folded and offered to every sc
 what cannot be sent at once.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import trio
@@ -23,14 +23,14 @@ from msgspec.structs import replace
 
 from actors.kernel import Actor, ActorRef, Down, Timer
 from actors.sidekick.member import Member, Part
-from actors.sidekick.messages import Drained, Forsaken, GraceOver, Heard, Joined, RoomMessage
+from actors.sidekick.messages import Drained, Forsaken, GraceOver, Heard, Joined, RoomMessage, ShowOn
 from actors.sidekick.scene import Drawn, Limits, Reserve, Scene
+from actors.sidekick.showing import Showings, shown
 from codec.sidekick import (
     Announce,
     Bad,
     ClearAll,
     Dialect,
-    Ear,
     Event,
     Fault,
     Other,
@@ -70,6 +70,8 @@ class Room(Actor[RoomMessage]):
         self._news: list[Announce] = []  # not yet told to all but whom is being heard; what is relayed comes after it
         self._wrong: list[Fault] = []  # not yet told to whom is being heard
         self._wants_to_see = False  # who is being heard has announced itself as a screen
+        self._showings = Showings()
+        self._show_on: Timer | None = None  # pending <=> there are showings
         self._forsaken: Timer | None = None
 
     async def started(self, kept: object | None) -> None:
@@ -79,6 +81,10 @@ class Room(Actor[RoomMessage]):
                 self.monitor(ref)
             for peer_id in away:
                 self._wait_for(peer_id)
+            for member in self.members.values():
+                member.unshown = False
+                if member.part is Part.SCREEN:  # something may have been folded and not relayed
+                    self._show(member)
         self._look_around()
 
     def keep(self) -> object:
@@ -100,8 +106,14 @@ class Room(Actor[RoomMessage]):
                 self._join(Member(peer, line))
             case Drained(peer):
                 member = self.members.get(peer)
-                if member is not None and member.behind:  # a hero has only missed what it did not read in time
-                    member.restart(self._everything(member) if member.part is Part.SCREEN else b"")
+                if member is not None and member.behind:
+                    if member.part is Part.SCREEN:
+                        self._show(member)
+                    else:  # it has only missed what it did not read in time
+                        member.restart(b"")
+            case ShowOn():
+                self._showings.go_on(self.scene)
+                self._take_turns()
             case GraceOver(peer_id):
                 self._away.pop(peer_id, None)
             case Forsaken():
@@ -131,6 +143,7 @@ class Room(Actor[RoomMessage]):
             if member.part is Part.HERO:
                 self._wait_for(gone.peer_id)
             self._tell_others(member, self._announce(gone.peer_id, gone.role, "offline", gone.version))
+        self._showings.leave(member)
         member.become(Part.GONE)
         self._look_around()
 
@@ -170,7 +183,7 @@ class Room(Actor[RoomMessage]):
         self._spread_news(member)
         if self._wants_to_see:  # once for each turn: a board may be large, and an announce is short
             self._wants_to_see = False
-            member.offer(self._everything(member))
+            self._show(member)
 
     def _answer(self, member: Member) -> None:
         """Relay what has been heard of this peer, and tell it what was wrong with that."""
@@ -286,35 +299,42 @@ class Room(Actor[RoomMessage]):
         if not messages:
             return
         self._spread_news(speaker)
-        canonical: bytes | None = None
+        told: dict[Dialect, bytes] = {}
         for member in self.members.values():
-            if member.part is not Part.SCREEN or member.behind:
+            if member.part is not Part.SCREEN or member.behind or member.unshown:
                 continue
-            if not member.speaks_canonically:
-                member.tell(*[one for one in messages if not isinstance(one, Fault)])
-                continue
-            if canonical is None:
-                canonical = b"".join([member.line.frame(one.raw) for one in messages])
-            member.offer(canonical)
+            mouth = member.mouth
+            frames = told.get(mouth.dialect)
+            if frames is None:
+                frames = member.frames(shown(messages, mouth))
+                if mouth.is_common:
+                    told[mouth.dialect] = frames
+            if frames:
+                member.offer(frames)
+        self._showings.add(messages)
         messages.clear()
 
     def _repaint(self, speaker: Member, target: str) -> None:
         """The released page (E) blanks a canvas that moves."""
         self._relay(speaker)
         pages = [one for one in self.members.values() if one.part is Part.SCREEN and one.dialect is Dialect.E]
-        if pages:
-            ear = Ear(Dialect.D)
-            strokes = [said for raw in self.scene.repaint(target) for said in _each(ear.hear(raw))]
-            for page in pages:
-                page.tell(*strokes)
+        strokes = tuple(self.scene.repaint(target)) if pages else ()
+        if not strokes:
+            return
+        frames = b"".join(map(speaker.line.frame, strokes))  # E draws in the same words
+        for page in pages:
+            if not page.behind and not page.unshown:
+                page.offer(frames)
+        self._showings.repaint(strokes)
 
-    def _everything(self, member: Member) -> bytes:
+    def _show(self, member: Member) -> None:
         """The whole board, on an empty one, in this screen's words."""
-        if member.speaks_canonically:
-            return b"".join(map(member.line.frame, (encode(ClearAll()), *self.scene.replay())))
-        ear = Ear(Dialect.D)
-        board = (said for raw in self.scene.replay() for said in _each(ear.hear(raw)))
-        return b"".join(map(member.words, (ClearAll(), *board)))
+        self._showings.want(member, self.scene)
+        self._take_turns()
+
+    def _take_turns(self) -> None:
+        if self._showings and (self._show_on is None or not self._show_on.pending):
+            self._show_on = self.tell_later(0.0, ShowOn())
 
     def _spread_news(self, speaker: Member) -> None:
         if self._news:
@@ -345,7 +365,3 @@ class Room(Actor[RoomMessage]):
 def _owner(member: Member) -> str:
     """Who owns what this peer draws: the same after it has come back."""
     return member.announce.peer_id if member.announce is not None else member.ref.path
-
-
-def _each(said: Said | list[Said]) -> Iterable[Said]:
-    return said if isinstance(said, list) else (said,)

@@ -15,10 +15,11 @@ from codec.sidekick.messages import (
     Spawn,
     Update,
 )
-from codec.sidekick.mouth import Mouth
+from codec.sidekick.mouth import COMMON, Mouth
 from codec.sidekick.written import encode
 
 __all__ = [
+    "COMMON",
     "ROOT",
     "Announce",
     "Bad",

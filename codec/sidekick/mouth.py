@@ -1,12 +1,14 @@
-"""Canonical messages in a peer's own words. One mouth for each connection.
+"""Canonical messages in a peer's own words.
 
-For D that is `raw` as it is; for E, but for a few words. For A to C a message is translated, and may become none (the
-dialect has no word for it), one or several.
+For D that is `raw` as it is; for E, but for a few words. So all peers of D, and all of E, are told the same, and share
+one mouth. For A to C a message is translated, and may become none (the dialect has no word for it), one or several;
+which, depends on what the peer shows already, so each of them has a mouth of its own.
 
 Total: what is nested as deeply as an ear can just hear may be too deep for us to read again, where there is less room
 on the stack. Such a message is told to D, which gets it as it is, and to nobody else.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -23,6 +25,8 @@ Message = dict[str, Any]
 
 SAME_IN_C = frozenset(("grid", "canvas", "console", "viz"))
 E_DIFFERS = frozenset(component for component, _ in BY_D)
+SIGNS_OF_E = (*(component.encode() for component in sorted(E_DIFFERS)), b"\\u")
+"""What is in bytes that E may say otherwise: such a component's name, or an escape that could stand for part of it."""
 
 write = msgspec.json.Encoder().encode
 
@@ -34,6 +38,33 @@ class Mouth:
         self.dialect = dialect
         spoken = release(version) if dialect is Dialect.C else (0, 0, 0)
         self._screen = OldScreen(spoken, knows_clear=dialect is not Dialect.A)
+
+    @property
+    def is_common(self) -> bool:
+        """Whether what it says does not depend on what was said before, so that all peers of the dialect share it."""
+        return self.dialect in COMMON
+
+    def say_all(self, messages: Iterable[Said]) -> list[bytes]:
+        """What all of these come to, in order."""
+        if self.dialect is Dialect.D:
+            return [one.raw if type(one) is Update and one.raw else encode(one) for one in messages]
+        told: list[bytes] = []
+        for one in messages:
+            if type(one) is Update and one.raw and self.dialect is Dialect.E and one.component not in E_DIFFERS:
+                told.append(one.raw)  # nearly all there ever is
+                continue
+            match self.say(one):
+                case bytes(text):
+                    told.append(text)
+                case list(texts):
+                    told += texts
+        return told
+
+    def keeps(self, raw: bytes) -> bool:
+        """Whether canonical bytes are said as they are, as far as can be told without reading them."""
+        if self.dialect is Dialect.E:
+            return not any(sign in raw for sign in SIGNS_OF_E)
+        return self.dialect is Dialect.D
 
     def say(self, message: Said) -> bytes | list[bytes] | None:
         if self.dialect is Dialect.D:
@@ -96,3 +127,7 @@ class Mouth:
         if self.dialect is Dialect.A:
             told["payload"] = flat.flattened(component, what, message.get("payload"))
         return told
+
+
+COMMON = {dialect: Mouth(dialect) for dialect in (Dialect.D, Dialect.E)}
+"""The mouths that all peers of a dialect share."""

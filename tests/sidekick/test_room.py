@@ -24,6 +24,7 @@ class Line:
     def __init__(self) -> None:
         self.got: list[Json] = []
         self.offers = 0
+        self.last = b""
         self.slow = False
         self.closed: tuple[int, str] | None = None
         self._drained: Callable[[], None] | None = None
@@ -35,6 +36,7 @@ class Line:
         if self.slow:
             return False
         self.offers += 1
+        self.last = frames
         self.got += [msgspec.json.decode(line) for line in frames.splitlines()]
         return True
 
@@ -450,7 +452,7 @@ async def test_a_crash_of_the_room_loses_neither_board_nor_peers(autojump_clock:
         troupe.room().kill()
         await trio.sleep(1)
         await hero.say(paint(0, 0))
-        assert screen.line.kinds() == ["grid/spawn", "grid/update"]
+        assert screen.line.kinds() == ["grid/spawn", "global/clearAll", "grid/spawn", "grid/update"]
         assert troupe.room().statistics().restarts == 1
 
 
@@ -567,3 +569,35 @@ async def test_a_canvas_that_moves_is_painted_again_for_the_released_page(autoju
         await hero.say(move)
         assert [one["payload"]["action"] for one in ours.line.got] == ["changeParent"]
         assert [one["payload"]["action"] for one in released.line.got] == ["changeParent", "drawLine"]
+
+
+@pytest.mark.parametrize("version", ["0.1.0", "0.0.8"])
+async def test_what_pages_of_one_dialect_are_told_is_put_into_words_once(autojump_clock: object, version: str) -> None:
+    """The very same bytes object: how many pages there are costs an offer each, and nothing else."""
+    async with house() as troupe, troupe.client() as hero, AsyncExitStack() as stack:
+        await hero.announce("hero")
+        pages = [await stack.enter_async_context(troupe.client()) for _ in range(5)]
+        for number, page in enumerate(pages):
+            await page.announce("sidekick", peer=f"page {number}", version=version)
+        markdown = {"id": 0, "component": "markdown", "type": "spawn", "target": "m", "payload": {"initialSource": "#"}}
+        for drawn in (spawn_grid(), paint(0, 0), markdown):
+            await hero.say(drawn)
+            assert len({id(page.line.last) for page in pages}) == 1
+        assert list(pages[0].line.got[-1]["payload"]) == ["text" if version == "0.0.8" else "initialSource"]
+
+
+async def test_a_large_board_is_shown_in_turns_of_the_room_and_whole(autojump_clock: object) -> None:
+    size = 120
+    async with house() as troupe, troupe.hero_and_screen() as (hero, screen), troupe.client() as late:
+        await hero.say(spawn_grid(numColumns=size, numRows=size))
+        for x in range(size):
+            await hero.say(*(paint(x, y) for y in range(size)))
+        screen.line.take()
+        offers = late.line.offers
+        await late.announce("sidekick", peer="late")
+        await trio.sleep(1)
+        assert late.line.kinds()[-2:] == ["grid/update", "grid/update"]
+        assert late.line.kinds().count("grid/update") == size * size
+        assert late.line.offers == offers + 2, "who is online, and the board"
+        await hero.say(paint(0, 0, "blue"))
+        assert late.line.got[-1] == screen.line.got[-1] == paint(0, 0, "blue")

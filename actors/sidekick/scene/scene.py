@@ -284,6 +284,11 @@ class Scene:
         component = self._components.get(target)
         return None if component is None else component.hero
 
+    @property
+    def memory(self) -> int:
+        """As estimated, in bytes."""
+        return self._budget.spent
+
     def statistics(self) -> SceneStatistics:
         components = self._components.values()
         canvases = [one for one in components if isinstance(one, Canvas)]

@@ -1,0 +1,151 @@
+"""How the board is shown to a screen that comes late: in pieces, so that a large board holds nobody else up.
+
+    WAITING --the board is looked at--> BEING SHOWN --all of it is in words--> SHOWN
+
+Rules
+  - What a screen is shown is the board as it stood at one moment, and then, in order, what was relayed since. It is all
+    offered at once, so that a screen has nothing or the whole.
+  - Looking at the board takes one turn, for it collects messages that are there already. Putting them into words takes
+    as many turns as there are pieces; and each offer, of what may be megabytes, is a turn of its own.
+  - Screens that wait at the same time and are told the same share one showing. Who comes while such a showing is under
+    way waits for the next one.
+  - A small board is shown at once.
+  - A screen whose connection has ended is shown nothing more.
+"""
+
+from collections import deque
+from collections.abc import Collection, Iterator
+
+from actors.sidekick.member import Member
+from actors.sidekick.scene import Scene
+from codec.sidekick import Bad, ClearAll, Dialect, Ear, Fault, Mouth, Said, encode
+
+SMALL = 128 * 1024
+"""As the scene counts its memory: some hundreds of messages."""
+PIECE = 1_000
+"""So many messages are put into words in a turn, of those that go as they are."""
+CLOSELY = 20
+"""So many times as long it takes to read a message and put it into other words."""
+
+
+class Showing:
+    """The board for some screens, half in words."""
+
+    def __init__(self, screens: list[Member], scene: Scene) -> None:
+        self.screens = screens
+        self.mouth = screens[0].mouth
+        self._frame = screens[0].line.frame
+        self._ear = Ear(Dialect.D)
+        self._left: deque[bytes | Said] = deque((encode(ClearAll()), *scene.replay()))
+        self._frames: list[bytes] = []
+
+    def add(self, messages: Collection[Said]) -> None:
+        """What is relayed now comes after the board."""
+        self._left.extend(shown(messages, self.mouth))
+
+    def paint(self, strokes: Collection[bytes]) -> None:
+        self._left.extend(strokes)
+
+    def go_on(self, most: int) -> None:
+        """Put the next piece into words; or, when there is no more, offer all of it to the next screen."""
+        if self._left:
+            self._put_into_words(most)
+            return
+        frames = b"".join(self._frames)
+        self._frames = [frames]
+        member = self.screens.pop()
+        member.unshown = False
+        if member.behind:
+            member.restart(frames)
+        elif frames:
+            member.offer(frames)
+
+    def _put_into_words(self, most: int) -> None:
+        left, mouth = self._left, self.mouth
+        told: list[bytes] = []
+        while left and most > 0:
+            one = left.popleft()
+            if type(one) is bytes and mouth.keeps(one):
+                told.append(one)
+                most -= 1
+            else:
+                told += mouth.say_all(_heard(self._ear, one))
+                most -= CLOSELY
+        self._frames += map(self._frame, told)
+
+
+class Showings:
+    """All of a room's."""
+
+    def __init__(self, small: int = SMALL, piece: int = PIECE) -> None:
+        self._small = small
+        self._piece = piece
+        self._waiting: list[Member] = []
+        self._under_way: deque[Showing] = deque()
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting or self._under_way)
+
+    def want(self, member: Member, scene: Scene) -> None:
+        """This screen is to be shown everything: at once, where that is little."""
+        if member.unshown:
+            return
+        member.unshown = True
+        if scene.memory <= self._small:
+            showing = Showing([member], scene)
+            while member.unshown:
+                showing.go_on(self._piece)
+        else:
+            self._waiting.append(member)
+
+    def add(self, messages: Collection[Said]) -> None:
+        for showing in self._under_way:
+            showing.add(messages)
+
+    def repaint(self, strokes: Collection[bytes]) -> None:
+        """What the released page (E) is told alone."""
+        for showing in self._under_way:
+            if showing.mouth.dialect is Dialect.E:
+                showing.paint(strokes)
+
+    def go_on(self, scene: Scene) -> None:
+        """One turn: the next piece for some screens."""
+        under_way = self._under_way
+        if self._waiting:
+            self._look_at(scene)
+        if under_way:
+            showing = under_way.popleft()
+            showing.go_on(self._piece)
+            if showing.screens:
+                under_way.append(showing)
+
+    def leave(self, member: Member) -> None:
+        for screens in (self._waiting, *(showing.screens for showing in self._under_way)):
+            if member in screens:
+                screens.remove(member)
+        self._under_way = deque(showing for showing in self._under_way if showing.screens)
+
+    def _look_at(self, scene: Scene) -> None:
+        """Begin to show the board to those who wait, but for those who are told what others are being told already."""
+        busy = {showing.mouth for showing in self._under_way}
+        ready: dict[Mouth, list[Member]] = {}
+        for member in self._waiting:
+            if member.mouth not in busy:
+                ready.setdefault(member.mouth, []).append(member)
+        self._waiting = [member for member in self._waiting if member.mouth in busy]
+        self._under_way.extend(Showing(screens, scene) for screens in ready.values())
+
+
+def shown(messages: Collection[Said], mouth: Mouth) -> Collection[Said]:
+    """Of what is relayed, what screens of this dialect are told: what is wrong is shown by our own board only."""
+    return messages if mouth.dialect is Dialect.D else [one for one in messages if type(one) is not Fault]
+
+
+def _heard(ear: Ear, one: bytes | Said) -> Iterator[Said]:
+    if not isinstance(one, bytes):
+        yield one
+        return
+    heard = ear.hear(one)
+    for said in heard if isinstance(heard, list) else (heard,):
+        if not isinstance(said, Bad):  # nested so deeply that there is not enough room on the stack to read it again
+            yield said

@@ -1,0 +1,175 @@
+"""A board that is shown in pieces, while it changes: what a late screen sees is what an early one sees."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from actors.sidekick.member import Member, Part
+from actors.sidekick.scene import Limits, Scene
+from actors.sidekick.showing import Showings, shown
+from codec.sidekick import Dialect, Ear
+from tests.sidekick.scene import stories
+from tests.sidekick.scene.naive import NaiveBoard
+from tests.sidekick.scene.test_laws import drawn
+
+LIMITS = Limits(lines=5, characters=60, depth=4, buffers=2)
+MODEST = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+class Line:
+    """Keeps what it was sent."""
+
+    def __init__(self) -> None:
+        self.got: list[bytes] = []
+
+    def frame(self, text: bytes) -> bytes:
+        return text + b"\n"
+
+    def offer(self, frames: bytes) -> bool:
+        self.got += frames.splitlines()
+        return True
+
+    restart = offer
+
+    def on_drained(self, call: Callable[[], None]) -> None: ...
+
+    def hang_up(self, code: int, reason: str) -> None: ...
+
+
+def screen(dialect: Dialect = Dialect.D) -> tuple[Member, Line]:
+    line = Line()
+    ref: Any = object()
+    member = Member(ref, line)
+    member.become(Part.SCREEN)
+    member.ear = Ear(dialect)
+    return member, line
+
+
+class Audience:
+    """A scene, the screens that see it, and what a room does with them."""
+
+    def __init__(self, piece: int) -> None:
+        self.scene = Scene(LIMITS)
+        self.showings = Showings(small=0, piece=piece)
+        self.seats: list[tuple[Member, Line]] = []
+
+    def come(self, dialect: Dialect) -> Line:
+        member, line = screen(dialect)
+        self.seats.append((member, line))
+        self.showings.want(member, self.scene)
+        return line
+
+    def leave(self, number: int) -> None:
+        member, _ = self.seats.pop(number % len(self.seats))
+        self.showings.leave(member)
+
+    def say(self, frames: list[bytes]) -> None:
+        relayed = [said for said in drawn(frames) if self.scene.fold(said) is None]
+        for member, _ in self.seats:
+            if not member.unshown:
+                member.offer(member.frames(shown(relayed, member.mouth)))
+        self.showings.add(relayed)
+
+    def end(self) -> None:
+        while self.showings:
+            self.showings.go_on(self.scene)
+
+
+def picture(line: Line, dialect: Dialect) -> Any:
+    ear = Ear(dialect)
+    told = [said for one in line.got for said in _each(ear.hear(one))]
+    return NaiveBoard(LIMITS).show(*(said.raw for said in told)).picture()
+
+
+def _each(heard: Any) -> list[Any]:
+    return heard if isinstance(heard, list) else [heard]
+
+
+EVENTS = st.one_of(
+    st.tuples(st.just("say"), st.lists(stories.anything, max_size=4)),
+    st.tuples(st.just("come"), st.sampled_from((Dialect.D, Dialect.E))),
+    st.tuples(st.just("turn"), st.integers(1, 4)),
+    st.tuples(st.just("leave"), st.integers(0, 9)),
+)
+
+
+@pytest.mark.slow
+@MODEST
+@given(before=stories.stories(), events=st.lists(EVENTS, max_size=30), piece=st.integers(1, 30))
+def test_a_screen_that_came_at_any_moment_sees_in_the_end_what_the_first_one_sees(
+    before: list[bytes], events: list[tuple[str, Any]], piece: int
+) -> None:
+    audience = Audience(piece)
+    first = audience.come(Dialect.D)
+    audience.end()
+    audience.say(before)
+    for what, how in events:
+        match what:
+            case "say":
+                audience.say(how)
+            case "come":
+                audience.come(how)
+            case "turn":
+                for _ in range(how):
+                    audience.showings.go_on(audience.scene)
+            case "leave" if len(audience.seats) > 1:
+                audience.leave(1 + how % (len(audience.seats) - 1))
+    audience.end()
+    seen = picture(first, Dialect.D)
+    for member, line in audience.seats:
+        assert not member.unshown
+        assert picture(line, member.dialect) == seen
+
+
+@pytest.mark.slow
+@MODEST
+@given(story=stories.stories(), dialect=st.sampled_from(list(Dialect)), piece=st.integers(1, 30))
+def test_a_board_in_pieces_is_the_board_at_once(story: list[bytes], dialect: Dialect, piece: int) -> None:
+    lines = []
+    for small, size in ((0, piece), (10**9, 1_000)):
+        scene, showings = Scene(LIMITS), Showings(small, size)
+        for said in drawn(story):
+            scene.fold(said)
+        member, line = screen(dialect)
+        showings.want(member, scene)
+        assert not (small and showings)
+        while showings:
+            showings.go_on(scene)
+        lines.append(line.got)
+    assert lines[0] == lines[1]
+    assert lines[0] or dialect is Dialect.A, "all but the first can be told that the board is empty"
+
+
+@pytest.mark.parametrize("dialect", [Dialect.D, Dialect.E])
+def test_screens_that_come_together_and_are_told_the_same_are_shown_one_piece_of_words(dialect: Dialect) -> None:
+    audience = Audience(piece=10)
+    audience.say([stories.spawn("grid-1"), *[stories.spawn(f"label-{number}") for number in range(100)]])
+    for _ in range(40):
+        audience.come(dialect)
+    turns = 0
+    while audience.showings:
+        audience.showings.go_on(audience.scene)
+        turns += 1
+    assert turns <= 102 / 10 + 1 + 40, "a turn for each ten messages, and one for each screen"
+    assert len({tuple(line.got) for _, line in audience.seats}) == 1
+
+
+def test_a_screen_that_asks_while_it_is_shown_the_board_is_not_shown_it_again_for_that() -> None:
+    audience = Audience(piece=1)
+    audience.say([stories.spawn("grid-1")])
+    line = audience.come(Dialect.D)
+    for _ in range(9):  # clearing, the grid, and the offer: three turns each time
+        audience.showings.want(audience.seats[0][0], audience.scene)
+        audience.showings.go_on(audience.scene)
+    assert sum(b"clearAll" in one for one in line.got) == 3
+    assert not audience.showings
+
+
+def test_screens_told_otherwise_have_a_mouth_each() -> None:
+    (one, _), (other, _) = screen(Dialect.C), screen(Dialect.C)
+    assert one.mouth is not other.mouth
+    (one, _), (other, _) = screen(Dialect.E), screen(Dialect.E)
+    assert one.mouth is other.mouth
