@@ -130,13 +130,16 @@ class FastLane(Lane):
         data = b""
         if self._peeler.unfinished > READ_BYTES:
             self._backlog.keep(self, self._peeler.unfinished)
-        self._receiver_reads = True
+        self._receiver_reads = self.listening = True
         try:
-            data = await self._read(READ_BYTES)
+            data = await self._wire.receive_directly(READ_BYTES)
+            self._count(data)
+            if self._fruitless > self._most:
+                await self._has_nothing_to_say()
         except GONE:
             pass  # the library will be told the same
         finally:
-            self._receiver_reads = False
+            self._receiver_reads = self.listening = False
             if self._handed_over:
                 self._given.set()
         if self._left is not None:

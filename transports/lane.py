@@ -34,7 +34,8 @@ class Lane(trio.abc.Stream):
         self._request = request
         self._most = most_without_message
         self._fruitless = 0
-        self._since = self.heard_at = trio.current_time()
+        self.reads = 0
+        """How often the client was heard."""
         self.listening = False
         """Somebody is waiting for the client's next bytes."""
         self._said_goodbye = False
@@ -45,13 +46,15 @@ class Lane(trio.abc.Stream):
 
     def shaken_hands(self, connection: WebSocketConnection) -> None:
         self._connection = connection
-        self.heard_at = self._since = trio.current_time()
         self._shaken_hands.set()
 
     def bore_fruit(self) -> None:
         """A message has come out."""
         self._fruitless = 0
-        self._since = self.heard_at
+
+    def forgive(self, seconds: float) -> None:
+        """So much time has passed: to be called now and then, as long as the connection is there."""
+        self._fruitless = max(0, self._fruitless - int(IDLE_BYTES_PER_SECOND * seconds))
 
     def library_failed(self) -> None:
         self._wire.cut()
@@ -73,14 +76,20 @@ class Lane(trio.abc.Stream):
             data = await self._wire.receive_directly(max_bytes or READ_BYTES)
         finally:
             self.listening = False
-        self.heard_at = trio.current_time()
-        self._fruitless += len(data)
-        if self._fruitless > self._most + IDLE_BYTES_PER_SECOND * (self.heard_at - self._since):
-            self._wire.fault = f"{self._fruitless} bytes came and no message among them"
-            await self._say_goodbye(POLICY, self._wire.fault)
-            await self._wire.aclose()
-            raise trio.ClosedResourceError
+        self._count(data)
+        if self._fruitless > self._most:
+            await self._has_nothing_to_say()
         return data
+
+    def _count(self, data: bytes) -> None:
+        self.reads += 1
+        self._fruitless += len(data)
+
+    async def _has_nothing_to_say(self) -> None:
+        self._wire.fault = f"{self._fruitless} bytes came and no message among them"
+        await self._say_goodbye(POLICY, self._wire.fault)
+        await self._wire.aclose()
+        raise trio.ClosedResourceError
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         if data[0] == CLOSE_FRAME:

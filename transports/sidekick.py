@@ -113,21 +113,22 @@ def sidekick_websocket(desk: Desk) -> Handler:
             return
         socket = await upgrade.accept_fast()
         async with trio.open_nursery() as nursery:
-            await _attend(desk, room, socket, Line(socket, nursery))
-            nursery.cancel_scope.cancel()
+            # In a task of its own: all that awaits is resumed for each read, from the bottom of the stack.
+            nursery.start_soon(_attend, desk, room, socket, nursery)
 
     return on_websocket
 
 
-async def _attend(desk: Desk, room: str, socket: FastSocket, line: Line) -> None:
+async def _attend(desk: Desk, room: str, socket: FastSocket, nursery: trio.Nursery) -> None:
     try:
-        async with desk.attend(room, line) as attendance:
+        async with desk.attend(room, Line(socket, nursery)) as attendance:
             while True:
                 await attendance.heard(await socket.receive_batch())
     except KernelError as error:
         await socket.close(TRY_LATER, str(error))
     else:
         await socket.close(RESTARTING, "the room has ended; connect again")
+    nursery.cancel_scope.cancel()  # a goodbye that a room has begun to say
 
 
 def room_in(query: str) -> str | None:

@@ -107,16 +107,18 @@ class WebSocket:
 
         While nobody receives, its bytes lie unread and its silence proves nothing.
         """
-        await trio.sleep(self._limits.ping_seconds)
+        lane, limits = self._lane, self._limits
+        await trio.sleep(limits.ping_seconds)
         for number in count():
-            asked = trio.current_time()
+            lane.forgive(limits.ping_seconds)
+            reads = lane.reads
             nursery.start_soon(self._ping, bytes([number % PING_PAYLOADS]))
-            await trio.sleep(self._limits.pong_seconds)
-            if self._lane.listening and self._lane.heard_at < asked:
-                self._wire.fault = f"no sign of life for {self._limits.pong_seconds:g} seconds after a ping"
+            await trio.sleep(limits.pong_seconds)
+            if lane.listening and lane.reads == reads:
+                self._wire.fault = f"no sign of life for {limits.pong_seconds:g} seconds after a ping"
                 self._wire.cut()
                 return
-            await trio.sleep(max(0.0, self._limits.ping_seconds - self._limits.pong_seconds))
+            await trio.sleep(max(0.0, limits.ping_seconds - limits.pong_seconds))
 
     async def _ping(self, payload: bytes) -> None:
         # The library remembers a ping until it is answered, and raises ValueError for a payload that is still open:

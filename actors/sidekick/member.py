@@ -32,14 +32,14 @@ MOVES: dict[Part, frozenset[Part]] = {
 
 
 class Member:
-    __slots__ = ("absorbs_clear_until", "announce", "behind", "ear", "line", "own_mouth", "part", "ref", "unshown")
+    __slots__ = ("_mouth", "absorbs_clear_until", "announce", "behind", "ear", "line", "part", "ref", "unshown")
 
     def __init__(self, ref: ActorRef[Any], line: Line) -> None:
         self.ref = ref
         self.line = line
         self.part = Part.SILENT
         self.ear: Ear | None = None
-        self.own_mouth: Mouth | None = None  # of a dialect whose peers are not told the same
+        self._mouth = COMMON[Dialect.D]
         self.announce: Announce | None = None  # not None while it is online
         self.behind = False  # it fell behind, and is told nothing until its line is restarted
         self.unshown = False  # a screen that will be shown the whole board, or is just being shown it
@@ -50,11 +50,11 @@ class Member:
             assert part in MOVES[self.part], f"{self.part.value} -> {part.value}"
             self.part = part
 
-    def hear(self, text: bytes) -> list[Said]:
+    def ear_for(self, texts: list[bytes]) -> Ear:
+        """What hears this peer: of the dialect in which it has first said something."""
         if self.ear is None:
-            self.ear = Ear(dialect_of(text) or Dialect.D)
-        said = self.ear.hear(text)
-        return said if isinstance(said, list) else [said]
+            self.ear = Ear(dialect_of(texts[0]) or Dialect.D)
+        return self.ear
 
     @property
     def dialect(self) -> Dialect:
@@ -62,12 +62,11 @@ class Member:
 
     @property
     def mouth(self) -> Mouth:
-        common = COMMON.get(self.dialect)
-        if common is not None:
-            return common
-        if self.own_mouth is None:
-            self.own_mouth = Mouth(self.dialect, "" if self.ear is None else self.ear.version)
-        return self.own_mouth
+        """What it is spoken to with: one that all peers of its dialect share, or where they differ one of its own."""
+        ear = self.ear
+        if ear is not None and ear.dialect is not self._mouth.dialect:
+            self._mouth = COMMON.get(ear.dialect) or Mouth(ear.dialect, ear.version)
+        return self._mouth
 
     def frames(self, messages: Iterable[Said]) -> bytes:
         """The messages as frames in this peer's words; empty if it has none for them."""

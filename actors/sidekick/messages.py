@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from actors.kernel import ActorRef
 
@@ -33,9 +33,8 @@ class Joined:
     line: Line
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """What one read from the peer's socket brought, in order."""
+class Heard(NamedTuple):
+    """What one read from the peer's socket brought, in order. (A tuple is made in a third of the time.)"""
 
     peer: ActorRef[Any]
     texts: list[bytes]

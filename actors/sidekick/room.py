@@ -33,6 +33,7 @@ from codec.sidekick import (
     Dialect,
     Event,
     Fault,
+    Mouth,
     Other,
     Said,
     Update,
@@ -164,10 +165,11 @@ class Room(Actor[RoomMessage]):
     # -- hearing
 
     def _hear(self, member: Member, texts: list[bytes]) -> None:
-        fold, relayed = self.scene.fold, self._relayed
+        fold, relayed, hear = self.scene.fold, self._relayed, member.ear_for(texts).hear
         owner = _owner(member)
         for text in texts:
-            for said in member.hear(text):
+            heard = hear(text)
+            for said in heard if isinstance(heard, list) else (heard,):
                 if type(said) is Update and member.part is Part.HERO:  # nearly all there ever is
                     refusal = fold(said, owner)
                     if refusal is None:
@@ -176,20 +178,25 @@ class Room(Actor[RoomMessage]):
                             self._repaint(member, said.target)
                     else:
                         self._refuse(member, said, refusal)
+                elif type(said) is Event and member.part is Part.SCREEN:  # and nearly all that answers it
+                    self._from_screen(member, said)
                 else:
                     self._heard(member, said)
                     owner = _owner(member)
         self._answer(member)
-        self._spread_news(member)
+        if self._news:
+            self._spread_news(member)
         if self._wants_to_see:  # once for each turn: a board may be large, and an announce is short
             self._wants_to_see = False
             self._show(member)
 
     def _answer(self, member: Member) -> None:
         """Relay what has been heard of this peer, and tell it what was wrong with that."""
-        self._relay(member)
-        wrong, self._wrong = self._wrong, []
-        member.tell(*wrong)
+        if self._relayed:
+            self._relay(member)
+        if self._wrong:
+            wrong, self._wrong = self._wrong, []
+            member.tell(*wrong)
 
     def _heard(self, member: Member, said: Said) -> None:
         match said:
@@ -283,13 +290,13 @@ class Room(Actor[RoomMessage]):
             wrong = f"a message to a script may be {LONGEST_FEEDBACK:,} bytes long, not {len(said.raw):,}"
             self._tell_wrong(member, Fault(said.component, said.src or "", wrong))
             return
-        if isinstance(said, Fault) and not self.scene.is_news(said, member.ref, self.members.keys()):
+        if type(said) is Fault and not self.scene.is_news(said, member.ref, self.members.keys()):
             return
-        if isinstance(said, Event) and (value := self.scene.submitted(said)) is not None:
+        if type(said) is Event and (value := self.scene.submitted(said)) is not None:
             self._relayed.append(value)
         owner = self.scene.owner(said.src or "")
         heroes = [one for one in self.members.values() if one.part is Part.HERO]
-        for hero in [one for one in heroes if _owner(one) == owner] or heroes:
+        for hero in heroes if len(heroes) == 1 else [one for one in heroes if _owner(one) == owner] or heroes:
             hero.tell(said)
 
     # -- speaking
@@ -298,20 +305,20 @@ class Room(Actor[RoomMessage]):
         messages = self._relayed
         if not messages:
             return
-        self._spread_news(speaker)
-        told: dict[Dialect, bytes] = {}
+        if self._news:
+            self._spread_news(speaker)
+        told: dict[Mouth, bytes] = {}
         for member in self.members.values():
             if member.part is not Part.SCREEN or member.behind or member.unshown:
                 continue
             mouth = member.mouth
-            frames = told.get(mouth.dialect)
+            frames = told.get(mouth)
             if frames is None:
-                frames = member.frames(shown(messages, mouth))
-                if mouth.is_common:
-                    told[mouth.dialect] = frames
+                frames = told[mouth] = member.frames(shown(messages, mouth))
             if frames:
                 member.offer(frames)
-        self._showings.add(messages)
+        if self._showings:
+            self._showings.add(messages)
         messages.clear()
 
     def _repaint(self, speaker: Member, target: str) -> None:
@@ -337,9 +344,8 @@ class Room(Actor[RoomMessage]):
             self._show_on = self.tell_later(0.0, ShowOn())
 
     def _spread_news(self, speaker: Member) -> None:
-        if self._news:
-            self._tell_others(speaker, *self._news)
-            self._news.clear()
+        self._tell_others(speaker, *self._news)
+        self._news.clear()
 
     def _tell_others(self, member: Member, *said: Said) -> None:
         for other in self.members.values():

@@ -39,11 +39,6 @@ class Mouth:
         spoken = release(version) if dialect is Dialect.C else (0, 0, 0)
         self._screen = OldScreen(spoken, knows_clear=dialect is not Dialect.A)
 
-    @property
-    def is_common(self) -> bool:
-        """Whether what it says does not depend on what was said before, so that all peers of the dialect share it."""
-        return self.dialect in COMMON
-
     def say_all(self, messages: Iterable[Said]) -> list[bytes]:
         """What all of these come to, in order."""
         if self.dialect is Dialect.D:

@@ -144,8 +144,10 @@ class Scene:
     def submitted(self, event: Event) -> Update | None:
         """A reader has submitted a textbox: that is its value from now on, as if its hero had set it. What to tell the
         screens; None where it is no textbox of ours, or there is no room for what was written."""
+        if type(event.payload) is not Submit:
+            return None
         component = self._components.get(event.src)
-        if component is None or component.kind != "textbox" or not isinstance(event.payload, Submit):
+        if component is None or component.kind != "textbox":
             return None
         said = Update("textbox", event.src, "setValue", SetValue(Value(event.payload.value)))
         said = structs.replace(said, raw=encode(said))
