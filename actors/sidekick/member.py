@@ -1,5 +1,8 @@
 """What a room knows of one peer, and how to speak to it in its own words.
 
+Its ear and its mouth work in the room's turn, but they are the peer's: should one of them fail at a message, which is
+our mistake, that ends this peer's conversation, in the log and in the tree, and no other.
+
     is         becomes
     SILENT     HERO, SCREEN, GONE     by its announce, or, never having announced, by what it says
     HERO       GONE                   it draws
@@ -11,8 +14,10 @@ import enum
 from typing import Any
 
 from actors.kernel import ActorRef
-from actors.sidekick.messages import Line
+from actors.sidekick.messages import Failed, Line
 from codec.sidekick import Announce, Dialect, Ear, Mouth, Said, dialect_of
+
+FAULT = 1011
 
 
 class Part(enum.Enum):
@@ -31,7 +36,7 @@ MOVES: dict[Part, frozenset[Part]] = {
 
 
 class Member:
-    __slots__ = ("absorbs_clear_until", "announce", "behind", "ear", "line", "mouth", "part", "ref")
+    __slots__ = ("absorbs_clear_until", "announce", "behind", "broken", "ear", "line", "mouth", "part", "ref")
 
     def __init__(self, ref: ActorRef[Any], line: Line) -> None:
         self.ref = ref
@@ -41,6 +46,7 @@ class Member:
         self.mouth: Mouth | None = None
         self.announce: Announce | None = None  # not None while it is online
         self.behind = False  # it fell behind, and is told nothing until its line is restarted
+        self.broken = False  # its ear or its mouth has failed, and it is about to end
         self.absorbs_clear_until = 0.0  # a hero that has come back: its first clearAll is not meant
 
     def become(self, part: Part) -> None:
@@ -49,10 +55,20 @@ class Member:
             self.part = part
 
     def hear(self, text: bytes) -> list[Said]:
-        if self.ear is None:
-            self.ear = Ear(dialect_of(text) or Dialect.D)
-        said = self.ear.hear(text)
+        try:
+            if self.ear is None:
+                self.ear = Ear(dialect_of(text) or Dialect.D)
+            said = self.ear.hear(text)
+        except Exception as error:
+            self._fail(error)
+            return []
         return said if isinstance(said, list) else [said]
+
+    def _fail(self, error: Exception) -> None:
+        if not self.broken:
+            self.broken = True
+            self.line.hang_up(FAULT, "the server failed at a message; its log says why")
+            self.ref.urgent(Failed(error))
 
     @property
     def dialect(self) -> Dialect:
@@ -64,9 +80,13 @@ class Member:
 
     def words(self, message: Said) -> bytes:
         """The message as frames in this peer's words; empty if it has none for it."""
-        if self.mouth is None:
-            self.mouth = Mouth(self.dialect, "" if self.ear is None else self.ear.version)
-        told = self.mouth.say(message)
+        try:
+            if self.mouth is None:
+                self.mouth = Mouth(self.dialect, "" if self.ear is None else self.ear.version)
+            told = self.mouth.say(message)
+        except Exception as error:
+            self._fail(error)
+            return b""
         if told is None:
             return b""
         frame = self.line.frame
