@@ -1,5 +1,8 @@
 """What a room knows of one peer, and how to speak to it in its own words.
 
+Its ear and its mouth work in the room's turn, but they are the peer's: should one of them fail at a message, which is
+our mistake, that ends this peer's conversation, in the log and in the tree, and no other.
+
     is         becomes
     SILENT     HERO, SCREEN, GONE     by its announce, or, never having announced, by what it says
     HERO       GONE                   it draws
@@ -12,8 +15,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from actors.kernel import ActorRef
-from actors.sidekick.messages import Line
+from actors.sidekick.messages import Failed, Line
 from codec.sidekick import COMMON, Announce, Dialect, Ear, Mouth, Said, dialect_of
+
+FAULT = 1011
 
 
 class Part(enum.Enum):
@@ -32,7 +37,9 @@ MOVES: dict[Part, frozenset[Part]] = {
 
 
 class Member:
-    __slots__ = ("_mouth", "absorbs_clear_until", "announce", "behind", "ear", "line", "part", "ref", "unshown")
+    __slots__ = (
+        "_mouth", "absorbs_clear_until", "announce", "behind", "broken", "ear", "line", "part", "ref", "unshown",
+    )  # fmt: skip
 
     def __init__(self, ref: ActorRef[Any], line: Line) -> None:
         self.ref = ref
@@ -43,6 +50,7 @@ class Member:
         self.announce: Announce | None = None  # not None while it is online
         self.behind = False  # it fell behind, and is told nothing until its line is restarted
         self.unshown = False  # a screen that will be shown the whole board, or is just being shown it
+        self.broken = False  # its ear or its mouth has failed, and it is about to end
         self.absorbs_clear_until = 0.0  # a hero that has come back: its first clearAll is not meant
 
     def become(self, part: Part) -> None:
@@ -53,8 +61,19 @@ class Member:
     def ear_for(self, texts: list[bytes]) -> Ear:
         """What hears this peer: of the dialect in which it has first said something."""
         if self.ear is None:
-            self.ear = Ear(dialect_of(texts[0]) or Dialect.D)
+            try:
+                dialect = dialect_of(texts[0])
+            except Exception as error:
+                self.fail(error)
+                dialect = None
+            self.ear = Ear(dialect or Dialect.D)
         return self.ear
+
+    def fail(self, error: Exception) -> None:
+        if not self.broken:
+            self.broken = True
+            self.line.hang_up(FAULT, "the server failed at a message; its log says why")
+            self.ref.urgent(Failed(error))
 
     @property
     def dialect(self) -> Dialect:
@@ -70,7 +89,11 @@ class Member:
 
     def frames(self, messages: Iterable[Said]) -> bytes:
         """The messages as frames in this peer's words; empty if it has none for them."""
-        return b"".join(map(self.line.frame, self.mouth.say_all(messages)))
+        try:
+            return b"".join(map(self.line.frame, self.mouth.say_all(messages)))
+        except Exception as error:
+            self.fail(error)
+            return b""
 
     def tell(self, *messages: Said) -> None:
         frames = self.frames(messages)

@@ -41,6 +41,13 @@ class Heard(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Failed:
+    """To a peer: the room could not hear it, or tell it something, for a mistake of ours."""
+
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
 class Drained:
     """A peer that had fallen too far behind takes messages again."""
 

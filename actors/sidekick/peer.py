@@ -7,10 +7,10 @@ conversation its name, its life and its place in the tree.
 from typing import Any
 
 from actors.kernel import Actor, ActorRef, Down
-from actors.sidekick.messages import Joined, Line, RoomMessage
+from actors.sidekick.messages import Failed, Joined, Line, RoomMessage
 
 
-class Peer(Actor[None]):
+class Peer(Actor[Failed]):
     def __init__(self, room: ActorRef[RoomMessage], line: Line) -> None:
         self._room: ActorRef[Any] = room
         self._line = line
@@ -19,6 +19,9 @@ class Peer(Actor[None]):
         self.note = f"in {self._room.path}"
         self.monitor(self._room)
         await self._room.send(Joined(self.ref, self._line))
+
+    async def handle(self, message: Failed) -> None:
+        raise message.error
 
     async def down(self, down: Down) -> None:
         self.finish()

@@ -168,7 +168,11 @@ class Room(Actor[RoomMessage]):
         fold, relayed, hear = self.scene.fold, self._relayed, member.ear_for(texts).hear
         owner = _owner(member)
         for text in texts:
-            heard = hear(text)
+            try:
+                heard = hear(text)
+            except Exception as error:
+                member.fail(error)
+                break
             for said in heard if isinstance(heard, list) else (heard,):
                 if type(said) is Update and member.part is Part.HERO:  # nearly all there ever is
                     refusal = fold(said, owner)

@@ -49,7 +49,11 @@ class Showing:
     def go_on(self, most: int) -> None:
         """Put the next piece into words; or, when there is no more, offer all of it to the next screen."""
         if self._left:
-            self._put_into_words(most)
+            try:
+                self._put_into_words(most)
+            except Exception as error:
+                while self.screens:
+                    self.screens.pop().fail(error)
             return
         frames = b"".join(self._frames)
         self._frames = [frames]
@@ -93,7 +97,7 @@ class Showings:
         member.unshown = True
         if scene.memory <= self._small:
             showing = Showing([member], scene)
-            while member.unshown:
+            while showing.screens:
                 showing.go_on(self._piece)
         else:
             self._waiting.append(member)

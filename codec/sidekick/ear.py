@@ -11,7 +11,7 @@ import msgspec
 from codec.sidekick import events, fast, flat
 from codec.sidekick.canonical import too_long, understand, unsound
 from codec.sidekick.dialect import KEYS, Dialect, is_released_e, release
-from codec.sidekick.messages import Announce, Bad, Event, Said, Update
+from codec.sidekick.messages import Announce, Bad, Event, Said, Spawn, Update
 from codec.sidekick.old_hero import OldHero, Unreadable
 from codec.sidekick.repair import repaired
 from codec.sidekick.shapes import VIZ_ACTIONS, VizChange
@@ -97,7 +97,7 @@ class Ear:
                 pass
             case Event() if self._is_modern:
                 self._decode = fast.OF_A_UI.decode
-            case _ if self.dialect is Dialect.D and _is_in_words_of_e(message):
+            case Spawn() | Update() if self.dialect is Dialect.D and _is_in_words_of_e(message):
                 self.dialect = Dialect.E
 
     # --- A, B and C ---------------------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ class Ear:
         if self.dialect is Dialect.A and all(isinstance(key, str) for key in was) and "payload" in message:
             message = {**message, "payload": flat.nested(str(was[0]), str(was[1]), message["payload"])}
         names = {module: "component", method: "type"}
-        message = {names.get(key, key): value for key, value in message.items()}
+        message = {names.get(key, key): value for key, value in message.items() if key in names or key != "type"}
         if wrong := too_long(message):
             return wrong
         if message.get("type") == "notify" and self.dialect is not Dialect.C:
@@ -142,11 +142,9 @@ class Ear:
 
 
 def _is_in_words_of_e(message: Message) -> bool:
-    """Only a hero says what differs."""
-    payload = message.get("payload")
-    if not isinstance(payload, dict) or message["type"] not in ("spawn", "update"):
-        return False
-    words = BY_E.get((message["component"], payload.get("action") if message["type"] == "update" else None))
+    """Of a spawn or an update that has been understood. Only a hero says what differs."""
+    payload = message.get("payload") or {}
+    words = BY_E.get((message["component"], payload["action"] if message["type"] == "update" else None))
     return words is not None and (words.action is not None or not words.fields.keys().isdisjoint(payload))
 
 

@@ -34,8 +34,8 @@ def heard(message: Message, dialect: Dialect) -> Message:
 
 
 def said(message: Message, dialect: Dialect) -> Message | None:
-    """An event of D in an old hero's words; None where the hero has no such thing."""
-    component, fields = message["component"], dict(message.get("payload") or {})
+    """An event of D, one that has been understood, in an old hero's words; None where the hero has no such thing."""
+    component, fields = message["component"], dict(message["payload"])
     if fields.get("event") == "submit" and component in ("console", "textbox"):
         fields["event"] = SUBMIT[dialect]
     if component not in ("button", "textbox"):

@@ -31,7 +31,10 @@ def _message(key: str, component: str, payload: Any, what: str = "update", about
 
 
 def _decoder(key: str, components: dict[str, tuple[type[Action], ...]]) -> msgspec.json.Decoder[Any]:
-    messages = [_message(key, name, reduce(or_, shapes)) for name, shapes in components.items() if name != "viz"]
+    """Of components with one action only (a row's is its move) none: where there is no choice, msgspec (0.20) does not
+    mind that the action is missing."""
+    several = {name: shapes for name, shapes in components.items() if len(shapes) > 1}
+    messages = [_message(key, name, reduce(or_, shapes)) for name, shapes in several.items()]
     return msgspec.json.Decoder(reduce(or_, [*messages, _message(key, "viz", VizChange)]))
 
 
@@ -55,9 +58,10 @@ HEADS = ((b'{"id": 0, "module": ', b'{"id": 0, "component": '), (b'{"id":0,"modu
 
 
 def with_component(data: bytes) -> bytes | None:
-    """A C message in D's envelope, without reading it; None if it starts otherwise than the released clients'."""
+    """A C message in D's envelope, without reading it; None if it starts otherwise than the released clients', or if
+    one of the keys comes again: who reads the result would take that one."""
     for old, new in HEADS:
-        if data.startswith(old):
+        if data.startswith(old) and not _names_it_again(data, len(old)):
             return new + data[len(old) :]
     return None
 
@@ -65,6 +69,10 @@ def with_component(data: bytes) -> bytes | None:
 def with_module(data: bytes) -> bytes | None:
     """The same the other way."""
     for new, old in HEADS:
-        if data.startswith(old):
+        if data.startswith(old) and not _names_it_again(data, len(old)):
             return new + data[len(old) :]
     return None
+
+
+def _names_it_again(data: bytes, start: int) -> bool:
+    return data.find(b'"module"', start) >= 0 or data.find(b'"component"', start) >= 0

@@ -4,8 +4,10 @@ For D that is `raw` as it is; for E, but for a few words. So all peers of D, and
 one mouth. For A to C a message is translated, and may become none (the dialect has no word for it), one or several;
 which, depends on what the peer shows already, so each of them has a mouth of its own.
 
-Total: what is nested as deeply as an ear can just hear may be too deep for us to read again, where there is less room
-on the stack. Such a message is told to D, which gets it as it is, and to nobody else.
+Total: only what has been understood is translated, by what it was understood to be; what was not (`Other`) is put into
+the peer's envelope as it is, and nothing in it is looked at. What is nested as deeply as an ear can just hear may be
+too deep for us to read again, where there is less room on the stack. Such a message is told to D, which gets it as it
+is, and to nobody else.
 """
 
 from collections.abc import Iterable
@@ -15,7 +17,7 @@ import msgspec
 
 from codec.sidekick import events, fast, flat
 from codec.sidekick.dialect import KEYS, Dialect, release
-from codec.sidekick.messages import Announce, Bad, Fault, Said, Update
+from codec.sidekick.messages import Announce, Bad, Event, Fault, Other, Said, Spawn, Update
 from codec.sidekick.old_screen import OldScreen
 from codec.sidekick.retold import retold
 from codec.sidekick.words import BY_D, to_e
@@ -86,40 +88,41 @@ class Mouth:
 
     def _say_e(self, message: Said) -> bytes:
         raw = encode(message)
-        if isinstance(message, Announce) or getattr(message, "component", None) not in E_DIFFERS:
+        if not isinstance(message, Spawn | Update) or message.component not in E_DIFFERS:
             return raw
         plain = msgspec.json.decode(raw)
         action = message.action if isinstance(message, Update) else None
-        if plain["type"] not in ("spawn", "update") or not isinstance(plain.get("payload"), dict):
-            return raw
-        payload = to_e(plain["component"], action, plain["payload"])
+        payload = to_e(message.component, action, plain["payload"])
         return raw if payload is None else write({**plain, "payload": payload})
 
     def _say_old(self, message: Said) -> bytes | list[bytes] | None:
         if self.dialect is Dialect.A and isinstance(message, Announce):
             return None
-        told = [write(self._enveloped(one)) for one in self._in_old_words(msgspec.json.decode(encode(message)))]
+        is_flat = self.dialect is Dialect.A and not isinstance(message, Other)
+        words = self._in_old_words(message, msgspec.json.decode(encode(message)))
+        told = [write(self._enveloped(one, is_flat)) for one in words]
         return told[0] if len(told) == 1 else told or None
 
-    def _in_old_words(self, message: Message) -> list[Message]:
-        match message["type"]:
-            case "event":
-                said = events.said(message, self.dialect)
-                return [] if said is None else [said]
-            case "error":
+    def _in_old_words(self, said: Said, message: Message) -> list[Message]:
+        match said:
+            case Event():
+                told = events.said(message, self.dialect)
+                return [] if told is None else [told]
+            case Fault():
                 return [events.fault(message)]
-        return self._screen.show(message)
+            case Announce() | Bad():
+                return [message]
+        return self._screen.show(said, message)
 
-    def _enveloped(self, message: Message) -> Message:
-        """In this dialect's envelope, and flat where it is."""
+    def _enveloped(self, message: Message, is_flat: bool) -> Message:
+        """In this dialect's envelope, and flat where it is. The envelope's own keys are not for others to say."""
         component, what = message["component"], message["type"]
         module, method = KEYS[self.dialect]
         if what == "event" and self.dialect is not Dialect.C:
             what = "notify"
-        names = {"component": module, "type": method}
-        told = {names.get(key, key): value for key, value in message.items()}
-        told[method] = what
-        if self.dialect is Dialect.A:
+        others = {key: value for key, value in message.items() if key not in ("component", "type", module, method)}
+        told = {module: component, method: what, **others}
+        if is_flat:
             told["payload"] = flat.flattened(component, what, message.get("payload"))
         return told
 

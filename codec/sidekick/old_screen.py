@@ -11,6 +11,10 @@
     clearAll, in A          a remove of everything that is shown
 
 What is remembered here is what the UI shows, so it is bounded by what the scene lets be shown.
+
+Total: a rule is given what has been understood, one rule for each action, and reads no field but those that the action
+must have; in the payload and the options beside them may be anything. What was not understood (`Other`) has a place in
+the tree and is shown as it is: no rule looks into it.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,8 +23,9 @@ from typing import Any
 
 from codec.sidekick.control import panel_and_control
 from codec.sidekick.dialect import LINES_UNTIL, OLD_CANVAS_UNTIL, Release
-from codec.sidekick.messages import ROOT
+from codec.sidekick.messages import ROOT, ClearAll, Other, Remove, Spawn, Update
 from codec.sidekick.old_hero import NO_OUTLINE
+from codec.sidekick.shapes import ACTIONS, ChangeParent
 
 Message = dict[str, Any]
 
@@ -50,24 +55,41 @@ class OldScreen:
         self.is_newest = self.release is None or self.release > OLD_CANVAS_UNTIL
         self.shows_lines = self.release is not None and self.release <= LINES_UNTIL
 
-    def show(self, message: Message) -> list[Message]:
-        """The same, as far as this UI can show it."""
-        target = message.get("target")
-        payload = message.get("payload")
-        if message["type"] == "clearAll":
-            return self._cleared(message)
-        if not isinstance(target, str):  # of a component that we do not know
-            return [message]
-        match message["type"], payload:
-            case "spawn", _:
-                self._place(target, message)
-            case "remove", _:
-                return list(self._removed(target, message))
-            case _, {"action": "changeParent", "options": {"parent": str(parent)}}:
-                self._move(target, parent)
+    def show(self, said: Spawn | Update | Remove | ClearAll | Other, message: Message) -> list[Message]:
+        """The same, as far as this UI can show it. `message`: its JSON."""
+        match said:
+            case ClearAll():
+                return self._cleared(message)
+            case Spawn(component=component, target=target, parent=parent):
+                self.kinds[target] = component
+                self._move(target, parent or ROOT)
+                rule = SPAWNED.get(component)
+            case Update(target=target, payload=ChangeParent(options=options)):
+                self._move(target, options.parent)
                 return []
-        rule = RULES.get((message["component"], message["type"]))
+            case Update(component=component, action=action):
+                rule = UPDATED.get((component, action))
+            case Remove(target=target):
+                return list(self._removed(target, message))
+            case Other():
+                return self._unknown(said, message)
         return rule(self, message) if rule else [message]
+
+    def _unknown(self, said: Other, message: Message) -> list[Message]:
+        """Of a component that we do not know, or what we do not know of one."""
+        if said.target is None:
+            return [message]
+        match said.type, message.get("payload"):
+            case "spawn", payload:
+                parent = payload.get("parent") if isinstance(payload, dict) else None
+                self.kinds[said.target] = said.component
+                self._move(said.target, parent if isinstance(parent, str) and parent else ROOT)
+            case "remove", _:
+                return list(self._removed(said.target, message))
+            case "update", {"action": "changeParent", "options": {"parent": str(parent)}}:
+                self._move(said.target, parent)
+                return []
+        return [message]
 
     def _cleared(self, message: Message) -> list[Message]:
         removals: list[Message] = []
@@ -78,12 +100,6 @@ class OldScreen:
         for memory in (self.kinds, self.children, self.parents, self.configs, self.sizes, self.pens):
             memory.clear()
         return [message] if self.knows_clear else removals
-
-    def _place(self, target: str, message: Message) -> None:
-        payload = message.get("payload")
-        parent = payload.get("parent") if isinstance(payload, dict) else None
-        self.kinds[target] = message["component"]
-        self._move(target, parent if isinstance(parent, str) and parent else ROOT)
 
     def _move(self, target: str, parent: str) -> None:
         self.children.get(self.parents.get(target, ""), {}).pop(target, None)
@@ -118,8 +134,13 @@ class OldScreen:
         yield {**message, "component": "console" if component in ("label", "markdown") else component}
 
 
+Rule = Callable[[OldScreen, Message], list[Message]]
+
+
 def _options(message: Message) -> Message:
-    return message["payload"].get("options") or {}
+    """None, where an action needs none."""
+    options = message["payload"].get("options")
+    return options if isinstance(options, dict) else {}
 
 
 def _without(fields: Message, *names: str) -> Message:
@@ -143,17 +164,23 @@ def _nothing(screen: OldScreen, message: Message) -> list[Message]:
     return []
 
 
-def _page_spawn(screen: OldScreen, message: Message) -> list[Message]:
-    fields = _without(message["payload"], "parent", "text", "initialSource")
-    text = message["payload"].get("text", message["payload"].get("initialSource"))
-    return [{**message, "component": "console", "payload": {"showInput": False, "text": text, **fields}}]
+def _page(text: str) -> Rule:
+    """`text`: which field has it."""
+
+    def spawned(screen: OldScreen, message: Message) -> list[Message]:
+        fields = _without(message["payload"], "parent", "showInput", text)
+        shown = {**fields, "showInput": False, "text": message["payload"][text]}
+        return [{**message, "component": "console", "payload": shown}]
+
+    return spawned
 
 
-def _page_update(screen: OldScreen, message: Message) -> list[Message]:
-    options = _options(message)
-    text = options.get("text", options.get("source"))
-    shown = {**message, "component": "console", "payload": {}}
-    return [_doing(shown, "clear", None), _doing(shown, "append", {"text": text})]
+def _page_update(text: str) -> Rule:
+    def updated(screen: OldScreen, message: Message) -> list[Message]:
+        shown = {**message, "component": "console", "payload": {}}
+        return [_doing(shown, "clear", None), _doing(shown, "append", {"text": _options(message)[text]})]
+
+    return updated
 
 
 def _control(message: Message, panel: str, payload: Message) -> Message:
@@ -171,12 +198,18 @@ def _added(screen: OldScreen, message: Message, options: Message) -> list[Messag
     return shown
 
 
-def _button(screen: OldScreen, message: Message) -> list[Message]:
-    payload = message["payload"]
-    text = payload.get("text", (payload.get("options") or {}).get("text"))
-    rest = _without(payload, "text", "parent", "action", "options")
+def _button_spawn(screen: OldScreen, message: Message) -> list[Message]:
+    return _button(screen, message, message["payload"]["text"], _without(message["payload"], "text", "parent"))
+
+
+def _button_update(screen: OldScreen, message: Message) -> list[Message]:
+    rest = _without(message["payload"], "action", "options")
+    return _button(screen, message, _options(message)["text"], rest)
+
+
+def _button(screen: OldScreen, message: Message, text: str, rest: Message) -> list[Message]:
     name = "buttonText" if screen.is_newest else "text"
-    return _added(screen, message, {"controlType": "button", "config": {name: text, **rest}})
+    return _added(screen, message, {"controlType": "button", "config": {**rest, name: text}})
 
 
 def _textbox_spawn(screen: OldScreen, message: Message) -> list[Message]:
@@ -185,12 +218,15 @@ def _textbox_spawn(screen: OldScreen, message: Message) -> list[Message]:
     return _added(screen, message, {"controlType": "textInput", "config": config})
 
 
-def _textbox_update(screen: OldScreen, message: Message) -> list[Message]:
-    config, options = screen.configs.setdefault(message["target"], {}), _options(message)
-    for old, new in (("initialValue", "value"), ("placeholder", "placeholder")):
-        if new in options:
-            config[old] = options[new]
-    return _added(screen, message, {"controlType": "textInput", "config": dict(config)})
+def _textbox_update(old: str, new: str) -> Rule:
+    """A field of the control, and what D calls it."""
+
+    def updated(screen: OldScreen, message: Message) -> list[Message]:
+        config = screen.configs.setdefault(message["target"], {})
+        config[old] = _options(message)[new]
+        return _added(screen, message, {"controlType": "textInput", "config": config})
+
+    return updated
 
 
 # --- what an older release said otherwise ----------------------------------------------------------------------------
@@ -202,16 +238,21 @@ def _grid_spawn(screen: OldScreen, message: Message) -> list[Message]:
     return [shown]
 
 
-def _grid_update(screen: OldScreen, message: Message) -> list[Message]:
-    action = message["payload"].get("action")
-    if action == "clear" and not screen.knows_clear:
-        anew = {**message, "type": "spawn", "payload": screen.sizes.get(message["target"], {})}
-        return [{**_without(message, "payload"), "type": "remove"}, anew]
-    if screen.shows_lines and action in ("setColor", "setText"):
-        return [_doing(message, "setCell", _options(message))]
-    if screen.shows_lines and action == "clearCell":
-        return [_doing(message, "setCell", {**_options(message), "color": None, "text": None})]
-    return [message]
+def _grid_clear(screen: OldScreen, message: Message) -> list[Message]:
+    if screen.knows_clear:
+        return [message]
+    anew = {**message, "type": "spawn", "payload": screen.sizes.get(message["target"], {})}
+    return [{**_without(message, "payload"), "type": "remove"}, anew]
+
+
+def _cell(screen: OldScreen, message: Message) -> list[Message]:
+    return [_doing(message, "setCell", _options(message))] if screen.shows_lines else [message]
+
+
+def _cell_clear(screen: OldScreen, message: Message) -> list[Message]:
+    if not screen.shows_lines:
+        return [message]
+    return [_doing(message, "setCell", {**_options(message), "color": None, "text": None})]
 
 
 def _console_spawn(screen: OldScreen, message: Message) -> list[Message]:
@@ -222,11 +263,11 @@ def _console_spawn(screen: OldScreen, message: Message) -> list[Message]:
     return [shown]
 
 
-def _console_update(screen: OldScreen, message: Message) -> list[Message]:
-    if screen.shows_lines and message["payload"].get("action") == "append":
-        options = _options(message)
-        return [_doing(message, "append", {**options, "text": _as_line(options["text"])})]
-    return [message]
+def _console_append(screen: OldScreen, message: Message) -> list[Message]:
+    if not screen.shows_lines:
+        return [message]
+    options = _options(message)
+    return [_doing(message, "append", {**options, "text": _as_line(options["text"])})]
 
 
 def _as_line(text: str) -> str:
@@ -235,21 +276,26 @@ def _as_line(text: str) -> str:
     return text if said.endswith("\n") else said
 
 
-def _canvas_spawn(screen: OldScreen, message: Message) -> list[Message]:
+def _bare_spawn(screen: OldScreen, message: Message) -> list[Message]:
     return [_orphaned(message)]
 
 
-def _canvas_update(screen: OldScreen, message: Message) -> list[Message]:
-    if screen.is_newest:
-        return [message]
-    options = _options(message)
-    draw = STROKES.get(message["payload"]["action"])
-    if draw is None or options.get("bufferId"):
-        return []
-    return [_command(screen, message, *stroke) for stroke in draw(screen, message["target"], options)]
-
-
 Stroke = tuple[str, Message]
+Draw = Callable[[OldScreen, str, Message], Iterator[Stroke]]
+
+
+def _drawn(draw: Draw | None) -> Rule:
+    """None: an old canvas has nothing like it."""
+
+    def shown(screen: OldScreen, message: Message) -> list[Message]:
+        if screen.is_newest:
+            return [message]
+        options = _options(message)
+        if draw is None or options.get("bufferId"):
+            return []
+        return [_command(screen, message, *stroke) for stroke in draw(screen, message["target"], options)]
+
+    return shown
 
 
 def _command(screen: OldScreen, message: Message, action: str, options: Message) -> Message:
@@ -284,7 +330,7 @@ def _line(screen: OldScreen, target: str, options: Message) -> Iterator[Stroke]:
     yield from _outlined(screen, target, options, [("line", _without(options, *STYLE))])
 
 
-def _shape(name: str) -> Callable[[OldScreen, str, Message], Iterator[Stroke]]:
+def _shape(name: str) -> Draw:
     def drawn(screen: OldScreen, target: str, options: Message) -> Iterator[Stroke]:
         where = _without(options, *STYLE)
         if options.get("fillColor") is not None:
@@ -295,7 +341,7 @@ def _shape(name: str) -> Callable[[OldScreen, str, Message], Iterator[Stroke]]:
     return drawn
 
 
-def _lines(*, closed: bool) -> Callable[[OldScreen, str, Message], Iterator[Stroke]]:
+def _lines(*, closed: bool) -> Draw:
     def drawn(screen: OldScreen, target: str, options: Message) -> Iterator[Stroke]:
         points = options["points"]
         ends = points[1:] + points[:1] if closed else points[1:]
@@ -308,7 +354,7 @@ def _lines(*, closed: bool) -> Callable[[OldScreen, str, Message], Iterator[Stro
     return drawn
 
 
-STROKES: dict[str, Callable[[OldScreen, str, Message], Iterator[Stroke]]] = {
+STROKES: dict[str, Draw] = {
     "clear": _wiped,
     "drawLine": _line,
     "drawRect": _shape("rect"),
@@ -317,24 +363,28 @@ STROKES: dict[str, Callable[[OldScreen, str, Message], Iterator[Stroke]]] = {
     "drawPolygon": _lines(closed=True),
 }
 
-RULES: dict[tuple[str, str], Callable[[OldScreen, Message], list[Message]]] = {
-    ("row", "spawn"): _nothing,
-    ("row", "update"): _nothing,
-    ("column", "spawn"): _nothing,
-    ("column", "update"): _nothing,
-    ("label", "spawn"): _page_spawn,
-    ("label", "update"): _page_update,
-    ("markdown", "spawn"): _page_spawn,
-    ("markdown", "update"): _page_update,
-    ("button", "spawn"): _button,
-    ("button", "update"): _button,
-    ("textbox", "spawn"): _textbox_spawn,
-    ("textbox", "update"): _textbox_update,
-    ("grid", "spawn"): _grid_spawn,
-    ("grid", "update"): _grid_update,
-    ("console", "spawn"): _console_spawn,
-    ("console", "update"): _console_update,
-    ("canvas", "spawn"): _canvas_spawn,
-    ("canvas", "update"): _canvas_update,
-    ("viz", "spawn"): _canvas_spawn,
+SPAWNED: dict[str, Rule] = {
+    "row": _nothing,
+    "column": _nothing,
+    "label": _page("text"),
+    "markdown": _page("initialSource"),
+    "button": _button_spawn,
+    "textbox": _textbox_spawn,
+    "grid": _grid_spawn,
+    "console": _console_spawn,
+    "canvas": _bare_spawn,
+    "viz": _bare_spawn,
+}
+UPDATED: dict[tuple[str, str], Rule] = {
+    ("label", "setText"): _page_update("text"),
+    ("markdown", "setSource"): _page_update("source"),
+    ("button", "setText"): _button_update,
+    ("textbox", "setValue"): _textbox_update("initialValue", "value"),
+    ("textbox", "setPlaceholder"): _textbox_update("placeholder", "placeholder"),
+    ("grid", "setColor"): _cell,
+    ("grid", "setText"): _cell,
+    ("grid", "clearCell"): _cell_clear,
+    ("grid", "clear"): _grid_clear,
+    ("console", "append"): _console_append,
+    **{("canvas", shape.action): _drawn(STROKES.get(shape.action)) for shape in ACTIONS["canvas"]},
 }

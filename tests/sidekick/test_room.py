@@ -70,7 +70,11 @@ class Client:
         self._seat = seat
 
     async def say(self, *messages: Json) -> None:
-        await self._seat.heard([msgspec.json.encode(message) for message in messages])
+        await self.hear([msgspec.json.encode(message) for message in messages])
+
+    async def hear(self, texts: list[bytes]) -> None:
+        """The seat hears what the wire has brought."""
+        await self._seat.heard(texts)
         await trio.testing.wait_all_tasks_blocked()
 
     async def announce(self, role: str, status: str = "online", peer: str = "", version: str = "0.1.0") -> None:
