@@ -44,7 +44,7 @@ from actors.kernel import ActorRef, KernelError, Registry
 from transports.launcher import orders
 from transports.process_capture import Capture
 from transports.process_command import Captured, Command, Excess, Exited, Outcome, Signalled, Stream
-from transports.process_launcher import NAME, GivenBack, Keeper, LauncherLost, LauncherMessage, Wanted
+from transports.process_launcher import NAME, GivenBack, Keeper, LauncherLost, LauncherMessage, Renew, Wanted
 from transports.process_order import NotStarted, not_started, order_of, refused
 
 __all__ = ["Interrupted", "NotStarted", "OnOutput", "Runner", "Turn"]
@@ -113,12 +113,19 @@ class Runner:
             keeper.done(fit=run.keeper_is_idle)
             launcher.hand(GivenBack(keeper), urgent=True)
 
+    def renew(self) -> None:
+        """What is run next is run by a launcher that was started for it, after the end of all that runs now."""
+        self._registry.get(self._name).tell(Renew())
+
 
 async def _borrowed(launcher: ActorRef[LauncherMessage]) -> Keeper:
-    try:
-        return await launcher.ask(Wanted, timeout=KEEPER_SECONDS)
-    except LauncherLost:  # we were the first to notice; it is being restarted
-        return await launcher.ask(Wanted, timeout=KEEPER_SECONDS)
+    until = trio.current_time() + KEEPER_SECONDS
+    while True:
+        try:
+            return await launcher.ask(Wanted, timeout=max(0.0, until - trio.current_time()))
+        except LauncherLost:  # we were the first to notice; it is being restarted
+            if trio.current_time() > until:
+                raise
 
 
 class _Run:

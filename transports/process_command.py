@@ -8,7 +8,8 @@ from typing import Literal
 
 KIB, MIB = 1024, 1024 * 1024
 
-Excess = Literal["cpu", "wall", "memory", "output", "processes"]
+Excess = Literal["cpu", "wall", "memory", "output", "processes", "interference"]
+"""The last: with what runs it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,9 @@ class Captured:
     def lost(self) -> int:
         """How many bytes between head and tail were not kept."""
         return self.total - len(self.head) - len(self.tail)
+
+
+NOTHING = Captured(b"", b"", 0)
 
 
 @dataclass(frozen=True, slots=True)

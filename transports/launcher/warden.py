@@ -19,7 +19,7 @@ from transports.launcher import census
 from transports.launcher.bell import Bell
 from transports.launcher.keeper import PATIENCE_SECONDS, STRIKE_SECONDS, Keeper, Line, strike
 from transports.launcher.orders import FAILED, KEEPER, READY, framed
-from transports.launcher.system import adopt_orphans, go_first, settle
+from transports.launcher.system import adopt_orphans, be_private, gain_nothing, go_first, keep_to_ourselves, settle
 
 LAST_SECONDS = PATIENCE_SECONDS + 2.0
 """From the server's end to that of the last keeper; then they are killed."""
@@ -29,6 +29,8 @@ def serve() -> None:
     """Our standard input is the socket to the server."""
     settle()
     adopt_orphans()
+    gain_nothing()
+    be_private()
     control = socket.socket(fileno=os.dup(0))
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -96,7 +98,10 @@ class Warden:
             self._bell.close()
             self._control.close()
             adopt_orphans()
+            be_private(False)  # or the next would be refused
             go_first()
+            be_private()
+            keep_to_ourselves()
             Keeper(Line(socket.socket(fileno=end))).serve()
             status = 0
         except BaseException:
