@@ -7,8 +7,10 @@ which the run can be cancelled.
 
     ended by                        how
     itself                          the keeper tells how it was, after the last of its processes has gone
-    CPU, memory, processes          the keeper sees the excess, and stops it
-    wall time, a flood of output    we see it, and ask the keeper to stop it
+    CPU, memory, processes, files,  the keeper sees the excess, and stops it: of wall time it takes off what the program
+    wall time                       waited for processors
+    wall time, and the keeper does  we see it, some seconds later, and ask the keeper to stop it
+    not see it; a flood of output
     cancellation, an error          we let go of the keeper, which ends the run and itself; nothing is waited for
     the launcher's end              the keeper's socket ends: Interrupted
     a keeper that does not answer   we kill it, and the launcher ends the run: Interrupted
@@ -56,6 +58,8 @@ KEEPER_SECONDS = 15.0
 """To be lent a keeper; a launcher may have to be restarted."""
 START_SECONDS = 5.0
 """From the order until the program runs; a keeper may have to be forked, on a machine that is busy."""
+LATE_SECONDS = 5.0
+"""From the end of a run's wall time, as far as we know: by then its keeper has stopped it, or is held by something."""
 END_SECONDS = 8.0
 """From a stop to the end: somewhat more than the keeper's own patience."""
 READ_BYTES = 64 * 1024
@@ -159,6 +163,7 @@ class _Run:
         self._waits = trio.CancelScope()
         """Around what waits: its deadline is the run's next."""
         self._deadline = math.inf
+        self._began = 0.0  # once the keeper has told
         self._failure: KernelError | None = None
         self._ended: orders.Ended | None = None
 
@@ -325,8 +330,10 @@ class _Run:
                         self._listen()
                     except OSError as error:  # too many open files
                         raise refused(self._command, str(error.strerror)) from error
-                    if self._stopped_for is None and self._command.limits.wall_seconds is not None:
-                        self._set_deadline(trio.current_time() - float(seconds) + self._command.limits.wall_seconds)
+                    self._began = trio.current_time() - float(seconds)
+                    self._expect_its_end(0.0)
+                case [orders.WAITED, seconds]:
+                    self._expect_its_end(float(seconds))
                 case [orders.FAILED, stage, number]:
                     self.keeper_is_idle = stage.decode() != orders.KEEPER
                     raise not_started(self._command, stage.decode(), int(number))
@@ -335,6 +342,11 @@ class _Run:
                     self.keeper_is_idle = not self._ended.left
 
     # -- what follows from it
+
+    def _expect_its_end(self, waited: float) -> None:
+        wall = self._command.limits.wall_seconds
+        if self._stopped_for is None and wall is not None:
+            self._set_deadline(self._began + wall + waited + LATE_SECONDS)
 
     def _stop(self, excess: Excess) -> None:
         if self._stopped_for is None and self._ended is None:
@@ -391,4 +403,10 @@ class _Run:
         return Interrupted(f"{self._command.argv[0]} was interrupted: the launcher that ran it ended; run it again")
 
 
-_EXCESSES: dict[str, Excess] = {orders.CPU: "cpu", orders.MEMORY: "memory", orders.PROCESSES: "processes"}
+_EXCESSES: dict[str, Excess] = {
+    orders.CPU: "cpu",
+    orders.WALL: "wall",
+    orders.MEMORY: "memory",
+    orders.PROCESSES: "processes",
+    orders.FILES: "files",
+}

@@ -52,6 +52,7 @@ RULINGS = [
         Ruling("pass", "AC", None),
     ),
     ({"signal": 9, "stopped_for": "output"}, Ruling("re", "OLE", "stopped because it wrote too much")),
+    ({"signal": 9, "stopped_for": "files"}, Ruling("re", "OLE", "stopped because it wrote too much to files")),
     ({"signal": 25}, Ruling("re", "OLE", "stopped because it wrote too much")),
     (
         {"signal": 9, "stopped_for": "processes"},

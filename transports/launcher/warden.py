@@ -17,6 +17,7 @@ import time
 
 from transports.launcher import census
 from transports.launcher.bell import Bell
+from transports.launcher.group import own_groups
 from transports.launcher.keeper import PATIENCE_SECONDS, STRIKE_SECONDS, Keeper, Line, strike
 from transports.launcher.orders import FAILED, KEEPER, READY, framed
 from transports.launcher.system import adopt_orphans, be_private, gain_nothing, go_first, keep_to_ourselves, settle
@@ -46,6 +47,7 @@ class Warden:
         self._control = control
         self._bell = Bell()
         self._keepers: set[int] = set()
+        self._groups = own_groups()
         self._orphans = False  # some may be left
         self._until: float | None = None  # not None if and only if the server has gone
 
@@ -66,6 +68,8 @@ class Warden:
             if self._until is not None and time.monotonic() > self._until:
                 for keeper in self._keepers:
                     os.kill(keeper, signal.SIGKILL)
+        if self._groups is not None:
+            self._groups.close()
 
     def _patience(self) -> int | None:
         if self._orphans:
@@ -101,8 +105,9 @@ class Warden:
             be_private(False)  # or the next would be refused
             go_first()
             be_private()
+            group = None if self._groups is None else self._groups.enter()
             keep_to_ourselves()
-            Keeper(Line(socket.socket(fileno=end))).serve()
+            Keeper(Line(socket.socket(fileno=end)), group).serve()
             status = 0
         except BaseException:
             sys.excepthook(*sys.exc_info())
@@ -123,6 +128,8 @@ class Warden:
                     os.kill(pid, signal.SIGKILL)
             elif pid in self._keepers:
                 self._keepers.remove(pid)
+                if self._groups is not None:
+                    self._groups.left_by(pid)
                 self._orphans = True  # they were given to us before we were told of its end
 
     def _end_orphans(self) -> None:
