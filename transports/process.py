@@ -108,7 +108,7 @@ class Runner:
             keeper = await _borrowed(launcher)
         except OSError as error:  # too many open files
             raise refused(command, str(error.strerror)) from error
-        run = _Run(command, keeper.end, order, on_output, turn or _Now())
+        run = _Run(command, keeper, order, on_output, turn or _Now())
         try:
             with closing(run):
                 run.make_ready()
@@ -134,11 +134,12 @@ async def _borrowed(launcher: ActorRef[LauncherMessage]) -> Keeper:
 
 class _Run:
     def __init__(
-        self, command: Command, end: socket.socket, order: bytes, on_output: OnOutput | None, turn: Turn
+        self, command: Command, keeper: Keeper, order: bytes, on_output: OnOutput | None, turn: Turn
     ) -> None:
         self.keeper_is_idle = True
         """It can be used again."""
-        self._end = end
+        self._keeper = keeper
+        self._end = keeper.end
         """Our end of the keeper's socket."""
         self._order = order
         self._turn = turn
@@ -158,7 +159,6 @@ class _Run:
         self._unfed = memoryview(command.stdin if isinstance(command.stdin, bytes) else b"")
         self._held = bytearray()
         self._leader: int | None = None  # once the keeper has told
-        self._keeper_pid: int | None = None  # the same
         self._stopped_for: Excess | None = None
         self._waits = trio.CancelScope()
         """Around what waits: its deadline is the run's next."""
@@ -324,8 +324,10 @@ class _Run:
         self._held += data
         while (fields := orders.take_frame(self._held)) is not None:
             match fields:
-                case [orders.ALIVE, pid, keeper_pid, seconds]:
-                    self._leader, self._keeper_pid = int(pid), int(keeper_pid)
+                case [orders.HERE, pid]:
+                    self._keeper.pid = int(pid)
+                case [orders.ALIVE, pid, seconds]:
+                    self._leader = int(pid)
                     try:
                         self._listen()
                     except OSError as error:  # too many open files
@@ -391,9 +393,9 @@ class _Run:
     def _kill_keeper(self) -> None:
         """It is held by something, as a debugger holds a process, and would not hear that we let go of it. It lives, or
         its socket had ended; so its number is its own."""
-        if self._keeper_pid is not None:
+        if self._keeper.pid is not None:
             with suppress(ProcessLookupError):  # just now
-                os.kill(self._keeper_pid, signal.SIGKILL)
+                os.kill(self._keeper.pid, signal.SIGKILL)
 
     def _interrupted(self) -> Interrupted:
         """If keeper and launcher were killed together, nobody else is left to end the run."""

@@ -63,6 +63,7 @@ class Keeper:
 
     def __init__(self, end: socket.socket) -> None:
         self.end = end
+        self.pid: int | None = None  # once it has told
         self.in_use = True
         self._interrupted = False
 

@@ -31,6 +31,8 @@ ROUNDING_BYTES = 512 * 1024
 """The kernel counts pages in batches."""
 MOST_DELAY = 50.0
 """So many times its wall time a program may wait for processors."""
+UNDELAYED_SECONDS = 0.05
+"""Nobody asks what a run waited that took no longer."""
 MOST_THREADS = 64
 """Looked at in each process."""
 
@@ -99,7 +101,7 @@ class Account:
         return WALL if time.monotonic() >= self.late_at else ""
 
     def reap(self, pid: int) -> None:
-        if pid == self.leader:
+        if pid == self.leader and time.monotonic() - self.began > UNDELAYED_SECONDS:
             self._delays[pid, b""] = max(census.delay_seconds(pid), self._delays.get((pid, b""), 0.0))
         _, status, usage = os.wait4(pid, 0)
         self._reaped[pid] = self._reaped.get(pid, 0.0) + usage.ru_utime + usage.ru_stime

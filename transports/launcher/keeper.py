@@ -28,6 +28,7 @@ from transports.launcher.group import Group
 from transports.launcher.orders import (
     ALIVE,
     FAILED,
+    HERE,
     RUN,
     STOP,
     WAITED,
@@ -38,8 +39,10 @@ from transports.launcher.orders import (
     take_frame,
 )
 
-FIRST_LOOK_SECONDS, LOOK_SECONDS = 0.025, 0.01
-"""Most programs have ended by then, and need not be looked at."""
+EARLY_SECONDS, EARLY_LOOK_SECONDS, LOOK_SECONDS = 0.1, 0.025, 0.01
+"""Most programs have ended before the first look, or soon after it: at first they are looked at less often."""
+TOLD_SECONDS = 0.05
+"""The server is told of a run that lives for longer; until then it has nothing to do for it."""
 LOOK_SHARE = 4.0
 """So many times as long as a look took, the next one waits at least."""
 STRIKE_SECONDS = 0.005
@@ -98,6 +101,7 @@ class Keeper:
 
     def serve(self) -> None:
         """Until the server lets go of us."""
+        self._line.say(framed(HERE, b"%d" % os.getpid()))
         while self._wanted:
             fields = self._line.take()
             if fields is None:
@@ -129,14 +133,13 @@ class Keeper:
     def _attend(self, run: Account) -> None:
         """Until the leader has ended, or must."""
         announced, told_delay = False, 0.0
-        look_at = run.began + FIRST_LOOK_SECONDS
+        look_at = run.began + EARLY_LOOK_SECONDS
         while not self._leader_ended(run):
             now = time.monotonic()
             if now >= look_at:
-                if not announced:
+                if not announced and now >= run.began + TOLD_SECONDS:
                     announced = True
-                    pids = b"%d" % run.leader, b"%d" % os.getpid()
-                    self._line.say(framed(ALIVE, *pids, repr(now - run.began).encode()))
+                    self._line.say(framed(ALIVE, b"%d" % run.leader, repr(now - run.began).encode()))
                 run.excess = run.look()
                 if run.excess:
                     return
@@ -144,8 +147,9 @@ class Keeper:
                     told_delay = run.delay_seconds
                     self._line.say(framed(WAITED, repr(told_delay).encode()))
                 took = time.monotonic() - now
+                wait = LOOK_SECONDS if now >= run.began + EARLY_SECONDS else EARLY_LOOK_SECONDS
                 soon = now + took + LOOK_SECONDS
-                due = now + took + max(LOOK_SECONDS, LOOK_SHARE * took) if run.limited else math.inf
+                due = now + took + max(wait, LOOK_SHARE * took) if run.limited or not announced else math.inf
                 look_at = min(due, max(soon, run.late_at))
             if self._wait(None if look_at == math.inf else look_at - now):
                 return
@@ -177,9 +181,10 @@ class Keeper:
         _kill_group(run.leader)
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
-            while (ended := _ended_child()) is not None:
-                run.reap(ended)
-            if not _has_children():
+            try:
+                while (ended := _ended()) is not None:
+                    run.reap(ended)
+            except ChildProcessError:
                 return True
             if time.monotonic() > until:
                 return False
@@ -217,15 +222,12 @@ def _kill(pid: int) -> None:
 def _ended_child() -> int | None:
     """A child that has ended and is not reaped."""
     try:
-        found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        return _ended()
     except ChildProcessError:
         return None
+
+
+def _ended() -> int | None:
+    """The same. ChildProcessError: there is no child at all."""
+    found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     return found.si_pid if found is not None else None
-
-
-def _has_children() -> bool:
-    try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return False
-    return True

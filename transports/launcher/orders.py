@@ -4,8 +4,9 @@ A message is a frame: four bytes of length, then fields with a NUL between them,
 environments nor paths can contain.
 
     server -> keeper                          keeper -> server
+                                              here PID                our own; once, before all else
     run  (with the descriptors of its         failed STAGE ERRNO      it was not started
-         stdin, stdout, stderr)               alive PID PID SECONDS   its leader's, our own; it runs for so long already
+         stdin, stdout, stderr)               alive PID SECONDS       its leader's; it runs for so long already
     stop                                      waited SECONDS          its threads waited for processors so long already:
                                                                       its wall time ends that much later
                                               ended ...               it and all it had started are gone
@@ -20,7 +21,7 @@ MOST_BYTES = 128 * 1024
 READY = b"ready"
 """What the launcher itself says, once."""
 
-STOP, RUN, FAILED, ALIVE, WAITED, ENDED = b"stop", b"run", b"failed", b"alive", b"waited", b"ended"
+STOP, RUN, HERE, FAILED, ALIVE, WAITED, ENDED = b"stop", b"run", b"here", b"failed", b"alive", b"waited", b"ended"
 
 CPU, WALL, MEMORY, PROCESSES, FILES = "cpu", "wall", "memory", "processes", "files"
 """What a keeper stops a run for."""
