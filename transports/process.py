@@ -7,8 +7,10 @@ which the run can be cancelled.
 
     ended by                        how
     itself                          the keeper tells how it was, after the last of its processes has gone
-    CPU, memory, processes          the keeper sees the excess, and stops it
-    wall time, a flood of output    we see it, and ask the keeper to stop it
+    CPU, memory, processes, files,  the keeper sees the excess, and stops it: of wall time it takes off what the program
+    wall time                       waited for processors
+    wall time, and the keeper does  we see it, some seconds later, and ask the keeper to stop it
+    not see it; a flood of output
     cancellation, an error          we let go of the keeper, which ends the run and itself; nothing is waited for
     the launcher's end              the keeper's socket ends: Interrupted
     a keeper that does not answer   we kill it, and the launcher ends the run: Interrupted
@@ -44,7 +46,7 @@ from actors.kernel import ActorRef, KernelError, Registry
 from transports.launcher import orders
 from transports.process_capture import Capture
 from transports.process_command import Captured, Command, Excess, Exited, Outcome, Signalled, Stream
-from transports.process_launcher import NAME, GivenBack, Keeper, LauncherLost, LauncherMessage, Wanted
+from transports.process_launcher import NAME, GivenBack, Keeper, LauncherLost, LauncherMessage, Renew, Wanted
 from transports.process_order import NotStarted, not_started, order_of, refused
 
 __all__ = ["Interrupted", "NotStarted", "OnOutput", "Runner", "Turn"]
@@ -56,6 +58,8 @@ KEEPER_SECONDS = 15.0
 """To be lent a keeper; a launcher may have to be restarted."""
 START_SECONDS = 5.0
 """From the order until the program runs; a keeper may have to be forked, on a machine that is busy."""
+LATE_SECONDS = 5.0
+"""From the end of a run's wall time, as far as we know: by then its keeper has stopped it, or is held by something."""
 END_SECONDS = 8.0
 """From a stop to the end: somewhat more than the keeper's own patience."""
 READ_BYTES = 64 * 1024
@@ -104,7 +108,7 @@ class Runner:
             keeper = await _borrowed(launcher)
         except OSError as error:  # too many open files
             raise refused(command, str(error.strerror)) from error
-        run = _Run(command, keeper.end, order, on_output, turn or _Now())
+        run = _Run(command, keeper, order, on_output, turn or _Now())
         try:
             with closing(run):
                 run.make_ready()
@@ -113,21 +117,29 @@ class Runner:
             keeper.done(fit=run.keeper_is_idle)
             launcher.hand(GivenBack(keeper), urgent=True)
 
+    def renew(self) -> None:
+        """What is run next is run by a launcher that was started for it, after the end of all that runs now."""
+        self._registry.get(self._name).tell(Renew())
+
 
 async def _borrowed(launcher: ActorRef[LauncherMessage]) -> Keeper:
-    try:
-        return await launcher.ask(Wanted, timeout=KEEPER_SECONDS)
-    except LauncherLost:  # we were the first to notice; it is being restarted
-        return await launcher.ask(Wanted, timeout=KEEPER_SECONDS)
+    until = trio.current_time() + KEEPER_SECONDS
+    while True:
+        try:
+            return await launcher.ask(Wanted, timeout=max(0.0, until - trio.current_time()))
+        except LauncherLost:  # we were the first to notice; it is being restarted
+            if trio.current_time() > until:
+                raise
 
 
 class _Run:
     def __init__(
-        self, command: Command, end: socket.socket, order: bytes, on_output: OnOutput | None, turn: Turn
+        self, command: Command, keeper: Keeper, order: bytes, on_output: OnOutput | None, turn: Turn
     ) -> None:
         self.keeper_is_idle = True
         """It can be used again."""
-        self._end = end
+        self._keeper = keeper
+        self._end = keeper.end
         """Our end of the keeper's socket."""
         self._order = order
         self._turn = turn
@@ -147,11 +159,11 @@ class _Run:
         self._unfed = memoryview(command.stdin if isinstance(command.stdin, bytes) else b"")
         self._held = bytearray()
         self._leader: int | None = None  # once the keeper has told
-        self._keeper_pid: int | None = None  # the same
         self._stopped_for: Excess | None = None
         self._waits = trio.CancelScope()
         """Around what waits: its deadline is the run's next."""
         self._deadline = math.inf
+        self._began = 0.0  # once the keeper has told
         self._failure: KernelError | None = None
         self._ended: orders.Ended | None = None
 
@@ -312,14 +324,18 @@ class _Run:
         self._held += data
         while (fields := orders.take_frame(self._held)) is not None:
             match fields:
-                case [orders.ALIVE, pid, keeper_pid, seconds]:
-                    self._leader, self._keeper_pid = int(pid), int(keeper_pid)
+                case [orders.HERE, pid]:
+                    self._keeper.pid = int(pid)
+                case [orders.ALIVE, pid, seconds]:
+                    self._leader = int(pid)
                     try:
                         self._listen()
                     except OSError as error:  # too many open files
                         raise refused(self._command, str(error.strerror)) from error
-                    if self._stopped_for is None and self._command.limits.wall_seconds is not None:
-                        self._set_deadline(trio.current_time() - float(seconds) + self._command.limits.wall_seconds)
+                    self._began = trio.current_time() - float(seconds)
+                    self._expect_its_end(0.0)
+                case [orders.WAITED, seconds]:
+                    self._expect_its_end(float(seconds))
                 case [orders.FAILED, stage, number]:
                     self.keeper_is_idle = stage.decode() != orders.KEEPER
                     raise not_started(self._command, stage.decode(), int(number))
@@ -328,6 +344,11 @@ class _Run:
                     self.keeper_is_idle = not self._ended.left
 
     # -- what follows from it
+
+    def _expect_its_end(self, waited: float) -> None:
+        wall = self._command.limits.wall_seconds
+        if self._stopped_for is None and wall is not None:
+            self._set_deadline(self._began + wall + waited + LATE_SECONDS)
 
     def _stop(self, excess: Excess) -> None:
         if self._stopped_for is None and self._ended is None:
@@ -372,9 +393,9 @@ class _Run:
     def _kill_keeper(self) -> None:
         """It is held by something, as a debugger holds a process, and would not hear that we let go of it. It lives, or
         its socket had ended; so its number is its own."""
-        if self._keeper_pid is not None:
+        if self._keeper.pid is not None:
             with suppress(ProcessLookupError):  # just now
-                os.kill(self._keeper_pid, signal.SIGKILL)
+                os.kill(self._keeper.pid, signal.SIGKILL)
 
     def _interrupted(self) -> Interrupted:
         """If keeper and launcher were killed together, nobody else is left to end the run."""
@@ -384,4 +405,10 @@ class _Run:
         return Interrupted(f"{self._command.argv[0]} was interrupted: the launcher that ran it ended; run it again")
 
 
-_EXCESSES: dict[str, Excess] = {orders.CPU: "cpu", orders.MEMORY: "memory", orders.PROCESSES: "processes"}
+_EXCESSES: dict[str, Excess] = {
+    orders.CPU: "cpu",
+    orders.WALL: "wall",
+    orders.MEMORY: "memory",
+    orders.PROCESSES: "processes",
+    orders.FILES: "files",
+}

@@ -8,7 +8,8 @@ from typing import Literal
 
 KIB, MIB = 1024, 1024 * 1024
 
-Excess = Literal["cpu", "wall", "memory", "output", "processes"]
+Excess = Literal["cpu", "wall", "memory", "output", "processes", "files", "interference"]
+"""The last: with what runs it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +19,14 @@ class Limits:
     cpu_seconds: float | None = None
     """Of all its processes together. Decides, where wall time only says how busy the machine was."""
     wall_seconds: float | None = None
+    """While it could run: what its threads waited for processors does not count, where the system tells."""
     memory_bytes: int | None = None
     """Of all its processes together, what they share counted once."""
     processes: int | None = 512
     """At the same time."""
     file_bytes: int | None = None
-    """The largest file that it may write; beyond it a write fails, or the program is ended by SIGXFSZ."""
+    """What it may write to files. To one, beyond this a write fails, or the program is ended by SIGXFSZ; to several, it
+    is stopped."""
     output_bytes: int = MIB
     """So much of its standard output is kept: all, or the first and the last half."""
     stderr_bytes: int = 256 * KIB
@@ -70,6 +73,9 @@ class Captured:
     def lost(self) -> int:
         """How many bytes between head and tail were not kept."""
         return self.total - len(self.head) - len(self.tail)
+
+
+NOTHING = Captured(b"", b"", 0)
 
 
 @dataclass(frozen=True, slots=True)

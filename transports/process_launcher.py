@@ -3,6 +3,7 @@
     Wanted    a keeper is lent: one that is idle, or a new one, which is there before it has been forked: what is sent
               to it waits in its socket. OSError, if there are too many open files for one
     GivenBack it is kept for the next, or let go
+    Renew     all that runs is ended, and what is wanted next comes from a launcher of which nobody knows yet
 
 A keeper is one end of a socket; closing it ends whatever runs at the other. So a run that is given up lets go of its
 keeper and has nothing to wait for, and when the launcher's process ends, or this actor, shutting down the ends that
@@ -10,20 +11,29 @@ are lent interrupts every run, here and there.
 
 The launcher's process says READY and then nothing more. Its end is a crash of this actor, which supervision repairs;
 whoever wants a keeper meanwhile waits in the mailbox. One that was halted is as good as ended.
+
+    launcher             Supervisor: never gives up
+    └─ process           Launcher: the process, and its keepers
+
+What runs may be able to kill it (see `launcher/system.py`), as often as it likes: so its ends say nothing of those who
+run programs, and count against nobody.
 """
 
+import math
 import os
 import socket
 import subprocess
 import sys
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import trio
 
-from actors.kernel import Actor, ChildSpec, KernelError, Reply, Stop
+from actors.kernel import Actor, ChildSpec, KernelError, Reply, Stop, Supervisor
 from transports.launcher.orders import MOST_BYTES, READY
+from transports.process_leftovers import end_at_once, none_left
 
 NAME = "launcher"
 PROGRAM = Path(__file__).with_name("launcher") / "__main__.py"
@@ -32,6 +42,10 @@ RUNNING = 64
 """So many programs run at once."""
 IDLE = 8
 """So many keepers are kept for later."""
+BACKOFF = (0.01, 0.1, 0.5)
+"""Seconds before it is started again: nearly at once, however often it is ended."""
+AGAIN_SECONDS = 1.0
+"""Before it is tried again to start one that could not be started."""
 GOODBYE_SECONDS = 7.0
 """Somewhat more than keepers take to end what does not want to end."""
 
@@ -49,6 +63,7 @@ class Keeper:
 
     def __init__(self, end: socket.socket) -> None:
         self.end = end
+        self.pid: int | None = None  # once it has told
         self.in_use = True
         self._interrupted = False
 
@@ -95,7 +110,12 @@ class GivenBack:
     keeper: Keeper
 
 
-LauncherMessage = Wanted | GivenBack
+@dataclass(frozen=True, slots=True)
+class Renew:
+    pass
+
+
+LauncherMessage = Wanted | GivenBack | Renew
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +134,8 @@ class Launcher(Actor[LauncherMessage]):
         self._process: trio.Process | None = None
         self._control: socket.socket | None = None
         self._leaving = False
+        self._ended_well = False
+        """The process has ended by itself, after the last of its keepers."""
         self._lent: set[Keeper] = set()
         self._idle: list[Keeper] = []
         """Invariant: a keeper is in at most one of the two, and open if it is in one."""
@@ -126,6 +148,15 @@ class Launcher(Actor[LauncherMessage]):
 
     async def started(self, kept: object | None) -> None:
         self.stage.registry.claim(self._name, self.ref)
+        await none_left()
+        try:
+            await self._open()
+        except (LauncherLost, OSError):
+            await trio.sleep(AGAIN_SECONDS)
+            raise
+        self.run_beside(self._live)
+
+    async def _open(self) -> None:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         self._control = ours
@@ -138,7 +169,6 @@ class Launcher(Actor[LauncherMessage]):
         except BaseException:
             self._close()
             raise
-        self.run_beside(self._live)
 
     def at_once(self, message: LauncherMessage) -> bool:
         match message:
@@ -147,6 +177,8 @@ class Launcher(Actor[LauncherMessage]):
             case GivenBack(keeper):
                 self._given_back(keeper)
                 return True
+            case Renew():
+                return False
 
     async def handle(self, message: LauncherMessage) -> None:
         match message:
@@ -154,10 +186,13 @@ class Launcher(Actor[LauncherMessage]):
                 self._lend(self._idle_one() or self._new_one(reply), reply)
             case GivenBack(keeper):
                 self._given_back(keeper)
+            case Renew():
+                self._close()
+                self.finish()
 
     async def stopping(self, stop: Stop) -> None:
         self._hang_up()
-        if self._process is not None:
+        if self._process is not None and not self._is_halted():
             with trio.move_on_after(GOODBYE_SECONDS):
                 await self._process.wait()
 
@@ -223,7 +258,7 @@ class Launcher(Actor[LauncherMessage]):
             await trio.lowlevel.wait_readable(self._control)
             if not self._leaving:
                 raise LauncherLost("the launcher has ended; what it ran was interrupted")
-            await self._process.wait()  # it ends after the last of its keepers
+            self._ended_well = await self._process.wait() == 0  # it ends after the last of its keepers
         finally:
             self._close()
 
@@ -247,6 +282,8 @@ class Launcher(Actor[LauncherMessage]):
             process.kill()
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # about a millisecond
             process.poll()
+        if not self._ended_well:
+            end_at_once()
 
 
 async def _open_launcher(control: socket.socket) -> trio.Process:
@@ -263,5 +300,18 @@ def _shut_down(end: socket.socket) -> None:
         end.shutdown(socket.SHUT_RDWR)
 
 
-def launcher_spec(name: str = NAME, *, running: int = RUNNING, idle: int = IDLE) -> ChildSpec:
-    return ChildSpec("launcher", lambda: Launcher(name, running=running, idle=idle), grace=GOODBYE_SECONDS + 1.0)
+class Untiring:
+    """A meter for what is always wanted again. How soon is up to the child's backoff."""
+
+    def failure(self, child: Hashable, now: float, luck: float) -> float | None:
+        return 0.0
+
+    def limit(self) -> str:
+        return "any number of restarts"
+
+
+def launcher_spec(make: Callable[[], Launcher] = Launcher) -> ChildSpec:
+    process = ChildSpec("process", make, grace=GOODBYE_SECONDS + 1.0, backoff=BACKOFF)
+    return ChildSpec(
+        "launcher", lambda: Supervisor([process], meter=Untiring()), start_timeout=math.inf, grace=math.inf
+    )

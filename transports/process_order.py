@@ -29,6 +29,7 @@ def order_of(command: Command) -> bytes:
             memory_bytes=limits.memory_bytes,
             processes=limits.processes,
             file_bytes=limits.file_bytes,
+            wall_seconds=limits.wall_seconds,
         ).frame()
     except _CannotBeGiven as error:
         raise refused(command, str(error)) from None

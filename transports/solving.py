@@ -1,7 +1,11 @@
-"""How the judge runs solutions: as it says what it wants, on the launcher."""
+"""How the judge runs solutions: as it says what it wants, on the launcher.
+
+Who was interrupted is to be run again alone, so that it is known whose fault it was (see `seclusion.py`).
+"""
 
 import functools
 import os
+import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,10 +15,11 @@ from typing import Any, Protocol, TypeVar
 import trio
 
 from actors.kernel import Registry
-from transports.process import NotStarted, Runner, Turn
-from transports.process_command import MIB, Command, Excess, Exited, Limits, Outcome, Signalled
+from transports.process import Interrupted, NotStarted, Runner, Turn
+from transports.process_command import MIB, NOTHING, Command, Excess, Exited, Limits, Outcome, Signalled
 from transports.process_launcher import RUNNING
 from transports.process_programs import Interpreters, NoSuchProgram, clean_env
+from transports.seclusion import Seclusion
 
 T = TypeVar("T")
 
@@ -24,6 +29,18 @@ refuses, and is asked for an interpreter now and then too."""
 PROCESSES = 128
 """That a solution may have at the same time: a thread is none."""
 FILE_BYTES = 512 * MIB
+
+INTERFERED = Outcome(
+    end=Signalled(signal.SIGKILL),
+    stopped_for="interference",
+    cpu_seconds=0.0,
+    wall_seconds=0.0,
+    peak_bytes=0,
+    contended=False,
+    stdout=NOTHING,
+    stderr=NOTHING,
+)
+"""All that is known of who has ended what ran it."""
 
 
 class Bounds(Protocol):
@@ -94,13 +111,20 @@ class Machine:
         self._interpreters = Interpreters(self._runner)
         self._cwd = cwd
         self._rooms = trio.CapacityLimiter(AT_ONCE)
+        self._seclusion = Seclusion()
         self._env = clean_env({"PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8"})
 
     async def resolve(self, command: str) -> Path | str:
         """The interpreter that a command means; or why there is none that works."""
+        find = functools.partial(self._interpreters.resolve, command, cwd=self._cwd, env=self._env)
         try:
-            return await self._interpreters.resolve(command, cwd=self._cwd, env=self._env)
-        except (NoSuchProgram, NotStarted) as error:
+            try:
+                return await find()
+            except Interrupted:
+                async with self._seclusion.alone():
+                    self._runner.renew()
+                    return await find()
+        except (NoSuchProgram, NotStarted, Interrupted) as error:
             return str(error)
 
     @asynccontextmanager
@@ -116,8 +140,8 @@ class Machine:
             self._rooms.release()
 
     async def run(
-        self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn
-    ) -> Ran:
+        self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn | None
+    ) -> Ran | None:
         limits = Limits(
             cpu_seconds=bounds.cpu_seconds,
             wall_seconds=bounds.wall_seconds,
@@ -127,8 +151,18 @@ class Machine:
             output_bytes=bounds.output_bytes,
             flood_bytes=bounds.flood_bytes,
         )
-        given = b"" if stdin is None else stdin
-        return Ran(await self._runner.run(Command(program, cwd, self._env, given, limits), turn=turn))
+        command = Command(program, cwd, self._env, b"" if stdin is None else stdin, limits)
+        if turn is None:
+            async with self._seclusion.alone():
+                self._runner.renew()
+                try:
+                    return Ran(await self._runner.run(command))
+                except Interrupted:
+                    return Ran(INTERFERED)
+        try:
+            return Ran(await self._runner.run(command, turn=self._seclusion.among_others(turn)))
+        except Interrupted:
+            return None
 
     async def apart(self, call: Callable[..., T], *args: Any) -> T:
         return await trio.to_thread.run_sync(functools.partial(call, *args), abandon_on_cancel=True)

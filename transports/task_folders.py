@@ -92,7 +92,9 @@ class TaskFolders:
         return await self._in_thread(self._find, tuple(task))
 
     async def tasks(self) -> list[tuple[str, str]]:
-        """Folders with tests in them, two levels below the root; of a large workspace only the first ones."""
+        """Folders with tests in them, two levels below the root; of a large workspace only the first ones. Asked for at
+        the start, when it is time to clear away what servers that were killed have left, too."""
+        self._begin_to_sweep()
         return await self._in_thread(self._tasks)
 
     async def add(self, task: Sequence[str], cases: Sequence[tuple[int, bytes, bytes]]) -> None:
@@ -108,8 +110,9 @@ class TaskFolders:
     async def private(self, task: Sequence[str], index: int, input_name: str | None) -> AsyncIterator["PrivateFolder"]:
         """A folder for one run, with the case's input in it under this name. It is gone after the block; if that is
         cancelled, soon after it, and before the server's process is."""
-        name = f"troupe-judge-{os.getpid()}-{os.urandom(6).hex()}"
+        name = f"troupe-judge-{os.getpid()}.{_born(os.getpid())}-{os.urandom(6).hex()}"
         given_up = threading.Event()
+        self._begin_to_sweep()
         try:
             folder = await self._in_thread(self._lay_out, name, given_up, tuple(task), index, input_name)
             yield PrivateFolder(folder, self._in_thread)
@@ -129,6 +132,14 @@ class TaskFolders:
             abandon_on_cancel=True,
             limiter=self._threads,
         )
+
+    def _begin_to_sweep(self) -> None:
+        """Once. Nobody waits for it: a program may have left a million files, and what is not gone when we end is
+        found the next time."""
+        if not self._swept:
+            self._swept = True
+            place = Path(tempfile.gettempdir())
+            threading.Thread(target=_sweep, args=(place,), name=f"sweeping {place}", daemon=True).start()
 
     # -- in a thread
 
@@ -202,9 +213,6 @@ class TaskFolders:
     def _lay_out(
         self, name: str, given_up: threading.Event, task: tuple[str, ...], index: int, input_name: str | None
     ) -> Path:
-        if not self._swept:
-            self._swept = True
-            _sweep(Path(tempfile.gettempdir()))
         folder = Path(tempfile.gettempdir(), name)
         folder.mkdir(0o700)
         try:
@@ -227,9 +235,19 @@ def _clear(name: str) -> None:
 def _sweep(place: Path) -> None:
     """Away with the private folders of servers that were killed."""
     for folder in place.glob("troupe-judge-*-*"):
-        number = folder.name.split("-")[2]
-        if number.isdecimal() and not lives(int(number)):
+        number, _, born = folder.name.split("-")[2].partition(".")
+        if number.isdecimal() and not (lives(int(number)) and born in ("", _born(int(number)))):
             clear_away(folder)
+
+
+def _born(pid: int) -> str:
+    """When that process began, in the system's own count: its number may be another's by now. Nothing where that is not
+    told, or it is not there."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return ""
+    return stat.rpartition(")")[2].split()[19]
 
 
 class PrivateFolder:

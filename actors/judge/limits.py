@@ -1,7 +1,7 @@
 """How long and how much: from what a problem allows and what a person has set.
 
 A problem's limit is meant for the site's machine, so a fifth is added to it. CPU time decides; wall time only ends what
-does not use any, or waits in vain on a busy machine.
+does not use any, and does not count while a program waits for a processor.
 """
 
 from dataclasses import dataclass

@@ -145,9 +145,11 @@ class Machine(Protocol):
         it, which have theirs and wait for it."""
 
     def run(
-        self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn
-    ) -> Awaitable[Ran]:
-        """No `stdin`: there is nothing to read. Raises a KernelError in words for a program that cannot be run."""
+        self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn | None
+    ) -> Awaitable[Ran | None]:
+        """No `stdin`: there is nothing to read. None: what ran it was ended, by this program or another; it is to be
+        run again without a turn, which is alone, and has a result. Raises a KernelError in words for a program that
+        cannot be run."""
 
     def apart(self, call: Callable[..., T], *args: Any) -> Awaitable[T]:
         """Call this where it may take a while without holding up others."""

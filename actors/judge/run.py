@@ -12,6 +12,8 @@ Rules
   - What is reported is urgent, as the news of an end is: otherwise the end of a worker, or of the run, would overtake
     its result where somebody is busy. There is as much of it as there are cases. Where nobody is busy it is handled at
     once: from a program's end to the page in one step.
+  - A program can end what runs those beside it, where the kernel lets it. Whoever was interrupted is run once more, in
+    a folder made anew, with nothing else beside it: of the honest one nobody sees that, of the other it is told.
   - A case that fails in our own code ends its worker, is a result too (IE), and another worker takes up the others.
 """
 
@@ -163,13 +165,16 @@ async def _judge(order: Order, folders: Folders, machine: Machine, turns: Turns,
     turn = turns.turn(index)
     try:
         expected = await _expected(order, folders, index)
-        ran, output = await _ran(order, folders, machine, turn, index, len(expected))
+        run = partial(_ran, order, folders, machine, index, len(expected))
+        found = await run(turn) or await run(None)
     except OSError as error:
         return Judged(_our_fault(index, f"the files of case {index} cannot be used: {error.strerror or error}"))
     except KernelError as error:
         return Judged(_our_fault(index, str(error)))
     finally:
         turn.over()
+    assert found is not None, "who runs alone has a result"
+    ran, output = found
     written = output or b""
     compared = partial(compare, expected, written, order.compare)
     answer = None
@@ -191,9 +196,10 @@ async def _expected(order: Order, folders: Folders, index: int) -> bytes:
 
 
 async def _ran(
-    order: Order, folders: Folders, machine: Machine, turn: Turn, index: int, expected: int
-) -> tuple[Ran, bytes | None]:
-    """The run, and what the program wrote where it was to write; None if there is no such file."""
+    order: Order, folders: Folders, machine: Machine, index: int, expected: int, turn: Turn | None
+) -> tuple[Ran, bytes | None] | None:
+    """The run, and what the program wrote where it was to write, None if there is no such file. None: it was
+    interrupted."""
     bounds = Bounds(
         cpu_seconds=order.limits.cpu_ms / 1000,
         wall_seconds=order.limits.wall_ms / 1000,
@@ -204,13 +210,13 @@ async def _ran(
     stdin, _ = folders.case_paths(order.task, index)
     if isinstance(order.output, Stdout) and not isinstance(order.input, File):
         ran = await machine.run(order.program, cwd=order.cwd, stdin=stdin, bounds=bounds, turn=turn)
-        return ran, ran.output
+        return None if ran is None else (ran, ran.output)
     input_name = order.input.file_name if isinstance(order.input, File) else None
     async with folders.private(order.task, index, input_name) as folder:
         given = None if input_name is not None else stdin
         ran = await machine.run(order.program, cwd=folder.path, stdin=given, bounds=bounds, turn=turn)
-        if isinstance(order.output, Stdout):
-            return ran, ran.output
+        if ran is None or isinstance(order.output, Stdout):
+            return None if ran is None else (ran, ran.output)
         return ran, await folder.read(order.output.file_name, bounds.output_bytes)
 
 

@@ -6,8 +6,8 @@ of, then how it ended; only a program that ended well is judged by what it wrote
     what holds                            verdict   status
     stopped for cpu or wall, SIGXCPU      TLE       timeout
     stopped for memory                    MLE       re
-    stopped for output, SIGXFSZ           OLE       re
-    stopped for processes                 RE        re
+    stopped for output, files, SIGXFSZ    OLE       re
+    stopped for processes, interference   RE        re
     used more CPU time than allowed       TLE       timeout
     used more memory than allowed         MLE       re
     was no program                        CE        re
@@ -26,7 +26,7 @@ from actors.judge.checkers import Differs, Same
 from actors.judge.limits import Limits
 from codec.judge import Status, Verdict
 
-Excess = Literal["cpu", "wall", "memory", "output", "processes"]
+Excess = Literal["cpu", "wall", "memory", "output", "processes", "files", "interference"]
 
 STATUS: dict[Verdict, Status] = {
     "AC": "pass",
@@ -121,13 +121,20 @@ def _say_end(facts: Facts) -> str:
     return f"ended by signal {name}"
 
 
+INTERFERENCE = (
+    "it ended, or held up, the judge's own process that ran it; it was run twice to be sure, the second time with "
+    "nothing beside it"
+)
+
 _Row = tuple[Verdict, Callable[[Facts], bool], Callable[[Facts], str] | None]
 
 _TABLE: tuple[_Row, ...] = (
     ("TLE", _late, _say_time),
     ("MLE", lambda facts: facts.stopped_for == "memory", _say_memory),
+    ("OLE", lambda facts: facts.stopped_for == "files", lambda _: "stopped because it wrote too much to files"),
     ("OLE", _flooding, lambda _: "stopped because it wrote too much"),
     ("RE", lambda facts: facts.stopped_for == "processes", lambda _: "stopped because it started too many processes"),
+    ("RE", lambda facts: facts.stopped_for == "interference", lambda _: INTERFERENCE),
     ("TLE", lambda facts: facts.cpu_ms > facts.limits.cpu_ms, _say_time),
     ("MLE", _too_large, _say_memory),
     ("CE", lambda facts: facts.no_program, lambda _: "Python cannot read the program"),

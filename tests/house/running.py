@@ -14,12 +14,15 @@ from typing import Any
 import httpx
 
 ROOT = Path(__file__).parents[2]
+PROGRAM = ROOT / "supervisor.py"
 DEADLINE = 30.0
 LISTENING = ("console", "sidekick", "judge")
 
 
 class Server:
-    def __init__(self, folder: Path, *options: str, environ: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, folder: Path, *options: str, environ: dict[str, str] | None = None, program: Path = PROGRAM
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.state = folder / "state"
@@ -29,7 +32,7 @@ class Server:
         self._notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._notices.bind(name)
         self._notices.settimeout(DEADLINE)
-        command = [sys.executable, str(ROOT / "supervisor.py")]
+        command = [sys.executable, str(program)]
         command += [word for system in LISTENING for word in ("--set", f"{system}.port=0")]
         command += ["--state-dir", str(self.state), "--ready-file", str(self.ready_file), *options]
         self.process = subprocess.Popen(
@@ -81,8 +84,10 @@ class Server:
 
 
 @contextlib.contextmanager
-def server(folder: Path, *options: str, environ: dict[str, str] | None = None) -> Iterator[Server]:
-    running = Server(folder, *options, environ=environ)
+def server(
+    folder: Path, *options: str, environ: dict[str, str] | None = None, program: Path = PROGRAM
+) -> Iterator[Server]:
+    running = Server(folder, *options, environ=environ, program=program)
     try:
         yield running
     finally:

@@ -190,6 +190,10 @@ class Program:
         self.ended.set()
 
 
+class Interrupted(Exception):
+    """As an outcome: somebody ended what ran it."""
+
+
 @dataclass
 class Machine:
     answer: Callable[[Program], Ran | Exception | None] = lambda program: None
@@ -199,6 +203,8 @@ class Machine:
     most: int = 0
     """Programs that have run at once."""
     rooms: int = 60
+    alone: int = 0
+    """Runs that had to be alone."""
 
     @property
     def programs(self) -> list[Program]:
@@ -224,13 +230,18 @@ class Machine:
         return self.interpreters.get(command, f"{command!r} is nowhere")
 
     async def run(
-        self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn
-    ) -> Ran:
+        self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn | None
+    ) -> Ran | None:
+        if turn is None:
+            self.alone += 1
+            return await self._run(program, cwd, stdin, bounds)
         begun = trio.Event()
         turn.come(begun.set)
         try:
             await begun.wait()
             return await self._run(program, cwd, stdin, bounds)
+        except Interrupted:
+            return None
         finally:
             turn.over()
 

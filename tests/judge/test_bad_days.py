@@ -60,6 +60,13 @@ sys.stdin.read()
 """
 SEGFAULT = "import ctypes\nctypes.string_at(0)\n"
 HOG = "kept = []\nwhile True:\n    kept.append(bytearray(b'x' * (8 << 20)))\n"
+MEMFDS = """
+import os, time
+for fd in [os.memfd_create("m") for _ in range(3)]:
+    for _ in range(4):
+        os.write(fd, b"x" * (8 << 20))
+time.sleep(1000)
+"""
 
 DAYS = {
     "a fork bomb": (FORK_BOMB, CALM, "re", "RE", "too many processes"),
@@ -71,6 +78,7 @@ DAYS = {
     "an endless loop": ("while True:\n    pass\n", SHORT, "timeout", "TLE", "of CPU time"),
     "a sleeper": ("import time\ntime.sleep(1000)\n", SHORT, "timeout", "TLE", "of waiting"),
     "a memory hog": (HOG, CALM | {"memoryLimit": 128}, "re", "MLE", "of memory"),
+    "memory that only looks like a file": (MEMFDS, CALM | {"memoryLimit": 64}, "re", "MLE", "of memory"),
     "a segmentation fault": (SEGFAULT, CALM, "re", "RE", "SIGSEGV"),
     "a flood": ("while True:\n    print('x' * 65536)\n", CALM, "re", "OLE", "too much"),
     "who exits in anger": ("raise SystemExit(7)\n", CALM, "re", "RE", "exit code 7"),

@@ -6,7 +6,7 @@ import pytest
 
 from actors.judge.checkers import Differs, Same
 from actors.judge.limits import Limits
-from actors.judge.verdicts import STATUS, Excess, Facts, Ruling, is_no_program, rule
+from actors.judge.verdicts import INTERFERENCE, STATUS, Excess, Facts, Ruling, is_no_program, rule
 from codec.judge import Verdict
 
 WRONG = Differs(1, None, None)
@@ -52,11 +52,13 @@ RULINGS = [
         Ruling("pass", "AC", None),
     ),
     ({"signal": 9, "stopped_for": "output"}, Ruling("re", "OLE", "stopped because it wrote too much")),
+    ({"signal": 9, "stopped_for": "files"}, Ruling("re", "OLE", "stopped because it wrote too much to files")),
     ({"signal": 25}, Ruling("re", "OLE", "stopped because it wrote too much")),
     (
         {"signal": 9, "stopped_for": "processes"},
         Ruling("re", "RE", "stopped because it started too many processes"),
     ),
+    ({"signal": 9, "stopped_for": "interference"}, Ruling("re", "RE", INTERFERENCE)),
     (
         {"signal": 9, "stopped_for": "output", "cpu_ms": 9_000},
         Ruling("re", "OLE", "stopped because it wrote too much"),

@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -128,8 +127,7 @@ async def open_launcher(folder: Path, **options: Any) -> AsyncIterator[Processes
         lives.append(Launcher(**options))
         return lives[-1]
 
-    launcher = replace(launcher_spec(), make=make)
-    spec = ChildSpec("top", lambda: Top([launcher]), start_timeout=PATIENCE, grace=PATIENCE)
+    spec = ChildSpec("top", lambda: Top([launcher_spec(make)]), start_timeout=PATIENCE, grace=PATIENCE)
     async with trio.open_nursery() as nursery:
         ref = await nursery.start(partial(run, spec, on_stage=stages.append))
         yield Processes(stages[0], lives, folder, f"mark-{os.getpid()}-{time.monotonic_ns()}")

@@ -283,6 +283,7 @@ async def test_a_keeper_that_does_not_answer_is_killed_and_its_run_ended(
     program.write_text(HELD)
     monkeypatch.setattr("transports.process_launcher.PROGRAM", program)
     monkeypatch.setattr("transports.process.END_SECONDS", 0.1)
+    monkeypatch.setattr("transports.process.LATE_SECONDS", 0.1)
     async with open_launcher(tmp_path) as processes:
         with pytest.raises(Interrupted):
             await processes.python(ESCAPES, wall_seconds=1.0)

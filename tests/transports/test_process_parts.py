@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from transports.launcher import census
-from transports.launcher.keeper import excess_of
+from transports.launcher.account import excess_of
 from transports.launcher.orders import Ended, Order, framed, read_ended, read_order, take_frame
 from transports.process_capture import Capture
 
@@ -47,6 +47,7 @@ def test_what_is_kept_is_all_or_the_first_and_the_last_half(parts: list[bytes], 
         memory_bytes=st.none() | st.integers(0, 1 << 50),
         processes=st.none() | st.integers(0, 1000),
         file_bytes=st.none() | st.integers(0, 1 << 50),
+        wall_seconds=st.none() | st.floats(0, 1e6),
     )
 )
 def test_an_order_is_read_as_it_was_written(order: Order) -> None:
@@ -137,7 +138,8 @@ def test_whoever_is_below_is_found(family: Callable[..., list[census.Member]]) -
 def test_a_name_with_spaces_and_parentheses_is_no_trouble() -> None:
     stat = b"7 (a) b (c) S 1 2 3 0 -1 0 0 0 0 0 10 20 30 40 20 0 1 0 99 1000 5 0 0"
     member = census.Member(7, stat)
-    assert (member.parent, member.group, member.cpu_ticks, member.zombie) == (1, 2, 100, False)
+    assert (member.parent, member.group, member.zombie) == (1, 2, False)
+    assert (member.own_ticks, member.children_ticks, member.threads, member.began) == (30, 70, 1, 99)
     assert member.resident_bytes == 5 * census.PAGE_BYTES
 
 

@@ -1,5 +1,6 @@
 """How the judge's runs share the launcher."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,17 @@ class Bounds:
     cpu_seconds = wall_seconds = 1.0
     memory_bytes = None
     output_bytes = flood_bytes = 1000
+
+
+class Now:
+    def come(self, begin: Callable[[], None]) -> None:
+        begin()
+
+    def over(self) -> None:
+        pass
+
+
+NOW = Now()
 
 
 class Runner:
@@ -50,7 +62,7 @@ async def test_more_solutions_than_the_launcher_runs_wait_their_turn(
 
     async def run(number: int) -> None:
         async with machine.room():
-            await machine.run(["true"], cwd=Path("/"), stdin=None, bounds=Bounds(), turn=None)
+            await machine.run(["true"], cwd=Path("/"), stdin=None, bounds=Bounds(), turn=NOW)
         done.append(number)
 
     async with trio.open_nursery() as nursery:

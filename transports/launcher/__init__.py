@@ -14,15 +14,15 @@ whichever session, with whatever environment, however often orphaned, is below i
 a process belongs is known to the kernel, not guessed, and that nothing is left is ECHILD. Keepers are used again, so
 that a run costs nothing but its own start.
 
-Who ends whom, if something is killed with SIGKILL:
+Who ends whom, if something is killed with SIGKILL, be it by what is run, where the kernel lets it (`system.py`):
 
     killed                 who sees it                      what becomes of the runs
     the server             each keeper, by EOF              the keeper ends its run and itself
     the launcher           the server, by EOF; it closes    the keepers end their runs and themselves
                            the keepers' sockets
     a keeper               the launcher, by SIGCHLD         its run falls to the launcher, which ends it
-    launcher and keepers   the server, by EOF               it kills the groups of the runs; only here, and if all
-    together                                                three are killed at once, can anything live on
+    launcher and keepers   the server, by EOF               it kills the groups of the runs, and on Linux whatever falls
+    together                                                to it (`process_leftovers.py`)
 
 Rules
   - The order of death: the group is killed while its leader is not yet reaped, so its number is nobody else's. Then

@@ -21,6 +21,8 @@ from transports.launcher.system import DEAF_TO, IGNORED_BY_PYTHON, LINUX
 
 DEVNULL = os.fsencode(os.devnull)
 DEFAULT_PATH = os.fsencode(os.defpath)
+HARD = {which: resource.getrlimit(which)[1] for which in (resource.RLIMIT_CPU, resource.RLIMIT_FSIZE)}
+"""Ours, which nobody changes."""
 
 
 class NotBorn(Exception):
@@ -99,7 +101,7 @@ def _limit(pid: int, order: Order) -> None:
 
 
 def _lower(pid: int, which: int, limit: int) -> None:
-    _, hard = resource.getrlimit(which)
+    hard = HARD[which]
     if hard != resource.RLIM_INFINITY and limit >= hard:
         return
     limit = min(limit, 1 << 62)

@@ -18,16 +18,26 @@ LISTS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")
 class Member:
     """One process, as its `stat` had it."""
 
-    __slots__ = ("cpu_ticks", "group", "parent", "pid", "resident_bytes", "zombie")
+    __slots__ = (
+        "began", "children_ticks", "group", "own_ticks", "parent", "pid", "resident_bytes", "runnable", "threads",
+        "zombie",
+    )  # fmt: skip
 
     def __init__(self, pid: int, stat: bytes) -> None:
         fields = stat[stat.rindex(b")") + 2 :].split(b" ", 22)  # a name may contain spaces and parentheses
         self.pid = pid
+        self.runnable = fields[0] == b"R"
+        """Its main thread runs, or would if a processor were free."""
         self.zombie = fields[0] in (b"Z", b"X")
         self.parent = int(fields[1])
         self.group = int(fields[2])
-        self.cpu_ticks = sum(map(int, fields[11:15]))
-        """Of all its threads, and of its children that it has reaped."""
+        self.own_ticks = int(fields[11]) + int(fields[12])
+        """Of CPU time, of all its threads."""
+        self.children_ticks = int(fields[13]) + int(fields[14])
+        """Of its children that it has reaped, and theirs."""
+        self.threads = int(fields[17])
+        self.began = int(fields[19])
+        """In ticks: another process of that number began at another time."""
         self.resident_bytes = int(fields[21]) * PAGE_BYTES
 
 
@@ -55,29 +65,59 @@ def children(pid: int) -> list[int]:
 
 
 def member_of(pid: int) -> Member | None:
-    stat = _read(f"/proc/{pid}/stat")
+    stat = read(f"/proc/{pid}/stat")
     return Member(pid, stat) if stat else None
 
 
 def peak_bytes(pid: int) -> int:
     """The most memory that a living process has had; 0 if that is not known."""
-    return _kilobytes(_read(f"/proc/{pid}/status"), b"VmHWM:")
+    return number_after(b"VmHWM:", read(f"/proc/{pid}/status")) * 1024
+
+
+def own_bytes(pid: int) -> int:
+    """What it has of memory that is in no file; 0 if that is not known."""
+    return number_after(b"RssAnon:", read(f"/proc/{pid}/status")) * 1024
 
 
 def shared_out_bytes(pid: int) -> int:
     """What it has of memory, with what it shares counted in part; 0 if that is not known. Costs more than the rest."""
-    return _kilobytes(_read(f"/proc/{pid}/smaps_rollup"), b"\nPss:")
+    return number_after(b"\nPss:", read(f"/proc/{pid}/smaps_rollup")) * 1024
+
+
+def own_shared_out_bytes(pid: int) -> int:
+    """The same, of what is in no file."""
+    return number_after(b"\nPss_Anon:", read(f"/proc/{pid}/smaps_rollup")) * 1024
 
 
 def delay_seconds(pid: int) -> float:
     """How long its main thread was ready to run without running, also of a zombie; 0 if that is not known."""
-    numbers = _read(f"/proc/{pid}/schedstat").split()
+    return _delay(f"/proc/{pid}/schedstat")
+
+
+def other_threads(pid: int, most: int) -> list[tuple[bytes, bool, float]]:
+    """Of each thread but the main one: its number, whether it is runnable, and its delay."""
+    try:
+        threads = os.listdir(b"/proc/%d/task" % pid)
+    except OSError:
+        return []
+    main = b"%d" % pid
+    found = []
+    for tid in threads[:most]:
+        if tid != main:
+            place = f"/proc/{pid}/task/{tid.decode()}"
+            found.append((tid, b") R " in read(f"{place}/stat"), _delay(f"{place}/schedstat")))
+    return found
+
+
+def _delay(path: str) -> float:
+    numbers = read(path).split()
     return int(numbers[1]) / 1e9 if len(numbers) > 1 else 0.0
 
 
-def _kilobytes(text: bytes, key: bytes) -> int:
+def number_after(key: bytes, text: bytes) -> int:
+    """0 if it is not there."""
     at = text.find(key)
-    return int(text[at + len(key) :].split(None, 1)[0]) * 1024 if at >= 0 else 0
+    return int(text[at + len(key) :].split(None, 1)[0]) if at >= 0 else 0
 
 
 def _children(pid: int) -> list[int]:
@@ -85,7 +125,7 @@ def _children(pid: int) -> list[int]:
         threads = os.listdir(f"/proc/{pid}/task")
     except OSError:
         return []
-    return [int(child) for thread in threads for child in _read(f"/proc/{pid}/task/{thread}/children").split()]
+    return [int(child) for thread in threads for child in read(f"/proc/{pid}/task/{thread}/children").split()]
 
 
 def _by_parents() -> Callable[[int], list[int]]:
@@ -101,7 +141,7 @@ def _by_parents() -> Callable[[int], list[int]]:
     return lambda pid: below.get(pid, [])
 
 
-def _read(path: str) -> bytes:
+def read(path: str) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError:

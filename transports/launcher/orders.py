@@ -4,9 +4,12 @@ A message is a frame: four bytes of length, then fields with a NUL between them,
 environments nor paths can contain.
 
     server -> keeper                          keeper -> server
+                                              here PID                our own; once, before all else
     run  (with the descriptors of its         failed STAGE ERRNO      it was not started
-         stdin, stdout, stderr)               alive PID PID SECONDS   its leader's, our own; it runs for so long already
-    stop                                      ended ...               it and all it had started are gone
+         stdin, stdout, stderr)               alive PID SECONDS       its leader's; it runs for so long already
+    stop                                      waited SECONDS          its threads waited for processors so long already:
+                                                                      its wall time ends that much later
+                                              ended ...               it and all it had started are gone
 
 A `stop` that comes when nothing runs is late, and ignored. Frames come in order, so it cannot meet the next run.
 Where no keeper could be forked, the launcher says `failed keeper` in its place, and that is all that comes.
@@ -18,9 +21,9 @@ MOST_BYTES = 128 * 1024
 READY = b"ready"
 """What the launcher itself says, once."""
 
-STOP, RUN, FAILED, ALIVE, ENDED = b"stop", b"run", b"failed", b"alive", b"ended"
+STOP, RUN, HERE, FAILED, ALIVE, WAITED, ENDED = b"stop", b"run", b"here", b"failed", b"alive", b"waited", b"ended"
 
-CPU, MEMORY, PROCESSES = "cpu", "memory", "processes"
+CPU, WALL, MEMORY, PROCESSES, FILES = "cpu", "wall", "memory", "processes", "files"
 """What a keeper stops a run for."""
 
 CWD, STDIN, PROGRAM, KEEPER = "cwd", "stdin", "program", "keeper"
@@ -30,7 +33,9 @@ CWD, STDIN, PROGRAM, KEEPER = "cwd", "stdin", "program", "keeper"
 class Order:
     """A program to be run. Without `stdin` its standard input is the first of the descriptors that come with it."""
 
-    __slots__ = ("argv", "cpu_seconds", "cwd", "env", "file_bytes", "memory_bytes", "processes", "stdin")
+    __slots__ = (
+        "argv", "cpu_seconds", "cwd", "env", "file_bytes", "memory_bytes", "processes", "stdin", "wall_seconds",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -42,6 +47,7 @@ class Order:
         memory_bytes: int | None = None,
         processes: int | None = None,
         file_bytes: int | None = None,
+        wall_seconds: float | None = None,
     ) -> None:
         self.argv = argv
         self.env = env  # NAME=VALUE
@@ -51,15 +57,16 @@ class Order:
         self.memory_bytes = memory_bytes
         self.processes = processes
         self.file_bytes = file_bytes
+        self.wall_seconds = wall_seconds
 
     def frame(self) -> bytes:
-        limits = (self.cpu_seconds, self.memory_bytes, self.processes, self.file_bytes)
+        limits = (self.cpu_seconds, self.memory_bytes, self.processes, self.file_bytes, self.wall_seconds)
         written = [b"" if limit is None else repr(limit).encode() for limit in limits]
         return framed(RUN, self.cwd, self.stdin, *written, b"%d" % len(self.argv), *self.argv, *self.env)
 
 
 def read_order(fields: list[bytes]) -> Order:
-    _, cwd, stdin, cpu, memory, processes, file_bytes, count, *rest = fields
+    _, cwd, stdin, cpu, memory, processes, file_bytes, wall, count, *rest = fields
     return Order(
         argv=rest[: int(count)],
         env=rest[int(count) :],
@@ -69,6 +76,7 @@ def read_order(fields: list[bytes]) -> Order:
         memory_bytes=int(memory) if memory else None,
         processes=int(processes) if processes else None,
         file_bytes=int(file_bytes) if file_bytes else None,
+        wall_seconds=float(wall) if wall else None,
     )
 
 
@@ -88,10 +96,10 @@ class Ended:
         left: bool,
     ) -> None:
         self.status = status  # the exit code, or minus the signal
-        self.excess = excess  # CPU, MEMORY, PROCESSES or ""
+        self.excess = excess  # one of those above, or ""
         self.cpu_seconds = cpu_seconds
         self.wall_seconds = wall_seconds
-        self.delay_seconds = delay_seconds  # how long its leader was ready to run, and no processor was free
+        self.delay_seconds = delay_seconds  # how long its threads were ready to run, and no processor was free
         self.peak_bytes = peak_bytes
         self.left = left  # something could not be ended, and the keeper has gone
 

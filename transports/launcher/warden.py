@@ -17,9 +17,10 @@ import time
 
 from transports.launcher import census
 from transports.launcher.bell import Bell
+from transports.launcher.group import own_groups
 from transports.launcher.keeper import PATIENCE_SECONDS, STRIKE_SECONDS, Keeper, Line, strike
 from transports.launcher.orders import FAILED, KEEPER, READY, framed
-from transports.launcher.system import adopt_orphans, go_first, settle
+from transports.launcher.system import adopt_orphans, be_private, gain_nothing, go_first, keep_to_ourselves, settle
 
 LAST_SECONDS = PATIENCE_SECONDS + 2.0
 """From the server's end to that of the last keeper; then they are killed."""
@@ -29,6 +30,8 @@ def serve() -> None:
     """Our standard input is the socket to the server."""
     settle()
     adopt_orphans()
+    gain_nothing()
+    be_private()
     control = socket.socket(fileno=os.dup(0))
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -44,6 +47,7 @@ class Warden:
         self._control = control
         self._bell = Bell()
         self._keepers: set[int] = set()
+        self._groups = own_groups()
         self._orphans = False  # some may be left
         self._until: float | None = None  # not None if and only if the server has gone
 
@@ -64,6 +68,8 @@ class Warden:
             if self._until is not None and time.monotonic() > self._until:
                 for keeper in self._keepers:
                     os.kill(keeper, signal.SIGKILL)
+        if self._groups is not None:
+            self._groups.close()
 
     def _patience(self) -> int | None:
         if self._orphans:
@@ -96,8 +102,12 @@ class Warden:
             self._bell.close()
             self._control.close()
             adopt_orphans()
+            be_private(False)  # or the next would be refused
             go_first()
-            Keeper(Line(socket.socket(fileno=end))).serve()
+            be_private()
+            group = None if self._groups is None else self._groups.enter()
+            keep_to_ourselves()
+            Keeper(Line(socket.socket(fileno=end)), group).serve()
             status = 0
         except BaseException:
             sys.excepthook(*sys.exc_info())
@@ -118,6 +128,8 @@ class Warden:
                     os.kill(pid, signal.SIGKILL)
             elif pid in self._keepers:
                 self._keepers.remove(pid)
+                if self._groups is not None:
+                    self._groups.left_by(pid)
                 self._orphans = True  # they were given to us before we were told of its end
 
     def _end_orphans(self) -> None:
