@@ -72,6 +72,7 @@ class Text:
 @dataclass(frozen=True, slots=True)
 class Found:
     cases: Mapping[int, tuple[Text, Text]]
+    alone: Mapping[int, Text]
     highest: int
     has_main: bool
 
@@ -108,10 +109,13 @@ class Folders:
 
     async def find(self, task: Names) -> Found:
         await self._called("find", task)
-        numbers = sorted({int(path[3].split(".")[0]) for path in self.files if (*task, "tests") == path[:3]})
+        tests, name = (*task, "tests"), task[1]
+        here = [path for path in self.files if path[1] == name and path[:3] == tests]
+        numbers = sorted({int(path[3].split(".")[0]) for path in here})
         pairs = {index: (self._text(task, index, "in"), self._text(task, index, "out")) for index in numbers}
         cases = {index: (given, wanted) for index, (given, wanted) in pairs.items() if given and wanted}
-        return Found(cases, max(numbers, default=0), (*task, "main.py") in self.files)
+        alone = {index: wanted for index, (given, wanted) in pairs.items() if wanted and not given}
+        return Found(cases, alone, max(numbers, default=0), (*task, "main.py") in self.files)
 
     def _text(self, task: Names, index: int, kind: str) -> Text | None:
         content = self.files.get((*task, "tests", f"{index}.{kind}"))
@@ -121,10 +125,12 @@ class Folders:
         await self._called("tasks", ())
         return list(dict.fromkeys((path[0], path[1]) for path in sorted(self.files)))
 
-    async def add(self, task: Names, cases: Sequence[tuple[int, bytes, bytes]]) -> None:
+    async def add(self, task: Names, cases: Sequence[tuple[int, bytes, bytes | None]]) -> None:
         await self._called("add", task)
         for index, given, wanted in cases:
-            for kind, content in (("in", given), ("out", wanted)):
+            for kind, content in (("out", wanted), ("in", given)):
+                if content is None:
+                    continue
                 path = (*task, "tests", f"{index}.{kind}")
                 assert path not in self.files, f"{path} would be overwritten"
                 self.files[path] = content
@@ -317,9 +323,11 @@ class Page:
     async def say_raw(self, text: bytes) -> None:
         await self._say(text)
 
-    async def heard(self, kind: str, wanted: Callable[[Json], bool] = lambda message: True) -> Json:
+    async def heard(
+        self, kind: str, wanted: Callable[[Json], bool] = lambda message: True, *, patience: float = PATIENCE
+    ) -> Json:
         """The next such message."""
-        with trio.fail_after(PATIENCE):
+        with trio.fail_after(patience):
             while True:
                 for place in range(self._read, len(self.told)):
                     if self.told[place]["type"] == kind and wanted(self.told[place]):
