@@ -2,6 +2,7 @@
 
 import functools
 import os
+import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -23,7 +24,11 @@ AT_ONCE = RUNNING - 4
 refuses, and is asked for an interpreter now and then too."""
 PROCESSES = 128
 """That a solution may have at the same time: a thread is none."""
+OF_OURS = 16
+"""That a module of ours may have: a library that it loads may look around with a process of its own."""
 FILE_BYTES = 512 * MIB
+OURS = Path(__file__).resolve().parents[1]
+"""Where our own modules are found."""
 
 
 class Bounds(Protocol):
@@ -129,6 +134,20 @@ class Machine:
         )
         given = b"" if stdin is None else stdin
         return Ran(await self._runner.run(Command(program, cwd, self._env, given, limits), turn=turn))
+
+    async def elsewhere(self, module: str, given: Sequence[bytes], bounds: Bounds) -> Ran:
+        """A module of ours, in a process of its own that is measured, limited and ended as a solution is."""
+        limits = Limits(
+            cpu_seconds=bounds.cpu_seconds,
+            wall_seconds=bounds.wall_seconds,
+            memory_bytes=bounds.memory_bytes,
+            processes=OF_OURS,
+            file_bytes=0,
+            output_bytes=bounds.output_bytes,
+            flood_bytes=bounds.flood_bytes,
+        )
+        program = (sys.executable, "-m", module)
+        return Ran(await self._runner.run(Command(program, OURS, self._env, tuple(given), limits)))
 
     async def apart(self, call: Callable[..., T], *args: Any) -> T:
         return await trio.to_thread.run_sync(functools.partial(call, *args), abandon_on_cancel=True)

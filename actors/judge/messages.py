@@ -154,6 +154,9 @@ class Machine(Protocol):
     ) -> Awaitable[Ran]:
         """No `stdin`: there is nothing to read. Raises a KernelError in words for a program that cannot be run."""
 
+    def elsewhere(self, module: str, given: Sequence[bytes], bounds: Bounds) -> Awaitable[Ran]:
+        """Run a module of ours in a process of its own, with this as its input. Raises a KernelError in words."""
+
     def apart(self, call: Callable[..., T], *args: Any) -> Awaitable[T]:
         """Call this where it may take a while without holding up others."""
 
