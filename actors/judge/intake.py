@@ -61,7 +61,9 @@ MOST_BYTES = 1 << 30
 MOST_COMING = 256 << 20
 """...and of those that the store does not have yet, in memory. More are refused."""
 AT_ONCE, AT_ONCE_BYTES = 8, 128 << 20
-"""Written at a time."""
+"""Written at a time..."""
+BESIDE = 2
+"""...but so few of them are begun while others are being kept: those wait for the same disk, and for an answer."""
 NEAR, NEAR_BYTES = 64 << 10, 16 << 20
 """Bytes of a post that need not be read from the store again, and of all of those."""
 LARGE = 1 << 18
@@ -91,7 +93,7 @@ class NotKept(KernelError):
 class Intake(Actor[IntakeMessage]):
     def __init__(self, shelving: Shelving) -> None:
         self._shelving = shelving
-        self._queue = Queue(at_once=AT_ONCE, at_once_bytes=AT_ONCE_BYTES)
+        self._queue = Queue(at_once_bytes=AT_ONCE_BYTES)
         self._number = 0
         """Of the last post."""
         self._coming = self._near = 0
@@ -195,7 +197,7 @@ class Intake(Actor[IntakeMessage]):
     # -- taking in
 
     def _go_on(self) -> None:
-        while (post := self._queue.take()) is not None:
+        while (post := self._queue.take(BESIDE if self._coming else AT_ONCE)) is not None:
             before, self._last = self._last, trio.Event()
             self.run_beside(self._take_in, post, before, self._last)
         rest = f", {self._resting:,} of them to be tried again" if self._resting else ""

@@ -78,8 +78,7 @@ End = Whole | Aside
 
 
 class Queue:
-    def __init__(self, *, at_once: int, at_once_bytes: int) -> None:
-        self._at_once = at_once
+    def __init__(self, *, at_once_bytes: int) -> None:
         self._at_once_bytes = at_once_bytes
         self._lanes: dict[str, deque[Post]] = {}
         self._ready: list[tuple[int, Post]] = []
@@ -107,9 +106,9 @@ class Queue:
         if self._lanes[post.lane][0] is post:
             self._offer(post)
 
-    def take(self) -> Post | None:
-        """The next one, to be held in hand; None while there is none, or no room for it."""
-        if not self._ready or self._in_hand >= self._at_once:
+    def take(self, at_once: int) -> Post | None:
+        """The next one, to be held in hand; None while there is none, or no room for it beside so many."""
+        if not self._ready or self._in_hand >= at_once:
             return None
         post = self._ready[0][1]
         if self._in_hand and self._in_hand_bytes + post.size > self._at_once_bytes:

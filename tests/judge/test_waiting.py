@@ -18,7 +18,7 @@ class Clerk:
     """Does what it is told, and checks after each step what always holds."""
 
     def __init__(self) -> None:
-        self.queue = Queue(at_once=AT_ONCE, at_once_bytes=AT_ONCE_BYTES)
+        self.queue = Queue(at_once_bytes=AT_ONCE_BYTES)
         self.posts: list[Post] = []
         self.taken: dict[str, list[int]] = defaultdict(list)
 
@@ -59,7 +59,7 @@ class Clerk:
             expected = None
         if expected and in_hand and sum(post.size for post in in_hand) + expected.size > AT_ONCE_BYTES:
             expected = None
-        assert self.queue.take() is expected
+        assert self.queue.take(AT_ONCE) is expected
         if expected is not None:
             self.taken[expected.lane].append(expected.number)
 
@@ -94,13 +94,13 @@ def test_posts_of_one_lane_are_taken_in_order_and_none_is_held_up_by_another_lan
 def test_a_post_moves_as_its_table_says_and_not_otherwise(where: Where) -> None:
     moves = {WAITING: Queue.kept, GONE: Queue.gone, RESTING: Queue.rest}
     for to, move in moves.items():
-        queue = Queue(at_once=1, at_once_bytes=1)
+        queue = Queue(at_once_bytes=1)
         post = Post(1, "a", 1)
         queue.add(post)
         if where in (WAITING, IN_HAND, RESTING):
             queue.kept(post)
         if where in (IN_HAND, RESTING):
-            assert queue.take() is post
+            assert queue.take(1) is post
         if where is RESTING:
             queue.rest(post)
         if where is GONE:
