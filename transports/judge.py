@@ -4,7 +4,7 @@ POST /        a problem, as Competitive Companion sends it      WS  /panel   the
 GET /         the panel                                         GET /web/... what it is made of
 
 The extension asks for an answer within half a second and ignores it: a post is answered once it is understood and
-queued, and what becomes of it is no matter of this connection any more.
+kept, and what becomes of it is no matter of this connection any more.
 """
 
 from collections.abc import Awaitable

@@ -35,6 +35,7 @@ import signal
 import socket
 import termios
 from array import array
+from collections import deque
 from collections.abc import Callable
 from contextlib import closing, suppress
 from functools import partial
@@ -63,7 +64,7 @@ LATE_SECONDS = 5.0
 END_SECONDS = 8.0
 """From a stop to the end: somewhat more than the keeper's own patience."""
 READ_BYTES = 64 * 1024
-READS = 4
+READS = WRITES = 4
 """At one go, before others have their turn."""
 CONTENDED_SHARE, CONTENDED_SECONDS = 0.25, 0.05
 """A run is contended if its leader waited for a processor this share of its time, and at least so long."""
@@ -156,7 +157,10 @@ class _Run:
         """Ends of pipes that we read from."""
         self._input: int | None = None
         """The end of the pipe that we write to. Invariant: not None => some of `_unfed` is left."""
-        self._unfed = memoryview(command.stdin if isinstance(command.stdin, bytes) else b"")
+        parts = (command.stdin,) if isinstance(command.stdin, bytes) else command.stdin
+        self._parts = deque(filter(None, parts)) if isinstance(parts, tuple) else deque[bytes]()
+        """Those after `_unfed`."""
+        self._unfed = memoryview(self._parts.popleft() if self._parts else b"")
         self._held = bytearray()
         self._leader: int | None = None  # once the keeper has told
         self._stopped_for: Excess | None = None
@@ -301,8 +305,14 @@ class _Run:
     def _feed(self) -> None:
         assert self._input is not None
         try:
-            while self._unfed:
+            for _ in range(WRITES):
                 self._unfed = self._unfed[os.write(self._input, self._unfed[:READ_BYTES]) :]
+                if not self._unfed and self._parts:
+                    self._unfed = memoryview(self._parts.popleft())
+                if not self._unfed:
+                    break
+            else:
+                return
         except BlockingIOError:
             return
         except BrokenPipeError:  # it does not care for the rest

@@ -41,8 +41,9 @@ class Command:
     cwd: Path
     env: Mapping[str, str]
     """All of it; see `clean_env`."""
-    stdin: bytes | Path = b""
-    """A file is read by the program itself, however large it is."""
+    stdin: bytes | tuple[bytes, ...] | Path = b""
+    """One part after the other, if it is large and comes in parts. A file is read by the program itself, however large
+    it is."""
     limits: Limits = field(default_factory=Limits)
 
 

@@ -44,7 +44,7 @@ def _input(command: Command) -> bytes:
     match command.stdin:
         case b"":
             return os.fsencode(os.devnull)
-        case bytes():
+        case bytes() | tuple():
             return b""
         case path:
             return _bytes(os.path.abspath(path))

@@ -5,6 +5,8 @@ Rules
     before it, by descriptor, and a link is not followed: whatever happens to the disk meanwhile, what is opened lies
     below the root.
   - A file is written whole or not at all, never over another, and is on the disk, with its name, when that is said.
+    It gets its name when it is whole; until then it has none, so whoever is killed leaves nothing. Where the system has
+    no files without a name, it is a draft, and the next who writes there sweeps away those of the dead.
   - Only regular files are read: a pipe of the same name would have us wait for ever.
 
 Everything here blocks: call it in a thread.
@@ -24,7 +26,14 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
-_DRAFT = re.compile(r"\.([0-9]{1,9})-[0-9a-f]{12}\.draft", re.ASCII)
+_NAMELESS = getattr(os, "O_TMPFILE", 0)
+"""Linux only, and not on every file system."""
+NO_NAMELESS = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
+"""What is said where there are none, by the file system or an old kernel."""
+
+_OURS = os.urandom(3).hex()
+"""Tells us from one who was killed and had our number."""
+_DRAFT = re.compile(r"\.([0-9]{1,9})-([0-9a-f]{6})[0-9a-f]{6}\.draft", re.ASCII)
 NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EXDEV)
 """What a file system says that has no links, as FAT."""
 
@@ -147,9 +156,13 @@ def check_name(name: str) -> None:
 def _sweep(here: int) -> None:
     """Away with the drafts of those that were killed while they wrote."""
     for name in os.listdir(here):
-        if (draft := _DRAFT.fullmatch(name)) and not lives(int(draft[1])):
+        if (draft := _DRAFT.fullmatch(name)) and not _writes(int(draft[1]), draft[2]):
             with suppress(OSError):  # somebody else was quicker; or it is no plain file, and not ours
                 os.unlink(name, dir_fd=here)
+
+
+def _writes(pid: int, whose: str) -> bool:
+    return whose == _OURS if pid == os.getpid() else lives(pid)
 
 
 def lives(pid: int) -> bool:
@@ -164,7 +177,33 @@ def lives(pid: int) -> bool:
 
 
 def _write_new(here: int, name: str, content: bytes) -> None:
-    draft = f".{os.getpid()}-{os.urandom(6).hex()}.draft"
+    if not (_NAMELESS and _write_nameless(here, name, content)):
+        _write_draft(here, name, content)
+
+
+def _write_nameless(here: int, name: str, content: bytes) -> bool:
+    """False: this cannot be done here."""
+    try:
+        file = os.open(".", os.O_WRONLY | os.O_CLOEXEC | _NAMELESS, 0o666, dir_fd=here)
+    except OSError as error:
+        if error.errno in NO_NAMELESS:
+            return False
+        raise
+    with open(file, "wb") as out:
+        out.write(content)
+        out.flush()
+        os.fsync(file)
+        try:
+            os.link(f"/proc/self/fd/{file}", name, dst_dir_fd=here)  # it follows, by a descriptor that nobody can move
+        except OSError as error:
+            if error.errno in (errno.ENOENT, *NO_LINKS):  # there is no /proc
+                return False
+            raise
+    return True
+
+
+def _write_draft(here: int, name: str, content: bytes) -> None:
+    draft = f".{os.getpid()}-{_OURS}{os.urandom(3).hex()}.draft"
     file = os.open(draft, _NEW, 0o666, dir_fd=here)
     try:
         with open(file, "wb") as out:

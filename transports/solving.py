@@ -6,6 +6,7 @@ Who was interrupted is to be run again alone, so that it is known whose fault it
 import functools
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -28,7 +29,11 @@ AT_ONCE = RUNNING - 4
 refuses, and is asked for an interpreter now and then too."""
 PROCESSES = 128
 """That a solution may have at the same time: a thread is none."""
+OF_OURS = 16
+"""That a module of ours may have: a library that it loads may look around with a process of its own."""
 FILE_BYTES = 512 * MIB
+OURS = Path(__file__).resolve().parents[1]
+"""Where our own modules are found."""
 
 INTERFERED = Outcome(
     end=Signalled(signal.SIGKILL),
@@ -163,6 +168,25 @@ class Machine:
             return Ran(await self._runner.run(command, turn=self._seclusion.among_others(turn)))
         except Interrupted:
             return None
+
+    async def elsewhere(self, module: str, given: Sequence[bytes], bounds: Bounds) -> Ran:
+        """A module of ours, in a process of its own that is measured, limited and ended as a solution is."""
+        limits = Limits(
+            cpu_seconds=bounds.cpu_seconds,
+            wall_seconds=bounds.wall_seconds,
+            memory_bytes=bounds.memory_bytes,
+            processes=OF_OURS,
+            file_bytes=0,
+            output_bytes=bounds.output_bytes,
+            flood_bytes=bounds.flood_bytes,
+        )
+        command = Command((sys.executable, "-m", module), OURS, self._env, tuple(given), limits)
+        try:
+            return Ran(await self._runner.run(command))
+        except Interrupted:
+            async with self._seclusion.alone():
+                self._runner.renew()
+                return Ran(await self._runner.run(command))
 
     async def apart(self, call: Callable[..., T], *args: Any) -> T:
         return await trio.to_thread.run_sync(functools.partial(call, *args), abandon_on_cancel=True)

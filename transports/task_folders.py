@@ -4,8 +4,8 @@
     abc999/abc999_a/tests/1.in  1.out     a case is there when both are
 
 A case's answer is written before its input, so one that was cut short is an answer without an input: no case, but its
-number is taken. Everything that touches the disk happens in threads, a few at a time. A disk may hang, and a thread
-cannot be ended: whoever is cancelled while one works leaves it behind.
+number is taken, until who was cut short writes it again. Everything that touches the disk happens in threads, a few at
+a time. A disk may hang, and a thread cannot be ended: whoever is cancelled while one works leaves it behind.
 """
 
 import functools
@@ -62,6 +62,8 @@ class Found:
 
     cases: Mapping[int, tuple[Text, Text]]
     """Input and answer, by index, in order."""
+    alone: Mapping[int, Text]
+    """Answers without an input, by index."""
     highest: int
     """Of all indices in use, of broken pairs too; 0 if there is none."""
     has_main: bool
@@ -97,9 +99,10 @@ class TaskFolders:
         self._begin_to_sweep()
         return await self._in_thread(self._tasks)
 
-    async def add(self, task: Sequence[str], cases: Sequence[tuple[int, bytes, bytes]]) -> None:
-        """New cases, on the disk when this returns, and main.py if there is none. FileExistsError: one is taken.
-        Whoever is cancelled meanwhile does not know which are written, but each is whole or not there."""
+    async def add(self, task: Sequence[str], cases: Sequence[tuple[int, bytes, bytes | None]]) -> None:
+        """New cases, on the disk when this returns, and main.py if there is none. An answer that is None is there.
+        FileExistsError: one is taken. Whoever is cancelled meanwhile does not know which are written, but each is whole
+        or not there."""
         await self._in_thread(self._add, tuple(task), cases)
 
     async def read(self, task: Sequence[str], index: int, kind: str) -> bytes:
@@ -146,7 +149,7 @@ class TaskFolders:
     def _find(self, task: tuple[str, ...]) -> Found:
         folder = (*task, *self._tests)
         entries = self._root.entries(folder)
-        highest, cases = 0, dict[int, tuple[Text, Text]]()
+        highest, cases, alone = 0, dict[int, tuple[Text, Text]](), dict[int, Text]()
         for name, entry in entries.items():
             taken = _TAKEN.fullmatch(name)
             if taken is None:
@@ -157,7 +160,9 @@ class TaskFolders:
             wanted = entries.get(answer)
             if name == given and number and entry is not None and wanted is not None:
                 cases[number] = (self._text((*folder, given), entry), self._text((*folder, answer), wanted))
-        return Found(dict(sorted(cases.items())), highest, self.path(task, MAIN).is_file())
+            elif name == answer and number and entry is not None and given not in entries:
+                alone[number] = self._text((*folder, answer), entry)
+        return Found(dict(sorted(cases.items())), alone, highest, self.path(task, MAIN).is_file())
 
     def _text(self, names: tuple[str, ...], entry: Entry) -> Text:
         known = self._known.get(names)
@@ -193,10 +198,11 @@ class TaskFolders:
         except OSError:  # whatever that is, the other folders are tasks all the same
             return False
 
-    def _add(self, task: tuple[str, ...], cases: Sequence[tuple[int, bytes, bytes]]) -> None:
+    def _add(self, task: tuple[str, ...], cases: Sequence[tuple[int, bytes, bytes | None]]) -> None:
         files = {}
         for index, given, wanted in cases:
-            files[f"{index}.out"] = wanted
+            if wanted is not None:
+                files[f"{index}.out"] = wanted
             files[f"{index}.in"] = given
         self._root.write_new((*task, *self._tests), files)
         with suppress(FileExistsError):

@@ -23,6 +23,9 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from operator import sub
+
+import msgspec
 
 from codec.judge import Compare
 
@@ -248,8 +251,9 @@ def _by_words(expected: bytes, actual: bytes, start: int, how: Compare) -> Verdi
             break
         mine, theirs = one.words[one.at : one.at + length], other.words[other.at : other.at + length]
         if mine != theirs:
-            for step, (word, said) in enumerate(zip(mine, theirs, strict=True)):
-                if word != said and not (tolerance is not None and near(word, said, tolerance)):
+            for step in _doubtful(mine, theirs, tolerance):
+                word, said = mine[step], theirs[step]
+                if not (tolerance is not None and near(word, said, tolerance)):
                     return _words_differ(one.found(step), other.found(step), fold, tolerance)
         one.at += length
         other.at += length
@@ -306,10 +310,68 @@ def _words_differ(
     return Differs(line, mine, theirs, in_words=True, tolerance=tolerance)
 
 
+def _doubtful(expected: list[bytes], actual: list[bytes], tolerance: float | None) -> Iterator[int]:
+    """Where two words differ and it takes a closer look to say whether they are near enough. Of all others they are:
+    that is said of a thousand words at a time, for a look at each takes five times as long."""
+    for start in range(0, len(expected), MANY):
+        mine, theirs = expected[start : start + MANY], actual[start : start + MANY]
+        if mine == theirs:
+            continue
+        apart = _numbers_apart(mine, theirs, tolerance) if tolerance is not None else None
+        for step in range(len(mine)) if apart is None else apart:
+            if mine[step] != theirs[step]:
+                yield start + step
+
+
+def _numbers_apart(expected: list[bytes], actual: list[bytes], tolerance: float) -> list[int] | None:
+    """Where two words may not be near enough; None where that cannot be said of all at once, since some are no numbers,
+    or so large or so long that a float will not do."""
+    if tolerance < _PRECISE_ENOUGH or max(max(map(len, expected)), max(map(len, actual))) >= _LONGEST_FLOAT:
+        return None
+    one, other = b",".join(expected), b",".join(actual)
+    wanted, said = _floats(one, len(expected)), _floats(other, len(actual))
+    if wanted is None or said is None:
+        return None
+    fractions = one.count(b".") == other.count(b".") == len(expected)  # one number has no two points
+    apart = [*map(sub, wanted, said)]
+    if fractions and max(apart) <= tolerance and min(apart) >= -tolerance:
+        return []
+    return [
+        step
+        for step, (far, number) in enumerate(zip(apart, wanted, strict=True))
+        if not (-tolerance <= far <= tolerance or abs(far) <= tolerance * abs(number))
+        or not (fractions or b"." in expected[step])  # two whole numbers must be equal
+    ]
+
+
+def _floats(text: bytes, count: int) -> list[float] | None:
+    """So many words with commas between them, as numbers; None if they are none, or too large for a float."""
+    if text.translate(None, _OF_NUMBERS) or text.count(b",") >= count:
+        return None
+    powers = b"e" in text or b"E" in text
+    if powers and _LONG_POWER.search(text):
+        return None
+    try:
+        floats = _decode_floats(b"[%b]" % text)  # which takes a fifth of the time
+    except msgspec.DecodeError:  # `+1`, `.5`, `007`
+        try:
+            floats = [*map(float, text.split(b","))]
+        except ValueError:  # two signs, or two points
+            return None
+    return None if powers and not -_LARGEST < min(floats) <= max(floats) < _LARGEST else floats
+
+
 _EXACTLY = decimal.Context(prec=60, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
 _PRECISE_ENOUGH = 1e-12
 """Below this tolerance a float's own error counts."""
 _LONGEST_FLOAT = 300
+_LARGEST = 1e300
+_OF_NUMBERS = b",+-.eE0123456789"
+"""What consists of these alone is read by `float` as `NUMBER` reads it, but for a power of more than nine digits."""
+_LONG_POWER = re.compile(rb"[eE][+-]?[0-9]{10}")
+_decode_floats = msgspec.json.Decoder(list[float]).decode
+MANY = 1_000
+"""Words that are looked at at a time."""
 
 
 def near(expected: bytes, actual: bytes, tolerance: float) -> bool:
@@ -322,7 +384,7 @@ def near(expected: bytes, actual: bytes, tolerance: float) -> bool:
         return one == other
     if tolerance >= _PRECISE_ENOUGH and max(len(expected), len(actual)) < _LONGEST_FLOAT:
         wanted, said = float(expected), float(actual)
-        if abs(wanted) < 1e300 and abs(said) < 1e300:
+        if abs(wanted) < _LARGEST and abs(said) < _LARGEST:
             return abs(wanted - said) <= tolerance * max(1.0, abs(wanted))
     return _exactly_near(expected, actual, tolerance)
 

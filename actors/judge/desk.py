@@ -1,30 +1,27 @@
 """Where the port asks: posts are taken in, and pages get a panel."""
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
-from actors.judge.intake import Intake
-from actors.judge.messages import Line, Posted, Said
+from actors.judge.intake import LARGE, Intake, TooMuchPosted
+from actors.judge.messages import Line, Posted, Refused, Said
 from actors.judge.panel import Panel, panel_mailbox
+from actors.judge.posts import encode
 from actors.judge.registered import INTAKE, PANELS, PROBLEMS, RUNS
 from actors.judge.shelf import Shelf
 from actors.judge.shelving import Shelving
-from actors.kernel import ActorRef, ChildSpec, Mailbox, MailboxFull, Registry, crowd_spec
-from codec.judge import RunSettings, read_task
+from actors.kernel import ActorRef, ChildSpec, KernelError, Mailbox, Registry, crowd_spec
+from codec.judge import BadTask, RunSettings, Task, read_task
 
-POSTS = 256
-"""Posts that may wait for the disk..."""
-POSTED_BYTES = 256 << 20
-"""...and the bytes of all of them; then more are refused."""
-LARGE = 1 << 18
-"""Bytes from which on a post is read where nobody waits for it."""
+ASKED = 1_024
+"""Posts that may wait for the intake, which hands them to the store..."""
+READING_BYTES = 256 << 20
+"""...and the bytes of all that is being read, or waits for the store; then more are refused."""
+SECONDS = 40.0
+"""For the store."""
 MOST_RUNS, MOST_PROBLEMS, MOST_PANELS = 64, 2_048, 256
-
-
-class TooMuchPosted(MailboxFull):
-    pass
 
 
 class Seat:
@@ -43,28 +40,31 @@ class Desk:
     ) -> None:
         """`chelper`: posts in the form of CHelper's port are taken too."""
         self._registry = registry
-        self._read = partial(read_task, chelper=chelper)
+        self._read = partial(_read, chelper=chelper)
         self._new_id = new_id
         self._shelving = shelving
         self._bytes = 0
-        """Of posts that are not on the disk yet."""
+        """Of posts that were not answered yet."""
 
     async def receive(self, body: bytes) -> None:
-        """Returns as soon as the post is understood and queued. BadTask; KernelError if there is no room."""
+        """Returns when the post is understood and kept. BadTask; KernelError if it could not be."""
         size = len(body)
-        if self._bytes + size > POSTED_BYTES:
-            raise TooMuchPosted("more was posted than the disk could take so far; wait a moment, and send it again")
         self._bytes += size
         try:
+            if self._bytes > READING_BYTES:
+                raise TooMuchPosted("More is being posted than can be read at a time. Wait a moment, and send again.")
             apart = self._shelving.machine(self._registry).apart
-            task = await apart(self._read, body) if size > LARGE else self._read(body)
-            self._registry.get(INTAKE).tell(Posted(task, partial(self._release, size)))
-        except BaseException:
-            self._release(size)
+            task, encoded = await apart(self._read, body) if size > LARGE else self._read(body)
+            await self._registry.get(INTAKE).ask(lambda reply: Posted(task, encoded, reply), timeout=SECONDS)
+        except BadTask as error:
+            self._complain(f"What was posted is no problem: {error}.")
             raise
+        finally:
+            self._bytes -= size
 
-    def _release(self, size: int) -> None:
-        self._bytes -= size
+    def _complain(self, sentence: str) -> None:
+        with suppress(KernelError):  # there is nobody who could be told
+            self._registry.get(INTAKE).tell(Refused(sentence))
 
     @asynccontextmanager
     async def attend(self, line: Line) -> AsyncIterator[Seat]:
@@ -74,12 +74,18 @@ class Desk:
             yield Seat(panel)
 
 
+def _read(body: bytes, *, chelper: bool) -> tuple[Task, bytes]:
+    """The problem, and how it is kept."""
+    task = read_task(body, chelper=chelper)
+    return task, encode(task)
+
+
 def judge_specs(shelving: Shelving, configured: RunSettings) -> list[ChildSpec]:
     """All but what runs programs, and the port."""
     return [
         ChildSpec("shelf", partial(Shelf, shelving.folders, configured), mailbox=partial(Mailbox, 4096)),
         crowd_spec("runs", name=RUNS, max_children=MOST_RUNS),
         crowd_spec("problems", name=PROBLEMS, max_children=MOST_PROBLEMS),
-        ChildSpec("intake", partial(Intake, shelving), mailbox=partial(Mailbox, POSTS)),
+        ChildSpec("intake", partial(Intake, shelving), mailbox=partial(Mailbox, ASKED)),
         crowd_spec("panels", name=PANELS, max_children=MOST_PANELS),
     ]

@@ -1,80 +1,360 @@
-"""The intake: what was posted finds its folder.
+"""The intake: what was posted is kept, answered, and finds its folder.
 
-The post was answered when it got here; nobody waits for it any more. A few are written at a time, for a disk takes its
-time; those of one problem one after the other, by the problem itself. However they end, the shelf hears of them in the
-order in which they were posted: a page follows the first of a contest. What cannot be written is told to all panels.
+    kept by the store -> answered -> (at most 8 at a time, those of one problem in order) written -> taken off the queue
+
+Rules
+  - A post is answered when it cannot be lost any more. It is taken off the queue (posts.py) when its folder is whole;
+    whatever ends before that, the problem, the judge or the server, it is taken up again. To write what is written
+    already changes nothing.
+  - However many wait, the memory they take is bounded: their tasks are read from the store when their turn comes, but
+    for a few that have only just come.
+  - What cannot be written for now (a full disk, a folder that is locked) is told, stays in the queue, and is tried
+    again ever more seldom, and at once when the problem is posted again.
+  - What something crashes of each time is tried a few times, then set aside: kept, told at each start, never tried
+    again, and forgotten when its problem has come anew, or for newer ones.
+  - None of them holds up another problem's.
+  - The shelf hears of them in the order in which they were posted, however long each takes to write: a page follows
+    the first of a contest.
+  - What is refused, for it is not understood or there is no room, is told to all panels, a sentence a second.
 """
+
+from contextlib import suppress
 
 import trio
 
-from actors.judge.messages import Arrived, Changed, PlaceFor, Posted, ShelfMessage, Trouble
+from actors.judge.messages import (
+    Again,
+    Arrived,
+    Changed,
+    Complain,
+    IntakeMessage,
+    PlaceFor,
+    Posted,
+    Refused,
+    ShelfMessage,
+    Trouble,
+)
 from actors.judge.places import Place
+from actors.judge.posts import NeverAnswered, Posts, lane_of, read
 from actors.judge.registered import INTAKE, SHELF
 from actors.judge.shelving import Shelving
-from actors.kernel import Actor, ActorDown, ActorRef, describe
+from actors.judge.waiting import IN_HAND, RESTING, Aside, Post, Queue, Whole
+from actors.kernel import (
+    Actor,
+    ActorDown,
+    ActorRef,
+    KernelError,
+    MailboxFull,
+    NobodyThere,
+    Reply,
+    TooManyChildren,
+    TooSlow,
+    describe,
+)
+from actors.store import StoreError
 from codec.judge import Listed, Task
 
-AT_ONCE = 8
+MOST = 10_000
+"""Posts that may wait for their folders..."""
+MOST_BYTES = 1 << 30
+"""...and the bytes of all of them, in the store..."""
+MOST_COMING = 256 << 20
+"""...and of those that the store does not have yet, in memory. More are refused."""
+AT_ONCE, AT_ONCE_BYTES = 8, 128 << 20
+"""Written at a time..."""
+BESIDE = 2
+"""...but so few of them are begun while others are being kept: those wait for the same disk, and for an answer."""
+NEAR, NEAR_BYTES = 64 << 10, 16 << 20
+"""Bytes of a post that need not be read from the store again, and of all of those."""
+LARGE = 1 << 18
+"""Bytes from which on a post is read where nobody waits for it."""
 SECONDS = 60.0
 """For the disk."""
+AGAIN_SECONDS, SELDOM_SECONDS = 2.0, 60.0
+"""Until what failed is tried again: at first, and at last."""
+APART_SECONDS = 0.05
+"""Between two that are tried again."""
+MOST_FAILURES = 3
+MOST_ASIDE, MOST_ASIDE_BYTES = 100, 256 << 20
+COMPLAIN_SECONDS = 1.0
+
+PASSING = (TooSlow, TooManyChildren, NobodyThere, MailboxFull, StoreError)
+"""What a post is not to blame for."""
 
 
-class Intake(Actor[Posted]):
+class TooMuchPosted(MailboxFull):
+    pass
+
+
+class NotKept(KernelError):
+    pass
+
+
+class Intake(Actor[IntakeMessage]):
     def __init__(self, shelving: Shelving) -> None:
         self._shelving = shelving
-        self._desks = trio.Semaphore(AT_ONCE)
-        self._count = 0
+        self._queue = Queue(at_once_bytes=AT_ONCE_BYTES)
+        self._number = 0
+        """Of the last post."""
+        self._coming = self._near = 0
+        """Bytes of posts that the store does not have yet, and of those whose tasks are at hand."""
+        self._resting = 0
+        self._aside: dict[int, Post] = {}
+        self._taken_in = 0
+        self._last_name = ""
         self._last = trio.Event()
         """Set when the shelf has heard of the last one that was begun, and so of all before it."""
         self._last.set()
+        self._quiet = False
+        """A refusal was told within the last second..."""
+        self._untold = 0
+        """...and so many since were not..."""
+        self._newest = ""
+        """...the last of which is this."""
 
     async def started(self, kept: object | None) -> None:
+        self._posts = Posts(self.stage.registry)
+        reasons = []
+        async for post, why in self._posts.all():
+            if why is None:
+                post.again = True
+                self._queue.add(post)
+            else:
+                self._aside[post.number] = post
+                reasons.append(why)
+            self._number = post.number
+        if isinstance(kept, int):  # what that incarnation was keeping may only now be there
+            self._number = max(self._number, kept)
         self.stage.registry.claim(INTAKE, self.ref)
+        if reasons:
+            self._complain(reasons[-1] + _others(len(reasons) - 1))
+        self._go_on()
 
-    async def handle(self, message: Posted) -> None:
-        try:
-            await self._desks.acquire()
-        except BaseException:
-            message.release()
-            raise
-        before, self._last = self._last, trio.Event()
-        self.run_beside(self._take_in, message, before, self._last)
+    def keep(self) -> object:
+        return self._number
 
-    async def _take_in(self, posted: Posted, before: trio.Event, told: trio.Event) -> None:
+    async def handle(self, message: IntakeMessage) -> None:
+        match message:
+            case Posted(task, encoded, reply):
+                self._posted(task, encoded, reply)
+            case Refused(sentence):
+                self._complain(sentence)
+            case Again(post):
+                self._wake(post)
+                self._go_on()
+            case Complain():
+                self._quiet = False
+                if self._untold:
+                    others, self._untold = self._untold - 1, 0
+                    self._complain(self._newest + _others(others))
+
+    # -- keeping
+
+    def _posted(self, task: Task, encoded: bytes, reply: Reply[None]) -> None:
+        size = len(encoded)
+        if refusal := self._refusal(task, size):
+            self._complain(refusal)
+            reply.fail(TooMuchPosted(refusal))
+            return
+        self._number += 1
+        post = Post(self._number, lane_of(task), size)
+        if size <= NEAR and self._near + size <= NEAR_BYTES:
+            post.task = task
+            self._near += size
+        self._coming += size
+        if (first := self._queue.add(post)) is not None:
+            self._wake(first)
+            self._go_on()
+        self.run_beside(self._keep, post, task.name, encoded, reply)
+
+    def _refusal(self, task: Task, size: int) -> str | None:
+        """Why there is no room for it."""
+        if self._queue.count >= MOST:
+            full = f"{self._queue.count:,} posts wait for their folders already"
+        elif self._queue.bytes + size > MOST_BYTES or self._coming + size > MOST_COMING:
+            full = "what was posted before it, and waits for its folder, is too large"
+        else:
+            return None
+        return f"{task.name} was refused: {full}. Wait a moment, and send it again."
+
+    async def _keep(self, post: Post, name: str, encoded: bytes, reply: Reply[None]) -> None:
         try:
-            news = await self._written(posted.task)
+            await self._posts.keep(post, encoded)
+        except (StoreError, KernelError) as error:
+            self._gone(post)
+            sentence = f"{name} was not taken: {error}. Mend that, and send it again."
+            self._complain(sentence)
+            if not reply.abandoned:
+                reply.fail(NotKept(sentence))
+        else:
+            self._queue.kept(post)
+            if not reply.abandoned:  # a poster that did not wait has its problem all the same
+                reply.set(None)
+        finally:
+            self._coming -= post.size
+        self._go_on()
+
+    # -- taking in
+
+    def _go_on(self) -> None:
+        while (post := self._queue.take(BESIDE if self._coming else AT_ONCE)) is not None:
+            before, self._last = self._last, trio.Event()
+            self.run_beside(self._take_in, post, before, self._last)
+        rest = f", {self._resting:,} of them to be tried again" if self._resting else ""
+        self.note = f"{self._taken_in:,} taken in"
+        if self._last_name:
+            self.note += f"; the last was {self._last_name}"
+        if self._queue.count:
+            self.note += f"; {self._queue.count:,} wait{rest}"
+
+    async def _take_in(self, post: Post, before: trio.Event, told: trio.Event) -> None:
+        try:
+            news = None if post.end is not None else await self._tried(post)
             await before.wait()
-            await self._shelf.send(news)
-            self._count += 1
-            self.note = f"{self._count:,} taken in; the last was {posted.task.name}"
+            if news is not None:
+                await self._tell_shelf(news)
         finally:
             told.set()
-            posted.release()
-            self._desks.release()
+        if post.end is not None:
+            await self._end(post)
+        if post.where is IN_HAND:
+            self._rest(post)
+        self._go_on()
 
-    async def _written(self, task: Task) -> ShelfMessage:
-        """What became of it."""
+    async def _tried(self, post: Post) -> ShelfMessage | None:
+        """What the shelf is to hear. If it has come to an end, `post.end` says to which."""
+        task = post.task
         try:
-            place: Place = await self._shelf.ask(lambda reply: PlaceFor(task, reply), timeout=SECONDS)
-            return Changed(await self._handed_over(task, place), arrived=True)
-        except OSError as error:
-            reason, folder = error.strerror or str(error), self._shelving.folders.root
-            return Trouble(f"{task.name} was not written to {folder}: {reason}. Mend that and send it again.")
+            if task is None:
+                task = await self._read(post)
+            listed = await self._written(post, task)
+        except NeverAnswered:
+            post.end = Whole()
+            return None
         except Exception as error:  # a problem that crashes of a post raises here what it crashed of
-            return Trouble(f"{task.name} was not taken in: {describe(error)}. Send it again.")
+            return self._failed(post, "A post" if task is None else task.name, error)
+        finally:
+            post.again = True
+            post.tries += 1
+        post.end = Whole()
+        self._taken_in += 1
+        self._last_name = task.name
+        return Changed(listed, arrived=True)
 
-    async def _handed_over(self, task: Task, place: Place) -> Listed:
+    def _failed(self, post: Post, name: str, error: Exception) -> ShelfMessage | None:
+        if isinstance(error, FileExistsError) and not post.tries:
+            return None  # somebody edits there, and the next time it is seen
+        if isinstance(error, OSError):
+            reason = error.strerror or str(error)
+        elif isinstance(error, StoreError):
+            reason = str(error)
+        elif isinstance(error, TooSlow):
+            reason = f"the disk has not answered for {SECONDS:g} seconds"
+        elif _passes(error):
+            return None
+        else:
+            post.failures += 1
+            if post.failures < MOST_FAILURES:
+                return None
+            why = f"{describe(error)}. It was tried {post.failures} times, and is set aside"
+            post.end = Aside(f"{name} was not taken in: {why}. Send it again.")
+            return Trouble(post.end.why)
+        if post.told:
+            return None
+        post.told = True
+        folder = self._shelving.folders.root
+        return Trouble(f"{name} was not written to {folder} yet: {reason}. It is kept: mend that, and it will be.")
+
+    async def _read(self, post: Post) -> Task:
+        parts = await self._posts.parts(post)
+        if post.size <= LARGE:
+            return read(parts)
+        return await self._shelving.machine(self.stage.registry).apart(read, parts)
+
+    async def _written(self, post: Post, task: Task) -> Listed:
+        place: Place = await self._shelf.ask(lambda reply: PlaceFor(task, reply), timeout=SECONDS)
         try:
-            return await self._hand_over(task, place)
+            return await self._hand_over(post, task, place)
         except ActorDown as down:
             if not down.stop.why.normal:
                 raise
-            return await self._hand_over(task, place)  # nobody had looked at it for a while, and it was just leaving
+            return await self._hand_over(post, task, place)  # nobody had looked at it, and it was just leaving
 
-    async def _hand_over(self, task: Task, place: Place) -> Listed:
+    async def _hand_over(self, post: Post, task: Task, place: Place) -> Listed:
         problem = await self._shelving.problem(self.stage.registry, place.id)
-        return await problem.ask(lambda reply: Arrived(task, place, reply), timeout=SECONDS)
+        return await problem.ask(lambda reply: Arrived(task, place, reply, post.again), timeout=SECONDS)
+
+    # -- coming to an end
+
+    async def _end(self, post: Post) -> None:
+        """If the store cannot be told, that is tried again, too."""
+        try:
+            if isinstance(post.end, Aside):
+                await self._set_aside(post, post.end)
+            else:
+                await self._posts.over(post)
+                for other in [other for other in self._aside.values() if other.lane == post.lane]:
+                    await self._forget_aside(other)
+        except (StoreError, KernelError):
+            return
+        self._gone(post)
+
+    async def _set_aside(self, post: Post, aside: Aside) -> None:
+        await self._posts.set_aside(post, aside.why)
+        self._aside[post.number] = post
+        while len(self._aside) > MOST_ASIDE or sum(each.size for each in self._aside.values()) > MOST_ASIDE_BYTES:
+            await self._forget_aside(self._aside[min(self._aside)])
+
+    async def _forget_aside(self, post: Post) -> None:
+        await self._posts.forget_aside(post)
+        self._aside.pop(post.number, None)
+
+    def _rest(self, post: Post) -> None:
+        self._queue.rest(post)
+        self._resting += 1
+        seconds = min(AGAIN_SECONDS * 2.0 ** min(post.tries - 1, 10), SELDOM_SECONDS)
+        self.tell_later(seconds + APART_SECONDS * self._resting, Again(post))
+
+    def _wake(self, post: Post) -> None:
+        if post.where is RESTING:
+            self._resting -= 1
+            self._queue.wake(post)
+
+    def _gone(self, post: Post) -> None:
+        if post.task is not None:
+            self._near -= post.size
+            post.task = None
+        self._queue.gone(post)
+
+    # -- telling
+
+    def _complain(self, sentence: str) -> None:
+        """A flood of posts that are refused is no flood of sentences."""
+        if self._quiet:
+            self._untold += 1
+            self._newest = sentence
+            return
+        self._quiet = True
+        self.tell_later(COMPLAIN_SECONDS, Complain())
+        self.run_beside(self._tell_shelf, Trouble(sentence))
+
+    async def _tell_shelf(self, news: ShelfMessage) -> None:
+        with suppress(KernelError):  # it begins anew, and finds in the store what there is
+            await self._shelf.send(news)
 
     @property
     def _shelf(self) -> ActorRef[ShelfMessage]:
         return self.stage.registry.get(SHELF)
+
+
+def _others(count: int) -> str:
+    return {0: "", 1: " So was another one."}.get(count, f" So were {count:,} others.")
+
+
+def _passes(error: BaseException | None) -> bool:
+    """Whether that, or what it came of, is nothing that a post could be blamed for."""
+    while error is not None:
+        if isinstance(error, PASSING):
+            return True
+        error = error.__cause__
+    return False

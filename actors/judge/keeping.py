@@ -114,8 +114,7 @@ class Keeping:
         await self._store.put(RESULTS, id, _fitting(results))
 
     async def forget(self, id: str) -> None:  # noqa: A002
-        for space in (PROBLEMS, RESULTS, RUNS):
-            await self._store.delete(space, id)
+        await self._store.together(*(Delete(space, id) for space in (PROBLEMS, RESULTS, RUNS)))
 
     # -- runs
 

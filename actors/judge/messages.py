@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from actors.judge.places import Place
 from actors.judge.verdicts import Excess
+from actors.judge.waiting import Post
 from actors.kernel import ActorRef, MailboxFull, Reply
 from codec.judge import (
     BackendMessage,
@@ -45,6 +46,10 @@ class Found(Protocol):
         """Input and answer by index, in order."""
 
     @property
+    def alone(self) -> Mapping[int, Text]:
+        """Answers without an input."""
+
+    @property
     def highest(self) -> int:
         """Of all indices in use; 0 if there is none."""
 
@@ -68,8 +73,8 @@ class Folders(Protocol):
     def tasks(self) -> Awaitable[Sequence[tuple[str, str]]]:
         """Those that are there, as folders with tests in them."""
 
-    def add(self, task: Names, cases: Sequence[tuple[int, bytes, bytes]]) -> Awaitable[None]:
-        """New cases, on the disk when this is over, and main.py if there is none."""
+    def add(self, task: Names, cases: Sequence[tuple[int, bytes, bytes | None]]) -> Awaitable[None]:
+        """New cases, on the disk when this is over, and main.py if there is none. An answer that is None is there."""
 
     def read(self, task: Names, index: int, kind: str) -> Awaitable[bytes]:
         """All of a case's file; `kind` is in or out."""
@@ -151,6 +156,9 @@ class Machine(Protocol):
         run again without a turn, which is alone, and has a result. Raises a KernelError in words for a program that
         cannot be run."""
 
+    def elsewhere(self, module: str, given: Sequence[bytes], bounds: Bounds) -> Awaitable[Ran]:
+        """Run a module of ours in a process of its own, with this as its input. Raises a KernelError in words."""
+
     def apart(self, call: Callable[..., T], *args: Any) -> Awaitable[T]:
         """Call this where it may take a while without holding up others."""
 
@@ -170,9 +178,34 @@ class Line(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Posted:
+    """Answered when it is kept; fails with a KernelError in words if it is not."""
+
     task: Task
-    release: Callable[[], None]
-    """Called when it is on the disk, or was refused: there is room for another of its size."""
+    encoded: bytes
+    """The same, as it is kept."""
+    reply: Reply[None]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What was posted was not understood, or there was no room for it: all who look on should know."""
+
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """It is time to try this one again."""
+
+    post: Post
+
+
+@dataclass(frozen=True, slots=True)
+class Complain:
+    """It is time to tell of what was refused in the last second."""
+
+
+IntakeMessage = Posted | Refused | Again | Complain
 
 
 # -- to the shelf
@@ -245,6 +278,8 @@ class Arrived:
     task: Task
     place: Place
     reply: Reply[Listed]
+    again: bool = False
+    """It may be there in part, as somebody left it who was stopped in the middle of this."""
 
 
 @dataclass(frozen=True, slots=True)

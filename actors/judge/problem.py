@@ -46,7 +46,6 @@ from actors.judge.messages import (
     RunAsked,
     SettingsNow,
     Shown,
-    Trouble,
     tell,
 )
 from actors.judge.ordering import NotNow
@@ -77,7 +76,8 @@ from codec.judge import (
     Problem as Told,
 )
 
-FORSAKEN_AFTER = 30.0
+FORSAKEN_AFTER, POSTED_AFTER = 30.0, 5.0
+"""Without anybody who looks; and if nobody ever did: of many that are posted only few are there at a time."""
 PATIENCE = 5.0
 KEEP_SECONDS = 2.0
 
@@ -157,10 +157,10 @@ class Problem(Actor[ProblemMessage]):
 
     async def handle(self, message: ProblemMessage) -> None:
         match message:
-            case Arrived(task, place, reply):
+            case Arrived(task, place, reply, again):
                 try:
-                    reply.set(await self._arrived(task, place))
-                except OSError as error:
+                    reply.set(await self._arrived(task, place, again=again))
+                except (OSError, StoreError, KernelError) as error:  # whoever brought it keeps it, and comes again
                     reply.fail(error)
             case Opened(panel, anew):
                 await self._opened(panel, anew=anew)
@@ -191,11 +191,12 @@ class Problem(Actor[ProblemMessage]):
 
     # -- what is posted
 
-    async def _arrived(self, task: Task, place: Place) -> Listed:
+    async def _arrived(self, task: Task, place: Place, *, again: bool) -> Listed:
         found = await self._folders.find(self._names)
         known = {index: Pair(given.digest, wanted.digest) for index, (given, wanted) in found.cases.items()}
+        alone = {index: wanted.digest for index, wanted in found.alone.items()} if again else {}
         with self.atomic():
-            await self._folders.add(self._names, plan(known, task.tests, found.highest))
+            await self._folders.add(self._names, plan(known, task.tests, found.highest, alone))
         self._found = await self._folders.find(self._names)
         self._kept = msgspec.structs.replace(
             self._as_it_stands(),
@@ -205,7 +206,7 @@ class Problem(Actor[ProblemMessage]):
             identity=place.identity,
             at=self._wall(),
         )
-        await self._keep(self._kept)
+        await self._keeping.keep(self._kept)
         self._tell(StateUpdate(self._told()))
         self._look_around()
         return self._kept.listed
@@ -219,13 +220,6 @@ class Problem(Actor[ProblemMessage]):
             summary=self._summary,
             standing=standing(self._in_order()),
         )
-
-    async def _keep(self, kept: Kept) -> None:
-        try:
-            await self._keeping.keep(kept)
-        except (StoreError, KernelError) as error:  # it is shown all the same, and the tests are in their folder
-            sentence = f"{self.id} will be forgotten when the server stops, but for its folder: {error}"
-            await self.stage.registry.get(SHELF).send(Trouble(sentence))
 
     # -- who looks
 
@@ -272,7 +266,7 @@ class Problem(Actor[ProblemMessage]):
         if self._panels:
             return
         if self._under_way is None:
-            self._forsaken = self.tell_later(FORSAKEN_AFTER, Forsaken())
+            self._forsaken = self.tell_later(FORSAKEN_AFTER if self._watched else POSTED_AFTER, Forsaken())
         elif self._under_way.asker is None:
             self._under_way.run.begin_stop()
 

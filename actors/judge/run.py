@@ -27,7 +27,8 @@ from typing import Any
 
 import msgspec
 
-from actors.judge.checkers import Differs, Same, compare
+from actors.judge.checkers import Differs, Same, Verdict, compare
+from actors.judge.comparing import APART, ELSEWHERE, MODULE, SECONDS, Undecided, alike, bounds, read, request
 from actors.judge.difference import diff_summary
 from actors.judge.limits import Limits
 from actors.judge.messages import Bounds, CaseJudged, Folders, Go, Judged, Machine, Ran, Text
@@ -40,8 +41,6 @@ from codec.judge import Compare, File, Input, Output, RunResult, Stdout, excerpt
 
 KEPT, FLOOD = 1 << 20, 64 << 20
 """Bytes of output that are kept and allowed, beyond what is expected."""
-APART = 1 << 18
-"""Bytes from which on outputs are compared where nobody waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,16 +175,39 @@ async def _judge(order: Order, folders: Folders, machine: Machine, turns: Turns,
     assert found is not None, "who runs alone has a result"
     ran, output = found
     written = output or b""
-    compared = partial(compare, expected, written, order.compare)
-    answer = None
-    if ran.exit_code == 0:
-        long = len(expected) + len(written) > APART
-        answer = await machine.apart(compared) if long else compared()
-    result = _result(order, index, ran, written, answer)
-    if output is None and result.verdict == "WA" and isinstance(order.output, File):
+    answer = await _compared(machine, expected, written, order.compare) if ran.exit_code == 0 else None
+    result = _result(order, index, ran, written, None if isinstance(answer, Undecided) else answer)
+    if isinstance(answer, Undecided) and result.verdict == "AC":
+        result = msgspec.structs.replace(result, status="re", verdict="IE", reason=answer.why)
+    elif output is None and result.verdict == "WA" and isinstance(order.output, File):
         sentence = f"it has not written {order.output.file_name}, where the answer was to be"
         result = msgspec.structs.replace(result, reason=sentence)
     return Judged(result, written[:MOST_SHOWN] if result.actual_cut else b"")
+
+
+async def _compared(machine: Machine, expected: bytes, actual: bytes, how: Compare) -> Verdict | Undecided:
+    size = len(expected) + len(actual)
+    if size <= APART:
+        return compare(expected, actual, how)
+    if size <= ELSEWHERE:
+        return await machine.apart(compare, expected, actual, how)
+    if await machine.apart(alike, expected, actual):
+        return Same()
+    tried = f"The output could not be compared with the answer ({size / 1e6:,.0f} MB in all): the comparison"
+    try:
+        ran = await machine.elsewhere(MODULE, request(expected, actual, how), bounds(size))
+    except KernelError as error:
+        return Undecided(f"{tried} failed. {error}")
+    if ran.stopped_for in ("cpu", "wall"):
+        return Undecided(f"{tried} took more than {SECONDS:g} seconds, and was given up.")
+    if ran.stopped_for == "memory":
+        return Undecided(f"{tried} took too much memory, and was given up.")
+    if ran.exit_code != 0:
+        return Undecided(f"{tried} was ended by something else. Run it again.")
+    try:
+        return read(ran.output)
+    except msgspec.MsgspecError:
+        return Undecided(f"{tried} has failed. Run it again.")
 
 
 async def _expected(order: Order, folders: Folders, index: int) -> bytes:

@@ -289,7 +289,9 @@ def test_health_is_degraded_for_as_long_as_nothing_can_be_kept(tmp_path: Path) -
         with closing(sqlite3.connect(house.state / "troupe.db", isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             task = {"name": "A", "group": "x", "url": "https://example.org/a", "tests": []}
-            assert httpx.post(house.url_of("judge"), json=task, timeout=DEADLINE).status_code == 200
+            refused = httpx.post(house.url_of("judge"), json=task, timeout=DEADLINE)
+            assert refused.status_code == 503
+            assert refused.text.startswith("A was not taken: another program holds the database locked")
             answer = until(house, lambda answer: answer.status_code == 503)
             (store,) = (system for system in answer.json()["systems"] if system["name"] == "store")
             assert (answer.json()["status"], store["state"]) == ("degraded", "failing")

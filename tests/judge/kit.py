@@ -18,6 +18,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.judge import Desk, Shelving, judge_specs
+from actors.judge.comparing import answered
 from actors.judge.messages import Bounds, Names, Turn
 from actors.judge.verdicts import Excess
 from actors.kernel import ActorRef, ChildSpec
@@ -72,6 +73,7 @@ class Text:
 @dataclass(frozen=True, slots=True)
 class Found:
     cases: Mapping[int, tuple[Text, Text]]
+    alone: Mapping[int, Text]
     highest: int
     has_main: bool
 
@@ -108,10 +110,13 @@ class Folders:
 
     async def find(self, task: Names) -> Found:
         await self._called("find", task)
-        numbers = sorted({int(path[3].split(".")[0]) for path in self.files if (*task, "tests") == path[:3]})
+        tests, name = (*task, "tests"), task[1]
+        here = [path for path in self.files if path[1] == name and path[:3] == tests]
+        numbers = sorted({int(path[3].split(".")[0]) for path in here})
         pairs = {index: (self._text(task, index, "in"), self._text(task, index, "out")) for index in numbers}
         cases = {index: (given, wanted) for index, (given, wanted) in pairs.items() if given and wanted}
-        return Found(cases, max(numbers, default=0), (*task, "main.py") in self.files)
+        alone = {index: wanted for index, (given, wanted) in pairs.items() if wanted and not given}
+        return Found(cases, alone, max(numbers, default=0), (*task, "main.py") in self.files)
 
     def _text(self, task: Names, index: int, kind: str) -> Text | None:
         content = self.files.get((*task, "tests", f"{index}.{kind}"))
@@ -121,10 +126,12 @@ class Folders:
         await self._called("tasks", ())
         return list(dict.fromkeys((path[0], path[1]) for path in sorted(self.files)))
 
-    async def add(self, task: Names, cases: Sequence[tuple[int, bytes, bytes]]) -> None:
+    async def add(self, task: Names, cases: Sequence[tuple[int, bytes, bytes | None]]) -> None:
         await self._called("add", task)
         for index, given, wanted in cases:
-            for kind, content in (("in", given), ("out", wanted)):
+            for kind, content in (("out", wanted), ("in", given)):
+                if content is None:
+                    continue
                 path = (*task, "tests", f"{index}.{kind}")
                 assert path not in self.files, f"{path} would be overwritten"
                 self.files[path] = content
@@ -205,6 +212,9 @@ class Machine:
     rooms: int = 60
     alone: int = 0
     """Runs that had to be alone."""
+    compares: Callable[[Sequence[bytes]], Ran | Exception] = lambda given: Ran(answered(given[0], b"".join(given[1:])))
+    """What becomes of a comparison that is made elsewhere."""
+    modules: list[str] = field(default_factory=list)
 
     @property
     def programs(self) -> list[Program]:
@@ -262,6 +272,14 @@ class Machine:
             raise running.outcome
         assert running.outcome is not None
         return running.outcome
+
+    async def elsewhere(self, module: str, given: Sequence[bytes], bounds: Bounds) -> Ran:
+        self.modules.append(module)
+        await trio.lowlevel.checkpoint()
+        outcome = self.compares(given)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
     async def apart(self, call: Callable[..., T], *args: Any) -> T:
         await trio.lowlevel.checkpoint()
@@ -328,9 +346,11 @@ class Page:
     async def say_raw(self, text: bytes) -> None:
         await self._say(text)
 
-    async def heard(self, kind: str, wanted: Callable[[Json], bool] = lambda message: True) -> Json:
+    async def heard(
+        self, kind: str, wanted: Callable[[Json], bool] = lambda message: True, *, patience: float = PATIENCE
+    ) -> Json:
         """The next such message."""
-        with trio.fail_after(PATIENCE):
+        with trio.fail_after(patience):
             while True:
                 for place in range(self._read, len(self.told)):
                     if self.told[place]["type"] == kind and wanted(self.told[place]):

@@ -1,9 +1,11 @@
 """Solutions as they are on bad days, and what a person is told of them. After each nothing is left, and the next run is
 right."""
 
+from contextlib import suppress
+
 import pytest
 
-from tests.judge.kit import Json, post
+from tests.judge.kit import post
 from tests.judge.port import EXAMPLES, SUMS, Port
 from tests.transports.disks import MAY_MOUNT, small_disk
 
@@ -160,17 +162,22 @@ async def test_a_solution_that_cannot_write_to_its_folder_is_told_by_its_traceba
 
 if MAY_MOUNT:
 
-    async def test_a_full_disk_is_told_in_words_and_when_there_is_room_the_problem_is_taken(
+    async def test_a_full_disk_is_told_in_words_and_when_there_is_room_the_problem_is_written_by_itself(
         port: Port,
     ) -> None:
-        large: Json = {"tests": [{"input": "x" * 2_000_000, "output": "3\n"}]}
         contest = port.workspace / "full"
         port.workspace.mkdir(exist_ok=True)
-        with small_disk(contest):
+        with small_disk(contest) as disk:
             async with port.panel() as panel:
-                assert port.post(post("full/full_a", **large)).status_code == 200
+                with suppress(OSError), (disk / "ballast").open("wb", 0) as ballast:
+                    while ballast.write(b"x" * 4096):
+                        pass
+                assert port.post(post("full/full_a", *EXAMPLES)).status_code == 200
                 notice = await panel.notice()
                 assert notice.startswith("full_a was not written to ")
                 assert "No space left on device" in notice
-            async with port.solving("full/full_a", SUMS) as panel:
+                (disk / "ballast").unlink()
+                assert len((await panel.shows("full/full_a"))["cases"]) == 3
+                (disk / "full_a" / "main.py").write_text(SUMS)
                 assert [each["status"] for each in await panel.run()] == ["pass"] * 3
+            await port.nothing_is_left("full/full_a")

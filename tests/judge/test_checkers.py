@@ -223,6 +223,40 @@ def test_near_is_what_it_says(expected: Decimal, actual: Decimal, tolerance: flo
     assert near(f"{expected:f}".encode(), f"{actual:f}".encode(), tolerance) is close
 
 
+ODD = """
+    1 2 -1 +1 01 1. .5 1.5 1.25 1.2500001 -0 0.0 1e5 1E5 100000 1e-7 1e0000000001 1e0000000002 1e400 1e999999999 -1e400
+    nan inf 1_0 1,2 , . - 1.2.3 --1 1e e5 1e+ ١ x 1e300 1.0000000001e300 123456789012345678901234567890
+"""
+odd = st.sampled_from(ODD.split())
+words = st.one_of(odd, st.floats(-10, 10).map(repr), numbers.map(str), st.integers(-3, 3).map(str)).map(str.encode)
+alike = words.map(lambda word: (word, word + b"1"))
+pairs = st.lists(st.one_of(st.tuples(words, words), alike, st.tuples(words)), max_size=20)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("many", [1, 3, 1_000])
+def test_many_numbers_at_a_time_are_as_near_as_each_by_itself(many: int) -> None:
+    @settings(max_examples=400, deadline=None)
+    @given(pairs, st.sampled_from([0, 1e-13, 1e-9, 1e-6, 1e-2, 1]))
+    @example([(b"1,2", b"1.5")], 1)
+    @example([(b"1.5", b"1,2")], 1)
+    @example([(b"0.5", b".5"), (b"1", b"2.0")], 1e-6)
+    @example([(b"1e400", b"1e401")], 1e-6)
+    @example([(b"1e0000000001", b"10.0")], 1e-6)
+    def agree(both: list[tuple[bytes, ...]], tolerance: float) -> None:
+        pieces = [(each[0], each[-1]) for each in both]
+        apart = [
+            step for step, (word, said) in enumerate(pieces) if word != said and not near(word, said, tolerance)
+        ]
+        expected, actual = (b"\n".join(each) for each in zip(*pieces, strict=True)) if pieces else (b"", b"")
+        found = compare(expected, actual, Compare(mode="float", tolerance=tolerance))
+        assert (found.line - 1 if isinstance(found, Differs) else None) == (apart[0] if apart else None)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkers, "MANY", many)
+        agree()
+
+
 # --- size ------------------------------------------------------------------------------------------------------------
 
 

@@ -1,12 +1,9 @@
 """The intake: what becomes of a post after it was answered."""
 
-import re
-
 import pytest
 import trio
 
-from actors.judge.desk import TooMuchPosted
-from actors.kernel import MailboxFull
+from actors.judge.intake import SELDOM_SECONDS, TooMuchPosted
 from actors.store import StateDirectory
 from codec.judge import BadTask
 from tests.judge.kit import FULL, Folders, judging, post
@@ -39,22 +36,9 @@ async def test_a_large_post_is_read_where_nobody_waits(directory: StateDirectory
         assert len(court.folders.files[("abc1", "abc1_a", "tests", "1.in")]) == 400_001
 
 
-@pytest.mark.parametrize(
-    ("error", "sentence"),
-    [
-        (FULL, "abc1_a was not written to /workspace: No space left on device. Mend that and send it again."),
-        (
-            PermissionError(13, "Permission denied"),
-            "abc1_a was not written to /workspace: Permission denied. Mend that and send it again.",
-        ),
-        (
-            ZeroDivisionError("our own mistake"),
-            "abc1_a was not taken in: .*our own mistake.*Send it again.",
-        ),
-    ],
-)
-async def test_what_cannot_be_written_is_told_to_all_panels_and_the_next_post_is_taken(
-    directory: StateDirectory, error: Exception, sentence: str
+@pytest.mark.parametrize("error", [FULL, PermissionError(13, "Permission denied")])
+async def test_what_cannot_be_written_is_told_to_all_panels_holds_up_no_other_and_is_written_when_it_can_be(
+    directory: StateDirectory, error: OSError
 ) -> None:
     async with judging(directory) as court:
         page, other = await court.page(), await court.page()
@@ -63,19 +47,34 @@ async def test_what_cannot_be_written_is_told_to_all_panels_and_the_next_post_is
         for each in (page, other):
             notice = await each.heard("notice")
             assert notice["level"] == "error"
-            assert re.fullmatch(sentence, notice["message"])
+            assert notice["message"] == (
+                f"abc1_a was not written to /workspace yet: {error.strerror}. It is kept: mend that, and it will be."
+            )
         await court.take_in(B)
         assert (await page.heard("state/update"))["problem"]["id"] == B
+        await trio.sleep(1000)
         court.folders.trouble = lambda call, task: None
+        assert (await page.heard("state/update", patience=SELDOM_SECONDS + 1))["problem"]["id"] == A
+        assert not page.all("notice")[1:], "it is told once"
+
+
+async def test_what_could_not_be_written_is_tried_at_once_when_it_is_posted_again(directory: StateDirectory) -> None:
+    async with judging(directory, Folders(trouble=lambda call, task: FULL if call == "add" else None)) as court:
         await court.take_in(A)
-        assert (await page.heard("state/update"))["problem"]["id"] == A
+        await trio.sleep(1000)
+        court.folders.trouble = lambda call, task: None
+        await trio.sleep(3)
+        began = trio.current_time()
+        await court.take_in(A)
+        assert len(court.folders.files) == 7
+        assert trio.current_time() == began
 
 
 async def test_what_cannot_be_written_while_nobody_looks_is_told_to_the_next_page(directory: StateDirectory) -> None:
     async with judging(directory, Folders(trouble=lambda call, task: FULL if call == "add" else None)) as court:
         await court.take_in(A)
         first, second = await court.page(greets=False), await court.page(greets=False)
-        assert (await first.notice()).startswith("abc1_a was not written to /workspace: No space left on device.")
+        assert (await first.notice()).startswith("abc1_a was not written to /workspace yet: No space left on device.")
         await court.settled()
         assert not second.all("notice")
 
@@ -108,33 +107,39 @@ async def test_a_page_follows_what_was_posted_first_and_not_what_was_written_fir
         assert [problem["id"] for problem in (await page.heard("state/problems"))["problems"]] == [A, B]
 
 
-async def test_more_posts_than_may_wait_are_refused_in_words(
+async def test_more_posts_than_may_wait_are_refused_in_words_which_a_page_hears(
     directory: StateDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("actors.judge.desk.POSTS", 4)
+    monkeypatch.setattr("actors.judge.intake.MOST", 20)
     folders = Folders(gates={"add": trio.Event()})
     async with judging(directory, folders) as court:
-        for number in range(8 + 1 + 4):  # that are being written, in the intake's hand, in its mailbox
+        page = await court.page()
+        for number in range(20):
             await court.desk.receive(post(f"abc1/abc1_{number}"))
-            await court.settled()
-        with pytest.raises(MailboxFull, match="messages waiting, which is all it takes"):
-            await court.desk.receive(post(B))
+        for number in (97, 98, 99):
+            with pytest.raises(TooMuchPosted, match=f"^abc1_{number} was refused: 20 posts wait for their folders"):
+                await court.desk.receive(post(f"abc1/abc1_{number}"))
+        refusal = "was refused: 20 posts wait for their folders already. Wait a moment, and send it again."
+        assert await page.notice() == f"abc1_97 {refusal}"
+        assert await page.notice() == f"abc1_99 {refusal} So was another one."
         folders.gates["add"].set()
         await court.settled()
         await court.take_in(B)
         assert ("abc1", "abc1_b", "tests", "1.in") in folders.files
+        assert not any(path[1] == "abc1_99" for path in folders.files)
 
 
+@pytest.mark.parametrize("limit", ["MOST_BYTES", "MOST_COMING"])
 async def test_more_bytes_than_may_wait_are_refused_in_words_until_they_are_written(
-    directory: StateDirectory, monkeypatch: pytest.MonkeyPatch
+    directory: StateDirectory, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
-    monkeypatch.setattr("actors.judge.desk.POSTED_BYTES", 1_000)
+    monkeypatch.setattr(f"actors.judge.intake.{limit}", 900)
     folders = Folders(gates={"add": trio.Event()})
     async with judging(directory, folders) as court:
         await court.desk.receive(post(A))
         await court.desk.receive(post(B))
-        with pytest.raises(TooMuchPosted, match="wait a moment, and send it again"):
-            await court.desk.receive(post("abc1/abc1_c", name="c" * 400))
+        with pytest.raises(TooMuchPosted, match=r"^c+ was refused: .* is too large\. Wait a moment"):
+            await court.desk.receive(post("abc1/abc1_c", name="c" * 300, tests=[{"input": "c" * 600}]))
         folders.gates["add"].set()
         await court.settled()
         for _ in range(10):
@@ -142,33 +147,17 @@ async def test_more_bytes_than_may_wait_are_refused_in_words_until_they_are_writ
         assert ("abc1", "abc1_c", "tests", "1.in") in folders.files
 
 
-async def test_what_was_refused_takes_no_room(directory: StateDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actors.judge.desk.POSTED_BYTES", 1_000)
+async def test_what_was_refused_takes_no_room_and_a_page_hears_of_it(
+    directory: StateDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("actors.judge.desk.READING_BYTES", 1_000)
     async with judging(directory) as court:
+        page = await court.page()
         for _ in range(10):
             with pytest.raises(BadTask):
                 await court.desk.receive(b"x" * 900)
-        court.folders.trouble = lambda call, task: FULL if call == "add" else None
-        for _ in range(10):
-            await court.take_in(A)
-        court.folders.trouble = lambda call, task: None
+        with pytest.raises(TooMuchPosted, match="More is being posted than can be read at a time"):
+            await court.desk.receive(b"x" * 1_001)
+        assert (await page.notice()).startswith("What was posted is no problem: the body is not JSON (line 1, column 1")
         await court.take_in(A)
         assert len(court.folders.files) == 7
-
-
-async def test_an_intake_that_crashes_gives_back_all_room(
-    directory: StateDirectory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("actors.judge.desk.POSTED_BYTES", 10_000)
-    folders = Folders(gates={"add": trio.Event()})
-    async with judging(directory, folders) as court:
-        for number in range(12):
-            await court.desk.receive(post(f"abc1/abc1_{number}"))
-        await court.settled()
-        court["intake"].kill()
-        folders.gates["add"].set()
-        await trio.sleep(1)
-        await court.settled()
-        for number in range(100, 120):
-            await court.take_in(f"abc1/abc1_{number}")
-        assert len([path for path in folders.files if path[1].startswith("abc1_1") and len(path[1]) == 8]) == 140

@@ -359,7 +359,7 @@ async def test_in_a_workspace_that_is_read_only_a_post_is_told_in_words(tmp_path
         async with port.panel() as panel:
             assert port.post(post("abc1/abc1_a")).status_code == 200
             notice = await panel.notice()
-            assert notice.startswith(f"abc1_a was not written to {disk}: ")
+            assert notice.startswith(f"abc1_a was not written to {disk} yet: ")
             assert "Read-only file system" in notice or "Permission denied" in notice
             await panel.say("ui/requestInit")
             assert "problem" not in await panel.heard("state/init")

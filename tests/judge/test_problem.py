@@ -5,11 +5,12 @@ from collections.abc import Mapping
 import pytest
 import trio
 
+from actors.judge.intake import NotKept
 from actors.kernel.testing import House
 from actors.store import STORE, Refused, StateDirectory, StoreClient
 from actors.store.database import Database
 from codec.judge import SHOWN, RunSettings
-from tests.judge.kit import Folders, Json, Machine, Ran, judging, right
+from tests.judge.kit import Folders, Json, Machine, Ran, judging, post, right
 
 A, B = "abc1/abc1_a", "abc1/abc1_b"
 TESTS = ("abc1", "abc1_a", "tests")
@@ -409,28 +410,30 @@ async def test_very_many_results_are_kept_with_less_of_their_texts(directory: St
         assert all(result["actualCut"] and len(result["actual"]) > 50 for result in results)
 
 
-async def test_a_store_that_keeps_nothing_is_told_and_the_problem_is_shown_all_the_same(
+async def test_a_store_that_keeps_nothing_is_told_and_what_is_there_can_be_run_all_the_same(
     directory: StateDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with judging(directory, machine=Machine(right)) as court:
         page = await court.page()
-        monkeypatch.setattr(Database, "execute", lambda database, jobs: [Refused("the disk is full") for _ in jobs])
         await court.take_in(A)
-        assert await page.notice() == (
-            f"{A} will be forgotten when the server stops, but for its folder: the disk is full"
-        )
-        assert (await page.heard("state/update"))["problem"]["id"] == A
+        monkeypatch.setattr(Database, "execute", lambda database, jobs: [Refused("the disk is full") for _ in jobs])
+        with pytest.raises(NotKept, match=r"^abc1_b was not taken: the disk is full\. Mend that, and send it again\.$"):
+            await court.desk.receive(post(B))
+        assert await page.notice() == "abc1_b was not taken: the disk is full. Mend that, and send it again."
         await page.say("ui/runAll")
         assert (await page.ended())[0] == [1, 2, 3]
         assert await page.notice() == f"The results of {A} will be forgotten when the server stops: the disk is full"
+        monkeypatch.undo()
+        await court.take_in(B)
+        assert (await page.heard("state/problems"))["problems"][-1]["id"] == B
 
 
 async def test_a_problem_that_nobody_looks_at_leaves_and_comes_back(directory: StateDirectory) -> None:
     async with judging(directory, machine=Machine(right)) as court:
         await court.take_in(A)
         assert court["problems"].child(A) is not None
-        await trio.sleep(31)
-        assert court["problems"].child(A) is None
+        await trio.sleep(6)
+        assert court["problems"].child(A) is None, "nobody has ever looked at it"
         await court.take_in(A, **samples("1", "4"))
         assert len(texts(court.folders.files)) == 8
         page = await court.page()

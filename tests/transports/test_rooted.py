@@ -5,9 +5,11 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -284,11 +286,61 @@ def test_who_is_killed_while_writing_leaves_whole_files_or_none(place: Rooted) -
 
 def test_a_draft_of_somebody_who_lives_is_not_swept_away(place: Rooted) -> None:
     place.root.mkdir()
-    living, other = f".{os.getpid()}-{'0' * 12}.draft", ".notes.draft"
-    for name in (living, other):
+    living, other = f".{os.getppid()}-{'0' * 12}.draft", ".notes.draft"
+    dead_with_our_number = f".{os.getpid()}-{'0' * 12}.draft"
+    for name in (living, other, dead_with_our_number):
         (place.root / name).write_bytes(b"")
     place.write_new((), {"a": b""})
     assert sorted(os.listdir(place.root)) == sorted((living, other, "a"))
+
+
+def no_nameless(place: Path) -> bool:
+    try:
+        os.close(os.open(place, os.O_WRONLY | getattr(os, "O_TMPFILE", os.O_CREAT)))
+    except OSError:
+        return True
+    return False
+
+
+@pytest.mark.skipif(no_nameless(Path(tempfile.gettempdir())), reason="there are no files without a name on this disk")
+def test_what_is_being_written_has_no_name_until_it_is_whole(place: Rooted, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.root.mkdir()
+    seen, sync = [], os.fsync
+
+    def look(descriptor: int) -> None:
+        seen.append(os.listdir(place.root))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", look)
+    place.write_new((), {"a": b"x"})
+    assert seen == [[], ["a"]]
+
+
+@pytest.mark.parametrize("missing", ["nameless files", "/proc"])
+def test_where_there_are_no_files_without_a_name_a_draft_is_renamed(
+    place: Rooted, monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    opened, link, drafts = os.open, os.link, []
+
+    def no_tmpfile(path: str, flags: int, *args: Any, **options: Any) -> int:
+        if missing == "nameless files" and path == ".":
+            raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+        drafts.append(path)
+        return opened(path, flags, *args, **options)
+
+    def no_proc(source: str, *args: Any, **options: Any) -> None:
+        if missing == "/proc" and source.startswith("/proc/"):
+            raise FileNotFoundError(errno.ENOENT, "No such file or directory")
+        link(source, *args, **options)
+
+    monkeypatch.setattr(os, "open", no_tmpfile)
+    monkeypatch.setattr(os, "link", no_proc)
+    place.write_new((), {"a": b"x"})
+    with pytest.raises(FileExistsError):
+        place.write_new((), {"a": b"y"})
+    assert [str(each).endswith(".draft") for each in drafts].count(True) == 2
+    assert os.listdir(place.root) == ["a"]
+    assert place.read(("a",)) == b"x"
 
 
 def test_a_disk_that_fails_leaves_neither_file_nor_draft(place: Rooted, monkeypatch: pytest.MonkeyPatch) -> None:
