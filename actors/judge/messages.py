@@ -321,6 +321,8 @@ class Welcome:
 
     settings: RunSettings
     current: str | None
+    asked: bool = False
+    """This panel has changed them; it is answered, though they be as before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,8 @@ class Panel(Actor[PanelMessage]):
         self._greeted = False
         """The page has asked for the state, and is told of every change since."""
         self._owes_init = False
-        """It has asked, and was not answered yet. Whatever problem is shown next answers it."""
+        """It has asked for the state or changed a setting, and was not answered yet. Whatever problem is shown next answers
+        it."""
 
     async def started(self, kept: object | None) -> None:
         await self.stage.registry.get(SHELF).send(Came(self.ref))
@@ -96,8 +97,8 @@ class Panel(Actor[PanelMessage]):
         match message:
             case Said(text):
                 await self._said(text)
-            case Welcome(settings, current):
-                await self._welcome(settings, current)
+            case Welcome():
+                await self._welcome(message)
             case Follow(id):
                 if id != self._shown:
                     await self._open(id, anew=False)
@@ -117,6 +118,7 @@ class Panel(Actor[PanelMessage]):
             await self._open(lost, anew=True)
         else:
             self._say(Notice("error", f"{lost} has failed ({down.stop}). Open it again."))
+        self._answer_without_problem()
 
     # -- what the page says
 
@@ -167,23 +169,28 @@ class Panel(Actor[PanelMessage]):
 
     async def _greet(self) -> None:
         """Show the page all there is. Before the shelf has said what is set, that is nothing; it comes by itself."""
-        if not self._greeted or self._settings is None or await self._open_wanted():
+        if not self._greeted or self._settings is None:
             return
-        if self._problem is not None:
-            if not self._awaited:
-                self._awaited = True
-                await self._problem.send(Opened(self.ref, anew=True))
-        else:
+        self._owes_init = True
+        if await self._open_wanted():
+            return
+        if self._problem is not None and not self._awaited:  # else it is shown with what is set then
+            self._awaited = True
+            await self._problem.send(Opened(self.ref, anew=True))
+        self._answer_without_problem()
+
+    def _answer_without_problem(self) -> None:
+        if self._owes_init and self._problem is None and self._settings is not None:
             self._owes_init = False
             self._say(StateInit(settings=self._settings))
 
-    async def _welcome(self, settings: RunSettings, current: str | None) -> None:
-        changed = settings != self._settings
-        self._settings = settings
+    async def _welcome(self, told: Welcome) -> None:
+        changed = told.settings != self._settings
+        self._settings = told.settings
         opened = await self._open_wanted()
-        if not opened and self._problem is None and current is not None:
-            opened = await self._open(current, anew=True)
-        if changed and not opened:
+        if not opened and self._problem is None and told.current is not None:
+            opened = await self._open(told.current, anew=True)
+        if (changed or told.asked) and not opened:
             await self._greet()
 
     async def _open_wanted(self) -> bool:

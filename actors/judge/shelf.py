@@ -205,7 +205,8 @@ class Shelf(Actor[ShelfMessage]):
             tell(panel, Notice("error", f"The settings were not changed: {error}"))
             return
         self._settings = settings
-        self._tell_all(Welcome(settings, self._current))
+        for each in {**self._panels, panel: None}:
+            tell(each, Welcome(settings, self._current, asked=each is panel))
 
     # -- panels
 
