@@ -81,8 +81,8 @@ class Panel(Actor[PanelMessage]):
         self._greeted = False
         """The page has asked for the state, and is told of every change since."""
         self._owes_init = False
-        """It has asked for the state or changed a setting, and was not answered yet. Whatever problem is shown next answers
-        it."""
+        """It has asked for the state, or changed a setting, and was not answered yet. Whatever problem is shown next
+        answers it."""
 
     async def started(self, kept: object | None) -> None:
         await self.stage.registry.get(SHELF).send(Came(self.ref))
