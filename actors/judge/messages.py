@@ -11,6 +11,7 @@ from actors.judge.verdicts import Excess
 from actors.kernel import ActorRef, MailboxFull, Reply
 from codec.judge import (
     BackendMessage,
+    LastRun,
     Listed,
     Problem,
     Running,
@@ -49,7 +50,14 @@ class Found(Protocol):
         """Of all indices in use; 0 if there is none."""
 
     @property
+    def main(self) -> bytes | None:
+        """The solution's digest; None if there is none."""
+
+    @property
     def has_main(self) -> bool: ...
+    @property
+    def exists(self) -> bool:
+        """Whether there is such a folder at all."""
 
 
 Names = Sequence[str]
@@ -68,6 +76,12 @@ class Folders(Protocol):
     def tasks(self) -> Awaitable[Sequence[tuple[str, str]]]:
         """Those that are there, as folders with tests in them."""
 
+    def present(self, tasks: Sequence[Names]) -> Awaitable[Sequence[bool]]:
+        """Which of these folders are there. One of which that cannot be told is."""
+
+    def watched(self, task: Names) -> Sequence[tuple[Path, frozenset[str] | None]]:
+        """The folders in which an edit of this task shows, and the names of what matters in each; None: all."""
+
     def add(self, task: Names, cases: Sequence[tuple[int, bytes, bytes]]) -> Awaitable[None]:
         """New cases, on the disk when this is over, and main.py if there is none."""
 
@@ -76,6 +90,20 @@ class Folders(Protocol):
 
     def private(self, task: Names, index: int, input_name: str | None) -> "AbstractAsyncContextManager[PrivateFolder]":
         """A folder for one run, with the case's input in it under this name."""
+
+
+class Watching(Protocol):
+    """Tells of what changes in folders, where that can be had. Nothing here waits."""
+
+    def watch(
+        self, who: ActorRef[Any], places: Sequence[tuple[Path, frozenset[str] | None]], news: object
+    ) -> None:
+        """From now on tell `who` this news, once, when something has changed."""
+
+    def looked(self, who: ActorRef[Any]) -> None:
+        """It has looked since, and may be told again."""
+
+    def unwatch(self, who: ActorRef[Any]) -> None: ...
 
 
 class PrivateFolder(Protocol):
@@ -193,6 +221,13 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
+class Vanished:
+    """This problem's folder is not there."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Came:
     """A panel was opened; it is watched."""
 
@@ -230,7 +265,7 @@ class Publish:
     """It is time to tell the panels of all problems."""
 
 
-ShelfMessage = PlaceFor | Changed | Came | Looks | ChangeSettings | SettingsNow | Trouble | Publish
+ShelfMessage = PlaceFor | Changed | Vanished | Came | Looks | ChangeSettings | SettingsNow | Trouble | Publish
 
 
 # -- to a problem
@@ -251,6 +286,8 @@ class Opened:
 
     panel: ActorRef[Any]
     anew: bool
+    settings: RunSettings | None
+    """As the panel knows them; None: it does not yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +317,16 @@ class CaseAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class LookAgain:
+    """Somebody is back at a page that shows the problem."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stirred:
+    """Something in its folder has changed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Forsaken:
     """Nobody has looked at the problem for a while."""
 
@@ -302,7 +349,10 @@ class KeepSoFar:
     run: ActorRef[Any]
 
 
-ProblemMessage = Arrived | Opened | Left | RunAsked | CancelAsked | CaseAsked | Forsaken | CaseJudged | KeepSoFar
+ProblemMessage = (
+    Arrived | Opened | Left | RunAsked | CancelAsked | CaseAsked | LookAgain | Stirred | Forsaken | CaseJudged
+    | KeepSoFar
+)  # fmt: skip
 
 
 # -- to a panel
@@ -339,6 +389,7 @@ class Shown:
     problem: Problem
     results: tuple[RunResult, ...]
     summary: Summary | None
+    last: LastRun | None
     running: Running | None
     interrupted: bool
     anew: bool

@@ -176,7 +176,7 @@ class Panel(Actor[PanelMessage]):
             return
         if self._problem is not None and not self._awaited:  # else it is shown with what is set then
             self._awaited = True
-            await self._problem.send(Opened(self.ref, anew=True))
+            await self._problem.send(Opened(self.ref, anew=True, settings=self._settings))
         self._answer_without_problem()
 
     def _answer_without_problem(self) -> None:
@@ -210,7 +210,7 @@ class Panel(Actor[PanelMessage]):
             self._unwatch = self.monitor(problem)
         self._shown, self._problem, self._awaited = id, problem, True
         await self.stage.registry.get(SHELF).send(Looks(self.ref, id))
-        await problem.send(Opened(self.ref, anew))
+        await problem.send(Opened(self.ref, anew, self._settings))
         return True
 
     async def _find(self, id: str) -> ActorRef[ProblemMessage] | None:  # noqa: A002
@@ -236,6 +236,7 @@ class Panel(Actor[PanelMessage]):
                     settings=self._settings,
                     results=shown.results,
                     summary=shown.summary,
+                    last=shown.last,
                     running=shown.running,
                     interrupted=shown.interrupted,
                 )

@@ -19,6 +19,7 @@ from typing import Any
 from msgspec import structs
 
 from actors.judge.keeping import Keeping, Kept
+from actors.judge.ledger import standing
 from actors.judge.messages import (
     Came,
     Changed,
@@ -36,7 +37,6 @@ from actors.judge.messages import (
 )
 from actors.judge.places import Place, place
 from actors.judge.registered import SHELF
-from actors.judge.telling import standing
 from actors.kernel import Actor, ActorRef, Down, KernelError, Timer
 from actors.store import StoreError
 from codec.judge import BadSettings, Listed, Notice, RunSettings, StateProblems, Task, changed
@@ -73,7 +73,7 @@ class Shelf(Actor[ShelfMessage]):
         await self._forget_the_oldest()
         for id in await self._keeping.interrupted():  # noqa: A001 - as on the wire
             if id in self._listed:
-                stands = standing(await self._keeping.results(id))
+                stands = standing(record.result for record in await self._keeping.results(id))
                 self._listed[id] = structs.replace(self._listed[id], standing=stands)
         self._count()
         self.stage.registry.claim(SHELF, self.ref)

@@ -73,7 +73,12 @@ class Text:
 class Found:
     cases: Mapping[int, tuple[Text, Text]]
     highest: int
-    has_main: bool
+    main: bytes | None
+    exists: bool
+
+    @property
+    def has_main(self) -> bool:
+        return self.main is not None
 
 
 @dataclass
@@ -111,7 +116,16 @@ class Folders:
         numbers = sorted({int(path[3].split(".")[0]) for path in self.files if (*task, "tests") == path[:3]})
         pairs = {index: (self._text(task, index, "in"), self._text(task, index, "out")) for index in numbers}
         cases = {index: (given, wanted) for index, (given, wanted) in pairs.items() if given and wanted}
-        return Found(cases, max(numbers, default=0), (*task, "main.py") in self.files)
+        main = self.files.get((*task, "main.py"))
+        digest = None if main is None else sha256(main).digest()
+        return Found(cases, max(numbers, default=0), digest, any(path[:2] == tuple(task) for path in self.files))
+
+    async def present(self, tasks: Sequence[Names]) -> list[bool]:
+        await self._called("present", ())
+        return [any(path[:2] == tuple(task) for path in self.files) for task in tasks]
+
+    def watched(self, task: Names) -> list[tuple[Path, frozenset[str] | None]]:
+        return [(self.path(task), None)]
 
     def _text(self, task: Names, index: int, kind: str) -> Text | None:
         content = self.files.get((*task, "tests", f"{index}.{kind}"))

@@ -283,7 +283,7 @@ async def test_a_panel_that_came_meanwhile_is_shown_how_far_the_run_is(directory
         await court.machine.started(2)
         late = await court.page(greets=False)
         init = await late.greet()
-        assert init["running"] == {"scope": "all", "currentIndex": 2}
+        assert init["running"] == {"scope": "all", "currentIndex": 2, "run": 1, "indices": [1, 2, 3]}
         assert [result["index"] for result in init["results"]] == [1]
 
 
