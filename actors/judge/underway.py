@@ -1,13 +1,14 @@
 """The run of a problem that is under way: which it is, whose, how far it is, and what its results are of.
 
 What is run is what was in the folder when the run was ordered, unless somebody edits it meanwhile: then nobody can say
-which of the two a program has read that had not been judged by then. Its result is of neither (`Basis()`), and is
-outdated as soon as it is there.
+which of the two a program has read that had not been judged by then. Its result is of neither, and is outdated as soon
+as it is there.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from actors.judge.ledger import Basis, Present
 from actors.judge.telling import summary
@@ -29,22 +30,23 @@ class UnderWay:
     current: int | None
     """The lowest case that is not judged yet; None: all are."""
     judged: list[RunResult] = field(default_factory=list)
-    unsure: set[int] = field(default_factory=set)
-    """Cases of which nobody can say what was run."""
+    other_solution: set[int] = field(default_factory=set)
+    other_test: set[int] = field(default_factory=set)
+    """Cases of which nobody can say what was run: one was edited before they were judged."""
 
     def edited(self, now: Present) -> None:
         """Somebody has looked, and found this."""
+        before, after = self.ordered.tests or {}, now.tests or {}
+        to_come = [index for index in self.indices if self.current is not None and index >= self.current]
         if now.solution != self.ordered.solution:
-            self.unsure.update(self._to_come())
-        else:
-            before, after = self.ordered.tests or {}, now.tests or {}
-            self.unsure.update(index for index in self._to_come() if before.get(index) != after.get(index))
-
-    def _to_come(self) -> Iterable[int]:
-        return (index for index in self.indices if self.current is not None and index >= self.current)
+            self.other_solution.update(to_come)
+        self.other_test.update(index for index in to_come if before.get(index) != after.get(index))
 
     def basis(self, index: int) -> Basis:
-        return Basis() if index in self.unsure else self.ordered.basis(index)
+        basis = self.ordered.basis(index)
+        if index in self.other_solution:
+            basis = msgspec.structs.replace(basis, solution="")
+        return msgspec.structs.replace(basis, test="") if index in self.other_test else basis
 
     # -- told
 

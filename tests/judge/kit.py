@@ -18,9 +18,9 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.judge import Desk, Shelving, judge_specs
-from actors.judge.messages import Bounds, Names, Turn
+from actors.judge.messages import Bounds, Names, Turn, Watching
 from actors.judge.verdicts import Excess
-from actors.kernel import ActorRef, ChildSpec
+from actors.kernel import ActorRef, ChildSpec, Registry
 from actors.kernel.testing import House, Log, staged
 from actors.store import STORE, Inline, StateDirectory, Store
 from codec.judge import SHOWN, RunSettings
@@ -423,9 +423,10 @@ async def judging(
     *,
     configured: RunSettings | None = None,
     wall: Callable[[], float] = trio.current_time,
+    watching: Callable[[Registry], Watching] | None = None,
 ) -> AsyncIterator[Court]:
     folders, machine = folders or Folders(), machine or Machine()
-    shelving = Shelving(folders, cache(lambda registry: machine), wall, CORES)
+    shelving = Shelving(folders, cache(lambda registry: machine), wall, CORES, watching)
     store = ChildSpec(STORE, partial(Store, directory, Inline))
     specs = judge_specs(shelving, configured or RunSettings())
     async with staged(store, *specs, intensity=100) as house:
