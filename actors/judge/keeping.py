@@ -4,6 +4,7 @@
     judge           settings    what a person has set otherwise than the configuration has it, as on the wire
     judge/problem   its id      Kept
     judge/results   its id      the last result of each case, and of what it is: Recorded
+    judge/off       its id      nothing: a person has taken this problem off the list
     judge/run       its id      LastRun: this run of the problem has begun, and not been reported as over
 
 A mark of a run that is there when the server starts is of a run that the server did not live to end: what results there
@@ -22,6 +23,7 @@ from actors.store import STORE, Delete, Put, StoreClient
 from codec.judge import BadSettings, LastRun, Listed, RunSettings, Standing, Summary, Task, changed
 
 SETTINGS, PROBLEMS, RESULTS, RUNS = "judge", "judge/problem", "judge/results", "judge/run"
+OFF = "judge/off"
 MOST_TEXT = 4_096
 """Characters of a kept result's output, and of its standard error: a reload shows the beginning."""
 MOST_BYTES = 1 << 20
@@ -119,6 +121,15 @@ class Keeping:
     async def forget(self, id: str) -> None:  # noqa: A002
         for space in (PROBLEMS, RESULTS, RUNS):
             await self._store.delete(space, id)
+
+    async def take_off(self, id: str) -> None:  # noqa: A002
+        await self._store.put(OFF, id, b"")
+
+    async def put_back(self, id: str) -> None:  # noqa: A002
+        await self._store.delete(OFF, id)
+
+    async def taken_off(self) -> list[str]:
+        return [key async for key, _ in self._all(OFF)]
 
     # -- runs
 

@@ -228,6 +228,34 @@ class Vanished:
 
 
 @dataclass(frozen=True, slots=True)
+class LookAround:
+    """Somebody is back at a page: which problems are still there?"""
+
+
+@dataclass(frozen=True, slots=True)
+class There:
+    """Of these problems, whether their folders are there."""
+
+    folders: Mapping[str, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class TakeOff:
+    """A page does not want this problem in the list. Its folder is left alone."""
+
+    panel: ActorRef[Any]
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PutBack:
+    """A page wants a problem that is not in the list."""
+
+    panel: ActorRef[Any]
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Came:
     """A panel was opened; it is watched."""
 
@@ -265,7 +293,10 @@ class Publish:
     """It is time to tell the panels of all problems."""
 
 
-ShelfMessage = PlaceFor | Changed | Vanished | Came | Looks | ChangeSettings | SettingsNow | Trouble | Publish
+ShelfMessage = (
+    PlaceFor | Changed | Vanished | LookAround | There | TakeOff | PutBack | Came | Looks | ChangeSettings
+    | SettingsNow | Trouble | Publish
+)  # fmt: skip
 
 
 # -- to a problem
@@ -377,7 +408,21 @@ class Welcome:
 
 @dataclass(frozen=True, slots=True)
 class Follow:
-    """Another problem came in: show that."""
+    """Another problem came in: show that, if the page follows."""
+
+    listed: Listed
+
+
+@dataclass(frozen=True, slots=True)
+class IsBack:
+    """The problem that the page has wished for is in the list."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class TakenOff:
+    """This problem is not in the list any more, by somebody's wish."""
 
     id: str
 
@@ -402,7 +447,7 @@ class Together:
     messages: tuple[BackendMessage, ...]
 
 
-PanelMessage = Said | Welcome | Follow | Shown | Together | BackendMessage
+PanelMessage = Said | Welcome | Follow | IsBack | TakenOff | Shown | Together | BackendMessage
 
 
 def tell(panel: ActorRef[Any], *messages: Any) -> None:

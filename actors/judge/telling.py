@@ -75,6 +75,10 @@ def unsupported(task: Task) -> str | None:
     return None
 
 
+def unknown(id: str) -> str:  # noqa: A002 - as on the wire
+    return f"There is no problem {id[:80]!r} here. Send it with Competitive Companion, or open another one."
+
+
 def summary(judged: Iterable[RunResult], duration_ms: int) -> Summary:
     count = Counter(result.status for result in judged)
     return Summary(

@@ -262,7 +262,8 @@ async def test_a_run_goes_on_while_its_panel_shows_another_problem(directory: St
         page = await court.page()
         await running(court, page)
         await court.take_in("abc2/abc2_a")
-        assert (await page.heard("state/update"))["problem"]["id"] == "abc2/abc2_a"
+        await page.say("ui/openProblem", id="abc2/abc2_a")
+        assert (await page.heard("state/init"))["problem"]["id"] == "abc2/abc2_a"
         court.machine.answer = right
         for program in list(court.machine.running):
             program.end(right(program))
