@@ -189,7 +189,7 @@ const firstLine = (text) => text.trimStart().split("\n", 1)[0].slice(0, 200);
 
 const isOf = ({ outdated = [] }, reason) => outdated.includes(reason);
 
-/** What is most worth knowing of a result, in a line. What it says of its test is not true of one that is edited since. */
+/** What is most worth knowing of a result, in a line. What it says of its test was true before that was edited. */
 function briefly(result) {
   const brief = worth(result);
   return brief && isOf(result, "test") && result.status !== "pass" ? `before: ${brief}` : brief;

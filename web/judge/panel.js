@@ -38,7 +38,10 @@ export class Panel {
   elsewhere = new Set();
   /** Problems that came in while the page stayed with its own: {id, name}, the newest first. */
   arrived = [];
+  /** {id, name} of the problem that this page has taken off the list last; null if there is none. */
+  removed = null;
 
+  #removing = null;
   #asked = null;
   #counted = 0;
 
@@ -92,9 +95,15 @@ export class Panel {
     }
   }
 
-  /** No more is to be said of what has come in: of this one, or of all. */
+  /** No more is to be said of what has come in, or gone: of this one, or of all. */
   seen(id = null) {
     this.arrived = id === null ? [] : this.arrived.filter((each) => each.id !== id);
+    if (id === null || this.removed?.id === id) this.removed = null;
+  }
+
+  /** Remembers what this page has asked to be taken off the list. */
+  remove(id) {
+    this.#removing = this.problems.find((each) => each.id === id) ?? null;
   }
 
   #init({ problem = null, settings, results = [], summary = null, running = null, interrupted = false, last = null }) {
@@ -152,6 +161,10 @@ export class Panel {
     const known = new Set(problems.map(({ id }) => id));
     const there = this.arrived.filter(({ id, fresh }) => fresh || known.has(id));
     this.arrived = there.map((each) => ({ ...each, fresh: false }));
+    if (this.removed && known.has(this.removed.id)) this.removed = null;
+    if (!this.#removing || known.has(this.#removing.id)) return;
+    this.removed = { id: this.#removing.id, name: this.#removing.name };
+    this.#removing = null;
   }
 
   /** It may come before the list that has it. */

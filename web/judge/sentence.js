@@ -36,17 +36,18 @@ export function standing(panel) {
   const there = [...results.values()].filter(({ index }) => cases.has(index) && !stale.has(index));
   const fresh = there.filter((each) => !outdated(each));
   const old = there.length - fresh.length;
+  const again = [...stale].filter((index) => cases.has(index)).length;
+  const left = total - there.length - again;
   const passed = passes(fresh);
   const score = `${passed}/${total}`;
-  if (there.length === 0 && !cancelled && !interrupted) {
+  if (total === 0 || (there.length === 0 && !cancelled && !interrupted)) {
     const text = total ? `${cases_(total)}, not run yet` : "No cases";
     return { tone: "idle", score: "", text, said: "", done: 0, total };
   }
   if (fresh.length === 0 && old > 0) {
-    const text = `Not run since ${since(there)}: it was ${passes(there)}/${total} passed`;
+    const text = joined([`Not run since ${since(there)}: ${passes(there)}/${old} had passed`, ...missing(again, left)]);
     return { tone: "idle", score: "", text, said: text, done: 0, total };
   }
-  const left = total - there.length;
   const { alone, time } = ofLastRun(panel, fresh);
   const word = cancelled ? "Cancelled: " : interrupted ? "Interrupted: " : "";
   const text = joined([
@@ -54,7 +55,7 @@ export function standing(panel) {
     `${alone ? "in all " : word}${score} passed${time}`,
     failures(fresh),
     old ? `${format.count(old)} from before ${edits(there)}` : "",
-    left ? `${format.count(left)} not run` : "",
+    ...missing(again, left),
   ]);
   const tone = passed === total ? "good" : passed < fresh.length ? "bad" : "idle";
   return { tone, score, text, said: text, done: fresh.length, total };
@@ -82,6 +83,8 @@ function ofLastRun({ last, summary }, fresh) {
   return { alone: `Run of ${cases_(last.wanted.size)}: ${passes(own)} passed${time}`, time: "" };
 }
 
+const missing = (again, left) => [
+  again ? `${format.count(again)} not run again` : "", left ? `${format.count(left)} not run` : ""];
 const passes = (results) => results.filter(({ status }) => status === "pass").length;
 const joined = (parts) => parts.filter(Boolean).join(" · ");
 const cases_ = (count) => (count === 1 ? "1 case" : `${format.count(count)} cases`);
