@@ -19,6 +19,9 @@ from transports.policy import HostPolicy
 from transports.process_launcher import launcher_spec
 from transports.solving import Machine, cores
 from transports.task_folders import TaskFolders
+from transports.watching import Watching, watcher_spec
+
+WATCHER = "judge/watcher"
 
 
 def judge_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
@@ -29,6 +32,7 @@ def judge_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
         cache(partial(Machine, workspace)),
         time.time,
         cores(),
+        partial(Watching, WATCHER),
     )
 
     def door(stage: Stage) -> Door:
@@ -47,6 +51,7 @@ def judge_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
         "judge",
         [
             launcher_spec(),
+            watcher_spec(WATCHER),
             *judge.judge_specs(shelving, section.run),
             listener_spec("judge", door, listeners.report),
         ],

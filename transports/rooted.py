@@ -45,10 +45,19 @@ class NotPlain(OSError):
 
 
 class Entry(NamedTuple):
-    """A plain file."""
+    """A plain file. Whatever is written into it, or put in its place, makes another entry of it, unless that happens
+    within the same tick of the disk's clock."""
 
     size: int
     changed_ns: int
+    touched_ns: int
+    """When anything about it has changed; unlike `changed_ns` nobody can set it."""
+    number: int
+    """Of the file, however it is called."""
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> "Entry":
+        return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
 class Rooted:
@@ -95,10 +104,18 @@ class Rooted:
                     except FileNotFoundError:  # it has just gone
                         continue
                     plain = stat.S_ISREG(status.st_mode)
-                    found[one.name] = Entry(status.st_size, status.st_mtime_ns) if plain else None
+                    found[one.name] = Entry.of(status) if plain else None
         except FileNotFoundError:
             return {}
         return found
+
+    def has_folder(self, names: Names) -> bool:
+        """False: it is not there. Raises OSError where that cannot be told."""
+        try:
+            with self.folder(names):
+                return True
+        except FileNotFoundError:
+            return False
 
     def folders(self, names: Names) -> list[str]:
         """The folders in a folder, in order, without hidden ones; none if there is no such folder."""

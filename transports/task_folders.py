@@ -14,6 +14,7 @@ import re
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -42,6 +43,11 @@ REMEMBERED = 10_000
 MOST_FOLDERS = 5_000
 """Looked through for tasks that were there before us."""
 CHUNK = 1 << 20
+TICK_NS = 100_000_000
+"""Longer than any step of a disk's clock: what was changed less than this before it was read may be changed again
+without that being seen at its entry, so it is read again the next time."""
+LONGEST_MAIN = 64 << 20
+"""Bytes of a solution that are read to tell whether it is another; of a longer one its entry has to do."""
 _TAKEN = re.compile(r"0*([0-9]{1,9})\.(?:in|out)", re.IGNORECASE | re.ASCII)
 """On a disk that ignores case `3.OUT` is `3.out`."""
 _CASE = re.compile(r"([1-9][0-9]{0,8})\.(in|out)", re.ASCII)
@@ -66,7 +72,14 @@ class Found:
     """Answers without an input, by index."""
     highest: int
     """Of all indices in use, of broken pairs too; 0 if there is none."""
-    has_main: bool
+    main: bytes | None
+    """The solution's digest; None if there is none."""
+    exists: bool
+    """Whether there is such a folder at all."""
+
+    @property
+    def has_main(self) -> bool:
+        return self.main is not None
 
 
 class TaskFolders:
@@ -78,6 +91,7 @@ class TaskFolders:
         self._head = head_bytes
         self._threads = trio.CapacityLimiter(THREADS)
         self._known: dict[tuple[str, ...], tuple[Entry, Text]] = {}
+        self._mains: dict[tuple[str, ...], tuple[Entry, bytes]] = {}
         self._swept = False
 
     @property
@@ -98,6 +112,20 @@ class TaskFolders:
         the start, when it is time to clear away what servers that were killed have left, too."""
         self._begin_to_sweep()
         return await self._in_thread(self._tasks)
+
+    async def present(self, tasks: Sequence[Sequence[str]]) -> list[bool]:
+        """Which of these folders are there. One of which that cannot be told is."""
+        return await self._in_thread(lambda: [self._is_there(tuple(task)) for task in tasks])
+
+    def watched(self, task: Sequence[str]) -> list[tuple[Path, frozenset[str] | None]]:
+        """The folders in which an edit of this task shows, from the root's own on, and the names of what matters in
+        each; None: all of them."""
+        ways = (*task, *self._tests)
+        places: list[tuple[Path, frozenset[str] | None]] = [(self.root.parent, frozenset((self.root.name,)))]
+        for depth, name in enumerate(ways):
+            names = frozenset((name, MAIN)) if depth == len(task) else frozenset((name,))
+            places.append((self.path(ways[:depth]), names))
+        return [*places, (self.path(ways), None)]
 
     async def add(self, task: Sequence[str], cases: Sequence[tuple[int, bytes, bytes | None]]) -> None:
         """New cases, on the disk when this returns, and main.py if there is none. An answer that is None is there.
@@ -162,12 +190,40 @@ class TaskFolders:
                 cases[number] = (self._text((*folder, given), entry), self._text((*folder, answer), wanted))
             elif name == answer and number and entry is not None and given not in entries:
                 alone[number] = self._text((*folder, answer), entry)
-        return Found(dict(sorted(cases.items())), alone, highest, self.path(task, MAIN).is_file())
+        exists = bool(entries) or self._root.has_folder(task)
+        return Found(dict(sorted(cases.items())), alone, highest, self._main_of(task), exists)
+
+    def _main_of(self, task: tuple[str, ...]) -> bytes | None:
+        path = self.path(task, MAIN)
+        now = time.time_ns()
+        if not path.is_file():
+            return None
+        try:
+            entry = Entry.of(path.stat())
+            known = self._mains.get(task)
+            if known is not None and known[0] == entry:
+                return known[1]
+            long = entry.size > LONGEST_MAIN
+            digest = fingerprint(repr(entry).encode() if long else path.read_bytes()).digest()
+        except OSError:  # whoever runs it is told so; it is not what it was before
+            return b""
+        if now - entry.touched_ns > TICK_NS:
+            if len(self._mains) >= REMEMBERED:
+                self._mains.clear()
+            self._mains[task] = (entry, digest)
+        return digest
+
+    def _is_there(self, task: tuple[str, ...]) -> bool:
+        try:
+            return self._root.has_folder(task)
+        except OSError:
+            return True
 
     def _text(self, names: tuple[str, ...], entry: Entry) -> Text:
         known = self._known.get(names)
         if known is not None and known[0] == entry:
             return known[1]
+        now = time.time_ns()
         digest, head, size = fingerprint(), b"", 0
         with open(self._root.open(names), "rb") as file:
             while part := file.read(CHUNK):
@@ -175,9 +231,10 @@ class TaskFolders:
                 head = head or part[: self._head]
                 size += len(part)
         text = Text(size, digest.digest(), head)
-        if len(self._known) >= REMEMBERED:
-            self._known.clear()
-        self._known[names] = (entry, text)
+        if now - entry.touched_ns > TICK_NS:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            self._known[names] = (entry, text)
         return text
 
     def _tasks(self) -> list[tuple[str, str]]:

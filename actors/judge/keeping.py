@@ -3,8 +3,9 @@
     space           key         value
     judge           settings    what a person has set otherwise than the configuration has it, as on the wire
     judge/problem   its id      Kept
-    judge/results   its id      the last result of each case
-    judge/run       its id      nothing: a run of this problem has begun, and not been reported as over
+    judge/results   its id      the last result of each case, and of what it is: Recorded
+    judge/off       its id      nothing: a person has taken this problem off the list
+    judge/run       its id      LastRun: this run of the problem has begun, and not been reported as over
 
 A mark of a run that is there when the server starts is of a run that the server did not live to end: what results there
 are of it were kept meanwhile, how the problem stands by them was not. Results are apart from their problem, for at the
@@ -16,11 +17,13 @@ from typing import Any
 
 import msgspec
 
+from actors.judge.ledger import Recorded
 from actors.kernel import Registry
 from actors.store import STORE, Delete, Put, StoreClient
-from codec.judge import BadSettings, Listed, RunResult, RunSettings, Standing, Summary, Task, changed
+from codec.judge import BadSettings, LastRun, Listed, RunSettings, Standing, Summary, Task, changed
 
 SETTINGS, PROBLEMS, RESULTS, RUNS = "judge", "judge/problem", "judge/results", "judge/run"
+OFF = "judge/off"
 MOST_TEXT = 4_096
 """Characters of a kept result's output, and of its standard error: a reload shows the beginning."""
 MOST_BYTES = 1 << 20
@@ -39,7 +42,8 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     cases: int | None = None
     """None: nobody has looked into its folder."""
     summary: Summary | None = None
-    """Of the last run."""
+    last: LastRun | None = None
+    """The run that the summary is of."""
     standing: Standing | None = None
 
     @property
@@ -63,7 +67,8 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
 
 _encode = msgspec.json.Encoder().encode
 _decode_kept = msgspec.json.Decoder(Kept).decode
-_decode_results = msgspec.json.Decoder(tuple[RunResult, ...]).decode
+_decode_results = msgspec.json.Decoder(tuple[Recorded, ...]).decode
+_decode_run = msgspec.json.Decoder(LastRun).decode
 
 
 class Keeping:
@@ -103,25 +108,34 @@ class Keeping:
     async def keep(self, kept: Kept) -> None:
         await self._store.put(PROBLEMS, kept.id, _encode(kept))
 
-    async def results(self, id: str) -> tuple[RunResult, ...]:  # noqa: A002
+    async def results(self, id: str) -> tuple[Recorded, ...]:  # noqa: A002
         value = await self._store.get(RESULTS, id)
         try:
             return () if value is None else _decode_results(value)
         except msgspec.MsgspecError:  # of another version
             return ()
 
-    async def keep_results(self, id: str, results: Sequence[RunResult]) -> None:  # noqa: A002
+    async def keep_results(self, id: str, results: Sequence[Recorded]) -> None:  # noqa: A002
         await self._store.put(RESULTS, id, _fitting(results))
 
     async def forget(self, id: str) -> None:  # noqa: A002
         await self._store.together(*(Delete(space, id) for space in (PROBLEMS, RESULTS, RUNS)))
 
+    async def take_off(self, id: str) -> None:  # noqa: A002
+        await self._store.put(OFF, id, b"")
+
+    async def put_back(self, id: str) -> None:  # noqa: A002
+        await self._store.delete(OFF, id)
+
+    async def taken_off(self) -> list[str]:
+        return [key async for key, _ in self._all(OFF)]
+
     # -- runs
 
-    async def run_began(self, id: str) -> None:  # noqa: A002
-        await self._store.put(RUNS, id, b"")
+    async def run_began(self, id: str, run: LastRun) -> None:  # noqa: A002
+        await self._store.put(RUNS, id, _encode(run))
 
-    async def run_over(self, kept: Kept, results: Sequence[RunResult]) -> None:
+    async def run_over(self, kept: Kept, results: Sequence[Recorded]) -> None:
         """What has come of it, and that nothing of it is missing."""
         await self._store.together(
             Put(RESULTS, kept.id, _fitting(results)),
@@ -129,8 +143,13 @@ class Keeping:
             Delete(RUNS, kept.id),
         )
 
-    async def was_interrupted(self, id: str) -> bool:  # noqa: A002
-        return await self._store.get(RUNS, id) is not None
+    async def interrupted_run(self, id: str) -> LastRun | None:  # noqa: A002
+        """The run that the server did not live to end."""
+        mark = await self._store.get(RUNS, id)
+        try:
+            return None if mark is None else _decode_run(mark)
+        except msgspec.MsgspecError:  # of another version
+            return LastRun(run=0, indices=(), cancelled=True)
 
     async def interrupted(self) -> list[str]:
         """All problems whose last run the server did not live to end."""
@@ -160,7 +179,7 @@ def _changes(was: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _fitting(results: Sequence[RunResult]) -> bytes:
+def _fitting(results: Sequence[Recorded]) -> bytes:
     """As much of their texts as there is room for; of very many results only the first."""
     most = MOST_TEXT
     while len(encoded := _encode([_shortened(result, most) for result in results])) > MOST_BYTES:
@@ -171,11 +190,13 @@ def _fitting(results: Sequence[RunResult]) -> bytes:
     return encoded
 
 
-def _shortened(result: RunResult, most: int) -> RunResult:
+def _shortened(record: Recorded, most: int) -> Recorded:
+    result = record.result
     actual = result.actual[:most]
-    return msgspec.structs.replace(
+    shortened = msgspec.structs.replace(
         result,
         actual=actual,
         actual_cut=result.actual_cut or len(actual) < len(result.actual),
         console=result.console[-most:] if most else "",
     )
+    return msgspec.structs.replace(record, result=shortened)

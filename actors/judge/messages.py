@@ -12,6 +12,7 @@ from actors.judge.waiting import Post
 from actors.kernel import ActorRef, MailboxFull, Reply
 from codec.judge import (
     BackendMessage,
+    LastRun,
     Listed,
     Problem,
     Running,
@@ -54,7 +55,14 @@ class Found(Protocol):
         """Of all indices in use; 0 if there is none."""
 
     @property
+    def main(self) -> bytes | None:
+        """The solution's digest; None if there is none."""
+
+    @property
     def has_main(self) -> bool: ...
+    @property
+    def exists(self) -> bool:
+        """Whether there is such a folder at all."""
 
 
 Names = Sequence[str]
@@ -73,6 +81,12 @@ class Folders(Protocol):
     def tasks(self) -> Awaitable[Sequence[tuple[str, str]]]:
         """Those that are there, as folders with tests in them."""
 
+    def present(self, tasks: Sequence[Names]) -> Awaitable[Sequence[bool]]:
+        """Which of these folders are there. One of which that cannot be told is."""
+
+    def watched(self, task: Names) -> Sequence[tuple[Path, frozenset[str] | None]]:
+        """The folders in which an edit of this task shows, and the names of what matters in each; None: all."""
+
     def add(self, task: Names, cases: Sequence[tuple[int, bytes, bytes | None]]) -> Awaitable[None]:
         """New cases, on the disk when this is over, and main.py if there is none. An answer that is None is there."""
 
@@ -81,6 +95,20 @@ class Folders(Protocol):
 
     def private(self, task: Names, index: int, input_name: str | None) -> "AbstractAsyncContextManager[PrivateFolder]":
         """A folder for one run, with the case's input in it under this name."""
+
+
+class Watching(Protocol):
+    """Tells of what changes in folders, where that can be had. Nothing here waits."""
+
+    def watch(
+        self, who: ActorRef[Any], places: Sequence[tuple[Path, frozenset[str] | None]], news: object
+    ) -> None:
+        """From now on tell `who` this news, once, when something has changed."""
+
+    def looked(self, who: ActorRef[Any]) -> None:
+        """It has looked since, and may be told again."""
+
+    def unwatch(self, who: ActorRef[Any]) -> None: ...
 
 
 class PrivateFolder(Protocol):
@@ -228,6 +256,41 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
+class Vanished:
+    """This problem's folder is not there."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class LookAround:
+    """Somebody is back at a page: which problems are still there?"""
+
+
+@dataclass(frozen=True, slots=True)
+class There:
+    """Of these problems, whether their folders are there."""
+
+    folders: Mapping[str, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class TakeOff:
+    """A page does not want this problem in the list. Its folder is left alone."""
+
+    panel: ActorRef[Any]
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PutBack:
+    """A page wants a problem that is not in the list."""
+
+    panel: ActorRef[Any]
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Came:
     """A panel was opened; it is watched."""
 
@@ -265,7 +328,10 @@ class Publish:
     """It is time to tell the panels of all problems."""
 
 
-ShelfMessage = PlaceFor | Changed | Came | Looks | ChangeSettings | SettingsNow | Trouble | Publish
+ShelfMessage = (
+    PlaceFor | Changed | Vanished | LookAround | There | TakeOff | PutBack | Came | Looks | ChangeSettings
+    | SettingsNow | Trouble | Publish
+)  # fmt: skip
 
 
 # -- to a problem
@@ -288,6 +354,8 @@ class Opened:
 
     panel: ActorRef[Any]
     anew: bool
+    settings: RunSettings | None
+    """As the panel knows them; None: it does not yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,6 +385,16 @@ class CaseAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class LookAgain:
+    """Somebody is back at a page that shows the problem."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stirred:
+    """Something in its folder has changed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Forsaken:
     """Nobody has looked at the problem for a while."""
 
@@ -339,7 +417,10 @@ class KeepSoFar:
     run: ActorRef[Any]
 
 
-ProblemMessage = Arrived | Opened | Left | RunAsked | CancelAsked | CaseAsked | Forsaken | CaseJudged | KeepSoFar
+ProblemMessage = (
+    Arrived | Opened | Left | RunAsked | CancelAsked | CaseAsked | LookAgain | Stirred | Forsaken | CaseJudged
+    | KeepSoFar
+)  # fmt: skip
 
 
 # -- to a panel
@@ -358,11 +439,27 @@ class Welcome:
 
     settings: RunSettings
     current: str | None
+    asked: bool = False
+    """This panel has changed them; it is answered, though they be as before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Follow:
-    """Another problem came in: show that."""
+    """Another problem came in: show that, if the page follows."""
+
+    listed: Listed
+
+
+@dataclass(frozen=True, slots=True)
+class IsBack:
+    """The problem that the page has wished for is in the list."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class TakenOff:
+    """This problem is not in the list any more, by somebody's wish."""
 
     id: str
 
@@ -374,6 +471,7 @@ class Shown:
     problem: Problem
     results: tuple[RunResult, ...]
     summary: Summary | None
+    last: LastRun | None
     running: Running | None
     interrupted: bool
     anew: bool
@@ -386,7 +484,7 @@ class Together:
     messages: tuple[BackendMessage, ...]
 
 
-PanelMessage = Said | Welcome | Follow | Shown | Together | BackendMessage
+PanelMessage = Said | Welcome | Follow | IsBack | TakenOff | Shown | Together | BackendMessage
 
 
 def tell(panel: ActorRef[Any], *messages: Any) -> None:

@@ -5,6 +5,9 @@ page that does not take what it is told is let go once its line is full: it conn
 
 A problem that nobody looked at for a while leaves; if it was just leaving when it was opened, it is opened again. One
 that has failed for good is shut, and the page is told.
+
+A problem that has just been posted is shown, unless what the page shows is being run. A page of ours wants only to be
+told, and decides for itself: it alone knows whether somebody types there.
 """
 
 from collections.abc import Callable
@@ -17,25 +20,35 @@ from actors.judge.messages import (
     CaseAsked,
     ChangeSettings,
     Follow,
+    IsBack,
     Left,
     Line,
+    LookAgain,
+    LookAround,
     Looks,
     Opened,
     PanelMessage,
     ProblemMessage,
+    PutBack,
     RunAsked,
     Said,
     Shown,
+    TakenOff,
+    TakeOff,
     Together,
     Welcome,
 )
 from actors.judge.registered import SHELF
 from actors.judge.shelving import Shelving
+from actors.judge.telling import unknown
 from actors.kernel import Actor, ActorRef, Down, KernelError, Mailbox, Why
 from codec.judge import (
     BackendMessage,
     BadMessage,
     Cancel,
+    Forget,
+    Listed,
+    Look,
     Notice,
     OpenProblem,
     RequestCase,
@@ -46,6 +59,7 @@ from codec.judge import (
     RunProgress,
     RunReport,
     RunSettings,
+    StateArrived,
     StateCase,
     StateInit,
     StateProblems,
@@ -80,8 +94,12 @@ class Panel(Actor[PanelMessage]):
         """What the page comes back to, until it is opened: the shelf has not said yet what there is."""
         self._greeted = False
         """The page has asked for the state, and is told of every change since."""
+        self._follows = True
+        self._is_run = False
+        """What is shown is being run."""
         self._owes_init = False
-        """It has asked, and was not answered yet. Whatever problem is shown next answers it."""
+        """It has asked for the state, or changed a setting, and was not answered yet. Whatever problem is shown next
+        answers it."""
 
     async def started(self, kept: object | None) -> None:
         await self.stage.registry.get(SHELF).send(Came(self.ref))
@@ -96,11 +114,17 @@ class Panel(Actor[PanelMessage]):
         match message:
             case Said(text):
                 await self._said(text)
-            case Welcome(settings, current):
-                await self._welcome(settings, current)
-            case Follow(id):
-                if id != self._shown:
-                    await self._open(id, anew=False)
+            case Welcome():
+                await self._welcome(message)
+            case Follow(listed):
+                await self._arrived(listed)
+            case IsBack(id):
+                await self._open(id, anew=True)
+            case TakenOff(id):
+                if id == self._shown:
+                    self._close()
+                    self._owes_init = self._greeted
+                    self._answer_without_problem()
             case Shown():
                 self._show(message)
             case StateProblems(problems):
@@ -117,6 +141,7 @@ class Panel(Actor[PanelMessage]):
             await self._open(lost, anew=True)
         else:
             self._say(Notice("error", f"{lost} has failed ({down.stop}). Open it again."))
+        self._answer_without_problem()
 
     # -- what the page says
 
@@ -128,13 +153,24 @@ class Panel(Actor[PanelMessage]):
             return
         shelf = self.stage.registry.get(SHELF)
         match wish:
-            case RequestInit(id):
+            case RequestInit(id, follow):
                 self._greeted = self._owes_init = True
-                self._wanted = id
+                self._wanted, self._follows = id, follow
                 await self._greet()
             case OpenProblem(id):
-                if self._knows(id):
+                if id in self._known:
                     await self._open(id, anew=True)
+                else:
+                    await shelf.send(PutBack(self.ref, id))
+            case Forget(id):
+                if id == self._shown and self._is_run:
+                    self._say(Notice("warn", f"{id} is being run. Cancel that, and remove it then."))
+                elif self._knows(id):
+                    await shelf.send(TakeOff(self.ref, id))
+            case Look():
+                await shelf.send(LookAround())
+                if self._problem is not None:
+                    await self._problem.send(LookAgain())
             case SwitchInterpreter(interpreter):
                 await shelf.send(ChangeSettings(self.ref, {"interpreter": interpreter}))
             case UpdateSettings(changes):
@@ -159,31 +195,35 @@ class Panel(Actor[PanelMessage]):
 
     def _knows(self, id: str) -> bool:  # noqa: A002
         if id not in self._known:
-            sentence = f"There is no problem {id[:80]!r} here. Send it with Competitive Companion, or open another one."
-            self._say(Notice("error", sentence))
+            self._say(Notice("error", unknown(id)))
         return id in self._known
 
     # -- what it shows
 
     async def _greet(self) -> None:
         """Show the page all there is. Before the shelf has said what is set, that is nothing; it comes by itself."""
-        if not self._greeted or self._settings is None or await self._open_wanted():
+        if not self._greeted or self._settings is None:
             return
-        if self._problem is not None:
-            if not self._awaited:
-                self._awaited = True
-                await self._problem.send(Opened(self.ref, anew=True))
-        else:
+        self._owes_init = True
+        if await self._open_wanted():
+            return
+        if self._problem is not None and not self._awaited:  # else it is shown with what is set then
+            self._awaited = True
+            await self._problem.send(Opened(self.ref, anew=True, settings=self._settings))
+        self._answer_without_problem()
+
+    def _answer_without_problem(self) -> None:
+        if self._owes_init and self._problem is None and self._settings is not None:
             self._owes_init = False
             self._say(StateInit(settings=self._settings))
 
-    async def _welcome(self, settings: RunSettings, current: str | None) -> None:
-        changed = settings != self._settings
-        self._settings = settings
+    async def _welcome(self, told: Welcome) -> None:
+        changed = told.settings != self._settings
+        self._settings = told.settings
         opened = await self._open_wanted()
-        if not opened and self._problem is None and current is not None:
-            opened = await self._open(current, anew=True)
-        if changed and not opened:
+        if not opened and self._problem is None and told.current is not None:
+            opened = await self._open(told.current, anew=True)
+        if (changed or told.asked) and not opened:
             await self._greet()
 
     async def _open_wanted(self) -> bool:
@@ -197,14 +237,31 @@ class Panel(Actor[PanelMessage]):
         if problem is None:
             return False
         if problem is not self._problem:
-            if self._problem is not None:
-                self._problem.urgent(Left(self.ref))
-            self._unwatch()
+            self._close()
             self._unwatch = self.monitor(problem)
         self._shown, self._problem, self._awaited = id, problem, True
         await self.stage.registry.get(SHELF).send(Looks(self.ref, id))
-        await problem.send(Opened(self.ref, anew))
+        await problem.send(Opened(self.ref, anew, self._settings))
         return True
+
+    def _close(self) -> None:
+        if self._problem is not None:
+            self._problem.urgent(Left(self.ref))
+        self._unwatch()
+        self._unwatch = _nothing
+        self._shown = self._problem = None
+        self._is_run = False
+
+    async def _arrived(self, listed: Listed) -> None:
+        if listed.id == self._shown:
+            return
+        if self._follows and not self._is_run:
+            await self._open(listed.id, anew=False)
+            return
+        self._say(StateArrived(listed))
+        if self._follows:
+            sentence = f"New: {listed.name or listed.id}. It is not shown, for {self._shown} is being run."
+            self._say(Notice("info", sentence))
 
     async def _find(self, id: str) -> ActorRef[ProblemMessage] | None:  # noqa: A002
         try:
@@ -217,6 +274,7 @@ class Panel(Actor[PanelMessage]):
         if shown.problem.id != self._shown:
             return
         self._awaited = False
+        self._is_run = shown.running is not None
         if not self._greeted or self._settings is None:
             return
         if not shown.anew:
@@ -229,16 +287,21 @@ class Panel(Actor[PanelMessage]):
                     settings=self._settings,
                     results=shown.results,
                     summary=shown.summary,
+                    last=shown.last,
                     running=shown.running,
                     interrupted=shown.interrupted,
                 )
             )
 
     def _pass_on(self, message: PanelMessage) -> None:
-        if type(message) is Together:
-            self._say(*message.messages)
-        else:
-            self._say(cast("BackendMessage", message))
+        messages = message.messages if type(message) is Together else (cast("BackendMessage", message),)
+        first = messages[0]
+        if type(first) is RunProgress:  # of all that are told together only the first begins or ends a run
+            if first.problem_id == self._shown:
+                self._is_run = first.running
+        elif type(first) is StateUpdate and first.problem.id != self._shown:
+            return  # it was on its way when the page was shown another one
+        self._say(*messages)
 
     def _say(self, *messages: BackendMessage) -> None:
         if not self._line.offer(b"".join([self._line.frame(write(message)) for message in messages])):

@@ -6,28 +6,31 @@
 
 Rules
   - What is posted is on the disk before it is shown: tests in the folder, the rest in the store.
-  - The folder is the truth about tests: it is read anew whenever somebody opens the problem or runs it, for people edit
-    there.
-  - One run at a time. Results stay until the next run has one for the same case; while a run goes on, what it has come
-    to is kept every other second, so that little is lost with the server.
+  - The folder is the truth about tests, for people edit there: it is read anew whenever somebody opens the problem,
+    runs it or comes back to it, and, where folders can be watched, as soon as something in it has changed. Whoever
+    looks is told what is there before anything is told that follows from it.
+  - One run at a time (underway.py). Results stay until the next run has one for the same case, and are told with what
+    they are not of any more (ledger.py); while a run goes on, what it has come to is kept every other second, so that
+    little is lost with the server.
   - A run is told to those that look and to the panel that asked for it, whatever that shows by now.
   - A run is cancelled when the panel that asked for it has gone and nobody looks on. A panel that merely shows another
     problem has not gone.
   - If the problem crashes, so ends its run; the panels stay, and are shown what is left.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import msgspec
-import trio
 
 from actors.judge import ordering
+from actors.judge.audience import Audience
+from actors.judge.filing import Filing
 from actors.judge.keeping import Keeping, Kept
+from actors.judge.ledger import Ledger, Present, same, version_of
+from actors.judge.means import with_means
 from actors.judge.merge import Pair, plan
 from actors.judge.messages import (
     Arrived,
@@ -40,12 +43,15 @@ from actors.judge.messages import (
     Found,
     KeepSoFar,
     Left,
+    LookAgain,
     Machine,
     Opened,
     ProblemMessage,
     RunAsked,
-    SettingsNow,
     Shown,
+    Stirred,
+    Vanished,
+    Watching,
     tell,
 )
 from actors.judge.ordering import NotNow
@@ -53,24 +59,23 @@ from actors.judge.outputs import MOST_SHOWN, Outputs
 from actors.judge.places import Place
 from actors.judge.registered import RUNS, SHELF
 from actors.judge.run import Order, Run
-from actors.judge.telling import standing, summary, told, told_case
+from actors.judge.telling import told, told_case
+from actors.judge.underway import UnderWay
 from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Restart, Stop, Timer, Why
 from actors.store import StoreError
 from codec.judge import (
     Listed,
     Notice,
     RunComplete,
-    Running,
     RunProgress,
     RunReport,
-    RunResult,
     RunSettings,
     Scope,
     StateCase,
     StateUpdate,
-    Summary,
     Task,
     excerpt,
+    fingerprint,
 )
 from codec.judge import (
     Problem as Told,
@@ -78,23 +83,7 @@ from codec.judge import (
 
 FORSAKEN_AFTER, POSTED_AFTER = 30.0, 5.0
 """Without anybody who looks; and if nobody ever did: of many that are posted only few are there at a time."""
-PATIENCE = 5.0
 KEEP_SECONDS = 2.0
-
-
-
-@dataclass(slots=True)
-class UnderWay:
-    """The run that is under way."""
-
-    run: ActorRef[Any]
-    asker: ActorRef[Any] | None
-    """None: it has gone."""
-    scope: Scope
-    began: float
-    current: int | None
-    """The lowest case that is not judged yet; None: all are."""
-    judged: list[RunResult] = field(default_factory=list)
 
 
 class Problem(Actor[ProblemMessage]):
@@ -105,49 +94,55 @@ class Problem(Actor[ProblemMessage]):
         machine: Machine,
         wall: Callable[[], float],
         cores: int,
+        watching: Watching | None = None,
     ) -> None:
         self.id = id
         self._folders = folders
         self._machine = machine
         self._wall = wall
         self._cores = cores
+        self._watching = watching
         self._names = tuple(id.split("/"))
         self._kept: Kept | None = None
         """None: nobody has ever posted it; there is only a folder."""
         self._found: Found | None = None
-        self._results: dict[int, RunResult] = {}
-        self._summary: Summary | None = None
+        self._ledger = Ledger()
         self._interrupted = False
         self._under_way: UnderWay | None = None
-        self._panels: set[ActorRef[Any]] = set()
-        """Those that look."""
+        self._audience = Audience()
+        self._stirs = False
+        """The folder is watched."""
+        self._cannot_be_read: str | None = None
+        """As those who look were told."""
         self._watched: set[ActorRef[Any]] = set()
         """Panels whose end we are told of: those that look, have looked, or have asked for a run."""
         self._forsaken: Timer | None = None
         self._outputs = Outputs()
-        self._filing = trio.Lock()
-        """Held while something about a run is kept: what happened first is kept first."""
 
     # -- its life
 
     async def started(self, kept: object | None) -> None:
         self._keeping = Keeping(self.stage.registry)
+        self._filing = Filing(self._keeping, self.id, self._audience.tell)
         self._kept = await self._keeping.problem(self.id)
-        self._results = {result.index: result for result in await self._keeping.results(self.id)}
-        self._interrupted = await self._keeping.was_interrupted(self.id)
-        if self._kept is not None:
-            self._summary = self._kept.summary
-        for panel in kept if isinstance(kept, set) else ():
-            await self._opened(panel, anew=True)
+        self._ledger.records = {record.result.index: record for record in await self._keeping.results(self.id)}
+        mark = await self._keeping.interrupted_run(self.id)
+        self._interrupted = mark is not None
+        if mark is not None:
+            self._ledger.over(mark, None)
+        elif self._kept is not None:
+            self._ledger.over(self._kept.last, self._kept.summary)
+        if isinstance(kept, Audience):
+            for panel in kept.panels:
+                await self._opened(panel, kept.settings, anew=True)
         self._look_around()
 
     def keep(self) -> object:
-        return self._panels
+        return self._audience
 
     async def stopping(self, stop: Stop) -> None:
-        async with self._filing:
-            if self._under_way is not None:
-                await self._keep_results()
+        if self._under_way is not None:
+            await self._filing.at_last(self._ledger.kept)
 
     def at_once(self, message: ProblemMessage) -> bool:
         if type(message) is not CaseJudged:
@@ -162,10 +157,10 @@ class Problem(Actor[ProblemMessage]):
                     reply.set(await self._arrived(task, place, again=again))
                 except (OSError, StoreError, KernelError) as error:  # whoever brought it keeps it, and comes again
                     reply.fail(error)
-            case Opened(panel, anew):
-                await self._opened(panel, anew=anew)
+            case Opened(panel, anew, settings):
+                await self._opened(panel, settings, anew=anew)
             case Left(panel):
-                self._panels.discard(panel)
+                self._audience.panels.discard(panel)
                 self._look_around()
             case RunAsked(panel, scope, indices):
                 await self._run_asked(panel, scope, indices)
@@ -175,12 +170,18 @@ class Problem(Actor[ProblemMessage]):
                 await self._show_case(panel, index)
             case CaseJudged():
                 self._heard_of(message)
+            case LookAgain():
+                await self._look()
+            case Stirred():
+                await self._look()
+                if self._watching is not None:
+                    self._watching.looked(self.ref)
             case KeepSoFar(run):
                 if self._under_way is not None and run is self._under_way.run:
-                    await self._keep_results()
+                    await self._filing.so_far(self._ledger.kept())
                     self.tell_later(KEEP_SECONDS, message)
             case Forsaken():
-                if not self._panels and self._under_way is None:
+                if not self._audience.panels and self._under_way is None:
                     self.finish()
 
     async def down(self, down: Down) -> None:
@@ -197,7 +198,7 @@ class Problem(Actor[ProblemMessage]):
         alone = {index: wanted.digest for index, wanted in found.alone.items()} if again else {}
         with self.atomic():
             await self._folders.add(self._names, plan(known, task.tests, found.highest, alone))
-        self._found = await self._folders.find(self._names)
+        found = self._found = await self._folders.find(self._names)
         self._kept = msgspec.structs.replace(
             self._as_it_stands(),
             task=msgspec.structs.replace(task, tests=()),
@@ -207,7 +208,8 @@ class Problem(Actor[ProblemMessage]):
             at=self._wall(),
         )
         await self._keeping.keep(self._kept)
-        self._tell(StateUpdate(self._told()))
+        self._take(found)
+        self._audience.tell(self._update())
         self._look_around()
         return self._kept.listed
 
@@ -217,34 +219,77 @@ class Problem(Actor[ProblemMessage]):
         return msgspec.structs.replace(
             self._kept or only_a_folder,
             cases=self._count(),
-            summary=self._summary,
-            standing=standing(self._in_order()),
+            summary=self._ledger.summary,
+            last=self._ledger.last,
+            standing=self._ledger.standing(),
         )
 
     # -- who looks
 
-    async def _opened(self, panel: ActorRef[Any], *, anew: bool) -> None:
-        self._panels.add(panel)
+    async def _opened(self, panel: ActorRef[Any], settings: RunSettings | None, *, anew: bool) -> None:
+        self._audience.panels.add(panel)
         self._watch(panel)
+        self._audience.settings = settings or self._audience.settings
         try:
-            self._found = await self._folders.find(self._names)
+            await self._see(but=panel)
         except OSError as error:
             tell(panel, Notice("error", self._unreadable(error)))
+            if self._found is not None:
+                self._take(self._found)
+        under_way = self._under_way
         tell(
             panel,
             Shown(
                 problem=self._told(),
-                results=self._in_order(),
-                summary=self._summary,
-                running=self._running(),
+                results=self._ledger.results(),
+                summary=self._ledger.summary if under_way is None else None,
+                last=self._ledger.last,
+                running=None if under_way is None else under_way.running(),
                 interrupted=self._interrupted,
                 anew=anew,
             ),
         )
         self._look_around()
-        if self._found is not None:
-            with suppress(KernelError):  # the list is just beginning anew; it hears of it at the next look
-                await self.stage.registry.get(SHELF).send(Changed(self._as_it_stands().listed, arrived=False))
+        await self._tell_shelf()
+
+    # -- what is there
+
+    async def _look(self) -> None:
+        """Something may have changed."""
+        try:
+            await self._see()
+        except OSError as error:
+            sentence = self._unreadable(error)
+            if sentence != self._cannot_be_read:
+                self._cannot_be_read = sentence
+                self._audience.tell(Notice("error", sentence))
+
+    async def _see(self, but: ActorRef[Any] | None = None) -> Found:
+        """What is in the folder now. Those that look are told if that is anything else than before, but for one that
+        is about to be told more."""
+        found = await self._folders.find(self._names)
+        self._cannot_be_read = None
+        before = self._found
+        self._take(found)
+        if not same(before, found):
+            self._audience.tell(self._update(), but=but)
+            self._look_around()
+            if before is not None:
+                await self._tell_shelf()
+        return found
+
+    def _take(self, found: Found) -> None:
+        self._found = found
+        self._ledger.present = Present.of(found, self._audience.settings, self._task)
+        if self._under_way is not None:
+            self._under_way.edited(self._ledger.present)
+
+    async def _tell_shelf(self) -> None:
+        if self._found is None:
+            return
+        news = Changed(self._as_it_stands().listed, arrived=False) if self._found.exists else Vanished(self.id)
+        with suppress(KernelError):  # the list is just beginning anew; it hears of it at the next look
+            await self.stage.registry.get(SHELF).send(news)
 
     def _watch(self, panel: ActorRef[Any]) -> None:
         if panel not in self._watched:
@@ -253,7 +298,7 @@ class Problem(Actor[ProblemMessage]):
 
     def _gone(self, panel: ActorRef[Any]) -> None:
         self._watched.discard(panel)
-        self._panels.discard(panel)
+        self._audience.panels.discard(panel)
         if self._under_way is not None and panel is self._under_way.asker:
             self._under_way.asker = None
         self._look_around()
@@ -263,23 +308,36 @@ class Problem(Actor[ProblemMessage]):
         if self._forsaken is not None:
             self._forsaken.cancel()
             self._forsaken = None
-        if self._panels:
+        self._watch_folder(wanted=bool(self._audience.panels))
+        if self._audience.panels:
             return
         if self._under_way is None:
             self._forsaken = self.tell_later(FORSAKEN_AFTER if self._watched else POSTED_AFTER, Forsaken())
         elif self._under_way.asker is None:
             self._under_way.run.begin_stop()
 
+    def _watch_folder(self, *, wanted: bool) -> None:
+        if self._watching is None or wanted == self._stirs:
+            return
+        self._stirs = wanted
+        if wanted:
+            self._watching.watch(self.ref, self._folders.watched(self._names), Stirred())
+        else:
+            self._watching.unwatch(self.ref)
+
     async def _show_case(self, panel: ActorRef[Any], index: int) -> None:
         try:
+            await self._see()  # who is shown a case as it is now has been told so of all
             given = await self._folders.read(self._names, index, "in")
             wanted = await self._folders.read(self._names, index, "out")
         except OSError as error:
             sentence = f"Case {index} of {self.id} cannot be shown: {error.strerror or error}."
             tell(panel, Notice("warn", sentence))
             return
-        shown = told_case(self._names, index, excerpt(given, MOST_SHOWN), excerpt(wanted, MOST_SHOWN), self._folders)
-        result, output = self._results.get(index), self._outputs.of(index)
+        now = version_of(fingerprint(given).digest(), fingerprint(wanted).digest())
+        texts = excerpt(given, MOST_SHOWN), excerpt(wanted, MOST_SHOWN)
+        shown = told_case(self._names, index, *texts, now, self._folders)
+        result, output = self._ledger.result(index), self._outputs.of(index)
         if result is not None and output:
             actual = excerpt(output, MOST_SHOWN, result.actual_size)
             result = msgspec.structs.replace(result, actual=actual.text, actual_cut=actual.cut)
@@ -298,64 +356,38 @@ class Problem(Actor[ProblemMessage]):
             tell(panel, Notice("error", str(refusal)))
             if self._under_way is None:
                 tell(panel, RunProgress(scope, running=False, problem_id=self.id))
-            elif panel in self._panels:  # and hears of that run's end
-                tell(panel, self._progress())
+            elif panel in self._audience.panels:  # and hears of that run's end
+                tell(panel, self._under_way.begun(self.id))
             return
-        self._under_way = UnderWay(run, panel, scope, began, min(order.indices))
+        indices = tuple(order.indices)
+        number, present = self._ledger.next_run, self._ledger.present
+        self._under_way = UnderWay(run, panel, scope, number, indices, present, began, min(indices))
         self._interrupted = False
         self.monitor(run)
         self._watch(panel)
-        self._tell_of_run(self._progress())
-        self.run_beside(self._mark_run)
+        self._tell_of_run(self._under_way.begun(self.id))
+        self.run_beside(self._filing.run_began, self._under_way.last(cancelled=True))  # the run waits for no disk
         self.tell_later(KEEP_SECONDS, KeepSoFar(run))
         self._look_around()
 
     async def _order(self, indices: tuple[int, ...] | None) -> Order:
         if self._under_way is not None:
             raise NotNow(f"{self.id} is being run already. Wait for the end of that run, or cancel it.")
-        means: list[tuple[RunSettings, Path] | NotNow] = []
-
-        async def choose() -> None:
-            means.append(await self._means())
-
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(choose)  # while the disk is waited for
-            seen = await self._seen(indices)
-            if isinstance(seen, NotNow):
-                nursery.cancel_scope.cancel()
-        if isinstance(seen, NotNow):
-            raise seen
-        if isinstance(means[0], NotNow):
-            raise means[0]
-        found, wanted = seen
-        return ordering.order(self._task, self._names, found, wanted, *means[0], self._folders, self._cores)
+        look = partial(self._seen, indices)
+        (found, wanted), settings, interpreter = await with_means(look, self.stage.registry, self._machine)
+        self._audience.settings = settings
+        self._take(found)
+        return ordering.order(self._task, self._names, found, wanted, settings, interpreter, self._folders, self._cores)
 
     async def _seen(self, indices: tuple[int, ...] | None) -> tuple[Found, list[int]] | NotNow:
         """What is in the folder now, and which of it is to be run."""
         try:
-            found = self._found = await self._folders.find(self._names)
+            found = await self._see()
             return found, ordering.wanted(self._task, self._names, found, self._folders, indices)
         except OSError as error:
             return NotNow(self._unreadable(error))
         except NotNow as refusal:
             return refusal
-
-    async def _means(self) -> tuple[RunSettings, Path] | NotNow:
-        """How it is to be run, and with what."""
-        try:
-            settings: RunSettings = await self.stage.registry.get(SHELF).ask(SettingsNow, timeout=PATIENCE)
-            interpreter = await self._machine.resolve(ordering.command(settings))
-        except KernelError as error:
-            return NotNow(str(error))
-        if isinstance(interpreter, str):
-            return NotNow(ordering.missing(settings, interpreter))
-        return settings, interpreter
-
-    async def _mark_run(self) -> None:
-        """Beside the run, which need not wait for the disk. Without a mark nobody is told that it was interrupted."""
-        with suppress(StoreError, KernelError):
-            async with self._filing:
-                await self._keeping.run_began(self.id)
 
     def _cancel(self, panel: ActorRef[Any]) -> None:
         if self._under_way is not None:
@@ -368,39 +400,26 @@ class Problem(Actor[ProblemMessage]):
         if under_way is None or judged.run is not under_way.run:
             return
         self._outputs.keep(result.index, judged.output)
-        self._results[result.index] = result
         under_way.judged.append(result)
+        result = self._ledger.record(under_way.number, result, under_way.basis(result.index))
         under_way.current = judged.next
         report = RunReport(under_way.scope, result, self.id)
-        self._tell_of_run(*([report] if judged.next is None else [report, self._progress()]))
+        self._tell_of_run(*([report] if judged.next is None else [report, under_way.progress(self.id)]))
 
     async def _run_over(self, under_way: UnderWay, stop: Stop) -> None:
-        self._summary = summary(under_way.judged, round((self.stage.now() - under_way.began) * 1000))
+        summary, cancelled = under_way.summary(self.stage.now()), stop.why is not Why.DONE
+        self._ledger.over(under_way.last(cancelled=cancelled), summary)
         if not stop.why.normal:
             self._tell_of_run(Notice("error", f"The run of {self.id} has failed: {stop}. Run it again."))
         self._tell_of_run(
-            RunProgress(under_way.scope, running=False, problem_id=self.id),
-            RunComplete(under_way.scope, self._summary, self.id, cancelled=stop.why is not Why.DONE),
+            RunProgress(under_way.scope, running=False, problem_id=self.id, run=under_way.number),
+            RunComplete(under_way.scope, summary, self.id, cancelled=cancelled, run=under_way.number),
         )
         self._under_way = None
         self._look_around()
         self._kept = self._as_it_stands()
-        await self.stage.registry.get(SHELF).send(Changed(self._kept.listed, arrived=False))
-        self.run_beside(self._keep_run, self._kept)
-
-    async def _keep_run(self, kept: Kept) -> None:
-        """Beside the problem, which may be run again meanwhile."""
-        async with self._filing:
-            await self._kept_for_later(self._keeping.run_over(kept, self._in_order()))
-
-    async def _keep_results(self) -> None:
-        await self._kept_for_later(self._keeping.keep_results(self.id, self._in_order()))
-
-    async def _kept_for_later(self, keeping: Awaitable[None]) -> None:
-        try:
-            await keeping
-        except (StoreError, KernelError) as error:
-            self._tell(Notice("warn", f"The results of {self.id} will be forgotten when the server stops: {error}"))
+        await self._tell_shelf()
+        self.run_beside(self._filing.run_over, self._kept, self._ledger.kept())
 
     # -- telling
 
@@ -408,34 +427,17 @@ class Problem(Actor[ProblemMessage]):
     def _task(self) -> Task:
         return self._kept.task if self._kept is not None else Task(name=self._names[-1])
 
-    def _in_order(self) -> tuple[RunResult, ...]:
-        """Of the cases that are there."""
-        there = self._results if self._found is None else self._found.cases
-        return tuple(self._results[index] for index in sorted(self._results) if index in there)
-
     def _count(self) -> int | None:
         return None if self._found is None else len(self._found.cases)
-
-    def _running(self) -> Running | None:
-        run = self._under_way
-        return None if run is None else Running(scope=run.scope, current_index=run.current)
-
-    def _progress(self) -> RunProgress | None:
-        run = self._under_way
-        return None if run is None else RunProgress(run.scope, True, run.current, self.id)
 
     def _told(self) -> Told:
         return told(self._task, self._names, self._found, self._folders)
 
+    def _update(self) -> StateUpdate:
+        return StateUpdate(self._told(), self._ledger.outdated())
+
     def _unreadable(self, error: OSError) -> str:
         return f"The folder of {self.id} cannot be read: {error.strerror or error}."
 
-    def _tell(self, *messages: object) -> None:
-        for panel in self._panels:
-            tell(panel, *messages)
-
     def _tell_of_run(self, *messages: object) -> None:
-        self._tell(*messages)
-        asker = None if self._under_way is None else self._under_way.asker
-        if asker is not None and asker not in self._panels:
-            tell(asker, *messages)
+        self._audience.tell_of_run(None if self._under_way is None else self._under_way.asker, *messages)

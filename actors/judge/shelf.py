@@ -7,8 +7,10 @@ Rules
   - So many problems are remembered, and the newest of them. Of those forgotten the folders stay.
   - All panels hear of all problems, a few times a second at most, however many are posted.
   - Trouble is told to all panels; while there is none, the newest is kept for the next.
-  - A panel follows what comes in: a problem that was just posted is shown, unless it belongs to the contest that the
-    panel shows already; then the first of the contest stays.
+  - Panels are told of what comes in, and show it if they follow: but of a contest only of the first problem, and not if
+    they show one of it already.
+  - A problem whose folder is gone is not in the list, and is again when the folder is back. What a person has taken off
+    the list stays off, also after a restart, until it is posted again or asked for by its name; folders are left alone.
 """
 
 from collections import deque
@@ -19,24 +21,32 @@ from typing import Any
 from msgspec import structs
 
 from actors.judge.keeping import Keeping, Kept
+from actors.judge.ledger import standing
 from actors.judge.messages import (
     Came,
     Changed,
     ChangeSettings,
     Folders,
     Follow,
+    IsBack,
+    LookAround,
     Looks,
     PlaceFor,
     Publish,
+    PutBack,
     SettingsNow,
     ShelfMessage,
+    TakenOff,
+    TakeOff,
+    There,
     Trouble,
+    Vanished,
     Welcome,
     tell,
 )
 from actors.judge.places import Place, place
 from actors.judge.registered import SHELF
-from actors.judge.telling import standing
+from actors.judge.telling import unknown
 from actors.kernel import Actor, ActorRef, Down, KernelError, Timer
 from actors.store import StoreError
 from codec.judge import BadSettings, Listed, Notice, RunSettings, StateProblems, Task, changed
@@ -54,6 +64,14 @@ class Shelf(Actor[ShelfMessage]):
         self._folders = folders
         self._configured = self._settings = configured
         self._listed: dict[str, Listed] = {}  # the oldest first
+        self._gone: dict[str, Listed] = {}
+        """Those whose folder is not there."""
+        self._taken_off: dict[str, Listed | None] = {}
+        """By a person; None: nobody has looked for it since the start."""
+        self._contest: str | None = None
+        """The batch of which the panels were told last."""
+        self._looking = False
+        """Somebody is finding out which folders are there."""
         self._identities: dict[str, str] = {}  # by id: which problem the folder belongs to
         self._panels: dict[ActorRef[Any], str | None] = {}
         """What each shows."""
@@ -65,15 +83,17 @@ class Shelf(Actor[ShelfMessage]):
     async def started(self, kept: object | None) -> None:
         self._keeping = Keeping(self.stage.registry)
         self._settings = await self._keeping.settings(self._configured)
+        self._taken_off = dict.fromkeys(await self._keeping.taken_off())
         for contest_id, task_id in await self._found():
             self._put(Kept(task=Task(name=task_id), contest_id=contest_id, task_id=task_id, identity="", at=0.0))
         for problem in await self._keeping.problems():
             self._put(problem)
-            self._current = problem.id
+            self._current = problem.id if problem.id in self._listed else self._current
+        self._are_there(await self._there())
         await self._forget_the_oldest()
         for id in await self._keeping.interrupted():  # noqa: A001 - as on the wire
             if id in self._listed:
-                stands = standing(await self._keeping.results(id))
+                stands = standing(record.result for record in await self._keeping.results(id))
                 self._listed[id] = structs.replace(self._listed[id], standing=stands)
         self._count()
         self.stage.registry.claim(SHELF, self.ref)
@@ -95,9 +115,12 @@ class Shelf(Actor[ShelfMessage]):
     def _put(self, problem: Kept) -> None:
         """As the newest."""
         self._listed.pop(problem.id, None)
-        self._listed[problem.id] = problem.listed
         if problem.identity:
             self._identities[problem.id] = problem.identity
+        if problem.id in self._taken_off:
+            self._taken_off[problem.id] = problem.listed
+        else:
+            self._listed[problem.id] = problem.listed
 
     def _count(self) -> None:
         self.note = f"{len(self._listed):,} problems, {len(self._panels)} panels"
@@ -114,10 +137,22 @@ class Shelf(Actor[ShelfMessage]):
                 reply.set(self._place(place(task.url, task.group, task.name)))
             case Changed(listed, arrived):
                 await self._changed(listed, arrived=arrived)
+            case Vanished(id):
+                self._are_there({id: False})
+            case LookAround():
+                self._look_around()
+            case There(folders):
+                self._looking = False
+                self._are_there(folders)
+            case TakeOff(panel, id):
+                await self._take_off(panel, id)
+            case PutBack(panel, id):
+                await self._put_back(panel, id)
             case Came(panel):
                 self._panels[panel] = None
                 self.monitor(panel)
                 self._count()
+                self._look_around()
                 tell(panel, self._problems())
                 tell(panel, Welcome(self._settings, self._current))
                 while self._unheard:
@@ -159,25 +194,27 @@ class Shelf(Actor[ShelfMessage]):
             number += 1
 
     async def _changed(self, listed: Listed, *, arrived: bool) -> None:
-        if not arrived and self._listed.get(listed.id) == listed:
+        if not arrived and (self._listed.get(listed.id) == listed or listed.id in self._taken_off):
             return
         if arrived:
             self._listed.pop(listed.id, None)  # to be the newest
+            await self._is_wanted(listed.id)
+        self._gone.pop(listed.id, None)
         self._listed[listed.id] = listed
-        if self._publishing is None:
-            self._publishing = self.tell_later(PUBLISH_SECONDS, Publish())
+        self._publish()
         if arrived:
             self._follow(listed)
         await self._forget_the_oldest()
         self._count()
 
     def _follow(self, arrived: Listed) -> None:
-        if self._of_one_contest(self._current, arrived):
+        batch = arrived.batch.id if arrived.batch is not None and arrived.batch.size > 1 else None
+        if self._of_one_contest(self._current, arrived) or (batch is not None and batch == self._contest):
             return
-        self._current = arrived.id
+        self._current, self._contest = arrived.id, batch
         for panel, shown in list(self._panels.items()):
             if shown != arrived.id and not self._of_one_contest(shown, arrived):
-                tell(panel, Follow(arrived.id))
+                tell(panel, Follow(arrived))
 
     def _of_one_contest(self, shown: str | None, arrived: Listed) -> bool:
         """Whether both came with one press of the button."""
@@ -185,12 +222,96 @@ class Shelf(Actor[ShelfMessage]):
         return batch is not None and arrived.batch is not None and batch.id == arrived.batch.id and batch.size > 1
 
     async def _forget_the_oldest(self) -> None:
-        while len(self._listed) > MOST:
-            oldest = next(iter(self._listed))
-            del self._listed[oldest]
-            if self._identities.pop(oldest, None) is not None:
-                with suppress(StoreError, KernelError):  # then it is forgotten at the next start
-                    await self._keeping.forget(oldest)
+        while len(self._listed) + len(self._gone) > MOST:
+            await self._forget(next(iter(self._gone or self._listed)))
+
+    async def _forget(self, id: str) -> None:  # noqa: A002
+        known = self._identities.pop(id, None) is not None
+        self._listed.pop(id, None)
+        self._gone.pop(id, None)
+        off = self._taken_off.pop(id, self) is not self
+        with suppress(StoreError, KernelError):  # then it is forgotten at the next start
+            if known:
+                await self._keeping.forget(id)
+            if off:
+                await self._keeping.put_back(id)
+
+    def _publish(self) -> None:
+        if self._publishing is None:
+            self._publishing = self.tell_later(PUBLISH_SECONDS, Publish())
+
+    # -- what is in the list
+
+    def _look_around(self) -> None:
+        if not self._looking:
+            self._looking = True
+            self.run_beside(self._find_out)
+
+    async def _find_out(self) -> None:
+        await self.ref.send(There(await self._there()))
+
+    async def _there(self) -> Mapping[str, bool]:
+        ids = [*self._listed, *self._gone]
+        try:
+            return dict(zip(ids, await self._folders.present([id.split("/") for id in ids]), strict=True))  # noqa: A001
+        except OSError:
+            return {}
+
+    def _are_there(self, folders: Mapping[str, bool]) -> None:
+        for id, there in folders.items():  # noqa: A001
+            before, after = (self._gone, self._listed) if there else (self._listed, self._gone)
+            if id in before:
+                after[id] = before.pop(id)
+                self._publish()
+        self._mind_current()
+
+    def _mind_current(self) -> None:
+        if self._current is not None and self._current not in self._listed:
+            self._current = next(reversed(self._listed), None)
+
+    async def _take_off(self, panel: ActorRef[Any], id: str) -> None:  # noqa: A002
+        if id not in self._listed and id not in self._gone:
+            return
+        try:
+            await self._keeping.take_off(id)
+        except (StoreError, KernelError) as error:
+            tell(panel, Notice("error", f"{id} was not removed from the list: {error}"))
+            return
+        listed, gone = self._listed.pop(id, None), self._gone.pop(id, None)
+        self._taken_off[id] = listed or gone
+        while len(self._taken_off) > MOST:
+            await self._forget(next(iter(self._taken_off)))
+        self._mind_current()
+        for each, shown in self._panels.items():
+            if shown == id:
+                self._panels[each] = None
+                tell(each, TakenOff(id))
+        self._tell_all(self._problems())
+        self._count()
+
+    async def _put_back(self, panel: ActorRef[Any], id: str) -> None:  # noqa: A002
+        if id in self._listed:  # the panel is just going to be told
+            tell(panel, IsBack(id))
+            return
+        listed = self._taken_off.get(id)
+        if listed is None or not await self._is_wanted(id):
+            tell(panel, Notice("error", unknown(id)))
+            return
+        self._listed[id] = listed
+        self._tell_all(self._problems())
+        tell(panel, IsBack(id))
+        self._look_around()
+        self._count()
+
+    async def _is_wanted(self, id: str) -> bool:  # noqa: A002
+        """It may be in the list again. False: that could not be kept."""
+        if id in self._taken_off:
+            try:
+                await self._keeping.put_back(id)
+            except (StoreError, KernelError):  # then it is off the list again after the next start
+                return False
+            del self._taken_off[id]
+        return True
 
     def _problems(self) -> StateProblems:
         return StateProblems(tuple(self._listed.values()), self._current)
@@ -205,7 +326,8 @@ class Shelf(Actor[ShelfMessage]):
             tell(panel, Notice("error", f"The settings were not changed: {error}"))
             return
         self._settings = settings
-        self._tell_all(Welcome(settings, self._current))
+        for each in {**self._panels, panel: None}:
+            tell(each, Welcome(settings, self._current, asked=each is panel))
 
     # -- panels
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from actors.judge.messages import Folders, Machine
+from actors.judge.messages import Folders, Machine, Watching
 from actors.judge.problem import Problem
 from actors.judge.registered import PROBLEMS
 from actors.kernel import ActorRef, ChildSpec, NameTaken, Registry, Restart
@@ -18,6 +18,8 @@ class Shelving:
     """The same for the same registry."""
     wall: Callable[[], float]
     cores: int
+    watching: Callable[[Registry], Watching] | None = None
+    """None: nobody is told of edits."""
 
     async def problem(self, registry: Registry, id: str) -> ActorRef[Any]:  # noqa: A002 - as on the wire
         """The problem's actor, started if need be. Raises a KernelError if that fails."""
@@ -25,7 +27,8 @@ class Shelving:
         known = problems.child(id)
         if known is not None:
             return known
-        make = partial(Problem, id, self.folders, self.machine(registry), self.wall, self.cores)
+        watching = None if self.watching is None else self.watching(registry)
+        make = partial(Problem, id, self.folders, self.machine(registry), self.wall, self.cores, watching)
         try:
             return await problems.start_child(ChildSpec(id, make, restart=Restart.TRANSIENT))
         except NameTaken:  # two wanted it at once; it is there, or starting

@@ -1,11 +1,12 @@
 """How a problem is told: to a page, from what was posted of it and what is in its folder. Pure."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
+from actors.judge.ledger import version
 from actors.judge.limits import time_limit
 from actors.judge.messages import Folders, Found, Names
-from codec.judge import SHOWN, Case, Excerpt, Problem, Regex, RunResult, Standing, Summary, Task, excerpt
+from codec.judge import SHOWN, Case, Excerpt, Problem, Regex, RunResult, Summary, Task, excerpt
 
 MOST_TOLD, LEAST_TOLD = 8 << 20, 256
 """Bytes of all texts of a problem that are told at once; and of each text, however many there are."""
@@ -25,7 +26,12 @@ def told(task: Task, names: Names, found: Found | None, folders: Folders) -> Pro
         tests_dir=folders.tests_dir,
         cases=tuple(
             told_case(
-                names, index, excerpt(given.head, most, given.size), excerpt(wanted.head, most, wanted.size), folders
+                names,
+                index,
+                excerpt(given.head, most, given.size),
+                excerpt(wanted.head, most, wanted.size),
+                version(given, wanted),
+                folders,
             )
             for index, (given, wanted) in cases.items()
         ),
@@ -37,10 +43,11 @@ def told(task: Task, names: Names, found: Found | None, folders: Folders) -> Pro
         main_path=str(folders.path(names, "main.py")),
         unsupported=unsupported(task),
         batch=task.batch,
+        gone=found is not None and not found.exists,
     )
 
 
-def told_case(names: Names, index: int, given: Excerpt, expected: Excerpt, folders: Folders) -> Case:
+def told_case(names: Names, index: int, given: Excerpt, expected: Excerpt, version: str, folders: Folders) -> Case:
     input_path, output_path = folders.case_paths(names, index)
     return Case(
         index=index,
@@ -52,6 +59,7 @@ def told_case(names: Names, index: int, given: Excerpt, expected: Excerpt, folde
         expected_size=expected.size,
         input_cut=given.cut,
         expected_cut=expected.cut,
+        version=version,
     )
 
 
@@ -67,9 +75,8 @@ def unsupported(task: Task) -> str | None:
     return None
 
 
-def standing(results: Collection[RunResult]) -> Standing | None:
-    passed = sum(result.status == "pass" for result in results)
-    return Standing(passed=passed, failed=len(results) - passed) if results else None
+def unknown(id: str) -> str:  # noqa: A002 - as on the wire
+    return f"There is no problem {id[:80]!r} here. Send it with Competitive Companion, or open another one."
 
 
 def summary(judged: Iterable[RunResult], duration_ms: int) -> Summary:

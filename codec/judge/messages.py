@@ -2,7 +2,10 @@
 
 Rules
   - `type` is the tag. What the spec has is as the spec has it; ours beside it are `state/problems`, `state/case`,
-    `ui/cancel`, `ui/updateSettings`, `ui/openProblem` and `ui/requestCase`.
+    `state/arrived`, `ui/cancel`, `ui/updateSettings`, `ui/openProblem`, `ui/requestCase`, `ui/look` and `ui/forget`.
+  - A run has a number, which its progress, its results and its end bear: what two runs say is never mixed up.
+  - Who looks is told of cases before anything is told of their results, and by `outdated` which results are of another
+    solution, test, interpreter or setting than there is now.
   - `problemId` stands in every message that is about a run or a case, and may be missing in what a page says: then the
     loaded problem is meant. With it a click is never about the problem that came in just before the click. In
     `ui/requestInit` it is the problem that the page comes back to.
@@ -10,12 +13,12 @@ Rules
     that we do not know are ignored; a page may be newer.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 from msgspec import Meta, Struct, structs
 
-from codec.judge.problem import Case, Entity, Listed, Problem, RunResult, Summary
+from codec.judge.problem import Case, Entity, LastRun, Listed, Outdated, Problem, RunResult, Summary
 from codec.judge.settings import BadSettings, Interpreter, RunSettings, changed
 from codec.judge.texts import wholly
 from codec.judge.wording import listed, shown
@@ -43,6 +46,9 @@ class Running(Entity, frozen=True, gc=False, kw_only=True):
 
     scope: Scope
     current_index: int | None = None
+    run: int | None = None
+    indices: tuple[int, ...] | None = None
+    """All cases that it is about."""
 
 
 class StateInit(Message, frozen=True, kw_only=True, tag="state/init"):
@@ -55,10 +61,14 @@ class StateInit(Message, frozen=True, kw_only=True, tag="state/init"):
     running: Running | None = None
     interrupted: bool = False
     """The last run ended with the server and not with its last case."""
+    last: LastRun | None = None
+    """What the summary is of."""
 
 
 class StateUpdate(Message, frozen=True, tag="state/update"):
     problem: Problem
+    outdated: tuple[Outdated, ...] = ()
+    """All results of the problem that are not of what is there now."""
 
 
 class StateProblems(Message, frozen=True, tag="state/problems"):
@@ -66,6 +76,12 @@ class StateProblems(Message, frozen=True, tag="state/problems"):
 
     problems: tuple[Listed, ...]
     current: str | None = None
+
+
+class StateArrived(Message, frozen=True, tag="state/arrived"):
+    """This was just posted, and the page stays with what it shows."""
+
+    problem: Listed
 
 
 class StateCase(Message, frozen=True, gc=False, kw_only=True, tag="state/case"):
@@ -82,6 +98,9 @@ class RunProgress(Message, frozen=True, gc=False, tag="run/progress"):
     running: bool
     current_index: int | None = None
     problem_id: str | None = None
+    run: int | None = None
+    indices: tuple[int, ...] | None = None
+    """All cases that it is about; said once, when it begins."""
 
 
 class RunReport(Message, frozen=True, gc=False, tag="run/result"):
@@ -95,6 +114,7 @@ class RunComplete(Message, frozen=True, gc=False, tag="run/complete"):
     summary: Summary
     problem_id: str | None = None
     cancelled: bool = False
+    run: int | None = None
 
 
 class Notice(Message, frozen=True, gc=False, tag="notice"):
@@ -102,7 +122,9 @@ class Notice(Message, frozen=True, gc=False, tag="notice"):
     message: str
 
 
-BackendMessage = StateInit | StateUpdate | StateProblems | StateCase | RunProgress | RunReport | RunComplete | Notice
+BackendMessage = (
+    StateInit | StateUpdate | StateProblems | StateCase | StateArrived | RunProgress | RunReport | RunComplete | Notice
+)
 
 _encode = msgspec.json.Encoder().encode
 
@@ -144,6 +166,8 @@ class SwitchInterpreter(Message, frozen=True, gc=False, tag="ui/switchInterprete
 class RequestInit(Message, frozen=True, gc=False, tag="ui/requestInit"):
     problem_id: MaybeProblemId = None
     """What to load first; the loaded one stays where there is no such problem."""
+    follow: Annotated[bool, Meta(description="true or false")] = True
+    """A problem that is posted is loaded, unless the loaded one is being run. False: the page is only told of it."""
 
 
 class Cancel(Message, frozen=True, gc=False, tag="ui/cancel"):
@@ -165,12 +189,22 @@ class RequestCase(Message, frozen=True, gc=False, tag="ui/requestCase"):
     problem_id: MaybeProblemId = None
 
 
-UiMessage = RunOne | RunAll | SwitchInterpreter | RequestInit | Cancel | UpdateSettings | OpenProblem | RequestCase
+class Look(Message, frozen=True, gc=False, tag="ui/look"):
+    """Somebody is back at the page: is everything still as it shows it?"""
 
-_KINDS: dict[str, type[UiMessage]] = {
-    str(each.__struct_config__.tag): each
-    for each in (RunOne, RunAll, SwitchInterpreter, RequestInit, Cancel, UpdateSettings, OpenProblem, RequestCase)
-}
+
+class Forget(Message, frozen=True, gc=False, tag="ui/forget"):
+    """Take it off the list; its folder stays as it is. It comes back when it is posted again."""
+
+    id: ProblemId
+
+
+UiMessage = (
+    RunOne | RunAll | SwitchInterpreter | RequestInit | Cancel | UpdateSettings | OpenProblem | RequestCase | Look
+    | Forget
+)  # fmt: skip
+
+_KINDS: dict[str, type[UiMessage]] = {str(each.__struct_config__.tag): each for each in get_args(UiMessage)}
 
 
 def read_ui(text: bytes | str) -> UiMessage:

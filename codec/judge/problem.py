@@ -13,6 +13,8 @@ from codec.judge.task import Batch, Input, Output, Stdin, Stdout
 Status = Literal["pass", "fail", "timeout", "re"]
 Verdict = Literal["AC", "WA", "TLE", "MLE", "OLE", "RE", "CE", "IE"]
 """Accepted, wrong answer; over the limit of time, memory, output; runtime error, no program; our own fault."""
+Reason = Literal["solution", "test", "interpreter", "settings"]
+"""What was another when a result was run: main.py, its test, the interpreter, or what else is set."""
 
 
 class Entity(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -32,6 +34,26 @@ class Case(Entity, frozen=True, gc=False, kw_only=True):
     expected_size: int
     input_cut: bool = False
     expected_cut: bool = False
+    version: str = ""
+    """Another one whenever either file holds something else."""
+
+
+class LastRun(Entity, frozen=True, gc=False, kw_only=True):
+    """The last run that is over, or that the server did not live to end."""
+
+    run: int
+    """Its number among those of the problem, from 1. Results have the same."""
+    indices: tuple[int, ...]
+    """The cases that were to be run."""
+    cancelled: bool = False
+    """Or ended otherwise before its last case."""
+
+
+class Outdated(Entity, frozen=True, gc=False, kw_only=True):
+    """The last result of this case is not of what is there now."""
+
+    index: int
+    reasons: tuple[Reason, ...]
 
 
 class Summary(Entity, frozen=True, gc=False, kw_only=True):
@@ -44,7 +66,8 @@ class Summary(Entity, frozen=True, gc=False, kw_only=True):
 
 
 class Standing(Entity, frozen=True, gc=False, kw_only=True):
-    """Of each case the last result counts, whichever run it was of; the others have not been run."""
+    """Of each case the last result counts, whichever run it was of, if it is of the solution and the test as they were
+    when somebody last looked; the others have not been run."""
 
     passed: int
     failed: int
@@ -75,6 +98,8 @@ class Problem(Entity, frozen=True, kw_only=True):
     unsupported: str | None = None
     """Why it cannot be judged here, in a sentence."""
     batch: Batch | None = None
+    gone: bool = False
+    """Its folder is not there."""
 
 
 class Listed(Entity, frozen=True, kw_only=True):
@@ -114,3 +139,7 @@ class RunResult(Entity, frozen=True, gc=False, kw_only=True):
     signal: int | None = None
     actual_size: int
     actual_cut: bool = False
+    run: int | None = None
+    """The number of its run among those of the problem."""
+    outdated: tuple[Reason, ...] = ()
+    """Why it is not of what is there now. Empty: it is, as far as is known."""

@@ -19,9 +19,9 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.judge import Desk, Shelving, judge_specs
 from actors.judge.comparing import answered
-from actors.judge.messages import Bounds, Names, Turn
+from actors.judge.messages import Bounds, Names, Turn, Watching
 from actors.judge.verdicts import Excess
-from actors.kernel import ActorRef, ChildSpec
+from actors.kernel import ActorRef, ChildSpec, Registry
 from actors.kernel.testing import House, Log, staged
 from actors.store import STORE, Inline, StateDirectory, Store
 from codec.judge import SHOWN, RunSettings
@@ -75,7 +75,12 @@ class Found:
     cases: Mapping[int, tuple[Text, Text]]
     alone: Mapping[int, Text]
     highest: int
-    has_main: bool
+    main: bytes | None
+    exists: bool
+
+    @property
+    def has_main(self) -> bool:
+        return self.main is not None
 
 
 @dataclass
@@ -116,7 +121,17 @@ class Folders:
         pairs = {index: (self._text(task, index, "in"), self._text(task, index, "out")) for index in numbers}
         cases = {index: (given, wanted) for index, (given, wanted) in pairs.items() if given and wanted}
         alone = {index: wanted for index, (given, wanted) in pairs.items() if wanted and not given}
-        return Found(cases, alone, max(numbers, default=0), (*task, "main.py") in self.files)
+        main = self.files.get((*task, "main.py"))
+        digest = None if main is None else sha256(main).digest()
+        exists = any(path[:2] == tuple(task) for path in self.files)
+        return Found(cases, alone, max(numbers, default=0), digest, exists)
+
+    async def present(self, tasks: Sequence[Names]) -> list[bool]:
+        await self._called("present", ())
+        return [any(path[:2] == tuple(task) for path in self.files) for task in tasks]
+
+    def watched(self, task: Names) -> list[tuple[Path, frozenset[str] | None]]:
+        return [(self.path(task), None)]
 
     def _text(self, task: Names, index: int, kind: str) -> Text | None:
         content = self.files.get((*task, "tests", f"{index}.{kind}"))
@@ -440,9 +455,10 @@ async def judging(
     *,
     configured: RunSettings | None = None,
     wall: Callable[[], float] = trio.current_time,
+    watching: Callable[[Registry], Watching] | None = None,
 ) -> AsyncIterator[Court]:
     folders, machine = folders or Folders(), machine or Machine()
-    shelving = Shelving(folders, cache(lambda registry: machine), wall, CORES)
+    shelving = Shelving(folders, cache(lambda registry: machine), wall, CORES, watching)
     store = ChildSpec(STORE, partial(Store, directory, Inline))
     specs = judge_specs(shelving, configured or RunSettings())
     async with staged(store, *specs, intensity=100) as house:

@@ -16,7 +16,9 @@ from codec.judge import (
     Case,
     Compare,
     File,
+    Forget,
     Listed,
+    Look,
     Notice,
     OpenProblem,
     Problem,
@@ -220,6 +222,9 @@ READ = [
     ({"type": "ui/switchInterpreter", "interpreter": "pypy"}, SwitchInterpreter(interpreter="pypy")),
     ({"type": "ui/requestInit"}, RequestInit()),
     ({"type": "ui/requestInit", "problemId": "abc1/abc1_a"}, RequestInit("abc1/abc1_a")),
+    ({"type": "ui/requestInit", "follow": False}, RequestInit(follow=False)),
+    ({"type": "ui/look"}, Look()),
+    ({"type": "ui/forget", "id": "c/t"}, Forget("c/t")),
     ({"type": "ui/cancel"}, Cancel()),
     ({"type": "ui/updateSettings", "settings": {"jobs": 2}}, UpdateSettings(settings={"jobs": 2})),
     ({"type": "ui/openProblem", "id": "c/t"}, OpenProblem(id="c/t")),
@@ -235,7 +240,7 @@ def test_what_a_page_wants_is_read(said: dict[str, Any], meant: Any) -> None:
 
 TYPES = (
     "expected one of ui/runOne, ui/runAll, ui/switchInterpreter, ui/requestInit, ui/cancel, ui/updateSettings, "
-    "ui/openProblem and ui/requestCase"
+    "ui/openProblem, ui/requestCase, ui/look and ui/forget"
 )
 BAD = [
     (b"{", "the message is not JSON; expected an object with a type"),
@@ -258,6 +263,7 @@ BAD = [
         '{"type": "ui/switchInterpreter", "interpreter": "jython"}',
         'ui/switchInterpreter: interpreter must be "cpython" or "pypy", not "jython"',
     ),
+    ('{"type": "ui/requestInit", "follow": 1}', "ui/requestInit: follow must be true or false, not 1"),
     ('{"type": "ui/openProblem", "id": ""}', 'ui/openProblem: id must be the id of a problem, not ""'),
     (
         '{"type": "ui/updateSettings"}',

@@ -6,10 +6,11 @@ import trio
 from actors.judge.messages import Follow, Forsaken
 from actors.kernel import TooManyChildren
 from actors.store import StateDirectory
-from codec.judge import RunSettings
+from codec.judge import Listed, RunSettings
 from tests.judge.kit import PATIENCE, Machine, judging, right
 
 A, B = "abc1/abc1_a", "abc2/abc2_a"
+LISTED = Listed(id=A, name="abc1_a", group="", contest_id="abc1", task_id="abc1_a", url="")
 
 
 async def test_a_page_without_a_problem_is_told_the_settings(directory: StateDirectory) -> None:
@@ -164,7 +165,7 @@ async def test_a_page_that_is_just_loading_when_another_problem_comes_is_shown_a
         page = await court.page(greets=False)
         await page.say("ui/requestInit")
         await court.settled()
-        court["panels"].children()[0].tell(Follow(A))
+        court["panels"].children()[0].tell(Follow(LISTED))
         await court.settled()
         court.folders.gates["find"].set()
         assert (await page.heard("state/init"))["problem"]["id"] == A

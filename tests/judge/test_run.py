@@ -262,7 +262,8 @@ async def test_a_run_goes_on_while_its_panel_shows_another_problem(directory: St
         page = await court.page()
         await running(court, page)
         await court.take_in("abc2/abc2_a")
-        assert (await page.heard("state/update"))["problem"]["id"] == "abc2/abc2_a"
+        await page.say("ui/openProblem", id="abc2/abc2_a")
+        assert (await page.heard("state/init"))["problem"]["id"] == "abc2/abc2_a"
         court.machine.answer = right
         for program in list(court.machine.running):
             program.end(right(program))
@@ -283,7 +284,7 @@ async def test_a_panel_that_came_meanwhile_is_shown_how_far_the_run_is(directory
         await court.machine.started(2)
         late = await court.page(greets=False)
         init = await late.greet()
-        assert init["running"] == {"scope": "all", "currentIndex": 2}
+        assert init["running"] == {"scope": "all", "currentIndex": 2, "run": 1, "indices": [1, 2, 3]}
         assert [result["index"] for result in init["results"]] == [1]
 
 

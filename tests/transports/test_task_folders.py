@@ -118,14 +118,35 @@ async def test_a_file_is_read_anew_when_it_has_changed(place: TaskFolders) -> No
 async def test_a_file_that_has_not_changed_is_not_read_again(
     place: TaskFolders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(task_folders, "TICK_NS", -(1 << 62))  # as if all had been written long ago
     await place.add(TASK, [(1, b"1\n", b"1\n")])
     before = await place.find(TASK)
 
-    def fail() -> None:
+    def fail(content: bytes = b"") -> None:
         raise AssertionError("it was read again")
 
     monkeypatch.setattr(task_folders, "fingerprint", fail)
     assert await place.find(TASK) == before
+
+
+async def test_an_edit_is_seen_however_soon_it_comes_after_the_one_before(place: TaskFolders) -> None:
+    await place.add(TASK, [(1, b"0\n", b"0\n")])
+    for number in range(1, 10):  # all of one size, and most within a tick of the disk's clock
+        for path in (cases_of(place) / "1.in", cases_of(place) / "1.out", place.path(TASK, "main.py")):
+            path.write_bytes(b"%d\n" % number)
+        found = await place.find(TASK)
+        assert [text.head for text in found.cases[1]] == [b"%d\n" % number] * 2
+        assert found.main == fingerprint(b"%d\n" % number).digest()
+
+
+async def test_a_folder_that_is_gone_is_told_from_one_without_tests(place: TaskFolders) -> None:
+    assert not (await place.find(TASK)).exists
+    await place.add(TASK, [])
+    assert (await place.find(TASK)).exists
+    assert await place.present([TASK, ("abc1", "other"), ("none", "x")]) == [True, False, False]
+    shutil.rmtree(place.path(TASK))
+    found = await place.find(TASK)
+    assert (found.exists, found.has_main, found.cases) == (False, False, {})
 
 
 async def test_a_case_that_is_taken_meanwhile_is_not_written_over(place: TaskFolders) -> None:

@@ -153,7 +153,7 @@ def test_one_case_is_run_alone(show: Show) -> None:
     expect(badge(page, 2)).to_have_text("running")
     expect(badge(page, 3)).to_have_text("AC")
     stage.say(*told(SUMS, WRONG, scope="one"), ended(SUMS, WRONG, scope="one"))
-    expect(standing(page)).to_have_text("2/3 passed, 120 ms · 1 WA")
+    expect(standing(page)).to_have_text("Case 2: WA, 120 ms · in all 2/3 passed · 1 WA")
 
 
 def test_only_the_failed_are_run_again_and_the_others_stay(show: Show) -> None:
@@ -164,7 +164,7 @@ def test_only_the_failed_are_run_again_and_the_others_stay(show: Show) -> None:
     expect(page.get_by_text("earlier run").filter(visible=True)).to_have_count(1)
     expect(standing(page)).to_have_text("Running: 0/1 done")
     stage.say(*told(SUMS, PASSES[1]), ended(SUMS, PASSES[1]))
-    expect(standing(page)).to_have_text("3/3 passed, 120 ms")
+    expect(standing(page)).to_have_text("Case 2: AC, 120 ms · in all 3/3 passed")
     expect(page.get_by_role("button", name="Run failed")).to_be_disabled()
 
 
@@ -685,7 +685,7 @@ def test_an_interrupted_run_is_said_to_be_so_until_the_next(show: Show) -> None:
 def test_a_lost_connection_is_said_and_the_page_comes_back_by_itself(show: Show) -> None:
     page, stage = show(init(SUMS), *whole_run(SUMS, *MIXED))
     expect(badge(page, 2)).to_have_text("WA")
-    stage.opening = [init(SUMS)]
+    stage.opening = [init(SUMS, results=tuple(MIXED), summary=summary(MIXED))]
     stage.refusing = True
     stage.drop()
     expect(page.get_by_role("alert")).to_contain_text("Connection lost")

@@ -1,5 +1,5 @@
 /**
- * <house-search label="Filter actors">: a text field that `/` reaches from anywhere and Escape empties.
+ * <house-search label="Filter actors">: a text field that `/` reaches from anywhere, and that Escape empties and leaves.
  * Announces "filter" with the text in `detail`.
  */
 
@@ -20,8 +20,8 @@ class HouseSearch extends HouseElement {
     this.#input.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
       event.preventDefault();
-      if (this.#input.value) this.clear();
-      else this.#input.blur();
+      this.clear();
+      this.#input.blur();
     });
   }
 

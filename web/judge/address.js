@@ -49,6 +49,11 @@ export class Address {
     this.#settled = true;
   }
 
+  /** No problem is shown any more. */
+  leave() {
+    if (this.#awaited === null && this.id !== null) history.replaceState(null, "", location.pathname + location.search);
+  }
+
   /** What a person went to does not come; this is shown still. */
   restore(id) {
     if (this.#awaited === null) return;

@@ -1,6 +1,7 @@
 /**
  * <judge-case>: one case, as a line that unfolds.
- * `element.show({item, result, stale, state, limits, compare, blanks, free})`.
+ * `element.show({item, result, remark, words, state, limits, compare, blanks, free})`; `remark` says, briefly, that the
+ * result is not of what is there now, or of an earlier run, and `words` says it to who wants to know more.
  *
  * Rules
  *   - What failed is open, what passed is closed, until the reader folds it otherwise; the reader's choice holds for as
@@ -33,7 +34,7 @@ class JudgeCase extends HouseElement {
   #badge = h("span.verdict", {}, this.#sign, this.#letters, this.#words);
   #name = h("span.name");
   #brief = h("span.brief");
-  #stale = h("span.stale", { hidden: true }, "earlier run");
+  #stale = h("span.stale", { hidden: true });
   #time = h("judge-meter.time");
   #memory = h("judge-meter.memory");
   #fold = h("button.fold", { type: "button", onclick: () => this.toggle() }, icon("twist"), this.#name);
@@ -86,7 +87,7 @@ class JudgeCase extends HouseElement {
 
   // --- the line
 
-  #showHead({ item, result, stale, state, limits, free }) {
+  #showHead({ item, result, remark, words: why, state, limits, free }) {
     const { sign, tone, letters, words } = result && !(state === "running") ? verdictOf(result) : named(state);
     turn(this.#sign, sign);
     mark(this.#badge, "data-tone", tone);
@@ -94,8 +95,10 @@ class JudgeCase extends HouseElement {
     put(this.#letters, letters);
     put(this.#words, letters === words ? "" : `: ${words}`);
     mark(this, "data-state", state);
-    this.toggleAttribute("data-stale", stale);
-    this.#stale.hidden = !stale;
+    this.toggleAttribute("data-stale", Boolean(remark));
+    this.#stale.hidden = !remark;
+    put(this.#stale, remark);
+    mark(this.#stale, "title", why || null);
     mark(this, "data-outcome", kindOf(result));
     put(this.#brief, result ? briefly(result) : firstLine(item.inputContent));
     this.#time.hidden = !result;
@@ -127,7 +130,8 @@ class JudgeCase extends HouseElement {
     expected.hidden = Boolean(result);
     if (result) {
       const actual = { text: result.actual, size: result.actualSize ?? null, cut: result.actualCut ?? false };
-      comparison.show({ expected: wanted, actual, compare, marked: result.status === "fail", blanks });
+      const marked = result.status === "fail" && !isOf(result, "test");
+      comparison.show({ expected: wanted, actual, compare, marked, blanks });
     } else expected.show({ source: wanted, blanks });
     console.hidden = !result?.console;
     if (result?.console) console.show({ source: { text: result.console, size: null, cut: false }, blanks: false });
@@ -183,8 +187,15 @@ function named(state) {
 
 const firstLine = (text) => text.trimStart().split("\n", 1)[0].slice(0, 200);
 
-/** What is most worth knowing of a result, in a line. */
-function briefly({ status, diffSummary, reason, console, actual }) {
+const isOf = ({ outdated = [] }, reason) => outdated.includes(reason);
+
+/** What is most worth knowing of a result, in a line. What it says of its test was true before that was edited. */
+function briefly(result) {
+  const brief = worth(result);
+  return brief && isOf(result, "test") && result.status !== "pass" ? `before: ${brief}` : brief;
+}
+
+function worth({ status, diffSummary, reason, console, actual }) {
   if (status === "pass") return firstLine(actual);
   const last = status === "re" ? console.trimEnd().split("\n").at(-1).trim() : "";
   return last || reason || diffSummary || "";
@@ -193,7 +204,7 @@ function briefly({ status, diffSummary, reason, console, actual }) {
 /** What there is to say of a result beside its line. */
 function factsOf(result) {
   const { reason, diffSummary, durationMs, cpuMs, exitCode, signal, contended, status } = result;
-  const brief = briefly({ ...result, actual: "" });
+  const brief = worth({ ...result, actual: "" });
   const facts = [reason, status === "fail" ? diffSummary : null].filter((fact) => fact !== brief);
   if (status !== "pass" && exitCode && !reason) facts.push(`exit code ${exitCode}`);
   if (status !== "pass" && signal && !reason) facts.push(`signal ${signal}`);

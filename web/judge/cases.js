@@ -5,6 +5,7 @@
 
 import { HouseElement, h } from "../house/house.js";
 import "./case.js";
+import { outdated } from "./sentence.js";
 
 class JudgeCases extends HouseElement {
   #problem = null;
@@ -23,6 +24,7 @@ class JudgeCases extends HouseElement {
       this.replaceChildren();
     }
     const { problem, settings, results, stale, run, free } = panel;
+    const earlier = { brief: "earlier run", words: "This is the result of an earlier run." };
     const limits = limitsOf(problem, settings, this.#limits);
     this.#limits = limits;
     for (const [index, element] of this.#items) {
@@ -32,12 +34,14 @@ class JudgeCases extends HouseElement {
     }
     for (const [index, item] of panel.cases) {
       const result = results.get(index) ?? null;
-      const waits = run !== null && run.wanted.has(index) && (stale.has(index) || !result);
+      const waits = run !== null && run.wanted.has(index) && !run.judged.has(index);
+      const note = stale.has(index) ? earlier : result && outdated(result);
       const state = !waits ? "idle" : run.at === index ? "running" : "waiting";
       const element = this.#item(index);
-      element.hidden = onlyFailed && result?.status === "pass" && !stale.has(index);
+      element.hidden = onlyFailed && result?.status === "pass" && !note;
       element.show({
-        item, result, state, limits, blanks, stale: stale.has(index), compare: settings.compare,
+        item, result, state, limits, blanks, compare: settings.compare,
+        remark: note?.brief ?? "", words: note?.words ?? "",
         free: free && !problem.unsupported,
       });
     }

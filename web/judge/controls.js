@@ -72,7 +72,8 @@ class JudgeControls extends HouseElement {
     mark(this, "data-tone", tone);
     put(this.#text, text);
     put(this.#said, said);
-    const first = panel.failed.find((index) => !panel.stale.has(index));
+    const { failed, stale } = panel;
+    const first = failed.find((index) => !stale.has(index));
     this.#go.hidden = first === undefined || panel.cases.size < 3;
     put(this.#go, `to case ${first}`);
     this.#go.ariaLabel = `Go to case ${first}, the first that failed`;

@@ -6,15 +6,19 @@
  * A message is folded into the panel when it comes, and drawn with the next frame; elements write only what differs.
  * What is asked of the server changes nothing here before the server says so, except for the interpreter's switch,
  * which would else seem stuck.
+ *
+ * A problem that has just come in is shown, but not to who types, runs or has pinned what is shown: that page names it.
+ * Who is back at the page, from an editor or another tab, sees what is there: the server is asked to look.
  */
 
 import { LiveSocket, beside, icon, mark, put } from "../house/house.js";
 import { Address } from "./address.js";
-import { listenToKeys } from "./keys.js";
+import { isTyping, listenToKeys } from "./keys.js";
 import { Panel } from "./panel.js";
 import { showSign } from "./sign.js";
 import "./cases.js";
 import "./controls.js";
+import "./news.js";
 import "./notices.js";
 import "./problem.js";
 import "./problems.js";
@@ -37,6 +41,10 @@ const NARROW = matchMedia("(max-width: 48rem)");
 const panel = new Panel();
 const address = new Address(goTo);
 const view = { blanks: false, onlyFailed: false };
+const PINNED = "judge-pinned"; // in this tab's own storage: a reload leaves it so
+const LOOK_AGAIN = 1_000; // ms
+let pinned = stored(PINNED);
+let looked = -Infinity;
 let listOpen = !NARROW.matches;
 let shown = null;
 
@@ -64,7 +72,8 @@ function drawNow() {
   listButton.hidden = known.length === 0;
   mark(listButton, "aria-expanded", String(listOpen));
   problems.show(panel);
-  $("judge-problem").show(problem, panel.settings);
+  $("judge-news").show(panel);
+  $("judge-problem").show(problem, panel.settings, pinned);
   controls.show(panel, { ...view, live });
   drawRemarks(panel);
   if (problem) cases.show(panel, view);
@@ -78,7 +87,7 @@ function drawRemarks({ problem, told, cases: items, interrupted: broken }) {
   interrupted.hidden = !broken;
   const sentence = "The server was stopped in the middle of this run. What it had judged by then is kept.";
   put(interrupted, broken ? sentence : "");
-  none.hidden = told && (!problem || items.size > 0);
+  none.hidden = told && (!problem || items.size > 0 || Boolean(problem.gone));
   if (!told) none.say("Connecting…", "The problem comes with the server's first message.");
   else if (problem && items.size === 0) {
     const folder = problem.testsDir;
@@ -95,7 +104,9 @@ socket.addEventListener("message", ({ detail }) => {
   panel.hear(detail);
   if (detail.type === "notice") tell(detail.level, detail.message);
   else if (detail.type === "state/problems") catchUp(known);
+  else if (detail.type === "state/arrived") follow(detail.problem.id);
   else if (detail.type.startsWith("state/") && panel.id) address.show(panel.id);
+  else if (detail.type === "state/init") address.leave();
   draw();
 });
 socket.addEventListener("state", () => {
@@ -111,16 +122,33 @@ let wasAway = false; // until the first list of problems since
 function greeting() {
   wasAway = panel.told;
   address.begin();
-  return { type: "ui/requestInit", problemId: address.id ?? panel.id };
+  return { type: "ui/requestInit", problemId: address.id ?? panel.id, follow: false };
 }
 
-/** What came in while the page was away is shown as if the page had been there. */
+/** What came in while the page was away is shown, or named, as if the page had been there. */
 function catchUp(known) {
   const { id, current } = panel;
   const isNew = wasAway && id !== null && current !== null && !known.some((each) => each.id === current);
   wasAway = false;
-  if (isNew) say({ type: "ui/openProblem", id: current });
+  if (!isNew) return;
+  panel.hear({ type: "state/arrived", problem: panel.problems.find((each) => each.id === current) ?? { id: current } });
+  follow(current);
 }
+
+/** Shows what has come in, unless somebody is busy here. */
+function follow(id) {
+  if (!pinned && panel.free && !isTyping()) say({ type: "ui/openProblem", id });
+}
+
+/** Somebody is back: is everything still as it is shown? */
+function look() {
+  if (document.hidden || socket.state !== "live" || performance.now() - looked < LOOK_AGAIN) return;
+  looked = performance.now();
+  socket.send({ type: "ui/look" });
+}
+
+window.addEventListener("focus", look);
+document.addEventListener("visibilitychange", look);
 
 function tell(level, message) {
   if (level === "error") address.restore(panel.id);
@@ -165,6 +193,16 @@ const WISHES = {
     if (id !== panel.id) say({ type: "ui/openProblem", id });
     if (NARROW.matches) showList(false);
   },
+  forget: (id) => {
+    if (say({ type: "ui/forget", id })) panel.remove(id);
+  },
+  seen: (id) => panel.seen(id),
+  pin: () => {
+    pinned = !pinned;
+    store(PINNED, pinned);
+    if (pinned) notices.add("info", "Pinned: the page stays with this problem when another one comes in.");
+    else notices.add("info", "The next problem that comes in is shown.");
+  },
   whole: (index) => say({ type: "ui/requestCase", index, problemId: panel.id }),
   clip: copy,
 
@@ -189,7 +227,7 @@ const WISHES = {
 /** What elements announce; the rest is for the keyboard alone. */
 const ANNOUNCED = [
   "runall", "runfailed", "runone", "cancel", "interpreter", "setting", "open", "whole", "clip", "gofailed", "blanks",
-  "onlyfailed", "redraw",
+  "onlyfailed", "redraw", "forget", "seen", "pin",
 ];
 
 function act(wish, detail) {
@@ -219,8 +257,24 @@ function seek() {
 
 /** Without a connection it is asked for with the next. */
 function goTo(id) {
-  if (panel.problems.some((each) => each.id === id)) socket.send({ type: "ui/openProblem", id });
+  if ([...panel.problems, ...panel.arrived].some((each) => each.id === id)) socket.send({ type: "ui/openProblem", id });
   else tell("error", `There is no problem “${id}” here. Send it with Competitive Companion, or open another one.`);
+}
+
+function stored(name) {
+  try {
+    return sessionStorage.getItem(name) === "true";
+  } catch {
+    return false; // a webview may refuse its storage to scripts
+  }
+}
+
+function store(name, value) {
+  try {
+    sessionStorage.setItem(name, String(value));
+  } catch {
+    // then a reload forgets it
+  }
 }
 
 async function copy(text) {

@@ -25,17 +25,30 @@ export const KEYS = [
   [["["], "[", "previousproblem", "Previous problem"],
   [["b"], "b", "list", "Show or hide the list of problems"],
   [["/"], "/", "search", "Search the problems"],
+  [["t"], "t", "pin", "Stay with this problem when another one comes in, or follow again"],
   [["s"], "s", "settings", "Settings"],
   [["?"], "?", "help", "This list"],
 ];
 
+const JUST_NOW = 2_000; // ms
+
 const actions = new Map(KEYS.flatMap(([keys, , action]) => keys.map((key) => [key, action])));
 const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";
+
+let typed = -Infinity;
+
+/** Whether somebody is at the keyboard: in a field, in a dialog, or with a key pressed just now. */
+export function isTyping() {
+  if (document.querySelector("dialog[open]")) return true;
+  const field = document.activeElement?.closest?.(TYPING)?.checkVisibility() ?? false;
+  return document.hasFocus() && (field || performance.now() - typed < JUST_NOW);
+}
 
 /** Calls `act(action, key)` for each key that means something. */
 export function listenToKeys(act) {
   document.addEventListener("keydown", (event) => {
     const { key, target, ctrlKey, metaKey, altKey, defaultPrevented, repeat } = event;
+    typed = performance.now();
     if (ctrlKey || metaKey || altKey || defaultPrevented) return;
     // Chromium 156: until the next frame the focus stays in a field of a dialog that has just been closed.
     const typing = target.closest?.(TYPING)?.checkVisibility();

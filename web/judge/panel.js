@@ -4,15 +4,19 @@
  *   idle --run/progress running--> running --run/complete--> idle
  *
  * Rules
- *   - Results stay until others take their place. While a run is under way, what it has still to judge is `stale`; what
- *     a cancelled or broken run never came to stays so.
+ *   - A result is of the run whose number it bears, and of what its `outdated` does not name. Only cases that are there
+ *     have one here.
+ *   - Results stay until others take their place. What the run that is under way, or the last one, was to judge and has
+ *     not is of an earlier run: `stale`.
+ *   - Summary and `last` are of one run.
  *   - What a message says about another problem than the shown one changes nothing here but `elsewhere`.
- *   - Results come in the order of the cases, so of a run that this page did not see begin, all before the current case
- *     is done.
+ *   - A server that gives runs no numbers and does not say what they are about is met halfway: runs are counted here,
+ *     and are about what this page has asked for, or all cases from the current one on.
  *   - A text that was asked for whole is kept until its case is another.
  */
 
 const idOf = (problem) => problem?.id ?? (problem ? `${problem.contestId}/${problem.taskId}` : null);
+const MOST_ARRIVED = 20;
 
 export class Panel {
   /** Whether the server has said anything yet. */
@@ -24,19 +28,29 @@ export class Panel {
   /** By number of the case. */
   cases = new Map();
   results = new Map();
-  stale = new Set();
-  /** {scope, at: the case it waits for, wanted: numbers of its cases, done: how many have come}; null if none. */
+  /** {number, scope, at: the case it waits for, wanted: numbers of its cases, judged: which have come}; or null. */
   run = null;
+  /** {number, wanted, cancelled}: the last run that is over; null if there is none, or nobody knows. */
+  last = null;
   summary = null;
-  cancelled = false;
   interrupted = false;
   /** Ids of other problems that are being judged. */
   elsewhere = new Set();
+  /** Problems that came in while the page stayed with its own: {id, name}, the newest first. */
+  arrived = [];
+  /** {id, name} of the problem that this page has taken off the list last; null if there is none. */
+  removed = null;
 
+  #removing = null;
   #asked = null;
+  #counted = 0;
 
   get id() {
     return idOf(this.problem);
+  }
+
+  get cancelled() {
+    return Boolean(this.run === null && this.last?.cancelled && !this.interrupted);
   }
 
   get failed() {
@@ -44,12 +58,20 @@ export class Panel {
     return failed.map(({ index }) => index).sort((a, b) => a - b);
   }
 
+  /** Numbers of cases whose result is of an earlier run than the one that was to judge them. */
+  get stale() {
+    const run = this.run ?? this.last;
+    if (!run) return new Set();
+    return new Set([...this.results.values()].filter((each) => run.wanted.has(each.index) && each.run !== run.number)
+      .map(({ index }) => index));
+  }
+
   /** Whether nothing is under way or just asked for. */
   get free() {
     return this.run === null && this.#asked === null;
   }
 
-  /** Remembers what this page has asked to be run, since a run does not say which cases it is about. */
+  /** Remembers what this page has asked to be run. */
   ask(indices) {
     this.#asked = { id: this.id, wanted: new Set(indices) };
   }
@@ -62,9 +84,10 @@ export class Panel {
   hear(message) {
     switch (message.type) {
       case "state/init": return this.#init(message);
-      case "state/update": return this.#update(message.problem);
+      case "state/update": return this.#update(message);
       case "state/problems": return this.#list(message);
       case "state/case": return this.#whole(message);
+      case "state/arrived": return this.#arrive(message.problem);
       case "run/progress": return this.#progress(message);
       case "run/result": return this.#result(message);
       case "run/complete": return this.#complete(message);
@@ -72,28 +95,45 @@ export class Panel {
     }
   }
 
-  #init({ problem = null, settings, results, summary, running = null, interrupted = false }) {
-    this.told = true;
-    const before = this.run;
-    const same = this.#take(problem);
-    this.settings = settings;
-    if (results) this.results = new Map(results.map((result) => [result.index, result]));
-    if (results && !(same && before && running)) this.stale.clear();
-    this.summary = summary ?? (same ? this.summary : null);
-    this.interrupted = interrupted;
-    this.#asked = same ? this.#asked : null;
-    this.run = null;
-    if (!running) {
-      if (!interrupted && before) this.stale.clear();
-      return;
-    }
-    const { scope, currentIndex: at = null } = running;
-    if (same && before) this.run = { ...before, at };
-    else this.#begin(scope, at, at ?? 1);
+  /** No more is to be said of what has come in, or gone: of this one, or of all. */
+  seen(id = null) {
+    this.arrived = id === null ? [] : this.arrived.filter((each) => each.id !== id);
+    if (id === null || this.removed?.id === id) this.removed = null;
   }
 
-  #update(problem) {
+  /** Remembers what this page has asked to be taken off the list. */
+  remove(id) {
+    this.#removing = this.problems.find((each) => each.id === id) ?? null;
+  }
+
+  #init({ problem = null, settings, results = [], summary = null, running = null, interrupted = false, last = null }) {
+    this.told = true;
+    const [before, known] = [this.run, new Map(this.results)];
+    const same = this.#take(problem);
+    this.settings = settings;
+    const there = results.filter(({ index }) => this.cases.has(index));
+    const runOf = ({ run, index }) => run ?? (same && before && running ? known.get(index)?.run : undefined);
+    this.results = new Map(there.map((each) => [each.index, { ...each, run: runOf(each) }]));
+    this.interrupted = interrupted;
+    this.last = last && { number: last.run, wanted: new Set(last.indices), cancelled: Boolean(last.cancelled) };
+    this.summary = running ? null : summary;
+    this.#asked = same ? this.#asked : null;
+    this.run = null;
+    if (!running) return;
+    const goesOn = same && before && (running.run === undefined || running.run === before.number);
+    if (goesOn) this.run = { ...before, at: running.currentIndex ?? null };
+    else this.#begin(running.scope, running.currentIndex ?? null, running);
+    if (running.run === undefined) this.#adopt();
+    for (const result of this.results.values()) if (result.run === this.run.number) this.run.judged.add(result.index);
+  }
+
+  #update({ problem, outdated = [] }) {
     if (!this.#take(problem)) this.run = null;
+    const reasons = new Map(outdated.map((each) => [each.index, each.reasons]));
+    for (const [index, result] of this.results) {
+      const now = reasons.get(index) ?? [];
+      if (String(now) !== String(result.outdated ?? [])) this.results.set(index, { ...result, outdated: now });
+    }
   }
 
   /** Shows this problem from now on; whether it is the one that was shown before. */
@@ -102,15 +142,15 @@ export class Panel {
     const old = same ? this.cases : new Map();
     this.problem = problem;
     this.cases = new Map((problem?.cases ?? []).map((each) => [each.index, newer(old.get(each.index), each)]));
+    this.seen(idOf(problem) ?? "");
     if (same) {
       for (const index of this.results.keys()) if (!this.cases.has(index)) this.results.delete(index);
       return true;
     }
     this.elsewhere.delete(this.id);
     this.results.clear();
-    this.stale.clear();
-    this.summary = null;
-    this.cancelled = this.interrupted = false;
+    this.summary = this.last = null;
+    this.interrupted = false;
     this.#asked = null;
     return false;
   }
@@ -118,6 +158,19 @@ export class Panel {
   #list({ problems, current = null }) {
     this.problems = problems;
     this.current = current;
+    const known = new Set(problems.map(({ id }) => id));
+    const there = this.arrived.filter(({ id, fresh }) => fresh || known.has(id));
+    this.arrived = there.map((each) => ({ ...each, fresh: false }));
+    if (this.removed && known.has(this.removed.id)) this.removed = null;
+    if (!this.#removing || known.has(this.#removing.id)) return;
+    this.removed = { id: this.#removing.id, name: this.#removing.name };
+    this.#removing = null;
+  }
+
+  /** It may come before the list that has it. */
+  #arrive({ id, name }) {
+    if (id === this.id) return;
+    this.arrived = [{ id, name, fresh: true }, ...this.arrived.filter((each) => each.id !== id)].slice(0, MOST_ARRIVED);
   }
 
   #whole({ problemId, case: whole, result }) {
@@ -126,45 +179,60 @@ export class Panel {
     if (result && this.results.has(whole.index)) this.results.set(whole.index, result);
   }
 
-  #progress({ scope, running, currentIndex = null, problemId }) {
+  #progress({ scope, running, currentIndex = null, problemId, run, indices }) {
     if (!this.#mine(problemId)) {
       if (running) this.elsewhere.add(problemId);
       else this.elsewhere.delete(problemId);
       return;
     }
-    if (!running) this.run = this.#asked = null;
-    else if (this.run) this.run.at = currentIndex ?? this.run.at;
-    else this.#begin(scope, currentIndex);
+    if (!running) this.#asked = null;
+    if (!running) this.#leave(true, run);
+    else if (this.run && (run === undefined || run === this.run.number)) this.run.at = currentIndex ?? this.run.at;
+    else this.#begin(scope, currentIndex, { run, indices });
   }
 
-  #begin(scope, at, first = 1) {
-    const all = [...this.cases.keys()].filter((index) => index >= first);
+  /** Results come in the order of the cases: all before the current one are of this run. */
+  #adopt() {
+    const { at, scope, number } = this.run;
+    for (const [index, result] of this.results) {
+      if (scope === "all" && index < at) this.results.set(index, { ...result, run: number });
+    }
+  }
+
+  #begin(scope, at, { run, indices }) {
+    const all = [...this.cases.keys()];
     const asked = this.#asked?.id === this.id ? this.#asked.wanted : null;
-    const wanted = asked ?? new Set(scope === "one" && at !== null ? [at] : all);
-    this.run = { scope, at, wanted, done: 0 };
-    this.stale = new Set([...wanted].filter((index) => this.results.has(index)));
-    this.cancelled = this.interrupted = false;
+    const wanted = indices ? new Set(indices) : asked ?? new Set(scope === "one" && at !== null ? [at] : all);
+    this.run = { number: run ?? `counted ${(this.#counted += 1)}`, scope, at, wanted, judged: new Set() };
+    this.interrupted = false;
     this.summary = null;
     this.#asked = null;
   }
 
   #result({ result, problemId }) {
     if (!this.#mine(problemId)) return;
-    this.results.set(result.index, result);
-    this.stale.delete(result.index);
-    if (this.run) this.run.done += 1;
+    const told = { ...result, run: result.run ?? this.run?.number };
+    if (this.cases.has(result.index)) this.results.set(result.index, told);
+    if (this.run && told.run === this.run.number) this.run.judged.add(result.index);
   }
 
-  #complete({ summary, cancelled = false, problemId }) {
+  #complete({ summary, cancelled = false, problemId, run }) {
     if (!this.#mine(problemId)) {
       this.elsewhere.delete(problemId);
       return;
     }
-    this.run = null;
     this.#asked = null;
+    this.#leave(cancelled, run);
+    if (run !== undefined && run !== this.last?.number) return;
     this.summary = summary;
-    this.cancelled = cancelled;
-    if (!cancelled) this.stale.clear();
+    if (this.last) this.last.cancelled = cancelled;
+  }
+
+  /** The run is over: cancelled, if nothing else is said of it. */
+  #leave(cancelled, number = this.run?.number) {
+    if (!this.run || number !== this.run.number) return;
+    this.last = { number, wanted: this.run.wanted, cancelled };
+    this.run = null;
   }
 
   #mine(problemId) {
@@ -174,7 +242,9 @@ export class Panel {
 
 /** The case as it is now; with the whole texts that are known already, if it has not changed. */
 function newer(old, now) {
-  const same = old && old.inputSize === now.inputSize && old.expectedSize === now.expectedSize &&
+  if (!old) return now;
+  if (old.version && now.version) return old.version === now.version ? old : now;
+  const same = old.inputSize === now.inputSize && old.expectedSize === now.expectedSize &&
     old.inputContent.startsWith(now.inputContent) && old.expectedContent.startsWith(now.expectedContent);
   return same ? old : now;
 }

@@ -1,4 +1,7 @@
-/** <judge-problem>: what the shown problem is called, where it comes from and what its limits are. */
+/**
+ * <judge-problem>: what the shown problem is called, where it comes from and what its limits are; and whether the page
+ * stays with it. `element.show(problem, settings, pinned)`. Announces "pin".
+ */
 
 import { HouseElement, format, h, icon, mark, put, safeLink } from "../house/house.js";
 
@@ -9,16 +12,17 @@ class JudgeProblem extends HouseElement {
   #linkWord = h("span");
   #limits = h("span.limits");
   #file = h("button.link.file", { type: "button" });
+  #pin = h("button.link.pin", { type: "button", onclick: () => this.announce("pin") });
   #why = h("p.unsupported", {}, icon("alarm"));
   #whyWord = h("span");
 
   build() {
     this.#link.append(this.#linkWord, icon("out"));
     this.#why.append(this.#whyWord);
-    this.append(this.#name, h("p.about", {}, this.#group, this.#link, this.#limits, this.#file), this.#why);
+    this.append(this.#name, h("p.about", {}, this.#group, this.#link, this.#limits, this.#file, this.#pin), this.#why);
   }
 
-  show(problem, settings) {
+  show(problem, settings, pinned) {
     this.hidden = !problem;
     if (!problem) return;
     const { name, group, contestId, url, mainPath, unsupported } = problem;
@@ -36,10 +40,18 @@ class JudgeProblem extends HouseElement {
       this.#file.ariaLabel = `Copy the path of ${this.#file.textContent}`;
       this.#file.onclick = () => this.announce("clip", mainPath);
     }
-    this.#why.hidden = !unsupported;
-    put(this.#whyWord, unsupported ?? "");
+    put(this.#pin, pinned ? "pinned" : "pin");
+    mark(this.#pin, "aria-pressed", String(pinned));
+    mark(this.#pin, "title", pinned ? "The page stays here when another problem comes in (t)"
+      : "Stay here when another problem comes in (t)");
+    const gone = `Its folder is gone: ${folderOf(mainPath)}. Put it back, or send the problem again.`;
+    const why = problem.gone ? gone : unsupported;
+    this.#why.hidden = !why;
+    put(this.#whyWord, why ?? "");
   }
 }
+
+const folderOf = (path) => path?.replace(/[\\/][^\\/]*$/, "") ?? "";
 
 function limits({ timeLimit, memoryLimit, input, output, testType, interactive }, { timeoutMs, memoryLimitMb }) {
   const memory = memoryLimitMb ?? memoryLimit;

@@ -1,11 +1,13 @@
 /**
  * <judge-problems>: all problems, by contest. `list.show(panel)`. Announces "open" with the id of the one chosen, and
- * `list.step(1)` chooses the next. The contest of the shown problem is open; a long list has a search. A problem is a
- * link, which the browser can open in another tab.
+ * `list.step(1)` chooses the next. The contest of the shown problem is open; a long list has a search, whose first find
+ * is the best, and Enter opens it. A problem is a link, which the browser can open in another tab.
+ * Announces "forget" with the id of one that is not wanted in the list any more.
  */
 
 import { HouseElement, format, h, icon, mark, put } from "../house/house.js";
 import { addressOf } from "./address.js";
+import { found, wordsOf } from "./search.js";
 
 const LONG = 8; // problems, from which on there is a search
 const FEW = 16; // problems, up to which all contests are open
@@ -25,7 +27,7 @@ class JudgeProblems extends HouseElement {
     this.ariaLabel = "Problems";
     this.append(h("h2", {}, "Problems ", this.#count), this.#search, this.#contests, this.#nothing);
     this.#search.addEventListener("filter", ({ detail }) => {
-      this.#words = detail.toLowerCase().split(/\s+/).filter(Boolean);
+      this.#words = wordsOf(detail);
       this.show(this.#panel);
     });
     this.addEventListener("keydown", (event) => this.#key(event));
@@ -42,11 +44,18 @@ class JudgeProblems extends HouseElement {
     put(this.#count, problems.length ? format.count(problems.length) : "");
     if (problems.length > LONG) this.#search.hidden = false;
     const focused = this.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-    const contests = contestsOf(problems.filter((each) => matches(each, this.#words)));
+    const before = focused ? this.#rows.findIndex((row) => row.dataset.key === focused) : -1;
+    const contests = contestsOf(found(problems, this.#words), this.#words.length > 0);
     this.#contests.replaceChildren(...contests.map((contest) => this.#contest(contest, here, new Set(running))));
     this.#nothing.hidden = contests.length > 0 || problems.length === 0;
     put(this.#nothing, this.#words.length ? `Nothing matches “${this.#search.value}”.` : "");
-    if (focused) this.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+    if (!focused) return;
+    const rows = this.#rows;
+    (rows.find((row) => row.dataset.key === focused) ?? rows[Math.min(before, rows.length - 1)])?.focus();
+  }
+
+  get #rows() {
+    return [...this.#contests.querySelectorAll(".contest, .problem")];
   }
 
   /** Puts the cursor into the search, which a short list does not show of itself. */
@@ -65,13 +74,15 @@ class JudgeProblems extends HouseElement {
   #contest({ key, name, problems, size }, here, running) {
     const open = this.#isOpen(key, problems, here);
     const solved = problems.filter(isSolved).length;
-    const missing = size > problems.length ? ` · ${problems.length} of ${size} have come` : "";
+    const all = !this.#words.length; // a search shows only some of them
+    const missing = all && size > problems.length ? `${problems.length} of ${size} have come` : "";
     const button = h("button.contest", { type: "button", "data-key": `contest ${key}`, ariaExpanded: String(open),
       onclick: () => this.#fold(key, !open) },
       icon("twist"), h("span.name", { title: name }, name),
-      h("span.solved", { title: "solved" }, `${solved}/${problems.length}`));
-    const list = open ? h("ol", {}, ...problems.map((each) => h("li", {}, this.#problem(each, here, running)))) : null;
-    return h("section", {}, h("h3", {}, button), missing ? h("p.missing", {}, missing.slice(3)) : null, list);
+      all ? h("span.solved", { title: "solved" }, `${solved}/${problems.length}`) : null);
+    const rows = (open ? problems : []).map((each) => h("li", {}, this.#problem(each, here, running), this.#off(each)));
+    const list = open ? h("ol", {}, ...rows) : null;
+    return h("section", {}, h("h3", {}, button), missing ? h("p.missing", {}, missing) : null, list);
   }
 
   #problem(problem, here, running) {
@@ -81,6 +92,12 @@ class JudgeProblems extends HouseElement {
       ariaCurrent: id === here ? "true" : null, onclick: (event) => this.#open(event, id) },
       h("span.sign", { "data-tone": tone }, icon(sign)), h("span.name", {}, name),
       h("span.score", {}, word, h("span.unseen", {}, ` ${words}`)));
+  }
+
+  #off({ id, name }) {
+    const words = `Remove ${name} from the list; its folder stays as it is`;
+    return h("button.quiet.off", { type: "button", tabIndex: -1, title: `${words} (Delete)`, ariaLabel: words,
+      onclick: () => this.announce("forget", id) }, icon("cross"));
   }
 
   #open(event, id) {
@@ -100,13 +117,18 @@ class JudgeProblems extends HouseElement {
     this.show(this.#panel);
   }
 
-  /** Up and Down walk the list. */
+  /** Up and Down walk the list, also out of the search; Enter opens what the search has found first. */
   #key(event) {
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!by || event.target.matches("input")) return;
+    const { key, target } = event;
+    const by = { ArrowDown: 1, ArrowUp: -1 }[key];
+    const searching = target.matches("input");
+    const id = target.dataset.key?.match(/^problem (.*)$/s)?.[1];
+    if (key === "Delete" && id) this.announce("forget", id);
+    else if (key === "Enter" && searching && this.#words.length) this.#contests.querySelector(".problem")?.click();
+    else if (by === 1 && searching) this.#contests.querySelector(this.#words.length ? ".problem" : ".contest")?.focus();
+    else if (by && !searching) this.#rows[this.#rows.indexOf(target) + by]?.focus();
+    else return;
     event.preventDefault();
-    const rows = [...this.#contests.querySelectorAll("button, a")];
-    rows[rows.indexOf(event.target) + by]?.focus();
   }
 }
 
@@ -123,22 +145,23 @@ function lookOf(problem, running) {
   return standing.failed ? ["cross", "bad", score, "passed"] : ["ring", "idle", score, "passed, the others not run yet"];
 }
 
-function matches({ name, group, id }, words) {
-  const text = `${name}\n${group}\n${id}`.toLowerCase();
-  return words.every((word) => text.includes(word));
-}
-
-/** In the order in which they came: {key, name, problems, size: how many its batch is to have}. */
-function contestsOf(problems) {
-  const contests = new Map();
+/**
+ * In the order in which they came: {key, name, problems, size: how many its batch is to have}. `exactly`: no problem
+ * stands before one that came before it; a contest may then be there twice.
+ */
+function contestsOf(problems, exactly = false) {
+  const contests = [];
   for (const problem of problems) {
     const key = problem.contestId || problem.group;
-    if (!contests.has(key)) contests.set(key, { key, name: problem.group || key, problems: [], size: 0 });
-    const contest = contests.get(key);
+    let contest = exactly ? contests.at(-1) : contests.find((each) => each.key === key);
+    if (contest?.key !== key) {
+      contest = { key, name: problem.group || key, problems: [], size: 0 };
+      contests.push(contest);
+    }
     contest.problems.push(problem);
     contest.size = Math.max(contest.size, problem.batch?.size ?? 0);
   }
-  return [...contests.values()];
+  return contests;
 }
 
 customElements.define("judge-problems", JudgeProblems);

@@ -1,35 +1,101 @@
-/** How it stands with the shown problem, as a sentence, a tone and a share. Pure. */
+/**
+ * How it stands with the shown problem, as a sentence, a tone and a share. Pure.
+ *
+ * Rules
+ *   - What is counted as passed or failed is of the solution, the tests, the interpreter and the settings as they are.
+ *   - A time is that of one run, and stands beside what that run came to. Where the cases' last results are of several
+ *     runs, the last run is told by itself, and then how it stands in all.
+ */
 
 import { format } from "../house/house.js";
 import { failures } from "./verdicts.js";
 
+/** What has changed since a result, in words: for a line, and for whoever points at it. */
+const REASONS = {
+  solution: ["main.py edited since", "This is the result of main.py as it was before it was edited."],
+  test: ["test edited since", "This is the result of the test as it was before it was edited."],
+  interpreter: ["other interpreter", "This is the result of another interpreter than the chosen one."],
+  settings: ["other settings", "This is the result with other limits, another comparison or another working folder."],
+};
+const SINCE = {
+  solution: "main.py was edited", test: "the tests were edited", interpreter: "the interpreter was changed",
+  settings: "the settings were changed",
+};
+
+/** {brief, words} of a result that is not of what is there now; null if it is, or is of an earlier run. */
+export function outdated({ outdated: reasons = [] }) {
+  const known = reasons.map((each) => REASONS[each] ?? ["changed since", "Something was changed since."]);
+  return known.length ? { brief: known[0][0], words: known.map(([, words]) => words).join(" ") } : null;
+}
+
 /** {tone: "idle|info|good|bad", score: "3/5", text, said (for ears), done, total}. */
-export function standing({ cases, results, stale, run, summary, cancelled, interrupted }) {
+export function standing(panel) {
+  const { cases, results, stale, run, cancelled, interrupted } = panel;
   const total = cases.size;
-  const fresh = [...results.values()].filter(({ index }) => !stale.has(index));
-  const passed = fresh.filter(({ status }) => status === "pass").length;
+  if (run) return running(panel);
+  const there = [...results.values()].filter(({ index }) => cases.has(index) && !stale.has(index));
+  const fresh = there.filter((each) => !outdated(each));
+  const old = there.length - fresh.length;
+  const again = [...stale].filter((index) => cases.has(index)).length;
+  const left = total - there.length - again;
+  const passed = passes(fresh);
   const score = `${passed}/${total}`;
-  const failed = failures(fresh);
-  if (run) {
-    const wanted = run.wanted.size;
-    const done = Math.min(run.done, wanted);
-    const text = joined([`Running: ${done}/${wanted} done`, failed]);
-    return { tone: "info", score, text, said: `Running ${cases_(wanted)}`, done, total: wanted };
-  }
-  if (fresh.length === 0 && !cancelled && !interrupted) {
+  if (total === 0 || (there.length === 0 && !cancelled && !interrupted)) {
     const text = total ? `${cases_(total)}, not run yet` : "No cases";
     return { tone: "idle", score: "", text, said: "", done: 0, total };
   }
-  const left = total - fresh.length;
-  const time = summary ? `${format.count(summary.durationMs)} ms` : null;
+  if (fresh.length === 0 && old > 0) {
+    const text = joined([`Not run since ${since(there)}: ${passes(there)}/${old} had passed`, ...missing(again, left)]);
+    return { tone: "idle", score: "", text, said: text, done: 0, total };
+  }
+  const { alone, time } = ofLastRun(panel, fresh);
+  const word = cancelled ? "Cancelled: " : interrupted ? "Interrupted: " : "";
   const text = joined([
-    `${cancelled ? "Cancelled: " : interrupted ? "Interrupted: " : ""}${score} passed${time ? `, ${time}` : ""}`,
-    failed,
-    left ? `${left} not run` : "",
+    alone ? `${word}${alone}` : "",
+    `${alone ? "in all " : word}${score} passed${time}`,
+    failures(fresh),
+    old ? `${format.count(old)} from before ${edits(there)}` : "",
+    ...missing(again, left),
   ]);
   const tone = passed === total ? "good" : passed < fresh.length ? "bad" : "idle";
   return { tone, score, text, said: text, done: fresh.length, total };
 }
 
+function running({ cases, results, run }) {
+  const judged = [...results.values()].filter((each) => each.run === run.number && !outdated(each));
+  const [done, total] = [run.judged.size, run.wanted.size];
+  const text = joined([`Running: ${format.count(done)}/${format.count(total)} done`, failures(judged)]);
+  const score = `${passes(judged)}/${cases.size}`;
+  return { tone: "info", score, text, said: `Running ${cases_(total)}`, done, total };
+}
+
+/** {alone: what the last run came to, where other results are of other runs; time: of all that is counted}. */
+function ofLastRun({ last, summary }, fresh) {
+  const runs = new Set(fresh.map(({ run }) => run));
+  const own = last ? fresh.filter(({ run }) => run === last.number) : fresh;
+  const time = summary?.total === own.length ? `, ${format.count(summary.durationMs)} ms` : "";
+  if (runs.size <= 1 && (!last || own.length === fresh.length)) return { alone: "", time };
+  if (!last || own.length === 0) return { alone: "", time: "" };
+  if (last.wanted.size === 1) {
+    const [{ index, status, verdict }] = own;
+    return { alone: `Case ${index}: ${verdict ?? status}${time}`, time: "" };
+  }
+  return { alone: `Run of ${cases_(last.wanted.size)}: ${passes(own)} passed${time}`, time: "" };
+}
+
+const missing = (again, left) => [
+  again ? `${format.count(again)} not run again` : "", left ? `${format.count(left)} not run` : ""];
+const passes = (results) => results.filter(({ status }) => status === "pass").length;
 const joined = (parts) => parts.filter(Boolean).join(" · ");
 const cases_ = (count) => (count === 1 ? "1 case" : `${format.count(count)} cases`);
+const reasonsOf = (results) => new Set(results.flatMap(({ outdated: reasons = [] }) => reasons));
+
+function since(results) {
+  const reasons = Object.keys(SINCE).filter((each) => reasonsOf(results).has(each)).map((each) => SINCE[each]);
+  return reasons.join(" and ") || "something was changed";
+}
+
+function edits(results) {
+  const reasons = reasonsOf(results);
+  return reasons.has("solution") || reasons.has("test") ? "an edit" : "a change of the settings";
+}

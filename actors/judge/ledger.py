@@ -1,0 +1,171 @@
+"""What has come of a problem's cases: of each its last result, and of what that is.
+
+A result is true of what was run: this solution, on this test, with this interpreter, by these settings. Each of these
+may be another a moment later, and so may which cases there are. So a result is written down with its `Basis`, and told
+with what has changed since: `outdated`, compared with what is there at that moment (`Present`). What is changed back is
+what it was. Results of different runs are told apart by the number of their run.
+
+Pure: what is there is said by whoever looks.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import msgspec
+
+from actors.judge.limits import limits
+from actors.judge.messages import Found, Text
+from codec.judge import LastRun, Outdated, Reason, RunResult, RunSettings, Standing, Summary, Task, fingerprint
+
+LONG = 16
+"""Characters of a digest that tell two of a person's files apart."""
+
+
+class Basis(msgspec.Struct, frozen=True, gc=False):
+    """What a result is of. An empty word is unknown, and is never what is there."""
+
+    solution: str = ""
+    test: str = ""
+    interpreter: str = ""
+    terms: str = ""
+
+
+class Recorded(msgspec.Struct, frozen=True):
+    """A result as it is kept."""
+
+    result: RunResult
+    basis: Basis
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """What is there. None: nobody has looked yet."""
+
+    solution: str | None = None
+    tests: Mapping[int, str] | None = None
+    interpreter: str | None = None
+    terms: str | None = None
+
+    @classmethod
+    def of(cls, found: Found | None, settings: RunSettings | None, task: Task) -> "Present":
+        looked = {} if found is None else {"solution": solution_of(found), "tests": versions(found)}
+        known = {} if settings is None else {"interpreter": interpreter(settings), "terms": terms(settings, task)}
+        return cls(**looked, **known)  # type: ignore[arg-type]
+
+    def basis(self, index: int) -> Basis:
+        """Of a result that is run now."""
+        test = (self.tests or {}).get(index, "")
+        return Basis(self.solution or "", test, self.interpreter or "", self.terms or "")
+
+    def outdates(self, basis: Basis, index: int) -> tuple[Reason, ...]:
+        """What of this basis is otherwise now."""
+        if basis == self.basis(index) and basis.solution and basis.test:
+            return ()
+        reasons: list[Reason] = []
+        if self.solution is not None and (basis.solution != self.solution or not basis.solution):
+            reasons.append("solution")
+        if self.tests is not None and (basis.test != self.tests.get(index) or not basis.test):
+            reasons.append("test")
+        if self.interpreter is not None and basis.interpreter != self.interpreter:
+            reasons.append("interpreter")
+        if self.terms is not None and basis.terms != self.terms:
+            reasons.append("settings")
+        return tuple(reasons)
+
+
+def solution_of(found: Found) -> str:
+    """Empty: there is none."""
+    return "" if found.main is None else (found.main.hex() or "unreadable")[:LONG]
+
+
+def versions(found: Found) -> dict[int, str]:
+    return {index: version(given, wanted) for index, (given, wanted) in found.cases.items()}
+
+
+def version(given: Text, wanted: Text) -> str:
+    return version_of(given.digest, wanted.digest)
+
+
+def version_of(given: bytes, wanted: bytes) -> str:
+    return fingerprint(given + wanted).hexdigest()[:LONG]
+
+
+def interpreter(settings: RunSettings) -> str:
+    command = settings.pypy_command if settings.interpreter == "pypy" else settings.python_command
+    return f"{settings.interpreter} {command}"
+
+
+def terms(settings: RunSettings, task: Task) -> str:
+    """What else a verdict depends on."""
+    allowed = limits(settings, task.time_limit, task.memory_limit)
+    said = allowed.cpu_ms, allowed.memory_kb, settings.compare, settings.run_cwd_mode, task.input, task.output
+    return fingerprint(repr(said).encode()).hexdigest()[:LONG]
+
+
+def same(before: Found | None, now: Found) -> bool:
+    """Whether a page that was told of the one knows the other."""
+    return (
+        before is not None
+        and (before.exists, before.main, before.cases.keys()) == (now.exists, now.main, now.cases.keys())
+        and all(
+            (given.digest, wanted.digest) == (before.cases[index][0].digest, before.cases[index][1].digest)
+            for index, (given, wanted) in now.cases.items()
+        )
+    )
+
+
+@dataclass(slots=True)
+class Ledger:
+    records: dict[int, Recorded] = field(default_factory=dict)
+    last: LastRun | None = None
+    summary: Summary | None = None
+    """Of that run; None: it was interrupted."""
+    present: Present = field(default_factory=Present)
+
+    def record(self, number: int, result: RunResult, basis: Basis) -> RunResult:
+        """In place of what the case had before; as it is to be told."""
+        result = msgspec.structs.replace(result, run=number)
+        self.records[result.index] = Recorded(result, basis)
+        reasons = self.present.outdates(basis, result.index)
+        return msgspec.structs.replace(result, outdated=reasons) if reasons else result
+
+    def over(self, last: LastRun | None, summary: Summary | None) -> None:
+        self.last, self.summary = last, summary
+
+    @property
+    def next_run(self) -> int:
+        numbers = [record.result.run or 0 for record in self.records.values()]
+        return 1 + max(numbers, default=0) if self.last is None else 1 + max([self.last.run, *numbers])
+
+    # -- told
+
+    def result(self, index: int) -> RunResult | None:
+        record = self.records.get(index)
+        return None if record is None or not self._is_there(index) else self._told(record)
+
+    def results(self) -> tuple[RunResult, ...]:
+        """Of the cases that are there, in order."""
+        return tuple(self._told(self.records[index]) for index in sorted(self.records) if self._is_there(index))
+
+    def outdated(self) -> tuple[Outdated, ...]:
+        told = ((result.index, result.outdated) for result in self.results())
+        return tuple(Outdated(index=index, reasons=reasons) for index, reasons in told if reasons)
+
+    def standing(self) -> Standing | None:
+        return standing(self.results())
+
+    def kept(self) -> tuple[Recorded, ...]:
+        return tuple(self.records[index] for index in sorted(self.records) if self._is_there(index))
+
+    def _is_there(self, index: int) -> bool:
+        return self.present.tests is None or index in self.present.tests
+
+    def _told(self, record: Recorded) -> RunResult:
+        reasons = self.present.outdates(record.basis, record.result.index)
+        return msgspec.structs.replace(record.result, outdated=reasons) if reasons else record.result
+
+
+def standing(results: Iterable[RunResult]) -> Standing | None:
+    """With other settings than now a solution has passed all the same; another solution has not."""
+    count = [result.status == "pass" for result in results if not {"solution", "test"} & {*result.outdated}]
+    return Standing(passed=sum(count), failed=len(count) - sum(count)) if count else None

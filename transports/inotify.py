@@ -1,0 +1,99 @@
+"""Linux's inotify: which of the folders that are watched something has happened in.
+
+Only what is needed of it, by the C library's own functions, for the standard library has none. A library for this
+(watchfiles) would bring threads of its own, which a cancelled task would have to wait for.
+
+    add(path)     a number for the folder; the same again for as long as it is the same folder, by whatever path
+    read()        what has happened since, without waiting
+"""
+
+import ctypes
+import os
+import struct
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+_FLAGS = os.O_NONBLOCK | os.O_CLOEXEC
+"""As IN_NONBLOCK and IN_CLOEXEC are defined."""
+_MODIFY, _ATTRIB, _CLOSE_WRITE = 0x2, 0x4, 0x8
+_MOVED_FROM, _MOVED_TO, _CREATE, _DELETE, _DELETE_SELF, _MOVE_SELF = 0x40, 0x80, 0x100, 0x200, 0x400, 0x800
+_OVERFLOW, _IGNORED, _ONLY_FOLDERS, _FOLDER = 0x4000, 0x8000, 0x0100_0000, 0x4000_0000
+_WANTED = (
+    _MODIFY | _ATTRIB | _CLOSE_WRITE | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE | _DELETE_SELF | _MOVE_SELF
+    | _ONLY_FOLDERS
+)  # fmt: skip
+_HEAD = struct.Struct("iIII")
+_MOST_BYTES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    number: int
+    """Of the folder; -1 where events were lost, and it may have been any."""
+    name: str
+    """Of what is in it; empty where it happened to the folder itself."""
+    of_folder: bool
+    """It happened to a folder: what is watched below it may be another now."""
+    over: bool = False
+    """This number is no longer watched."""
+
+    @property
+    def lost(self) -> bool:
+        return self.number == -1
+
+
+class Inotify:
+    """Raises OSError where the system has none, or no more."""
+
+    def __init__(self) -> None:
+        if not sys.platform.startswith("linux"):
+            raise OSError("there is no inotify on this system")
+        library = ctypes.CDLL(None, use_errno=True)
+        self._add = library.inotify_add_watch
+        self._add.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_uint32)
+        self._remove = library.inotify_rm_watch
+        self._remove.argtypes = (ctypes.c_int, ctypes.c_int)
+        self._file = _checked(library.inotify_init1(_FLAGS), "inotify")
+
+    def fileno(self) -> int:
+        return self._file
+
+    def add(self, folder: Path) -> int:
+        """May take a while: a disk may hang."""
+        return _checked(self._add(self._file, os.fsencode(folder), _WANTED), str(folder))
+
+    def remove(self, number: int) -> None:
+        """Of one that is gone already, nothing."""
+        self._remove(self._file, number)
+
+    def read(self) -> list[Event]:
+        try:
+            told = os.read(self._file, _MOST_BYTES)
+        except BlockingIOError:
+            return []
+        return list(_events(told))
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+def _events(told: bytes) -> "list[Event]":
+    found, at = [], 0
+    while at < len(told):
+        number, mask, _, length = _HEAD.unpack_from(told, at)
+        at += _HEAD.size
+        name = os.fsdecode(told[at : at + length].rstrip(b"\0"))
+        at += length
+        if mask & _OVERFLOW:
+            found.append(Event(-1, "", of_folder=True))
+        else:
+            found.append(Event(number, name, of_folder=bool(mask & _FOLDER) or not name, over=bool(mask & _IGNORED)))
+    return found
+
+
+def _checked(answer: int, what: str) -> int:
+    if answer < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), what)
+    return answer
