@@ -19,7 +19,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import PurePath
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -36,6 +36,10 @@ BOTH_LOOPBACKS = ("127.0.0.1", "::1")
 Switch = Annotated[bool, Meta(description="true or false")]
 Host = Annotated[str, Meta(description='"localhost" or a loopback address such as "127.0.0.1" or "::1"')]
 Port = Annotated[int, Meta(ge=0, le=65535, description="a whole number from 0 to 65535 (0 takes any free port)")]
+Accounts = Annotated[
+    Literal["own", "any"],
+    Meta(description='"own" (the account that runs the server, and root) or "any" (every account of this machine)'),
+]
 Folder = Annotated[str, Meta(description='the absolute path of a folder such as "/srv/scripts", or "" for none')]
 FolderOrAddress = Annotated[
     str, Meta(description='the absolute path of a folder, an address that begins with https://, or "" for none')
@@ -64,6 +68,8 @@ class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     enabled: Switch = True
     host: Host = "localhost"
     port: Port = 0
+    accounts: Accounts = "own"
+    """Who of this machine may come in."""
 
     @property
     def addresses(self) -> tuple[str, ...]:

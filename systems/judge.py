@@ -38,6 +38,7 @@ def judge_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
             on_websocket=judge_websocket(desk),
             hosts=section.addresses,
             port=section.port,
+            accounts=section.accounts,
             policy=HostPolicy(origins=EXTENSIONS),
             limits=DoorLimits(http=HttpLimits(body_bytes=LONGEST_TASK)),
             new_id=stage.new_id,

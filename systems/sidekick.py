@@ -29,6 +29,7 @@ def sidekick_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
             on_websocket=sidekick_websocket(desk),
             hosts=section.addresses,
             port=section.port,
+            accounts=section.accounts,
             policy=HostPolicy(origins=("vscode-webview://*",)),
             limits=DoorLimits(connections=4096, websocket=WebSocketLimits(message_bytes=LONGEST_MESSAGE)),
             new_id=stage.new_id,
