@@ -45,6 +45,10 @@ FolderOrAddress = Annotated[
     str, Meta(description='the absolute path of a folder, an address that begins with https://, or "" for none')
 ]
 
+Origins = Annotated[
+    tuple[str, ...],
+    Meta(max_length=64, description='an array of origins such as ["https://tools.example", "vscode-webview://*"]'),
+]
 File = Annotated[str, Meta(description='the absolute path of a file such as "/srv/template.py", or "" for none')]
 TestsDir = Annotated[
     str,
@@ -87,6 +91,8 @@ class Sidekick(Section, frozen=True, kw_only=True):
     """Where Pyodide is, for scripts that run in the browser; we bring none."""
     scripts: Folder = ""
     """The scripts that the page at /script/ID runs."""
+    origins: Origins = ()
+    """Whose pages may draw and look on, beside our own and those of any server on loopback."""
 
 
 class Judge(Section, frozen=True, kw_only=True):
@@ -274,12 +280,29 @@ def _wrong_folder_or_address(path: str, place: object) -> str | None:
     return f"{path}: expected {_expected(FolderOrAddress)}, got {_shown(place)}"
 
 
+_ORIGIN = re.compile(r"(?i)[a-z][a-z0-9+.-]{0,40}://([a-z0-9._-]{1,253}|\[[0-9a-f:]{2,39}\])(:[0-9]{1,5})?")
+_KIND_OF_ORIGIN = re.compile(r"(?i)(?!https?:)[a-z][a-z0-9+.-]{0,40}://\*")
+
+
+def _wrong_origins(path: str, origins: object) -> str | None:
+    assert isinstance(origins, list)
+    for origin in origins:
+        if not (_ORIGIN.fullmatch(origin) or _KIND_OF_ORIGIN.fullmatch(origin)):
+            return (
+                f"{path}: {_shown(origin)} is not an origin; expected a scheme, a host and perhaps a port, such as "
+                '"https://tools.example" or "http://box.lan:8080", or a scheme of other programs with *, such as '
+                '"vscode-webview://*"'
+            )
+    return None
+
+
 _CHECKS: Mapping[str, Callable[[str, object], str | None]] = {
     "host": _wrong_host,
     "scripts": _wrong_folder,
     "workspace": _wrong_folder,
     "template": _wrong_file,
     "pyodide": _wrong_folder_or_address,
+    "origins": _wrong_origins,
 }
 """What a type cannot say about the value of a key."""
 

@@ -12,7 +12,7 @@ from codec.settings import Settings
 from program import judging, places
 from program.serving import Listeners
 from transports.door import Door
-from transports.judge import EXTENSIONS, judge_application, judge_websocket
+from transports.judge import EXTENSIONS, WEBVIEWS, judge_application, judge_websocket
 from transports.limits import DoorLimits, HttpLimits
 from transports.listener import listener_spec
 from transports.policy import HostPolicy
@@ -39,7 +39,7 @@ def judge_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
             hosts=section.addresses,
             port=section.port,
             accounts=section.accounts,
-            policy=HostPolicy(origins=EXTENSIONS),
+            policy=HostPolicy(origins=WEBVIEWS, posters=EXTENSIONS),
             limits=DoorLimits(http=HttpLimits(body_bytes=LONGEST_TASK)),
             new_id=stage.new_id,
         )

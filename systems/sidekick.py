@@ -30,7 +30,9 @@ def sidekick_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
             hosts=section.addresses,
             port=section.port,
             accounts=section.accounts,
-            policy=HostPolicy(origins=("vscode-webview://*",)),
+            policy=HostPolicy(
+                origins=("vscode-webview://*", *section.origins), loopback=True, setting="sidekick.origins"
+            ),
             limits=DoorLimits(connections=4096, websocket=WebSocketLimits(message_bytes=LONGEST_MESSAGE)),
             new_id=stage.new_id,
         )
