@@ -25,11 +25,13 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import fields
 
-from codec.judge import Compare, RunSettings
+from codec.judge import Commands, Compare, RunSettings
 from codec.judge.settings import LONGEST_TIMEOUT, CompareMode, CwdMode, Interpreter
 
 LONGEST = 65_536
 """Characters in a configuration file. Ours has a dozen keys; anything this long is another file."""
+
+LONGEST_COMMAND, MOST_COMMANDS = 1_000, 32
 
 BOTH_LOOPBACKS = ("127.0.0.1", "::1")
 
@@ -57,11 +59,12 @@ TestsDir = Annotated[
         description='the name of a folder inside a problem\'s own, such as "tests"',
     ),
 ]
-Program = Annotated[
-    str,
+# What else must hold is in `_wrong_programs`: msgspec 0.22 crashes on a union of a text and an array that have limits.
+Programs = Annotated[
+    str | tuple[str, ...],
     Meta(
-        pattern=r"\A[^\x00-\x1f\x7f]{1,1000}\Z",
-        description='the name or path of a program, such as "python3"',
+        description='the name or path of a program, such as "python3", or an array of them: the first is used unless '
+        "another is chosen on a page",
     ),
 ]
 
@@ -105,8 +108,8 @@ class Judge(Section, frozen=True, kw_only=True):
     template: File = ""
     """What main.py begins as."""
     interpreter: Annotated[Interpreter, Meta(description='"cpython" or "pypy"')] = "cpython"
-    python_command: Program = RunSettings().python_command
-    pypy_command: Program = RunSettings().pypy_command
+    python_command: Programs = RunSettings().python_command
+    pypy_command: Programs = RunSettings().pypy_command
     run_cwd_mode: Annotated[CwdMode, Meta(description='"workspace" or "task"')] = "workspace"
     timeout_ms: Annotated[
         int,
@@ -125,18 +128,27 @@ class Judge(Section, frozen=True, kw_only=True):
     )
 
     @property
+    def commands(self) -> Commands:
+        """All that can be run: over the wire one chooses among these."""
+        return Commands(python_command=_all_of(self.python_command), pypy_command=_all_of(self.pypy_command))
+
+    @property
     def run(self) -> RunSettings:
         """As a page knows them."""
         return RunSettings(
             interpreter=self.interpreter,
-            python_command=self.python_command,
-            pypy_command=self.pypy_command,
+            python_command=self.commands.python_command[0],
+            pypy_command=self.commands.pypy_command[0],
             run_cwd_mode=self.run_cwd_mode,
             timeout_ms=self.timeout_ms or None,
             memory_limit_mb=self.memory_limit_mb or None,
             jobs=self.jobs or None,
             compare=Compare(mode=self.compare, case_sensitive=self.case_sensitive, tolerance=self.tolerance),
         )
+
+
+def _all_of(programs: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (programs,) if isinstance(programs, str) else tuple(dict.fromkeys(programs))
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -296,6 +308,17 @@ def _wrong_origins(path: str, origins: object) -> str | None:
     return None
 
 
+_PROGRAM = re.compile(r"[^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*")
+
+
+def _wrong_programs(path: str, programs: object) -> str | None:
+    named: list[str] = programs if isinstance(programs, list) else [str(programs)]
+    wrong = [each for each in named if len(each) > LONGEST_COMMAND or not _PROGRAM.fullmatch(each)]
+    if wrong or not 1 <= len(named) <= MOST_COMMANDS:
+        return f"{path}: expected {_expected(Programs)}, got {_shown(wrong[0] if wrong else programs)}"
+    return None
+
+
 _CHECKS: Mapping[str, Callable[[str, object], str | None]] = {
     "host": _wrong_host,
     "scripts": _wrong_folder,
@@ -303,6 +326,8 @@ _CHECKS: Mapping[str, Callable[[str, object], str | None]] = {
     "template": _wrong_file,
     "pyodide": _wrong_folder_or_address,
     "origins": _wrong_origins,
+    "python_command": _wrong_programs,
+    "pypy_command": _wrong_programs,
 }
 """What a type cannot say about the value of a key."""
 

@@ -29,6 +29,7 @@ def judge_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
         cache(partial(Machine, workspace)),
         time.time,
         cores(),
+        section.commands,
     )
 
     def door(stage: Stage) -> Door:

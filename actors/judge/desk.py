@@ -76,8 +76,9 @@ class Desk:
 
 def judge_specs(shelving: Shelving, configured: RunSettings) -> list[ChildSpec]:
     """All but what runs programs, and the port. A problem that keeps crashing is paused, and costs no other."""
+    shelf = partial(Shelf, shelving.folders, configured, shelving.commands)
     return [
-        ChildSpec("shelf", partial(Shelf, shelving.folders, configured), mailbox=partial(Mailbox, 4096)),
+        ChildSpec("shelf", shelf, mailbox=partial(Mailbox, 4096)),
         supervisor_spec("runs", name=RUNS, max_children=MOST_RUNS),
         supervisor_spec("problems", name=PROBLEMS, max_children=MOST_PROBLEMS, meter=Decay()),
         ChildSpec("intake", partial(Intake, shelving), mailbox=partial(Mailbox, POSTS)),

@@ -175,7 +175,7 @@ class Panel(Actor[PanelMessage]):
                 await self._problem.send(Opened(self.ref, anew=True))
         else:
             self._owes_init = False
-            self._say(StateInit(settings=self._settings))
+            self._say(StateInit(settings=self._settings, commands=self._shelving.commands))
 
     async def _welcome(self, settings: RunSettings, current: str | None) -> None:
         changed = settings != self._settings
@@ -231,6 +231,7 @@ class Panel(Actor[PanelMessage]):
                     summary=shown.summary,
                     running=shown.running,
                     interrupted=shown.interrupted,
+                    commands=self._shelving.commands,
                 )
             )
 

@@ -27,7 +27,16 @@ from codec.judge.messages import (
     write,
 )
 from codec.judge.problem import Case, Listed, Problem, RunResult, Standing, Status, Summary, Verdict
-from codec.judge.settings import BadSettings, Compare, CompareMode, Interpreter, RunSettings, changed
+from codec.judge.settings import (
+    BadSettings,
+    Commands,
+    Compare,
+    CompareMode,
+    Interpreter,
+    RunSettings,
+    changed,
+    without_unnamed,
+)
 from codec.judge.task import LONGEST as LONGEST_TASK
 from codec.judge.task import (
     BadTask,
@@ -55,6 +64,7 @@ __all__ = [
     "Batch",
     "Cancel",
     "Case",
+    "Commands",
     "Compare",
     "CompareMode",
     "Excerpt",
@@ -99,5 +109,6 @@ __all__ = [
     "is_file_name",
     "read_task",
     "read_ui",
+    "without_unnamed",
     "write",
 ]

@@ -19,6 +19,7 @@ export class Panel {
   told = false;
   problem = null;
   settings = null;
+  commands = null;
   problems = [];
   current = null;
   /** By number of the case. */
@@ -72,11 +73,12 @@ export class Panel {
     }
   }
 
-  #init({ problem = null, settings, results, summary, running = null, interrupted = false }) {
+  #init({ problem = null, settings, results, summary, running = null, interrupted = false, commands = null }) {
     this.told = true;
     const before = this.run;
     const same = this.#take(problem);
     this.settings = settings;
+    this.commands = commands;
     if (results) this.results = new Map(results.map((result) => [result.index, result]));
     if (results && !(same && before && running)) this.stale.clear();
     this.summary = summary ?? (same ? this.summary : null);
