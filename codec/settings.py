@@ -19,28 +19,38 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import PurePath
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
 from msgspec.structs import fields
 
-from codec.judge import Compare, RunSettings
+from codec.judge import Commands, Compare, RunSettings
 from codec.judge.settings import LONGEST_TIMEOUT, CompareMode, CwdMode, Interpreter
 
 LONGEST = 65_536
 """Characters in a configuration file. Ours has a dozen keys; anything this long is another file."""
+
+LONGEST_COMMAND, MOST_COMMANDS = 1_000, 32
 
 BOTH_LOOPBACKS = ("127.0.0.1", "::1")
 
 Switch = Annotated[bool, Meta(description="true or false")]
 Host = Annotated[str, Meta(description='"localhost" or a loopback address such as "127.0.0.1" or "::1"')]
 Port = Annotated[int, Meta(ge=0, le=65535, description="a whole number from 0 to 65535 (0 takes any free port)")]
+Accounts = Annotated[
+    Literal["own", "any"],
+    Meta(description='"own" (the account that runs the server, and root) or "any" (every account of this machine)'),
+]
 Folder = Annotated[str, Meta(description='the absolute path of a folder such as "/srv/scripts", or "" for none')]
 FolderOrAddress = Annotated[
     str, Meta(description='the absolute path of a folder, an address that begins with https://, or "" for none')
 ]
 
+Origins = Annotated[
+    tuple[str, ...],
+    Meta(max_length=64, description='an array of origins such as ["https://tools.example", "vscode-webview://*"]'),
+]
 File = Annotated[str, Meta(description='the absolute path of a file such as "/srv/template.py", or "" for none')]
 TestsDir = Annotated[
     str,
@@ -49,11 +59,12 @@ TestsDir = Annotated[
         description='the name of a folder inside a problem\'s own, such as "tests"',
     ),
 ]
-Program = Annotated[
-    str,
+# What else must hold is in `_wrong_programs`: msgspec 0.22 crashes on a union of a text and an array that have limits.
+Programs = Annotated[
+    str | tuple[str, ...],
     Meta(
-        pattern=r"\A[^\x00-\x1f\x7f]{1,1000}\Z",
-        description='the name or path of a program, such as "python3"',
+        description='the name or path of a program, such as "python3", or an array of them: the first is used unless '
+        "another is chosen on a page",
     ),
 ]
 
@@ -64,6 +75,8 @@ class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     enabled: Switch = True
     host: Host = "localhost"
     port: Port = 0
+    accounts: Accounts = "own"
+    """Who of this machine may come in."""
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -81,6 +94,8 @@ class Sidekick(Section, frozen=True, kw_only=True):
     """Where Pyodide is, for scripts that run in the browser; we bring none."""
     scripts: Folder = ""
     """The scripts that the page at /script/ID runs."""
+    origins: Origins = ()
+    """Whose pages may draw and look on, beside our own and those of any server on loopback."""
 
 
 class Judge(Section, frozen=True, kw_only=True):
@@ -93,8 +108,8 @@ class Judge(Section, frozen=True, kw_only=True):
     template: File = ""
     """What main.py begins as."""
     interpreter: Annotated[Interpreter, Meta(description='"cpython" or "pypy"')] = "cpython"
-    python_command: Program = RunSettings().python_command
-    pypy_command: Program = RunSettings().pypy_command
+    python_command: Programs = RunSettings().python_command
+    pypy_command: Programs = RunSettings().pypy_command
     run_cwd_mode: Annotated[CwdMode, Meta(description='"workspace" or "task"')] = "workspace"
     timeout_ms: Annotated[
         int,
@@ -113,18 +128,27 @@ class Judge(Section, frozen=True, kw_only=True):
     )
 
     @property
+    def commands(self) -> Commands:
+        """All that can be run: over the wire one chooses among these."""
+        return Commands(python_command=_all_of(self.python_command), pypy_command=_all_of(self.pypy_command))
+
+    @property
     def run(self) -> RunSettings:
         """As a page knows them."""
         return RunSettings(
             interpreter=self.interpreter,
-            python_command=self.python_command,
-            pypy_command=self.pypy_command,
+            python_command=self.commands.python_command[0],
+            pypy_command=self.commands.pypy_command[0],
             run_cwd_mode=self.run_cwd_mode,
             timeout_ms=self.timeout_ms or None,
             memory_limit_mb=self.memory_limit_mb or None,
             jobs=self.jobs or None,
             compare=Compare(mode=self.compare, case_sensitive=self.case_sensitive, tolerance=self.tolerance),
         )
+
+
+def _all_of(programs: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (programs,) if isinstance(programs, str) else tuple(dict.fromkeys(programs))
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -268,12 +292,42 @@ def _wrong_folder_or_address(path: str, place: object) -> str | None:
     return f"{path}: expected {_expected(FolderOrAddress)}, got {_shown(place)}"
 
 
+_ORIGIN = re.compile(r"(?i)[a-z][a-z0-9+.-]{0,40}://([a-z0-9._-]{1,253}|\[[0-9a-f:]{2,39}\])(:[0-9]{1,5})?")
+_KIND_OF_ORIGIN = re.compile(r"(?i)(?!https?:)[a-z][a-z0-9+.-]{0,40}://\*")
+
+
+def _wrong_origins(path: str, origins: object) -> str | None:
+    assert isinstance(origins, list)
+    for origin in origins:
+        if not (_ORIGIN.fullmatch(origin) or _KIND_OF_ORIGIN.fullmatch(origin)):
+            return (
+                f"{path}: {_shown(origin)} is not an origin; expected a scheme, a host and perhaps a port, such as "
+                '"https://tools.example" or "http://box.lan:8080", or a scheme of other programs with *, such as '
+                '"vscode-webview://*"'
+            )
+    return None
+
+
+_PROGRAM = re.compile(r"[^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*")
+
+
+def _wrong_programs(path: str, programs: object) -> str | None:
+    named: list[str] = programs if isinstance(programs, list) else [str(programs)]
+    wrong = [each for each in named if len(each) > LONGEST_COMMAND or not _PROGRAM.fullmatch(each)]
+    if wrong or not 1 <= len(named) <= MOST_COMMANDS:
+        return f"{path}: expected {_expected(Programs)}, got {_shown(wrong[0] if wrong else programs)}"
+    return None
+
+
 _CHECKS: Mapping[str, Callable[[str, object], str | None]] = {
     "host": _wrong_host,
     "scripts": _wrong_folder,
     "workspace": _wrong_folder,
     "template": _wrong_file,
     "pyodide": _wrong_folder_or_address,
+    "origins": _wrong_origins,
+    "python_command": _wrong_programs,
+    "pypy_command": _wrong_programs,
 }
 """What a type cannot say about the value of a key."""
 

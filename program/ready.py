@@ -87,6 +87,8 @@ def _refuse_anything_else(path: Path) -> None:
         has_folder, ours = path.parent.is_dir(), not path.exists() or _is_ours(path)
     except OSError as error:  # a name too long, a folder that may not be looked into
         raise Trouble(f"{path}: the ready file cannot be there: {error.strerror}") from None
+    if path.is_symlink():
+        raise Trouble(f"{path}: there is a link already; a ready file would take its place. Remove it, or name another")
     if not has_folder:
         raise Trouble(f"{path}: the ready file has no folder to be in; make {path.parent} first")
     if not ours:

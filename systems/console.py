@@ -32,6 +32,7 @@ def console_spec(settings: Settings, listeners: Listeners, abouts: Mapping[str, 
             on_websocket=console_websocket(desk),
             hosts=section.addresses,
             port=section.port,
+            accounts=section.accounts,
             new_id=stage.new_id,
         )
 

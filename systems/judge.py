@@ -12,7 +12,7 @@ from codec.settings import Settings
 from program import judging, places
 from program.serving import Listeners
 from transports.door import Door
-from transports.judge import EXTENSIONS, judge_application, judge_websocket
+from transports.judge import EXTENSIONS, WEBVIEWS, judge_application, judge_websocket
 from transports.limits import DoorLimits, HttpLimits
 from transports.listener import listener_spec
 from transports.policy import HostPolicy
@@ -33,6 +33,7 @@ def judge_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
         time.time,
         cores(),
         partial(Watching, WATCHER),
+        section.commands,
     )
 
     def door(stage: Stage) -> Door:
@@ -42,7 +43,8 @@ def judge_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
             on_websocket=judge_websocket(desk),
             hosts=section.addresses,
             port=section.port,
-            policy=HostPolicy(origins=EXTENSIONS),
+            accounts=section.accounts,
+            policy=HostPolicy(origins=WEBVIEWS, posters=EXTENSIONS),
             limits=DoorLimits(http=HttpLimits(body_bytes=LONGEST_TASK)),
             new_id=stage.new_id,
         )

@@ -29,7 +29,10 @@ def sidekick_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
             on_websocket=sidekick_websocket(desk),
             hosts=section.addresses,
             port=section.port,
-            policy=HostPolicy(origins=("vscode-webview://*",)),
+            accounts=section.accounts,
+            policy=HostPolicy(
+                origins=("vscode-webview://*", *section.origins), loopback=True, setting="sidekick.origins"
+            ),
             limits=DoorLimits(connections=4096, websocket=WebSocketLimits(message_bytes=LONGEST_MESSAGE)),
             new_id=stage.new_id,
         )

@@ -9,6 +9,8 @@ Rules
   - The accept loop never ends while the door is open. Out of file descriptors, it waits a moment and goes on.
   - Everything a stranger may take is in `DoorLimits`. Above the cap on connections a client is turned away before a
     byte of its request has been read.
+  - Other accounts of this machine are refused (account.py) at once, without a look at what they want, and take no
+    place of those who may come in.
   - It closes in order: no new connections; idle ones closed; WebSockets told 1001; requests in flight finished,
     within `grace`; then the sockets are cut. When simply cancelled, the sockets are cut at once: Hypercorn sends
     under a shield, and without its socket even that send ends.
@@ -27,6 +29,7 @@ import structlog
 import trio
 
 from actors.kernel import describe
+from transports.account import Accounts, Kernel, Porter, Stranger
 from transports.binding import Address, Bound, bind
 from transports.guard import App, Guard, SecurityHeaders
 from transports.head import Head, HeadReader
@@ -34,12 +37,15 @@ from transports.http1 import Ends, Http
 from transports.limits import DoorLimits
 from transports.policy import HostPolicy, HostRules
 from transports.refusal import Refusal
+from transports.sock_diag import CannotSay, SockDiag
 from transports.websocket import Handler, Upgrade, WebSockets, check_upgrade
 from transports.wire import GONE, Wire
 
 LOOPBACK = ("127.0.0.1", "::1")
 ACCEPT_PAUSE = 0.1
 READ_BYTES = 16 * 1024
+MOST_TOLD_OF = 64
+"""Accounts that the log gets a line about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,8 @@ class DoorStatistics:
     turned_away: int
     """Above the cap on connections."""
     accept_errors: int
+    strangers: int
+    """Of other accounts of this machine, or of nobody any more."""
     http: int
     websockets: int
     refused: int
@@ -72,9 +80,12 @@ class Door:
         policy: HostPolicy | None = None,
         limits: DoorLimits | None = None,
         headers: SecurityHeaders | None = None,
+        accounts: Accounts = "own",
+        kernel: Callable[[], Kernel] = SockDiag,
         new_id: Callable[[], str] | None = None,
         log: Any = None,
     ) -> None:
+        """`accounts`: whom of this machine to let in; `kernel`: who is asked whose a connection is."""
         self._app = app
         self._hosts = tuple(hosts)
         self._port = port
@@ -84,6 +95,10 @@ class Door:
         self._policy = policy or HostPolicy()
         self._limits = limits or DoorLimits()
         self._headers = headers or SecurityHeaders()
+        self._accounts = accounts
+        self._kernel = kernel
+        self._porter: Porter | None = None
+        """None: nobody is asked who they are."""
         self._new_id = new_id or partial(secrets.token_hex, 6)
         self._log = log or structlog.get_logger("door")
         self._rules: HostRules
@@ -100,11 +115,15 @@ class Door:
         """One for each connection; never more than `limits.connections`."""
         self._waiting: set[Wire] = set()
         """Those whose first head is not there yet."""
+        self._strangers: set[Wire] = set()
+        """Those who are being told why they may not; never more than `limits.strangers`, and none is in `_wires`."""
+        self._told_of: set[int] = set()
+        """Accounts that the log has a line about."""
         self._empty = trio.lowlevel.ParkingLot()
         self._addresses: tuple[Address, ...] = ()
         self._unavailable: tuple[str, ...] = ()
         self._accepted = self._turned_away = self._accept_errors = 0
-        self._as_http = self._as_websocket = self._refused = self._contained = 0
+        self._strange = self._as_http = self._as_websocket = self._refused = self._contained = 0
         self._crowded = False
         self._starving = False
         """It has been said that there is no room, in the door and in the process, and there was none since."""
@@ -117,6 +136,7 @@ class Door:
             accepted=self._accepted,
             turned_away=self._turned_away,
             accept_errors=self._accept_errors,
+            strangers=self._strange,
             http=self._as_http,
             websockets=self._as_websocket,
             refused=self._refused,
@@ -147,6 +167,8 @@ class Door:
                 connections.cancel_scope.cancel()
         finally:
             bound.close()
+            if self._porter is not None:
+                self._porter.close()
             self._closed.set()
 
     async def close(self) -> None:
@@ -184,6 +206,7 @@ class Door:
         names = [listener.socket.getsockname()[0] for listener in bound.listeners]
         self._addresses = tuple(Address(name, bound.port, secure) for name in names)
         self._unavailable = bound.unavailable
+        self._porter = self._hire((names[0], bound.port))
         self._rules = self._policy.at(bound.port, secure=secure, hosts=(*self._hosts, *names))
         guard = Guard(self._app, self._rules, self._limits.http, self._headers, self.contain)
         self._http = Http(
@@ -202,16 +225,55 @@ class Door:
                 await trio.sleep(ACCEPT_PAUSE)
                 continue
             self._starving = False
-            if len(self._wires) >= self._limits.connections:
-                self._turn_away(stream)
-                continue
-            self._crowded = False
             try:
                 ends = (_address(stream.socket.getpeername()), _address(stream.socket.getsockname()))
             except OSError:
                 stream.socket.close()  # it has already left
                 continue
+            refusal = None if self._porter is None else self._porter.refusal(*ends)
+            if refusal is not None:
+                self._send_away(stream, refusal, connections)
+                continue
+            if len(self._wires) >= self._limits.connections:
+                self._turn_away(stream)
+                continue
+            self._crowded = False
             connections.start_soon(self.attend, self.admit(self._secured(stream), stream.socket.close), ends)
+
+    def _hire(self, at: tuple[str, int]) -> Porter | None:
+        if self._accounts == "any":
+            return None
+        try:
+            return Porter(at, self._kernel)
+        except CannotSay as why:
+            self._log.warning("every account of this machine can come in", port=at[1], because=str(why))
+            return None
+
+    def _send_away(self, stream: trio.SocketStream, refusal: Refusal, connections: trio.Nursery) -> None:
+        self._strange += 1
+        uid = refusal.uid if isinstance(refusal, Stranger) else None
+        if uid is not None and uid not in self._told_of and len(self._told_of) < MOST_TOLD_OF:
+            self._told_of.add(uid)
+            self._log.warning("another account of this machine is not let in", uid=uid)
+        if len(self._strangers) >= self._limits.strangers:
+            stream.socket.close()
+            return
+        wire = Wire(self._secured(stream), stream.socket.close, send_seconds=self._limits.linger_seconds)
+        self._strangers.add(wire)
+        connections.start_soon(self._tell_stranger, wire, refusal)
+
+    async def _tell_stranger(self, wire: Wire, refusal: Refusal) -> None:
+        try:
+            with trio.move_on_after(2 * self._limits.linger_seconds):
+                await wire.send_all(refusal.response())
+                await wire.finish(seconds=self._limits.linger_seconds, most=self._limits.linger_bytes)
+        except (*GONE, OSError):
+            pass  # the client has left
+        except Exception as error:
+            self.contain("a stranger's connection", error)
+        finally:
+            wire.cut()
+            self._strangers.discard(wire)
 
     def _turn_away(self, stream: trio.SocketStream) -> None:
         stream.socket.close()

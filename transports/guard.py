@@ -107,7 +107,11 @@ class Guard:
             await answer.refuse(Refusal(500, "The server failed at this request; its log says why."))
 
     def _judge(self, scope: Scope, headers: list[tuple[str, str]], upload: Upload, answer: "_Answer") -> None:
-        answer.origin = self._rules.check(_values(headers, "host"), _values(headers, "origin"))
+        method = scope["method"]
+        if method == "OPTIONS":
+            method = next(iter(_values(headers, "access-control-request-method")), method)
+        posts = method == "POST" and scope["path"] == "/"
+        answer.origin = self._rules.check(_values(headers, "host"), _values(headers, "origin"), posts=posts)
         check_target(scope["raw_path"].decode("latin-1"))
         length = check_framing(scope["http_version"], headers)
         upload.complete = upload.complete or length == 0

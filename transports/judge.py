@@ -22,8 +22,10 @@ from transports.line import Line
 from transports.static import TYPES, serve_files
 from transports.websocket import FastSocket, Handler, Upgrade
 
-EXTENSIONS = ("chrome-extension://*", "moz-extension://*", "safari-web-extension://*", "vscode-webview://*")
-"""What posts, or shows the panel, beside our own page and programs."""
+EXTENSIONS = ("chrome-extension://*", "moz-extension://*", "safari-web-extension://*")
+"""What posts, beside programs, and may do nothing else."""
+WEBVIEWS = ("vscode-webview://*",)
+"""What shows the panel, beside our own page."""
 
 RESTARTING, TRY_LATER = 1012, 1013
 

@@ -42,6 +42,8 @@ class WebSocketLimits:
 @dataclass(frozen=True, slots=True)
 class DoorLimits:
     connections: int = 512
+    strangers: int = 16
+    """Of other accounts, who are told so at the same time; above it they are cut off without a word."""
     head_bytes: int = 16 * 1024
     header_count: int = 100
     head_seconds: float = 10.0

@@ -10,9 +10,11 @@ Rules
   - A Host is right if it is one of our names with our port, or was configured.
   - An Origin is right if it is absent, is our own under any of our names, or was configured. `null` (a sandboxed
     frame, a local file) is nobody and is refused unless configured.
+  - Some may post and do nothing else: an extension that posts problems need not read a page or open a WebSocket.
   - Pure; the same verdicts for requests and for upgrades.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +23,7 @@ from transports.refusal import Refusal
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 ANY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104  these are recognised here, not bound
 DEFAULT_PORT = {"http": 80, "https": 443}
+_LOOPBACK_ORIGIN = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,12 @@ class HostPolicy:
     """More names of this machine: "box.lan" (with the door's port), or "box.lan:8443" (a forwarded port)."""
     origins: tuple[str, ...] = ()
     """Origins that may ask although not ours: "https://tools.example", or "vscode-webview://*" for all of a kind."""
+    posters: tuple[str, ...] = ()
+    """The same, of those that may `POST /` and nothing else."""
+    loopback: bool = False
+    """Whether pages of any other server on loopback may ask as well, at whichever port it stands."""
+    setting: str = ""
+    """Where a person adds to `origins`, if anywhere."""
 
     def at(self, port: int, *, secure: bool = False, hosts: Sequence[str] = ()) -> "HostRules":
         """The rules for a door that stands at this port on these hosts."""
@@ -43,22 +52,46 @@ class HostPolicy:
             if not has_port and port == DEFAULT_PORT[scheme]:
                 names.add(bare)
         own = frozenset(f"{scheme}://{name}" for name in names)
-        exact = frozenset(origin.lower() for origin in self.origins if not origin.endswith("*"))
-        kinds = tuple(origin.lower().removesuffix("*") for origin in self.origins if origin.endswith("*"))
-        return HostRules(frozenset(names), own, exact, kinds)
+        return HostRules(
+            frozenset(names),
+            own,
+            Origins.of(self.origins),
+            Origins.of(self.posters),
+            loopback=self.loopback,
+            setting=self.setting,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    exact: frozenset[str]
+    kinds: tuple[str, ...]
+
+    @classmethod
+    def of(cls, origins: Sequence[str]) -> "Origins":
+        exact = frozenset(origin.lower() for origin in origins if not origin.endswith("*"))
+        return cls(exact, tuple(origin.lower().removesuffix("*") for origin in origins if origin.endswith("*")))
+
+    def __contains__(self, origin: str) -> bool:
+        return origin in self.exact or any(map(origin.startswith, self.kinds))
 
 
 @dataclass(frozen=True, slots=True)
 class HostRules:
     names: frozenset[str]
     own_origins: frozenset[str]
-    origins: frozenset[str]
-    origin_kinds: tuple[str, ...]
+    origins: Origins
+    posters: Origins
+    loopback: bool = False
+    setting: str = ""
 
-    def check(self, hosts: Sequence[str], origins: Sequence[str]) -> str | None:
-        """Refuse, or give the foreign origin that was let in (None: no origin, or our own)."""
+    def check(self, hosts: Sequence[str], origins: Sequence[str], *, posts: bool = False) -> str | None:
+        """Refuse, or give the foreign origin that was let in (None: no origin, or our own).
+
+        `posts`: the request is a `POST /`, or a browser's question whether it may be made.
+        """
         self._check_host(hosts)
-        return self._check_origin(origins)
+        return self._check_origin(origins, posts=posts)
 
     def _check_host(self, hosts: Sequence[str]) -> None:
         match hosts:
@@ -72,19 +105,24 @@ class HostRules:
             case _:
                 raise Refusal(400, "The request has more than one Host header.")
 
-    def _check_origin(self, origins: Sequence[str]) -> str | None:
+    def _check_origin(self, origins: Sequence[str], *, posts: bool) -> str | None:
         match [origin.lower() for origin in origins]:
             case []:
                 return None
             case [origin] if origin in self.own_origins:
                 return None
-            case [origin] if origin in self.origins or any(map(origin.startswith, self.origin_kinds)):
+            case [origin] if origin in self.origins or (self.loopback and _LOOPBACK_ORIGIN.fullmatch(origin)):
                 return origin
+            case [origin] if origin in self.posters:
+                if posts:
+                    return origin
+                raise Refusal(403, "An extension may post problems here (POST /), and nothing else.")
             case [origin]:
+                more = f" Others can be named in {self.setting}." if self.setting else ""
                 raise Refusal(
                     403,
                     f"A page of {origin[:80]!r} may not use this server; its own pages may, and programs that send no "
-                    "Origin.",
+                    f"Origin.{more}",
                 )
             case _:
                 raise Refusal(400, "The request has more than one Origin header.")

@@ -82,8 +82,9 @@ def _read(body: bytes, *, chelper: bool) -> tuple[Task, bytes]:
 
 def judge_specs(shelving: Shelving, configured: RunSettings) -> list[ChildSpec]:
     """All but what runs programs, and the port."""
+    shelf = partial(Shelf, shelving.folders, configured, shelving.commands)
     return [
-        ChildSpec("shelf", partial(Shelf, shelving.folders, configured), mailbox=partial(Mailbox, 4096)),
+        ChildSpec("shelf", shelf, mailbox=partial(Mailbox, 4096)),
         crowd_spec("runs", name=RUNS, max_children=MOST_RUNS),
         crowd_spec("problems", name=PROBLEMS, max_children=MOST_PROBLEMS),
         ChildSpec("intake", partial(Intake, shelving), mailbox=partial(Mailbox, ASKED)),

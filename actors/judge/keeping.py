@@ -20,7 +20,18 @@ import msgspec
 from actors.judge.ledger import Recorded
 from actors.kernel import Registry
 from actors.store import STORE, Delete, Put, StoreClient
-from codec.judge import BadSettings, LastRun, Listed, RunSettings, Standing, Summary, Task, changed
+from codec.judge import (
+    BadSettings,
+    Commands,
+    LastRun,
+    Listed,
+    RunSettings,
+    Standing,
+    Summary,
+    Task,
+    changed,
+    without_unnamed,
+)
 
 SETTINGS, PROBLEMS, RESULTS, RUNS = "judge", "judge/problem", "judge/results", "judge/run"
 OFF = "judge/off"
@@ -83,12 +94,16 @@ class Keeping:
 
     # -- settings
 
-    async def settings(self, configured: RunSettings) -> RunSettings:
+    async def settings(self, configured: RunSettings, commands: Commands) -> tuple[RunSettings, list[str]]:
+        """Those of the configuration, with what is kept otherwise; and of what is not obeyed, why."""
         kept = await self._store.get(SETTINGS, "settings")
+        if kept is None:
+            return configured, []
+        changes, not_obeyed = without_unnamed(msgspec.json.decode(kept), commands)
         try:
-            return configured if kept is None else changed(configured, msgspec.json.decode(kept))
+            return changed(configured, changes, commands), not_obeyed
         except BadSettings:  # of another version
-            return configured
+            return configured, not_obeyed
 
     async def keep_settings(self, settings: RunSettings, configured: RunSettings) -> None:
         changes = _changes(msgspec.to_builtins(configured), msgspec.to_builtins(settings))

@@ -68,11 +68,11 @@ def missing(settings: RunSettings, why: str) -> str:
     if settings.interpreter == "pypy":
         return (
             f"There is no PyPy to run this with: {why}. Install it (Debian: apt install pypy3; "
-            "macOS: brew install pypy3), or set pypyCommand to its path."
+            "macOS: brew install pypy3), or name it in the configuration: pypy_command under [judge]."
         )
     return (
         f"There is no Python to run this with: {why}. "
-        "Set pythonCommand to the path of your Python, for instance python3."
+        "Name one that works in the configuration, for instance python3: python_command under [judge]."
     )
 
 

@@ -215,7 +215,7 @@ class Panel(Actor[PanelMessage]):
     def _answer_without_problem(self) -> None:
         if self._owes_init and self._problem is None and self._settings is not None:
             self._owes_init = False
-            self._say(StateInit(settings=self._settings))
+            self._say(StateInit(settings=self._settings, commands=self._shelving.commands))
 
     async def _welcome(self, told: Welcome) -> None:
         changed = told.settings != self._settings
@@ -290,6 +290,7 @@ class Panel(Actor[PanelMessage]):
                     last=shown.last,
                     running=shown.running,
                     interrupted=shown.interrupted,
+                    commands=self._shelving.commands,
                 )
             )
 

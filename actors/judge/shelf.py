@@ -3,7 +3,8 @@
 Rules
   - Two problems whose addresses make the same name get two folders, and the same problem the same, for as long as it
     is remembered. A folder that nobody has posted belongs to the first problem of its name.
-  - What is set is on the disk before anybody is told.
+  - What is set is on the disk before anybody is told. A command that was set from a page, and that the configuration
+    does not name, is not obeyed: the first page is told, and it is forgotten.
   - So many problems are remembered, and the newest of them. Of those forgotten the folders stay.
   - All panels hear of all problems, a few times a second at most, however many are posted.
   - Trouble is told to all panels; while there is none, the newest is kept for the next.
@@ -49,7 +50,7 @@ from actors.judge.registered import SHELF
 from actors.judge.telling import unknown
 from actors.kernel import Actor, ActorRef, Down, KernelError, Timer
 from actors.store import StoreError
-from codec.judge import BadSettings, Listed, Notice, RunSettings, StateProblems, Task, changed
+from codec.judge import BadSettings, Commands, Listed, Notice, RunSettings, StateProblems, Task, changed
 
 PUBLISH_SECONDS = 0.1
 MOST = 2_000
@@ -60,8 +61,9 @@ MOST_UNHEARD = 4
 
 
 class Shelf(Actor[ShelfMessage]):
-    def __init__(self, folders: Folders, configured: RunSettings) -> None:
+    def __init__(self, folders: Folders, configured: RunSettings, commands: Commands) -> None:
         self._folders = folders
+        self._commands = commands
         self._configured = self._settings = configured
         self._listed: dict[str, Listed] = {}  # the oldest first
         self._gone: dict[str, Listed] = {}
@@ -77,12 +79,16 @@ class Shelf(Actor[ShelfMessage]):
         """What each shows."""
         self._current: str | None = None
         self._publishing: Timer | None = None
+        self._not_obeyed = False
+        """Something that was kept is not, and still is kept."""
         self._unheard: deque[Notice] = deque(maxlen=MOST_UNHEARD)
         """Trouble that came when there was no panel: told to the next one."""
 
     async def started(self, kept: object | None) -> None:
         self._keeping = Keeping(self.stage.registry)
-        self._settings = await self._keeping.settings(self._configured)
+        self._settings, not_obeyed = await self._keeping.settings(self._configured, self._commands)
+        self._unheard.extend(Notice("warn", f"{sentence}.") for sentence in not_obeyed)
+        self._not_obeyed = bool(not_obeyed)
         self._taken_off = dict.fromkeys(await self._keeping.taken_off())
         for contest_id, task_id in await self._found():
             self._put(Kept(task=Task(name=task_id), contest_id=contest_id, task_id=task_id, identity="", at=0.0))
@@ -157,6 +163,7 @@ class Shelf(Actor[ShelfMessage]):
                 tell(panel, Welcome(self._settings, self._current))
                 while self._unheard:
                     tell(panel, self._unheard.popleft())
+                await self._forget_what_is_not_obeyed()
             case Looks(panel, id):
                 if panel in self._panels:
                     self._panels[panel] = self._current = id
@@ -320,7 +327,7 @@ class Shelf(Actor[ShelfMessage]):
 
     async def _change_settings(self, panel: ActorRef[Any], changes: Mapping[str, Any]) -> None:
         try:
-            settings = changed(self._settings, changes)
+            settings = changed(self._settings, changes, self._commands)
             await self._keeping.keep_settings(settings, self._configured)
         except (BadSettings, StoreError, KernelError) as error:
             tell(panel, Notice("error", f"The settings were not changed: {error}"))
@@ -328,6 +335,13 @@ class Shelf(Actor[ShelfMessage]):
         self._settings = settings
         for each in {**self._panels, panel: None}:
             tell(each, Welcome(settings, self._current, asked=each is panel))
+
+    async def _forget_what_is_not_obeyed(self) -> None:
+        """It has been told."""
+        if self._not_obeyed:
+            self._not_obeyed = False
+            with suppress(StoreError, KernelError):  # then it is told once more, at the next start
+                await self._keeping.keep_settings(self._settings, self._configured)
 
     # -- panels
 

@@ -9,6 +9,9 @@ from actors.judge.messages import Folders, Machine, Watching
 from actors.judge.problem import Problem
 from actors.judge.registered import PROBLEMS
 from actors.kernel import ActorRef, ChildSpec, NameTaken, Registry, Restart
+from codec.judge import Commands
+
+DEFAULT = Commands()
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,8 @@ class Shelving:
     cores: int
     watching: Callable[[Registry], Watching] | None = None
     """None: nobody is told of edits."""
+    commands: Commands = DEFAULT
+    """That the configuration names."""
 
     async def problem(self, registry: Registry, id: str) -> ActorRef[Any]:  # noqa: A002 - as on the wire
         """The problem's actor, started if need be. Raises a KernelError if that fails."""

@@ -3,10 +3,19 @@
 It is claimed once, before the tree starts, so that everything that can be wrong with it is said in one sentence and
 nothing has been started yet. The claim is a lock on a file (flock), which the operating system drops with the
 process however it dies; the number in the file is only for the sentence.
+
+It is ours alone: where somebody else may write, he may put a link in the place of a file, and we would write where it
+leads, or take his log for ours.
+
+    the directory          is refused if it is another account's, or its group or others may write to it, /tmp too
+    a folder above it      is refused if everybody may rename what is in it: not where it is sticky, as /tmp is
+    a file in it           is refused if it is a link: what it leads to may be anybody's, and its log stands beside that
 """
 
+import errno
 import fcntl
 import os
+import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +24,10 @@ from pathlib import Path
 from actors.store.connection import inspect
 from actors.store.database import Database
 from actors.store.errors import StateInUse, StateUnusable
+
+LOCK = "troupe.lock"
+DATABASE = "troupe.db"
+OURS = (LOCK, DATABASE, *(f"{DATABASE}-{tail}" for tail in ("wal", "shm", "journal", "mark")))
 
 LAST_COMMIT_SECONDS = 0.5
 """How long the end of a claim waits for a writing thread that was left behind by a kill: the tree has had most of the
@@ -26,7 +39,7 @@ class StateDirectory:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.database = path / "troupe.db"
+        self.database = path / DATABASE
         self.writing = threading.Lock()
         """Held by the thread that has the database open for writing: the next one waits for its end."""
 
@@ -39,6 +52,7 @@ class StateDirectory:
         lock = _lock(path)
         directory = cls(path)
         try:
+            _refuse_links(path)
             inspect(directory.database)
             Database(directory.database).close()
             yield directory
@@ -50,8 +64,11 @@ class StateDirectory:
 def _lock(path: Path) -> int:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = os.open(path / "troupe.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        _refuse_shared(path)
+        lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
+        if error.errno == errno.ELOOP and (path / LOCK).is_symlink():
+            raise _linked(path / LOCK) from None
         raise _unusable(path, error) from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -68,6 +85,42 @@ def _lock(path: Path) -> int:
         os.close(lock)
         raise _unusable(path, error) from error
     return lock
+
+
+def _refuse_shared(path: Path) -> None:
+    """Where others may write, nothing of ours is safe."""
+    path = path.resolve()
+    there = path.stat()
+    if there.st_uid != os.geteuid():
+        raise StateUnusable(
+            f"The state directory {path} belongs to another account (uid {there.st_uid}; this is uid {os.geteuid()}). "
+            "Make it your own, or name another one."
+        )
+    if there.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise StateUnusable(
+            f"The state directory {path} can be written to by other accounts (mode {stat.S_IMODE(there.st_mode):04o}). "
+            f"Take that from them (chmod go-w {path}), or name another one."
+        )
+    for above in path.parents:
+        mode = above.stat().st_mode
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            raise StateUnusable(
+                f"The state directory {path} can be replaced by every account, for {above} is everybody's (mode "
+                f"{stat.S_IMODE(mode):04o}). Take that from them (chmod o-w {above}), or name another directory."
+            )
+
+
+def _refuse_links(path: Path) -> None:
+    for name in OURS:
+        if (path / name).is_symlink():
+            raise _linked(path / name)
+
+
+def _linked(file: Path) -> StateUnusable:
+    return StateUnusable(
+        f"{file} is a link, and a server writes only to files of its own. Nothing was changed. Put the file itself in "
+        "its place, or name the directory that it is in as the state directory."
+    )
 
 
 def _unusable(path: Path, error: OSError) -> StateUnusable:

@@ -42,7 +42,16 @@ from codec.judge.problem import (
     Summary,
     Verdict,
 )
-from codec.judge.settings import BadSettings, Compare, CompareMode, Interpreter, RunSettings, changed
+from codec.judge.settings import (
+    BadSettings,
+    Commands,
+    Compare,
+    CompareMode,
+    Interpreter,
+    RunSettings,
+    changed,
+    without_unnamed,
+)
 from codec.judge.task import LONGEST as LONGEST_TASK
 from codec.judge.task import (
     BadTask,
@@ -70,6 +79,7 @@ __all__ = [
     "Batch",
     "Cancel",
     "Case",
+    "Commands",
     "Compare",
     "CompareMode",
     "Excerpt",
@@ -120,5 +130,6 @@ __all__ = [
     "is_file_name",
     "read_task",
     "read_ui",
+    "without_unnamed",
     "write",
 ]

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Meta, Struct, structs
 
 from codec.judge.problem import Case, Entity, LastRun, Listed, Outdated, Problem, RunResult, Summary
-from codec.judge.settings import BadSettings, Interpreter, RunSettings, changed
+from codec.judge.settings import BadSettings, Commands, Interpreter, RunSettings, changed
 from codec.judge.texts import wholly
 from codec.judge.wording import listed, shown
 from codec.kinds import kind
@@ -63,6 +63,8 @@ class StateInit(Message, frozen=True, kw_only=True, tag="state/init"):
     """The last run ended with the server and not with its last case."""
     last: LastRun | None = None
     """What the summary is of."""
+    commands: Commands = Commands()
+    """Among which a page can choose; these, where the message has none."""
 
 
 class StateUpdate(Message, frozen=True, tag="state/update"):

@@ -3,6 +3,9 @@
 A change names only what it changes, so that two pages that are open at once do not undo each other. Everything that is
 wrong with a change is said at once, with the name as it is on the wire, what was expected and what came.
 
+Which programs can be run stands in the configuration: whoever may change that, runs what he likes anyway. Who can only
+talk to us chooses among them (`Commands`). Over the wire a command is a choice, and never a program's name or path.
+
 To add a setting, add a field with a default. Its `Meta` description is what a refusal says was expected.
 """
 
@@ -68,17 +71,54 @@ class RunSettings(Struct, frozen=True, gc=False, kw_only=True, rename="camel", f
     compare: Annotated[Compare, Meta(description="an object")] = Compare()
 
 
+class Commands(Struct, frozen=True, gc=False, kw_only=True, rename="camel"):
+    """What the configuration names, the first as it is unless somebody chooses another."""
+
+    python_command: tuple[str, ...] = (RunSettings().python_command,)
+    pypy_command: tuple[str, ...] = (RunSettings().pypy_command,)
+
+    def of(self, name: str) -> tuple[str, ...] | None:
+        """What a setting, named as on the wire, can be; None: it is no command."""
+        return self.pypy_command if name == "pypyCommand" else self.python_command if name == "pythonCommand" else None
+
+
 class BadSettings(Exception):
     """Everything that is wrong with a change, in sentences for people."""
 
 
-def changed(settings: RunSettings, changes: Mapping[str, Any]) -> RunSettings:
-    """The settings with changes as they are on the wire: `{"timeoutMs": 3000, "compare": {"mode": "tokens"}}`."""
+def changed(settings: RunSettings, changes: Mapping[str, Any], commands: Commands | None = None) -> RunSettings:
+    """The settings with changes as they are on the wire: `{"timeoutMs": 3000, "compare": {"mode": "tokens"}}`.
+
+    Without `commands` it is only seen to that a command could be one.
+    """
     wrong: list[str] = []
     after = _changed(settings, changes, "", wrong)
+    for name, value in changes.items():
+        named = None if commands is None else commands.of(name)
+        if named is not None and isinstance(value, str) and value not in named:
+            words = " or ".join(map(shown, named))
+            wrong.append(f"{name} must be {words}, which the configuration names, not {shown(value)}")
     if wrong:
         raise BadSettings("; ".join(wrong))
     return cast("RunSettings", after)
+
+
+def without_unnamed(changes: Mapping[str, Any], commands: Commands) -> tuple[dict[str, Any], list[str]]:
+    """Changes that were kept, but for commands that the configuration does not name (any more, or never did); and for
+    each of those a sentence."""
+    rest, sentences = dict(changes), []
+    for name, value in changes.items():
+        named = commands.of(name)
+        if named is not None and value not in named:
+            del rest[name]
+            sentences.append(
+                f"{name} was set to {shown(value)} on a page, but the configuration does not name that command, and it "
+                f"is not used: {shown(named[0])} is. To have it, name it there ({_SETTINGS[name]} under [judge])"
+            )
+    return rest, sentences
+
+
+_SETTINGS = {"pythonCommand": "python_command", "pypyCommand": "pypy_command"}
 
 
 def _changed(before: Struct, changes: Mapping[str, Any], above: str, wrong: list[str]) -> Struct:

@@ -1,6 +1,7 @@
 """Tests that use the kit run in virtual time: every delay is exact, and a deadlock is a failure and no wait."""
 
 import inspect
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,6 +35,8 @@ def directory(tmp_path: Path) -> Iterator[StateDirectory]:
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Port]:
     """One server for all tests that do not end it; each has its own task."""
     folder = tmp_path_factory.mktemp("judge")
-    with server(folder, "--set", f"judge.workspace={folder}/workspace", "--set", "judge.jobs=2") as house:
+    pypys = f'judge.pypy_command=["pypy3", "no-such-pypy3", "/bin/false", "{sys.executable}"]'
+    settings = (f"judge.workspace={folder}/workspace", "judge.jobs=2", pypys)
+    with server(folder, *(word for setting in settings for word in ("--set", setting))) as house:
         yield Port(house.ready(), folder / "workspace")
         assert house.stop() == 0, house.said

@@ -24,7 +24,7 @@ from actors.judge.verdicts import Excess
 from actors.kernel import ActorRef, ChildSpec, Registry
 from actors.kernel.testing import House, Log, staged
 from actors.store import STORE, Inline, StateDirectory, Store
-from codec.judge import SHOWN, RunSettings
+from codec.judge import SHOWN, Commands, RunSettings
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -454,11 +454,12 @@ async def judging(
     machine: Machine | None = None,
     *,
     configured: RunSettings | None = None,
+    commands: Commands | None = None,
     wall: Callable[[], float] = trio.current_time,
     watching: Callable[[Registry], Watching] | None = None,
 ) -> AsyncIterator[Court]:
     folders, machine = folders or Folders(), machine or Machine()
-    shelving = Shelving(folders, cache(lambda registry: machine), wall, CORES, watching)
+    shelving = Shelving(folders, cache(lambda registry: machine), wall, CORES, watching, commands or Commands())
     store = ChildSpec(STORE, partial(Store, directory, Inline))
     specs = judge_specs(shelving, configured or RunSettings())
     async with staged(store, *specs, intensity=100) as house:

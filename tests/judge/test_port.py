@@ -259,8 +259,7 @@ async def test_a_panel_that_vanishes_takes_its_run_with_it(port: Port) -> None:
 async def test_a_missing_pypy_is_told_with_what_to_install(port: Port) -> None:
     task = "runs/runs_pypy"
     async with port.solving(task, SUMS) as panel:
-        await panel.say("ui/updateSettings", settings={"pypyCommand": "no-such-pypy3"})
-        await panel.say("ui/switchInterpreter", interpreter="pypy")
+        await panel.say("ui/updateSettings", settings={"pypyCommand": "no-such-pypy3", "interpreter": "pypy"})
         await panel.heard("state/init", lambda said: said["settings"]["interpreter"] == "pypy")
         await panel.say("ui/runAll")
         why = "'no-such-pypy3' was not found on the PATH"

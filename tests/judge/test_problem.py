@@ -197,7 +197,7 @@ async def test_without_a_solution_there_is_no_run(directory: StateDirectory) -> 
         (RunSettings(interpreter="pypy"), ("no PyPy to run this with: 'pypy3' is nowhere. ", "apt install pypy3")),
         (
             RunSettings(python_command="python9"),
-            ("no Python to run this with: 'python9' is nowhere. ", "Set pythonCommand"),
+            ("no Python to run this with: 'python9' is nowhere. ", "Name one that works in the configuration"),
         ),
     ],
 )

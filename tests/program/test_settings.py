@@ -43,6 +43,13 @@ def test_pyodide_is_in_a_folder_or_at_an_address_or_nowhere(place: str) -> None:
     assert (settings.sidekick.pyodide, settings.sidekick.scripts) == (place, "/srv/scripts")
 
 
+def test_more_origins_may_draw_on_a_board_where_they_are_named() -> None:
+    origins = ("https://tools.example", "http://[2001:db8::1]:8080", "HTTP://Box.lan", "my-editor://*")
+    written = ", ".join(f'"{origin}"' for origin in origins)
+    assert parse(f"[sidekick]\norigins = [{written}]", source="c.toml").sidekick.origins == origins
+    assert parse("", source="c.toml", overrides=[f"sidekick.origins=[{written}]"]).sidekick.origins == origins
+
+
 def test_what_is_disabled_is_not_among_the_enabled() -> None:
     assert "judge" not in parse("[judge]\nenabled = false", source="c.toml").enabled()
 
@@ -58,7 +65,7 @@ def test_what_is_disabled_is_not_among_the_enabled() -> None:
         ("console = 5160", "c.toml:1: console is a section; expected [console] with keys under it, got 5160"),
         ("[[console]]\nport = 1", "c.toml:1: console is a section; expected [console] with keys under it, got an"),
         ("[console]\n\nprot = 1", "c.toml:3: console.prot is not a setting. Did you mean console.port? [console]"),
-        ("[sidekick]\nzzz = 1", "[sidekick] knows enabled, host, port, pyodide and scripts"),
+        ("[sidekick]\nzzz = 1", "[sidekick] knows enabled, host, port, accounts, pyodide, scripts and origins"),
         ("[console.inner]\nport = 1", "c.toml:1: console.inner is not a setting. [console] knows enabled, host"),
         ('[console]\n"a\\u001bb" = 1', 'c.toml:2: console."a\\u001bb" is not a setting.'),
         ("[console]\nport = true", "c.toml:2: console.port: expected a whole number from 0 to 65535"),
@@ -81,6 +88,12 @@ def test_what_is_disabled_is_not_among_the_enabled() -> None:
         ('[sidekick]\npyodide = "http://a.org/"', 'got "http://a.org/"'),
         ('[sidekick]\npyodide = "https://a.org/; script-src *"', "begins with https://"),
         ('[sidekick]\npyodide = "https://me@a.org/"', "begins with https://"),
+        ('[sidekick]\norigins = "https://a.org"', "sidekick.origins: expected an array of origins such as"),
+        ("[sidekick]\norigins = [1]", "sidekick.origins: expected an array of origins such as"),
+        ('[sidekick]\norigins = ["https://a.org", "b.org"]', 'sidekick.origins: "b.org" is not an origin; expected a'),
+        ('[sidekick]\norigins = ["https://*"]', 'sidekick.origins: "https://*" is not an origin;'),
+        ('[sidekick]\norigins = ["https://a.org/board"]', 'sidekick.origins: "https://a.org/board" is not an origin;'),
+        ('[sidekick]\norigins = ["null"]', 'sidekick.origins: "null" is not an origin;'),
         ("a = 1\nb = [1,,]", "c.toml:2:8: not valid TOML: Invalid value"),
         ("[console\nport = 1", "c.toml:1:9: not valid TOML: Expected ']'"),
         ("[console]\nport = ", "c.toml:2:8: not valid TOML: Invalid value"),

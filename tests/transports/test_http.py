@@ -365,8 +365,8 @@ async def test_every_answer_carries_the_security_headers(path: str, status: int)
 
 
 async def test_a_foreign_page_that_was_let_in_may_read_the_answer_and_ask_before() -> None:
-    async with open_house(policy=HostPolicy(origins=("chrome-extension://*",))) as house:
-        origin = {"origin": "chrome-extension://abc"}
+    async with open_house(policy=HostPolicy(origins=("https://tools.example",))) as house:
+        origin = {"origin": "https://tools.example"}
         async with httpx.AsyncClient() as client:
             asked = await client.options(
                 house.url,
@@ -380,6 +380,6 @@ async def test_a_foreign_page_that_was_let_in_may_read_the_answer_and_ask_before
             own = await client.get(house.url)
         assert asked.status_code == 204
         assert asked.headers["access-control-allow-headers"] == "content-type"
-        assert answer.headers["access-control-allow-origin"] == "chrome-extension://abc"
+        assert answer.headers["access-control-allow-origin"] == "https://tools.example"
         assert answer.headers["vary"] == "Origin"
         assert "access-control-allow-origin" not in own.headers

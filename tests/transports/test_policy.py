@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from transports.policy import HostPolicy
 from transports.refusal import Refusal
@@ -97,3 +99,46 @@ def test_an_address_the_door_is_bound_to_is_a_name_of_it_but_any_address_is_not(
     assert HostPolicy().at(5160, hosts=("192.168.1.5",)).check(["192.168.1.5:5160"], []) is None
     with pytest.raises(Refusal):
         HostPolicy().at(5160, hosts=("0.0.0.0",)).check(["0.0.0.0:5160"], [])
+
+
+# -- pages of other servers on loopback
+
+OPEN = HostPolicy(loopback=True, setting="sidekick.origins").at(5163)
+LOOPBACKS = ["localhost", "127.0.0.1", "[::1]"]
+
+
+@given(st.sampled_from(["http", "https"]), st.sampled_from(LOOPBACKS), st.none() | st.integers(0, 65535))
+def test_a_page_of_any_server_on_loopback_is_let_in_where_the_door_is_open_to_them(
+    scheme: str, host: str, port: int | None
+) -> None:
+    origin = f"{scheme}://{host}" + ("" if port is None else f":{port}")
+    assert OPEN.check(["localhost:5163"], [origin]) in (origin, None)
+
+
+@given(
+    st.sampled_from(["http://", "https://", "ftp://", "http:", "//", ""]),
+    st.sampled_from([*LOOPBACKS, "127.0.0.2", "::1", "localhost.evil.example", "evil.example", "[::1].evil.example"]),
+    st.sampled_from(["", ":", ":3000", ":3000.evil.example", ":3000@evil.example", "/", ":99999999", ":3000\n"]),
+)
+def test_what_only_looks_like_loopback_is_not(scheme: str, host: str, rest: str) -> None:
+    right = scheme in ("http://", "https://") and host in LOOPBACKS and rest in ("", ":3000")
+    if right:
+        return
+    with pytest.raises(Refusal, match=r"Others can be named in sidekick\.origins\."):
+        OPEN.check(["localhost:5163"], [scheme + host + rest])
+
+
+# -- who may post and do nothing else
+
+
+@pytest.mark.parametrize("origin", ["chrome-extension://abc", "MOZ-extension://1f4e"])
+def test_a_poster_may_post_and_nothing_else(origin: str) -> None:
+    rules = HostPolicy(posters=("chrome-extension://*", "moz-extension://*")).at(10043)
+    assert rules.check(["localhost:10043"], [origin], posts=True) == origin.lower()
+    with pytest.raises(Refusal, match="An extension may post problems here"):
+        rules.check(["localhost:10043"], [origin])
+
+
+def test_that_somebody_posts_opens_the_door_to_nobody_else() -> None:
+    with pytest.raises(Refusal):
+        RULES.check(["localhost:5160"], ["http://evil.example"], posts=True)

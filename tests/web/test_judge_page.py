@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from codec.judge import (
     Batch,
     Cancel,
+    Commands,
     Compare,
     Notice,
     OpenProblem,
@@ -822,7 +823,7 @@ def test_a_field_that_may_stay_empty_is_told_so_and_not_of_null(show: Show) -> N
     [
         ("Interpreter", "pypy", {"interpreter": "pypy"}),
         ("CPython command", "python3.12", {"pythonCommand": "python3.12"}),
-        ("PyPy command", "pypy3.10", {"pypyCommand": "pypy3.10"}),
+        ("PyPy command", "/opt/pypy/bin/pypy3.10", {"pypyCommand": "/opt/pypy/bin/pypy3.10"}),
         ("Working folder", "task", {"runCwdMode": "task"}),
         ("Time limit", "3000", {"timeoutMs": 3000}),
         ("Memory limit", "0", {"memoryLimitMb": 0}),
@@ -832,7 +833,8 @@ def test_a_field_that_may_stay_empty_is_told_so_and_not_of_null(show: Show) -> N
     ],
 )
 def test_a_changed_setting_is_sent_alone(show: Show, label: str, value: str, change: dict[str, Any]) -> None:
-    page, stage = show(init(SUMS, settings=RunSettings(compare=Compare(mode="float"))))
+    commands = Commands(python_command=("python3", "python3.12"), pypy_command=("pypy3", "/opt/pypy/bin/pypy3.10"))
+    page, stage = show(init(SUMS, settings=RunSettings(compare=Compare(mode="float")), commands=commands))
     field = settings_of(page).get_by_label(label, exact=True)
     if field.evaluate("field => field.localName") == "select":
         field.select_option(value)

@@ -23,6 +23,7 @@ export class Panel {
   told = false;
   problem = null;
   settings = null;
+  commands = null;
   problems = [];
   current = null;
   /** By number of the case. */
@@ -106,11 +107,14 @@ export class Panel {
     this.#removing = this.problems.find((each) => each.id === id) ?? null;
   }
 
-  #init({ problem = null, settings, results = [], summary = null, running = null, interrupted = false, last = null }) {
+  #init(message) {
+    const { problem = null, settings, commands = null, results = [], summary = null } = message;
+    const { running = null, interrupted = false, last = null } = message;
     this.told = true;
     const [before, known] = [this.run, new Map(this.results)];
     const same = this.#take(problem);
     this.settings = settings;
+    this.commands = commands;
     const there = results.filter(({ index }) => this.cases.has(index));
     const runOf = ({ run, index }) => run ?? (same && before && running ? known.get(index)?.run : undefined);
     this.results = new Map(there.map((each) => [each.index, { ...each, run: runOf(each) }]));

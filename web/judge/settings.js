@@ -3,7 +3,8 @@
  *
  * A field is sent when it is left, alone, as the reader wrote it: the server knows what is allowed, and what it refuses
  * is said at the field (`refuse(sentence)`; true if the sentence was about fields that are in sight). What others
- * change is shown at once, but never over what is being typed or has been refused.
+ * change is shown at once, but never over what is being typed or has been refused. A command is chosen among those
+ * that the server's configuration names.
  *
  * Announces "setting" with the change as it is on the wire.
  */
@@ -12,8 +13,8 @@ import { HouseElement, format, h, icon, mark, put } from "../house/house.js";
 
 const FIELDS = [
   { path: "interpreter", label: "Interpreter", choices: [["cpython", "CPython"], ["pypy", "PyPy"]] },
-  { path: "pythonCommand", label: "CPython command" },
-  { path: "pypyCommand", label: "PyPy command" },
+  { path: "pythonCommand", label: "CPython command", named: "python_command", choices: [] },
+  { path: "pypyCommand", label: "PyPy command", named: "pypy_command", choices: [] },
   { path: "runCwdMode", label: "Working folder",
     choices: [["workspace", "The workspace"], ["task", "The problem's own"]] },
   { path: "timeoutMs", label: "Time limit", unit: "ms", number: true, hint: timeHint },
@@ -71,13 +72,19 @@ class JudgeSettings extends HouseElement {
     this.#fields.get(FIELDS[0].path).input.focus();
   }
 
-  show({ settings, problem }) {
+  show({ settings, problem, commands }) {
     if (!settings) return;
     this.#settings = settings;
     for (const field of FIELDS) {
       const { row, input, hint, error } = this.#fields.get(field.path);
       row.hidden = field.only ? !field.only(settings) : false;
       if (field.hint) put(hint, field.hint(settings, problem));
+      if (field.named) {
+        const names = commands?.[field.path] ?? [];
+        offer(input, names.includes(settings[field.path]) ? names : [settings[field.path], ...names]);
+        put(hint, `${input.options.length > 1 ? "Named" : "Others can be named"} in the configuration: ${
+          field.named} under [judge]`);
+      }
       if (this.#sent.get(field.path) === settings) continue;
       this.#sent.delete(field.path);
       if (input.ariaInvalid || (document.activeElement === input && !field.choices && !field.flag)) continue;
@@ -141,6 +148,12 @@ function control({ choices, flag, number }, id) {
   if (flag) return h("input", { id, type: "checkbox" });
   const inputMode = number ? "decimal" : "text";
   return h("input", { id, type: "text", autocomplete: "off", spellcheck: false, inputMode });
+}
+
+/** The same options stay, so that a list that is open is not disturbed. */
+function offer(select, names) {
+  if ([...select.options].map(({ value }) => value).join("\n") === names.join("\n")) return;
+  select.replaceChildren(...names.map((value) => h("option", { value }, value)));
 }
 
 /** Where a sentence speaks of a setting: "timeoutMs must be ...". */
