@@ -20,7 +20,7 @@ from actors.kernel.ref import ActorRef
 from actors.kernel.reply import Reply
 from actors.kernel.slot import SlotState, SlotStatistics
 from actors.kernel.spec import ChildSpec, Restart
-from actors.kernel.stage import DeadLetter, Ended, Registry, Stage, StageStatistics, Tracer, run
+from actors.kernel.stage import Crash, DeadLetter, Ended, Registry, Stage, StageStatistics, Tracer, run
 from actors.kernel.stop import Down, Stop, Why, describe
 from actors.kernel.supervisor import Decay, Intensity, Meter, Strategy, Supervisor, Top, supervisor_spec
 from actors.kernel.timers import Timer
@@ -31,6 +31,7 @@ __all__ = [
     "ActorRef",
     "AlreadyAnswered",
     "ChildSpec",
+    "Crash",
     "DeadLetter",
     "Decay",
     "Down",

@@ -1,5 +1,5 @@
-"""A child's place in the tree: it outlives the incarnations that fill it, and owns what must survive them - the
-mailbox, the address, the monitors, the claimed names, what was kept, the count of restarts.
+"""What a supervisor keeps a child in: it outlives incarnations, and owns what must survive them - the mailbox, the
+address, the monitors, the claimed names, what was kept. What is counted lives longer still: with the place (place.py).
 
     from        to
     WAITING     STARTING STOPPED                          not started yet, or between incarnations (backoff)
@@ -82,9 +82,16 @@ class SlotStatistics:
     since: float
     """Kernel time of the last change of state."""
     restarts: int
-    children: int
+    """This and the four below belong to the place: they outlive the slot."""
+    restarted_at: float | None
+    """Kernel time of the last restart."""
+    crashes: int
+    crashed_at: float | None
     error: str | None
     """What the last failure was, in a line."""
+    handled: int
+    dropped: int
+    children: int
     note: str | None
     trouble: str | None
     """What keeps it from doing all that it is for, while it lives."""
@@ -101,7 +108,6 @@ class Slot:
         "_stopped",
         "box",
         "dynamic",
-        "error",
         "failures",
         "incarnation",
         "kept",
@@ -111,9 +117,9 @@ class Slot:
         "note",
         "nursery",
         "path",
+        "place",
         "ref",
         "regrouping",
-        "restarts",
         "since",
         "spec",
         "stage",
@@ -141,6 +147,7 @@ class Slot:
         self.supervisor = supervisor
         self.path = path
         self.dynamic = dynamic
+        self.place = stage.place if supervisor is None else supervisor.place.take(spec.id, stage.now())
         self.box = box = spec.mailbox()
         box.name = path
         box.on_drop = self._dropped
@@ -151,9 +158,7 @@ class Slot:
         self.state = WAITING
         self.since = stage.now()
         self.incarnation: Incarnation | None = None
-        self.restarts = 0
         self.failures = 0  # in a row; what backoff doubles
-        self.error: str | None = None
         self.note: str | None = None  # what the kernel has to say of it; an actor's own note comes first
         self.leaving = False  # it was asked to stop for good
         self.regrouping = False  # it is stopped, or asked to stop, and will be restarted with its group
@@ -186,7 +191,8 @@ class Slot:
         self.regrouping = False
         self.incarnation = incarnation = Incarnation(self)
         self.stage.living += 1
-        self.stage.trace("spawn", self.ref, self.restarts)
+        self.stage.restarts += self.place.start(self.since)
+        self.stage.trace("spawn", self.ref, self.place.restarts)
         self._context.run(partial(self.nursery.start_soon, incarnation.live, name=self.path))
 
     def restart_in(self, seconds: float) -> None:
@@ -199,8 +205,6 @@ class Slot:
             self._retry.cancel()
 
     def restart(self) -> None:
-        self.restarts += 1
-        self.stage.restarts += 1
         self.note = None
         self.start()
 
@@ -300,7 +304,9 @@ class Slot:
         self.incarnation = None
         incarnation.release(stop)
         if not stop.why.normal:
-            self.error = str(stop)
+            self.place.error = str(stop)
+        if stop.why.failed:
+            self.place.crash(self.stage.now())
         if not incarnation.ready:
             self.start_error = stop.error
         again: Again | None = None
@@ -334,7 +340,7 @@ class Slot:
         try:
             self.kept = incarnation.actor.keep()
         except Exception as error:
-            self.error = f"{self.error}; and keep() failed: {describe(error)}"
+            self.place.error = f"{self.place.error}; and keep() failed: {describe(error)}"
 
     def _terminate(self, stop: Stop) -> None:
         self._move(STOPPED)
@@ -342,6 +348,8 @@ class Slot:
         self.kept = None
         self.call_off_restart()
         self.stage.handled_by_gone += self.box.handled
+        self.place.handled += self.box.handled
+        self.place.dropped += self.box.dropped
         left = self.box.close(stop)
         for name in self.names or ():
             self.stage.registry.release(name, self.ref)
@@ -354,6 +362,9 @@ class Slot:
             monitor.notify(Down(self.ref, stop))
         if self.supervisor is not None:
             self.supervisor.forget(self)
+            if self.dynamic:
+                lost = self.supervisor.closing and self.spec.restart is not Restart.TEMPORARY
+                self.supervisor.place.leave(self.spec.id, self.since, vacant=lost or stop.why.failed)
         self._wake_waiters()
         if self._on_stopped is not None:
             self._on_stopped()
@@ -461,17 +472,28 @@ class Slot:
         supervisor = self._supervisor()
         return [] if supervisor is None else list(supervisor.slots.values())
 
+    @property
+    def handled(self) -> int:
+        """Messages, by all that ever stood here."""
+        return self.place.handled + (self.box.handled if self.stop is None else 0)
+
     def statistics(self) -> SlotStatistics:
         actor = self.incarnation.actor if self.incarnation is not None else None
+        place = self.place
         return SlotStatistics(
             path=self.path,
             supervises=self._supervisor() is not None,
             dynamic=self.dynamic,
             state=self.state,
             since=self.since,
-            restarts=self.restarts,
+            restarts=place.restarts,
+            restarted_at=place.restarted_at,
+            crashes=place.crashes,
+            crashed_at=place.crashed_at,
+            error=place.error,
+            handled=self.handled,
+            dropped=place.dropped + (self.box.dropped if self.stop is None else 0),
             children=len(self.children()),
-            error=self.error,
             note=(actor.note if actor is not None else None) or self.note,
             trouble=actor.trouble if actor is not None else None,
             mailbox=self.box.statistics(),
