@@ -111,6 +111,7 @@ class Slot:
         "failures",
         "incarnation",
         "kept",
+        "leased",
         "leaving",
         "monitors",
         "names",
@@ -160,6 +161,7 @@ class Slot:
         self.incarnation: Incarnation | None = None
         self.failures = 0  # in a row; what backoff doubles
         self.note: str | None = None  # what the kernel has to say of it; an actor's own note comes first
+        self.leased = False  # it stands for a connection
         self.leaving = False  # it was asked to stop for good
         self.regrouping = False  # it is stopped, or asked to stop, and will be restarted with its group
         self.trial = False  # somebody waits for its first start, and a failure is his to know, not a reason to restart
@@ -423,7 +425,8 @@ class Slot:
     def _dead(self, message: Any) -> None:
         assert self.box.closed is not None
         if not isinstance(message, Envelope):
-            self.stage.dead(self.ref, message, self.box.closed)
+            if not self.leased or self.box.closed.why.failed:  # what is said to a page that was closed is nobody's loss
+                self.stage.dead(self.ref, message, self.box.closed)
         elif type(message) is Reply and message.wanted:  # a message of the dead to itself is nobody's loss
             self.refuse(message, self.box.closed)
 
