@@ -83,6 +83,10 @@ class Panel(Actor[PanelMessage]):
         self._owes_init = False
         """It has asked, and was not answered yet. Whatever problem is shown next answers it."""
 
+    @property
+    def called(self) -> str:
+        return "page" if self._shown is None else f"page {self._shown}"
+
     async def started(self, kept: object | None) -> None:
         await self.stage.registry.get(SHELF).send(Came(self.ref))
 

@@ -92,6 +92,8 @@ class SlotStatistics:
     handled: int
     dropped: int
     children: int
+    called: str | None
+    """What people call it, where its id is only a number."""
     note: str | None
     trouble: str | None
     """What keeps it from doing all that it is for, while it lives."""
@@ -497,6 +499,7 @@ class Slot:
             handled=self.handled,
             dropped=place.dropped + (self.box.dropped if self.stop is None else 0),
             children=len(self.children()),
+            called=actor.called if actor is not None else None,
             note=(actor.note if actor is not None else None) or self.note,
             trouble=actor.trouble if actor is not None else None,
             mailbox=self.box.statistics(),

@@ -34,7 +34,7 @@ class Tracer(Protocol):
     kind     detail
     spawn    which restart this is, from 0
     ready    None
-    stop     Ended
+    stop     Ended; if it failed, the last of `crashes` is this one
     pause    seconds
     stuck    None
     drop     the message

@@ -8,6 +8,7 @@
 """
 
 import enum
+from collections.abc import Callable
 from typing import Any
 
 from actors.kernel import ActorRef
@@ -31,11 +32,14 @@ MOVES: dict[Part, frozenset[Part]] = {
 
 
 class Member:
-    __slots__ = ("absorbs_clear_until", "announce", "behind", "ear", "line", "mouth", "part", "ref")
+    __slots__ = ("absorbs_clear_until", "announce", "behind", "ear", "line", "mouth", "part", "ref", "takes_part")
 
-    def __init__(self, ref: ActorRef[Any], line: Line) -> None:
+    def __init__(
+        self, ref: ActorRef[Any], line: Line, takes_part: Callable[[str], None] = lambda part: None
+    ) -> None:
         self.ref = ref
         self.line = line
+        self.takes_part = takes_part
         self.part = Part.SILENT
         self.ear: Ear | None = None
         self.mouth: Mouth | None = None
@@ -47,6 +51,7 @@ class Member:
         if part is not self.part:
             assert part in MOVES[self.part], f"{self.part.value} -> {part.value}"
             self.part = part
+            self.takes_part(part.value)
 
     def hear(self, text: bytes) -> list[Said]:
         if self.ear is None:

@@ -31,6 +31,7 @@ def slot(
         handled=0,
         dropped=0,
         children=0,
+        called=None,
         note=note,
         trouble=trouble,
         mailbox=mailbox,

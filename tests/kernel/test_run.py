@@ -227,6 +227,7 @@ async def test_a_slot_says_how_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
             handled=1,
             dropped=0,
             children=0,
+            called=None,
             note="well, thank you",
             trouble="but hungry",
             mailbox=ref._slot.box.statistics(),
