@@ -13,16 +13,13 @@ import pytest
 import trio
 
 from tests.house.running import DEADLINE, Server, server
+from tests.sidekick.kit import announce, spawn
 
 pytestmark = pytest.mark.slow
 
 RESET = struct.pack("ii", 1, 0)
-ANNOUNCE = {"component": "system", "type": "announce", "src": "x", "id": 0}
-ROLES = [
-    ANNOUNCE | {"payload": {"status": "online", "role": role, "version": "0.0.7", "timestamp": 1}}
-    for role in ("sidekick", "hero")
-]
-GRID = {"component": "grid", "type": "spawn", "id": 1, "src": "x", "payload": {"numColumns": 3, "numRows": 3}}
+ROLES = [announce(role, role) for role in ("sidekick", "hero")]
+GRID = spawn("grid", "g", numColumns=3, numRows=3)
 SPEECHES: dict[str, tuple[str, list[bytes]]] = {
     "console": ("/live", [b"hello?"]),
     "judge": (
