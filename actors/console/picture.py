@@ -117,8 +117,7 @@ def trouble(statistics: SlotStatistics, now: float) -> str | None:
     if mailbox.queued >= NEARLY_FULL * mailbox.capacity:
         return f"{mailbox.queued:,} messages wait in its mailbox, which takes {mailbox.capacity:,}"
     if lately(statistics, now) == "crashed":
-        times = "once" if statistics.crashes == 1 else f"{statistics.crashes:,} times"
-        return f"it has crashed {times}, and did lately"
+        return "it crashed lately" + (f", and {statistics.crashes:,} times in all" if statistics.crashes > 1 else "")
     return None
 
 

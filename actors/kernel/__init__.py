@@ -18,9 +18,9 @@ from actors.kernel.lease import Lease
 from actors.kernel.mailbox import Mailbox, MailboxStatistics, Overflow
 from actors.kernel.ref import ActorRef
 from actors.kernel.reply import Reply
-from actors.kernel.slot import SlotState, SlotStatistics
 from actors.kernel.spec import ChildSpec, Restart
 from actors.kernel.stage import Crash, DeadLetter, Ended, Registry, Stage, StageStatistics, Tracer, run
+from actors.kernel.standing import SlotState, SlotStatistics
 from actors.kernel.stop import Down, Stop, Why, describe
 from actors.kernel.supervisor import Decay, Intensity, Meter, Strategy, Supervisor, Top, supervisor_spec
 from actors.kernel.timers import Timer

@@ -1,23 +1,13 @@
 """What a supervisor keeps a child in: it outlives incarnations, and owns what must survive them - the mailbox, the
 address, the monitors, the claimed names, what was kept. What is counted lives longer still: with the place (place.py).
 
-    from        to
-    WAITING     STARTING STOPPED                          not started yet, or between incarnations (backoff)
-    STARTING    RUNNING STOPPING WAITING PAUSED STOPPED   until `started` has returned
-    RUNNING     STOPPING WAITING PAUSED STOPPED           not by way of STOPPING: it was killed
-    STOPPING    WAITING PAUSED STOPPED                    last words; WAITING or PAUSED when a restart follows
-    PAUSED      STARTING STOPPED                          it failed too often; its supervisor tries again later
-    STOPPED     -                                         for good
-
 Whether a restart follows is the supervisor's decision (supervisor.py); everything else about ending is here, in this
 order: nothing of the dead incarnation may arrive any more, its unanswered asks are refused, and - if it ends for
 good - the mailbox is closed into the dead letters, names are released, then monitors are told.
 """
 
 import contextvars
-import enum
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -26,78 +16,30 @@ from outcome import Outcome
 
 from actors.kernel.errors import ActorDown, MailboxFull, StartFailed
 from actors.kernel.incarnation import Incarnation
-from actors.kernel.mailbox import Envelope, MailboxStatistics
+from actors.kernel.mailbox import Envelope
 from actors.kernel.monitor import Monitor
 from actors.kernel.ref import ActorRef
 from actors.kernel.reply import Reply
 from actors.kernel.spec import ChildSpec, Restart
+from actors.kernel.standing import (
+    MOVES,
+    PAUSED,
+    REGROUPED,
+    RUNNING,
+    STARTING,
+    STOPPED,
+    STOPPING,
+    WAITING,
+    Again,
+    SlotState,
+    SlotStatistics,
+)
 from actors.kernel.stop import Down, Stop, Why, describe
 from actors.kernel.timers import Timer
 
 if TYPE_CHECKING:
     from actors.kernel.stage import Stage
     from actors.kernel.supervisor import Supervisor
-
-
-@dataclass(frozen=True, slots=True)
-class Again:
-    """A supervisor's decision that a child will be started again."""
-
-    delay: float
-    paused: bool = False
-
-
-REGROUPED = Again(0.0)
-"""It was stopped for its group, and will be started with it."""
-
-
-class SlotState(enum.Enum):
-    WAITING = "waiting"
-    STARTING = "starting"
-    RUNNING = "running"
-    STOPPING = "stopping"
-    PAUSED = "paused"
-    STOPPED = "stopped"
-
-
-WAITING, STARTING, RUNNING, STOPPING, PAUSED, STOPPED = SlotState
-
-MOVES: dict[SlotState, frozenset[SlotState]] = {
-    WAITING: frozenset({STARTING, STOPPED}),
-    STARTING: frozenset({RUNNING, STOPPING, WAITING, PAUSED, STOPPED}),
-    RUNNING: frozenset({STOPPING, WAITING, PAUSED, STOPPED}),
-    STOPPING: frozenset({WAITING, PAUSED, STOPPED}),
-    PAUSED: frozenset({STARTING, STOPPED}),
-    STOPPED: frozenset(),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class SlotStatistics:
-    path: str
-    supervises: bool
-    dynamic: bool
-    """Started at runtime, not by its supervisor's list."""
-    state: SlotState
-    since: float
-    """Kernel time of the last change of state."""
-    restarts: int
-    """This and the four below belong to the place: they outlive the slot."""
-    restarted_at: float | None
-    """Kernel time of the last restart."""
-    crashes: int
-    crashed_at: float | None
-    error: str | None
-    """What the last failure was, in a line."""
-    handled: int
-    dropped: int
-    children: int
-    called: str | None
-    """What people call it, where its id is only a number."""
-    note: str | None
-    trouble: str | None
-    """What keeps it from doing all that it is for, while it lives."""
-    mailbox: MailboxStatistics
 
 
 class Slot:

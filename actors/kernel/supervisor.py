@@ -39,8 +39,9 @@ from actors.kernel.lease import Lease
 from actors.kernel.mailbox import Signal
 from actors.kernel.place import Place
 from actors.kernel.ref import ActorRef
-from actors.kernel.slot import PAUSED, STOPPED, WAITING, Again, Slot
+from actors.kernel.slot import Slot
 from actors.kernel.spec import ChildSpec
+from actors.kernel.standing import PAUSED, STOPPED, WAITING, Again
 from actors.kernel.stop import Stop, Why
 from actors.kernel.timers import Timer
 

@@ -43,9 +43,10 @@ class Console:
 @asynccontextmanager
 async def console() -> AsyncIterator[Console]:
     facts = Facts("1", 1, 0.0, trio.current_time, lambda: 1)
+    runs = supervisor_spec("runs", name="runs", max_children=1024)
     specs = [
         leaf("store"),
-        supervisor_spec("judge", [leaf("launcher"), leaf("shelf"), supervisor_spec("runs", name="runs")]),
+        supervisor_spec("judge", [leaf("launcher"), leaf("shelf"), runs]),
         supervisor_spec("pair", [leaf("x"), leaf("y")], Strategy.ONE_FOR_ALL),
         supervisor_spec(
             "console", [ChildSpec("observer", lambda: Observer(facts, FACTS, lambda name: None)), viewers_spec()]

@@ -90,7 +90,7 @@ def test_restarts_are_the_starts_at_a_place_but_the_first(seed: int, steps: list
             branch("one", inside["one"]),
             branch("all", inside["all"], Strategy.ONE_FOR_ALL),
             branch("rest", inside["rest"], Strategy.REST_FOR_ONE),
-            branch("crowd"),
+            branch("crowd", max_children=9),
             intensity=10_000,
         ) as house:
             book = Book(house)
@@ -182,7 +182,7 @@ async def test_of_a_crash_no_traceback_is_kept() -> None:
 
 @pytest.mark.slow
 async def test_a_thousand_leases_leave_no_place_behind() -> None:
-    async with staged(supervisor_spec("crowd")) as house:
+    async with staged(supervisor_spec("crowd", max_children=9)) as house:
         crowd = house["crowd"]
         for number in range(1_000):
             async with crowd.lease(leaf(str(number)).spec()):
@@ -192,7 +192,7 @@ async def test_a_thousand_leases_leave_no_place_behind() -> None:
 
 @pytest.mark.slow
 async def test_of_many_that_failed_the_latest_places_are_kept_for_a_while() -> None:
-    async with staged(supervisor_spec("crowd", intensity=100_000)) as house:
+    async with staged(supervisor_spec("crowd", intensity=100_000, max_children=9)) as house:
         crowd = house["crowd"]
         for number in range(MOST_VACANT + 50):
             ref = await crowd.start_child(leaf(str(number)).spec(restart=Restart.TEMPORARY))

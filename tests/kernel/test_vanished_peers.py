@@ -107,7 +107,7 @@ async def test_what_a_closed_page_has_not_heard_is_nobodys_loss_unless_it_failed
     end: Callable[[Puppet, ActorRef[object]], None], letters: int
 ) -> None:
     puppet = Puppet("page", grace=1.0)
-    async with staged(supervisor_spec("pages")) as house:
+    async with staged(supervisor_spec("pages", max_children=9)) as house:
         async with house["pages"].lease(puppet.spec()) as page:
             end(puppet, page)
             page.tell(block())

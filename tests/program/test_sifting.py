@@ -20,7 +20,7 @@ from program.sifting import sift
 from program.trouble import Trouble
 from tests.program.pictures import TOP, hello, node
 
-WRONG: dict[str, Any] = {"lately": "crashed", "trouble": "it has crashed once, and did lately", "restarts": 1}
+WRONG: dict[str, Any] = {"lately": "crashed", "trouble": "it crashed lately", "restarts": 1}
 CRASH = StopNote(1_000_000.0 + 11_460, "troupe/judge/launcher", "crashed", "LauncherLost: it has ended", None, True)
 HOUSE = hello(
     node("troupe", **TOP),

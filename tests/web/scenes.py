@@ -169,7 +169,7 @@ def evening() -> Hello:
             crashes=1,
             restarted=NOW - 130,
             lately="crashed",
-            trouble="it has crashed once, and did lately",
+            trouble="it crashed lately",
         ),
     ]
     return hello(

@@ -147,7 +147,7 @@ def test_an_actor_is_shown_as_people_call_it_and_found_by_either_name(visit: Vis
 
 
 def fallen(**given: Any) -> Any:
-    trouble = "it has crashed 4 times, and did lately"
+    trouble = "it crashed lately, and 4 times in all"
     facts = {"restarts": 4, "crashes": 4, "restarted": NOW - 130, "lately": "crashed", "trouble": trouble}
     return node("troupe/judge/launcher", **{**facts, "error": "crashed: LauncherLost: it has ended", **given})
 
@@ -165,7 +165,7 @@ def test_what_crashed_lately_says_so_and_is_trouble(visit: Visit) -> None:
     expect_rows(page, ["troupe", "troupe/judge", "troupe/judge/launcher"])
     launcher.click()
     details = page.get_by_role("region", name="Chosen actor")
-    expect(details).to_contain_text("It has crashed 4 times, and did lately.")
+    expect(details).to_contain_text("It crashed lately, and 4 times in all.")
     expect(details.locator(".standing")).to_contain_text("restarted 2 min ago")
     page.get_by_role("button", name="Trouble 1").click()
     stage.tell(change(fallen(lately=None, trouble=None), systems=[System("judge", "up", "listening", None)]))
