@@ -4,6 +4,7 @@ import base64
 import json
 import socket
 import struct
+import time
 from itertools import product
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 import trio
+from playwright.sync_api import Browser
 
 from tests.house.running import DEADLINE, Server, server
 from tests.sidekick.kit import announce, spawn
@@ -66,6 +68,24 @@ async def visit(house: Server, system: str, moment: str, way: str, times: int) -
             stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
 
 
+def nobody_missed_them(house: Server) -> None:
+    """All have left, and nothing was said of it."""
+    crowds = ("console/viewers", "judge/panels", "sidekick/peers")
+    with httpx.Client(base_url=house.url) as client:
+        deadline = time.monotonic() + DEADLINE
+        while time.monotonic() < deadline:  # the last of them may not have been missed yet
+            tree = client.get("/tree.json", timeout=DEADLINE).json()
+            if not any(f"/{crowd}/" in node["path"] for node in tree["nodes"] for crowd in crowds):
+                break
+        else:
+            raise AssertionError(f"somebody is still there: {tree['nodes']}")
+    assert (tree["dead"], tree["crashes"]) == ([], [])
+    assert (tree["totals"]["dead_letters"], tree["totals"]["restarts"]) == (0, 0)
+    assert house.stop() == 0
+    lines = [json.loads(line) for line in house.said.splitlines()]
+    assert [line for line in lines if line["level"] not in ("debug", "info")] == []
+
+
 def test_however_pages_are_closed_there_is_no_warning_and_no_dead_letter(tmp_path: Path) -> None:
     with server(tmp_path) as house:
         house.ready()
@@ -81,14 +101,18 @@ def test_however_pages_are_closed_there_is_no_warning_and_no_dead_letter(tmp_pat
                         nursery.start_soon(visit, house, system, moment, way, times)
 
         trio.run(visit_all)
-        crowds = ("console/viewers", "judge/panels", "sidekick/peers")
-        with httpx.Client(base_url=house.url) as client:
-            while True:  # the last of them may not have been missed yet
-                tree = client.get("/tree.json", timeout=DEADLINE).json()
-                if not any(f"/{crowd}/" in node["path"] for node in tree["nodes"] for crowd in crowds):
-                    break
-        assert tree["dead"] == []
-        assert (tree["totals"]["dead_letters"], tree["totals"]["restarts"]) == (0, 0)
-        assert house.stop() == 0
-    lines = [json.loads(line) for line in house.said.splitlines()]
-    assert [line for line in lines if line["level"] not in ("debug", "info")] == []
+        nobody_missed_them(house)
+
+
+@pytest.mark.browser
+def test_tabs_that_are_closed_are_no_warning_and_no_dead_letter(tmp_path: Path, chromium: Browser) -> None:
+    with server(tmp_path) as house:
+        house.ready()
+        with chromium.new_context() as context:
+            for system in ("console", "judge", "sidekick"):
+                page = context.new_page()
+                page.goto(house.url_of(system))
+                page.locator("house-bar").get_by_text("live", exact=True).wait_for()
+            for page in context.pages:
+                page.close()
+        nobody_missed_them(house)
