@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 NodeState = Literal["starting", "running", "backoff", "paused", "stopping", "stopped"]
+Lately = Literal["crashed", "restarted"]
 SystemState = Literal["up", "starting", "down", "paused", "failing", "off"]
 
 
@@ -35,10 +36,22 @@ class Node(msgspec.Struct, frozen=True, omit_defaults=False):
     """Started at runtime, such as a connection or a room; not part of the fixed tree."""
     folded: int
     """Children that exist but are left out of this picture, because there are too many to draw."""
+    called: str | None = None
+    """What a person calls it, where its name is only a number."""
+    inside: float = 0.0
+    """Messages per second, its own and of all below it, also of those that are left out."""
+    crashes: int = 0
+    """These, the restarts, what was handled and what was dropped are counted where it stands: whoever was there."""
+    restarted: float | None = None
+    """When it was started last, if that was not the first time."""
+    lately: Lately | None = None
+    """Within the last ten minutes it has crashed, or was started again for another's sake."""
+    trouble: str | None = None
+    """Why a person should look at it."""
 
 
 class StopNote(msgspec.Struct, frozen=True):
-    """An incarnation ended."""
+    """An incarnation ended, in order or by failing."""
 
     at: float
     path: str
@@ -66,6 +79,8 @@ class System(msgspec.Struct, frozen=True):
     sentence: str
     url: str | None
     """Where its page is, when it has one and is up."""
+    lately: str | None = None
+    """What of it had to be restarted within the last ten minutes."""
 
 
 class Listening(msgspec.Struct, frozen=True):
@@ -87,6 +102,9 @@ class Totals(msgspec.Struct, frozen=True):
     """Seconds by which the last tick came late: how busy the loop is."""
     memory: int
     """Resident bytes of the process."""
+    crashes: int = 0
+    trouble: int = 0
+    """Rows that a person should look at."""
 
 
 class Hello(msgspec.Struct, frozen=True, tag="hello", tag_field="type"):
@@ -102,8 +120,9 @@ class Hello(msgspec.Struct, frozen=True, tag="hello", tag_field="type"):
     history: dict[str, list[float]]
     """Messages per second of each node, one number a tick, oldest first; at most 60. `""` is the whole house."""
     stops: list[StopNote]
-    """Newest last, at most 100."""
+    """Ordinary ends. Newest last, at most 100; so are the other two, and none pushes out another."""
     dead: list[DeadNote]
+    crashes: list[StopNote] = []
 
 
 class Change(msgspec.Struct, frozen=True, tag="change", tag_field="type"):
@@ -117,6 +136,7 @@ class Change(msgspec.Struct, frozen=True, tag="change", tag_field="type"):
     stops: list[StopNote]
     """Only those that are new."""
     dead: list[DeadNote]
+    crashes: list[StopNote] = []
 
 
 class Health(msgspec.Struct, frozen=True):

@@ -44,6 +44,9 @@ class Tree:
     state_dir: Path
     json: bool
     watch: bool
+    words: tuple[str, ...] = ()
+    """None of them is all of the tree."""
+    trouble: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,7 @@ examples:
   troupe                                    start the server; the console page is at http://127.0.0.1:5160
   troupe --set console.port=8080            the same, with the console elsewhere
   troupe tree --watch                       look at its tree while it lives
+  troupe tree sidekick --trouble            what is wrong in that branch
   troupe backup ~/troupe-backup.db          keep a copy of everything it knows
   troupe record default talk.jsonl          keep what is drawn on the board at http://localhost:5163
   troupe replay talk.jsonl --speed 2        draw it again, twice as fast
@@ -142,7 +146,8 @@ def read(arguments: Sequence[str]) -> Command:
         asked.parser.error(f"{unknown[0]!r} is not understood; {_nearest(unknown[0].partition('=')[0], options)}")
     match asked.command:
         case "tree":
-            return Tree(asked.url, asked.state_dir or places.state_dir(), asked.json, asked.watch)
+            state_dir = asked.state_dir or places.state_dir()
+            return Tree(asked.url, state_dir, asked.json, asked.watch, tuple(asked.words), asked.trouble)
         case "check":
             return Check(asked.config, tuple(asked.overrides))
         case "backup":
@@ -241,6 +246,14 @@ def _parser() -> _Parser:
     )
 
     tree = command("tree", stateful)
+    tree.add_argument(
+        "words",
+        type=_word,
+        nargs="*",
+        metavar="WORD",
+        help="only what is called so, with all below it: a part of a name or path, or a pattern such as 'page *'",
+    )
+    tree.add_argument("--trouble", action="store_true", help="only what somebody should look at")
     tree.add_argument("--url", type=_url, help="where the console is, such as http://127.0.0.1:5160; found by itself")
     style = tree.add_mutually_exclusive_group()
     style.add_argument("--json", action="store_true", help="print what the server says, as it says it")
@@ -384,6 +397,12 @@ def _program(text: str) -> str:
     if not text or not text.isprintable():
         raise argparse.ArgumentTypeError("expected cpython, pypy, or the path of a Python")
     return text
+
+
+def _word(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("expected a part of a name or path, such as sidekick or 'page *'")
+    return text.strip()
 
 
 def _file_name(text: str) -> str:

@@ -1,13 +1,14 @@
 """The tree of a running server as text: `draw` is a pure function of what the server said and the width there is.
 
 Columns give way as the terminal narrows: first the rate, then the queue, then the restarts. The last error stands at
-the end of its row while that leaves it room to be read, and below its row otherwise.
+the end of its row while that leaves it room to be read, and below its row otherwise. The rate of a branch is that of
+all in it; an empty queue is not drawn.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from codec.console import Hello, Node
+from codec.console import Hello, Node, StopNote
 from program.terminal import cells, fitted, printable
 
 READABLE = 24
@@ -19,6 +20,7 @@ _BOLD, _DIM, _RED, _GREEN, _YELLOW = "1", "2", "31", "32", "33"
 
 _COLOUR_OF_STATE = {
     "running": _GREEN,
+    "restarted": _YELLOW,
     "starting": _YELLOW,
     "stopping": _YELLOW,
     "backoff": _RED,
@@ -34,10 +36,19 @@ class _Column:
     of: Callable[[Node], str]
 
 
-_STATE = _Column("state", 8, lambda node: node.state)
+def _state(node: Node) -> str:
+    return "restarted" if node.state == "running" and node.lately == "crashed" else node.state
+
+
+_STATE = _Column("state", 9, _state)
 _RESTARTS = _Column("restarts", 8, lambda node: f"{node.restarts:>8}")
-_QUEUE = _Column("queue", 10, lambda node: f"{node.queued:>4}/{node.capacity}" if node.capacity else "")
-_RATE = _Column("msg/s", 6, lambda node: f"{_short(node.rate):>6}" if node.kind == "actor" else "")
+_QUEUE = _Column("queue", 10, lambda node: f"{node.queued:>4}/{node.capacity}" if node.queued else "")
+_RATE = _Column("msg/s", 6, lambda node: f"{_short(node.inside):>6}" if node.inside or node.kind == "actor" else "")
+
+CRASHES = 3
+"""So many of the latest are told below the tree."""
+
+_ENDED = {"crashed": "crashed", "killed": "was killed", "never started": "did not start"}
 
 
 def draw(hello: Hello, *, width: int, colours: bool = False) -> str:
@@ -45,11 +56,15 @@ def draw(hello: Hello, *, width: int, colours: bool = False) -> str:
     width = max(width, NARROWEST)
     paint = _painted if colours else _plain
     lines = [paint(line, _BOLD) for line in _wrapped(_summary(hello), width, " · ")]
-    lines += ["", *_table(list(_rows(hello.nodes)), width, paint)]
+    lines += ["", *(_table(list(_rows(hello.nodes)), width, paint) if hello.nodes else ["no trouble"])]
     away = [system for system in hello.systems if system.state not in ("up", "off")]
     for system in away:
         words = [printable(system.name), "is", f"{system.state}:", *printable(system.sentence).split()]
         lines += ["", *(paint(line, _YELLOW) for line in _wrapped(words, width, " "))]
+    if hello.crashes:
+        latest = reversed(hello.crashes[-CRASHES:])
+        told = [line for crash in latest for line in _wrapped(_crash(crash, hello.at).split(), width, " ")]
+        lines += ["", *(paint(line, _RED) for line in told)]
     return "\n".join(lines)
 
 
@@ -74,7 +89,7 @@ def _rows(nodes: list[Node]) -> Iterator[_Row]:
         children.setdefault(node.path, [])
         children[parent].append(node)
     waiting: list[tuple[Node | None, str, str]] = []
-    waiting += ((root, printable(root.name), "") for root in reversed(children[None]))
+    waiting += ((root, printable(root.called or root.name), "") for root in reversed(children[None]))
     while waiting:
         row, label, under = waiting.pop()
         if row is None:
@@ -85,7 +100,7 @@ def _rows(nodes: list[Node]) -> Iterator[_Row]:
         yield _Row(node, label, under + ("│  " if inner else "   "))
         for index in reversed(range(len(inner))):
             each = inner[index]
-            name = printable(each.name) if each else f"… and {node.folded} more"
+            name = printable(each.called or each.name) if each else f"… and {node.folded} more"
             branch, passing = ("└─ ", "   ") if index == len(inner) - 1 else ("├─ ", "│  ")
             waiting.append((each, under + branch + name, under + passing))
 
@@ -128,10 +143,17 @@ def _summary(hello: Hello) -> list[str]:
         _count(totals.actors, "actor"),
         f"{_short(totals.rate)} msg/s",
         _count(totals.restarts, "restart"),
+        *([f"{totals.crashes:,} crash{'' if totals.crashes == 1 else 'es'}"] if totals.crashes else []),
+        *([f"{totals.trouble:,} in trouble"] if totals.trouble else []),
         _count(totals.dead_letters, "dead letter"),
         f"lag {totals.lag * 1000:.0f} ms",
         f"{totals.memory / 1e6:.0f} MB",
     ]
+
+
+def _crash(crash: StopNote, now: float) -> str:
+    said = f"{printable(crash.path)} {_ENDED.get(crash.why, printable(crash.why))} {_duration(now - crash.at)} ago"
+    return f"{said}: {printable(crash.error)}" if crash.error else said
 
 
 def _wrapped(words: list[str], width: int, between: str) -> Iterator[str]:
@@ -147,7 +169,7 @@ def _wrapped(words: list[str], width: int, between: str) -> Iterator[str]:
 
 def _colour(column: _Column, node: Node) -> str:
     if column is _STATE:
-        return _COLOUR_OF_STATE[node.state]
+        return _COLOUR_OF_STATE[_state(node)]
     return _YELLOW if column is _RESTARTS and node.restarts else _DIM
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import structlog
 
-from actors.kernel import ActorRef, DeadLetter, Ended, Why
+from actors.kernel import ActorRef, DeadLetter, Ended
 
 
 class Journal:
@@ -16,7 +16,7 @@ class Journal:
 
     def __call__(self, kind: str, ref: ActorRef[Any], detail: object, at: float) -> None:
         match detail:
-            case Ended(stop, message, restarts) if not stop.why.normal and stop.why is not Why.PEER_GONE:
+            case Ended(stop, message, restarts) if stop.why.failed:
                 self._log.error(
                     "an actor failed",
                     actor=ref.path,

@@ -18,6 +18,7 @@ from program import ready, streams
 from program.arguments import Tree
 from program.drawing import draw
 from program.ending import Interrupted, tidily
+from program.sifting import sift
 from program.terminal import colours_wanted, fitted, is_terminal, printable
 from program.trouble import WENT_WRONG, Trouble
 
@@ -34,7 +35,7 @@ def show(command: Tree, out: TextIO | None = None) -> int:
     if command.watch:
         _watch(command, out)
     elif command.json:
-        streams.show(fetch(address(command)).decode("utf-8", "replace") + "\n", out)
+        streams.show(_json(command).decode("utf-8", "replace") + "\n", out)
     else:
         streams.show(_picture(command, out) + "\n", out)
     return 0
@@ -93,16 +94,37 @@ def fetch(url: str, *, deadline: float = DEADLINE) -> bytes:
     return body
 
 
+def _json(command: Tree) -> bytes:
+    if command.words or command.trouble:
+        return msgspec.json.encode(_asked(command))
+    return fetch(address(command))
+
+
 def _picture(command: Tree, out: TextIO) -> str:
-    url = address(command)
+    return draw(_asked(command), width=shutil.get_terminal_size().columns, colours=colours_wanted(out))
+
+
+def _asked(command: Tree) -> Hello:
+    """The rows that were asked for. With --trouble, none are good news; with a word alone, they are a mistake."""
+    hello = _tree(address(command))
+    if not command.words and not command.trouble:
+        return hello
+    found = sift(hello, command.words, trouble=command.trouble)
+    known = found.nodes or (command.trouble and sift(hello, command.words, trouble=False).nodes)
+    if not known:
+        words = " or ".join(repr(printable(word)) for word in command.words)
+        raise Trouble(f"Nothing in the tree is called {words}. `troupe tree` shows all there is", code=WENT_WRONG)
+    return found
+
+
+def _tree(url: str) -> Hello:
     try:
-        hello = msgspec.json.decode(fetch(url), type=Hello)
+        return msgspec.json.decode(fetch(url), type=Hello)
     except msgspec.DecodeError as error:
         raise Trouble(
             f"What {url} says is no tree that this version knows ({error}); is another version of Troupe running?",
             code=WENT_WRONG,
         ) from None
-    return draw(hello, width=shutil.get_terminal_size().columns, colours=colours_wanted(out))
 
 
 def _watch(command: Tree, out: TextIO) -> None:

@@ -31,6 +31,8 @@ class _House(Collector):
         yield GaugeMetricFamily("troupe_actors", "Living actors.", totals.actors)
         yield CounterMetricFamily("troupe_messages", "Messages handled.", totals.handled)
         yield CounterMetricFamily("troupe_restarts", "Actors restarted.", totals.restarts)
+        yield CounterMetricFamily("troupe_crashes", "Actors that failed.", totals.crashes)
+        yield GaugeMetricFamily("troupe_trouble", "Actors that somebody should look at.", totals.trouble)
         yield CounterMetricFamily("troupe_dead_letters", "Messages nobody will handle.", totals.dead_letters)
         yield CounterMetricFamily("troupe_dropped", "Messages dropped by full mailboxes.", totals.dropped)
         yield GaugeMetricFamily("troupe_lag_seconds", "How late the last tick came.", totals.lag)
@@ -45,6 +47,7 @@ class _House(Collector):
         queued = GaugeMetricFamily("troupe_mailbox_queued", "Messages waiting in its mailbox.", labels=["actor"])
         handled = CounterMetricFamily("troupe_actor_messages", "Messages it handled.", labels=["actor"])
         restarts = CounterMetricFamily("troupe_actor_restarts", "How often it was restarted.", labels=["actor"])
+        crashes = CounterMetricFamily("troupe_actor_crashes", "How often it failed.", labels=["actor"])
         count = GaugeMetricFamily("troupe_dynamic_actors", "Its children started at runtime.", labels=["supervisor"])
         waiting = GaugeMetricFamily("troupe_dynamic_queued", "Messages waiting in theirs.", labels=["supervisor"])
         crowds: dict[str, list[int]] = {}
@@ -57,7 +60,8 @@ class _House(Collector):
                 queued.add_metric([node.path], node.queued)
                 handled.add_metric([node.path], node.handled)
                 restarts.add_metric([node.path], node.restarts)
+                crashes.add_metric([node.path], node.crashes)
         for path, (living, messages) in crowds.items():
             count.add_metric([path], living)
             waiting.add_metric([path], messages)
-        yield from (queued, handled, restarts, count, waiting)
+        yield from (queued, handled, restarts, crashes, count, waiting)

@@ -3,21 +3,21 @@
 Rules
   - What it shows, the kernel said: counters are read from the mailboxes at each tick, so watching costs the watched
     actors nothing per message; ends and dead letters come through the kernel's tracer, as they happen.
-  - A picture is bounded (picture.py), and so is what is remembered: the newest 100 ends and dead letters, 60 rates a
-    row.
+  - A picture is bounded (picture.py), and so is what is remembered: the newest 100 ends, and 60 rates a row. Crashes
+    and dead letters are remembered by the kernel: an observer that was restarted, maybe by its own crash, knows them.
   - A slow viewer costs nothing: its mailbox holds one picture, the newest; it is told the difference to what it has.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from actors.console.messages import HowAreYou, Look, Measure, Tick, Watch, Welcome
 from actors.console.metrics import exposition
 from actors.console.picture import Facts, Picture, Sample, draw, greeting, walk
-from actors.console.systems import SystemFact, health, status
-from actors.kernel import Actor, ActorRef, DeadLetter, Down, Ended, SlotStatistics, Stop
-from codec.console import DeadNote, Hello, Listening, StopNote, System, Totals
+from actors.console.systems import SystemFact, health, restarted_lately, status
+from actors.kernel import Actor, ActorRef, Crash, DeadLetter, Down, Ended, SlotStatistics, Stop, describe
+from codec.console import DeadNote, Hello, Listening, Node, StopNote, System, Totals
 
 INTERVAL = 1.0
 HISTORY = 60
@@ -39,14 +39,17 @@ class Observer(Actor[ObserverMessage]):
         self.handled: dict[str, int] = {}  # as of the last tick
         self.rates: dict[str, float] = {}
         self.lag = 0.0  # by which the last tick came late
-        self.since: dict[str, tuple[float, float]] = {}  # kernel time of a row's last change, and the wall time it was
+        self.walls: dict[tuple[str, str], tuple[float, float]] = {}  # of what is told of a row: kernel time, wall time
         self.stops: deque[StopNote] = deque(maxlen=REMEMBERED)
         self.stops_seen = 0
         self.dead: deque[DeadNote] = deque(maxlen=REMEMBERED)
         self.dead_seen = 0
+        self.crashes: deque[StopNote] = deque(maxlen=REMEMBERED)
+        self.crashes_seen = 0
 
     async def started(self, kept: object | None) -> None:
         self.stage.registry.claim(NAME, self.ref)
+        self._remember()
         self._unwatch = self.stage.watch(self._trace)
         self.measured_at = self.stage.now()
         self.handled = self._count()  # before our time: no rate of ours
@@ -72,10 +75,9 @@ class Observer(Actor[ObserverMessage]):
             case Look(reply):
                 reply.set(self._greeting(self._draw()))
             case HowAreYou(reply):
-                facts, now = self.facts, self.facts.wall()
-                reply.set(
-                    health(self._statuses(), version=facts.version, pid=facts.pid, uptime=round(now - facts.started, 3))
-                )
+                facts, picture = self.facts, self._draw()
+                uptime = round(picture.at - facts.started, 3)
+                reply.set(health(picture.systems, version=facts.version, pid=facts.pid, uptime=uptime))
             case Measure(reply):
                 reply.set(exposition(self._draw()))
 
@@ -105,14 +107,26 @@ class Observer(Actor[ObserverMessage]):
         handled = self._count()
         self.rates = {path: self._rate(path, count, passed) for path, count in handled.items()}
         self.handled = handled
-        self.history = {path: self.history.get(path) or deque(maxlen=HISTORY) for path in handled}
-        for path, rate in self.rates.items():
-            self.history[path].append(rate)
+        inside = self._inside()
+        inside[""] = self.rates[""]
+        drawn = ["", *(sample.statistics.path for sample in self._walk())]
+        self.history = {path: self.history.get(path) or deque(maxlen=HISTORY) for path in drawn}
+        for path, rates in self.history.items():
+            rates.append(inside[path])
 
     def _count(self) -> dict[str, int]:
-        handled = {sample.statistics.path: sample.statistics.mailbox.handled for sample in self._walk()}
+        handled = {slot.path: slot.handled for slot in self.stage.slots()}
         handled[""] = self.stage.statistics().handled
         return handled
+
+    def _inside(self) -> dict[str, float]:
+        """Of each actor its rate and those of all below it: what its branch shows when it is folded."""
+        slots = list(self.stage.slots())
+        inside = {slot.path: self.rates.get(slot.path, 0.0) for slot in slots}
+        for slot in reversed(slots):  # children before their parents
+            if slot.supervisor is not None:
+                inside[slot.supervisor.ref.path] += inside[slot.path]
+        return {path: round(rate, 1) for path, rate in inside.items()}
 
     def _rate(self, path: str, handled: int, passed: float) -> float:
         fresh = handled - self.handled.get(path, 0)
@@ -120,15 +134,26 @@ class Observer(Actor[ObserverMessage]):
 
     def _draw(self) -> Picture:
         now, wall = self.stage.now(), self.facts.wall()
-        nodes, since = {}, {}
+        inside, walls = self._inside(), {}
+
+        def settled(path: str, what: str, at: float) -> float:
+            # A wall time is settled once: clocks drift apart, and a row that has not changed is not told.
+            known = self.walls.get((path, what))
+            walls[path, what] = known if known and known[0] == at else (at, round(wall - (now - at), 3))
+            return walls[path, what][1]
+
+        nodes: dict[str, Node] = {}
         for sample in self._walk():
-            statistics = sample.statistics
-            path, changed = statistics.path, statistics.since
-            known = self.since.get(path)
-            # The wall time of a change is settled once: clocks drift apart, and a row that has not changed is not told.
-            since[path] = known if known and known[0] == changed else (changed, round(wall - (now - changed), 3))
-            nodes[path] = draw(sample, since=since[path][1], rate=self.rates.get(path, 0.0))
-        self.since = since
+            path, again = sample.statistics.path, sample.statistics.restarted_at
+            nodes[path] = draw(
+                sample,
+                since=settled(path, "changed", sample.statistics.since),
+                restarted=None if again is None else settled(path, "restarted", again),
+                rate=self.rates.get(path, 0.0),
+                inside=inside[path],
+                now=now,
+            )
+        self.walls = walls
         overall = self.stage.statistics()
         return Picture(
             at=round(wall, 3),
@@ -141,37 +166,68 @@ class Observer(Actor[ObserverMessage]):
                 dropped=overall.drops,
                 lag=round(self.lag, 4),
                 memory=self.facts.memory(),
+                crashes=overall.crashes,
+                trouble=sum(node.trouble is not None for node in nodes.values()),
             ),
-            systems=self._statuses(),
+            systems=self._statuses(nodes),
             nodes=nodes,
             stops=tuple(self.stops),
             stops_seen=self.stops_seen,
             dead=tuple(self.dead),
             dead_seen=self.dead_seen,
+            crashes=tuple(self.crashes),
+            crashes_seen=self.crashes_seen,
         )
 
     def _walk(self) -> Iterator[Sample]:
         assert self.stage.root is not None
         return walk(self.stage.root.ref)
 
-    def _statuses(self) -> tuple[System, ...]:
+    def _statuses(self, nodes: Mapping[str, Node]) -> tuple[System, ...]:
         root = self.stage.root
         assert root is not None
         slots: dict[str, SlotStatistics] = {}
         for child in root.ref.children():
             statistics = child.statistics()
             slots[statistics.path.rpartition("/")[2]] = statistics
-        return tuple(status(fact, slots.get(fact.name), self.listening(fact.name)) for fact in self.systems)
+        return tuple(
+            status(
+                fact,
+                slots.get(fact.name),
+                self.listening(fact.name),
+                restarted_lately(f"{root.path}/{fact.name}", nodes.values()),
+            )
+            for fact in self.systems
+        )
 
     # -- what the kernel tells as it happens
 
+    def _remember(self) -> None:
+        """What the kernel knows of before our time."""
+        for crash in self.stage.crashes:
+            self._crashed(crash)
+        for letter in self.stage.dead_letters:
+            self._died(letter)
+
     def _trace(self, kind: str, ref: ActorRef[Any], detail: object, at: float) -> None:
-        wall = round(self.facts.wall() - (self.stage.now() - at), 3)
         match detail:
+            case Ended(stop) if stop.why.failed:
+                self._crashed(self.stage.crashes[-1])
             case Ended(stop, message, restarts):
-                error = None if stop.error is None else str(stop).partition(": ")[2]
-                self.stops.append(StopNote(wall, ref.path, stop.why.value, error, message, restarts))
+                error = None if stop.error is None else describe(stop.error)
+                self.stops.append(StopNote(self._wall(at), ref.path, stop.why.value, error, message, restarts))
                 self.stops_seen += 1
             case DeadLetter():
-                self.dead.append(DeadNote(wall, detail.path, detail.message, detail.why))
-                self.dead_seen += 1
+                self._died(detail)
+
+    def _crashed(self, crash: Crash) -> None:
+        why, at = crash.why.value, self._wall(crash.at)
+        self.crashes.append(StopNote(at, crash.path, why, crash.error, crash.message, crash.restarts))
+        self.crashes_seen += 1
+
+    def _died(self, letter: DeadLetter) -> None:
+        self.dead.append(DeadNote(self._wall(letter.at), letter.path, letter.message, letter.why))
+        self.dead_seen += 1
+
+    def _wall(self, at: float) -> float:
+        return round(self.facts.wall() - (self.stage.now() - at), 3)

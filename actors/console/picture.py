@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from actors.kernel import ActorRef, SlotState, SlotStatistics
-from codec.console import Change, DeadNote, Hello, Node, NodeState, StopNote, System, Totals
+from codec.console import Change, DeadNote, Hello, Lately, Node, NodeState, StopNote, System, Totals
 
 CROWD = 100
 """So many children of one supervisor are drawn."""
 ROWS = 2000
 """So many rows are drawn in all."""
+LATELY = 600.0
+"""Seconds for which a crash or a restart is news."""
+NEARLY_FULL = 0.9
 
 STATES: dict[SlotState, NodeState] = {
     SlotState.WAITING: "backoff",
@@ -37,7 +40,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """`stops` and `dead` are the newest of all there were; `stops_seen` and `dead_seen` count all of them."""
+    """`stops`, `dead` and `crashes` are the newest of all there were; `..._seen` counts all of them."""
 
     at: float
     totals: Totals
@@ -47,6 +50,8 @@ class Picture:
     stops_seen: int
     dead: tuple[DeadNote, ...]
     dead_seen: int
+    crashes: tuple[StopNote, ...]
+    crashes_seen: int
 
 
 def walk(root: ActorRef[Any], crowd: int = CROWD, rows: int = ROWS) -> Iterator[Sample]:
@@ -63,7 +68,8 @@ def walk(root: ActorRef[Any], crowd: int = CROWD, rows: int = ROWS) -> Iterator[
         waiting.extend((statistics.path, child) for child in reversed(shown))
 
 
-def draw(sample: Sample, *, since: float, rate: float) -> Node:
+def draw(sample: Sample, *, since: float, restarted: float | None, rate: float, inside: float, now: float) -> Node:
+    """`now` is kernel time, the other two are wall time."""
     statistics = sample.statistics
     parent = sample.parent
     return Node(
@@ -76,14 +82,43 @@ def draw(sample: Sample, *, since: float, rate: float) -> Node:
         restarts=statistics.restarts,
         queued=statistics.mailbox.queued,
         capacity=statistics.mailbox.capacity,
-        handled=statistics.mailbox.handled,
+        handled=statistics.handled,
         rate=rate,
-        dropped=statistics.mailbox.dropped,
+        dropped=statistics.dropped,
         error=statistics.trouble or statistics.error,
         note=statistics.note,
         dynamic=statistics.dynamic,
         folded=sample.folded,
+        called=statistics.called,
+        inside=inside,
+        crashes=statistics.crashes,
+        restarted=restarted,
+        lately=lately(statistics, now),
+        trouble=trouble(statistics, now),
     )
+
+
+def lately(statistics: SlotStatistics, now: float) -> Lately | None:
+    def fresh(at: float | None) -> bool:
+        return at is not None and now - at < LATELY
+
+    return "crashed" if fresh(statistics.crashed_at) else "restarted" if fresh(statistics.restarted_at) else None
+
+
+def trouble(statistics: SlotStatistics, now: float) -> str | None:
+    """Why a person should look at it. Whoever was only restarted with others is well."""
+    mailbox = statistics.mailbox
+    if statistics.trouble is not None:
+        return statistics.trouble
+    if statistics.state is SlotState.PAUSED:
+        return statistics.note or "it failed too often, and is paused"
+    if statistics.state is SlotState.WAITING:
+        return "it waits to be started again"
+    if mailbox.queued >= NEARLY_FULL * mailbox.capacity:
+        return f"{mailbox.queued:,} messages wait in its mailbox, which takes {mailbox.capacity:,}"
+    if lately(statistics, now) == "crashed":
+        return "it crashed lately" + (f", and {statistics.crashes:,} times in all" if statistics.crashes > 1 else "")
+    return None
 
 
 def newest(notes: Sequence[Any], seen: int, told: int) -> list[Any]:
@@ -102,6 +137,7 @@ def difference(before: Picture, after: Picture) -> Change:
         gone=[path for path in before.nodes if path not in after.nodes],
         stops=newest(after.stops, after.stops_seen, before.stops_seen),
         dead=newest(after.dead, after.dead_seen, before.dead_seen),
+        crashes=newest(after.crashes, after.crashes_seen, before.crashes_seen),
     )
 
 
@@ -130,4 +166,5 @@ def greeting(facts: Facts, picture: Picture, history: Mapping[str, Sequence[floa
         history={path: list(rates) for path, rates in history.items()},
         stops=list(picture.stops),
         dead=list(picture.dead),
+        crashes=list(picture.crashes),
     )

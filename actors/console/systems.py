@@ -8,11 +8,12 @@
     up         it works
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from actors.kernel import SlotState, SlotStatistics
-from codec.console import Health, Listening, System, SystemState
+from codec.console import Health, Listening, Node, System, SystemState
 
 NOT_THERE: dict[SlotState, SystemState] = {
     SlotState.WAITING: "down",
@@ -34,9 +35,11 @@ class SystemFact:
     """What it is for, in a few words."""
 
 
-def status(fact: SystemFact, slot: SlotStatistics | None, listening: Listening | None) -> System:
+def status(
+    fact: SystemFact, slot: SlotStatistics | None, listening: Listening | None, lately: str | None = None
+) -> System:
     def say(state: SystemState, sentence: str, url: str | None = None) -> System:
-        return System(fact.name, state, sentence, url)
+        return System(fact.name, state, sentence, url, lately)
 
     if not fact.enabled:
         return say("off", f"switched off in the settings; [{fact.name}] enabled = true switches it on")
@@ -56,6 +59,17 @@ def status(fact: SystemFact, slot: SlotStatistics | None, listening: Listening |
     if not listening.up:
         return say("down", f"{listening.sentence}; tried again every few seconds")
     return say("up", listening.sentence, listening.url)
+
+
+def restarted_lately(branch: str, nodes: Iterable[Node]) -> str | None:
+    """What of a branch of the tree has crashed lately, in words; `branch` is its path."""
+    fallen = [node.path for node in nodes if node.lately == "crashed" and f"{node.path}/".startswith(f"{branch}/")]
+    if not fallen:
+        return None
+    if branch in fallen:
+        return "all of it was restarted lately"
+    names = [path.removeprefix(f"{branch}/") for path in fallen[:3]]
+    return f"restarted lately: {', '.join(names)}{' and others' if len(fallen) > 3 else ''}"
 
 
 def health(systems: tuple[System, ...], *, version: str, pid: int, uptime: float) -> Health:

@@ -31,6 +31,10 @@ class Viewer(Actor[Welcome | Picture]):
         self.observer = observer
         self.told: Picture | None = None
 
+    @property
+    def called(self) -> str:
+        return "page"
+
     async def started(self, kept: object | None) -> None:
         self.monitor(self.observer, every=True)
         await self.observer.send(Watch(self.ref))

@@ -101,6 +101,10 @@ class Panel(Actor[PanelMessage]):
         """It has asked for the state, or changed a setting, and was not answered yet. Whatever problem is shown next
         answers it."""
 
+    @property
+    def called(self) -> str:
+        return "page" if self._shown is None else f"page {self._shown}"
+
     async def started(self, kept: object | None) -> None:
         await self.stage.registry.get(SHELF).send(Came(self.ref))
 

@@ -76,6 +76,10 @@ class Run(Crowd):
         self._workers: dict[ActorRef[Any], int] = {}
         self._hired = 0
 
+    @property
+    def called(self) -> str:
+        return f"run {self._report.path.rpartition('/')[2]}"
+
     async def started(self, kept: object | None) -> None:
         await super().started(kept)
         self.monitor(self._report, every=True)

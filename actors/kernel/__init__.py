@@ -18,9 +18,9 @@ from actors.kernel.lease import Lease
 from actors.kernel.mailbox import Mailbox, MailboxStatistics, Overflow
 from actors.kernel.ref import ActorRef
 from actors.kernel.reply import Reply
-from actors.kernel.slot import SlotState, SlotStatistics
 from actors.kernel.spec import ChildSpec, Restart
-from actors.kernel.stage import DeadLetter, Ended, Registry, Stage, StageStatistics, Tracer, run
+from actors.kernel.stage import Crash, DeadLetter, Ended, Registry, Stage, StageStatistics, Tracer, run
+from actors.kernel.standing import SlotState, SlotStatistics
 from actors.kernel.stop import Down, Stop, Why, describe
 from actors.kernel.supervisor import (
     Crowd,
@@ -41,6 +41,7 @@ __all__ = [
     "ActorRef",
     "AlreadyAnswered",
     "ChildSpec",
+    "Crash",
     "Crowd",
     "DeadLetter",
     "Decay",

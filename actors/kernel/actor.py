@@ -53,6 +53,12 @@ class Actor(Generic[M]):
         """An actor that I monitor has ended."""
 
     @property
+    def called(self) -> str | None:
+        """What people call me, where my id is only a number: my role and my name. None: the id says it. Asked for, as
+        `trouble` is, whenever somebody looks."""
+        return None
+
+    @property
     def trouble(self) -> str | None:
         """Why I cannot do all that I am for, though I live and a restart would not help: in a sentence for people.
         Asked for whenever somebody looks, also before I have started."""

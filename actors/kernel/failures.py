@@ -11,10 +11,21 @@ from actors.kernel.errors import PeerGone
 from actors.kernel.stop import Stop, Why
 
 
+def gone(error: BaseException) -> bool:
+    """Is this a vanished peer? A group is, if all its members are."""
+    return isinstance(error, PeerGone) or (isinstance(error, BaseExceptionGroup) and error.split(PeerGone)[1] is None)
+
+
 def failure(error: Exception) -> Stop:
-    """The Stop of an actor that raised this: a group is a vanished peer if all its members are."""
-    gone = isinstance(error, PeerGone) or (isinstance(error, ExceptionGroup) and error.split(PeerGone)[1] is None)
-    return Stop(Why.PEER_GONE if gone else Why.CRASHED, error)
+    """The Stop of an actor that raised this."""
+    return Stop(Why.PEER_GONE if gone(error) else Why.CRASHED, error)
+
+
+def in_spite_of(meant: Stop, error: BaseException) -> Stop:
+    """The Stop of an actor that was about to end, and raised this meanwhile. A page that is closed ends its actor and
+    breaks what that is just sending, in either order: a peer that vanishes from one who is leaving is no failure."""
+    spoilt = not meant.why.failed and not gone(error)
+    return Stop(Why.CRASHED if spoilt else meant.why, joined(meant.error, error))
 
 
 def parted(error: BaseException) -> tuple[Exception | None, BaseException | None]:

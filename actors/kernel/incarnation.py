@@ -29,7 +29,7 @@ import trio
 from actors.kernel.actor import Actor
 from actors.kernel.beside import Beside
 from actors.kernel.errors import ActorDown, MailboxFull, TooSlow
-from actors.kernel.failures import failure, fatal, joined, parted
+from actors.kernel.failures import failure, fatal, in_spite_of, joined, parted
 from actors.kernel.later import Later
 from actors.kernel.mailbox import Envelope, Signal
 from actors.kernel.monitor import Monitor, Notice
@@ -102,7 +102,7 @@ class Incarnation(Signal):
             own, foreign = parted(error)
             if foreign is not None and fatal(foreign):
                 self.slot.stage.abort()
-            stop = self.ending if own is None else Stop(Why.CRASHED, own)  # of clean-up during a kill
+            stop = self.ending if own is None else failure(own)  # of clean-up during a kill
         if self._beside is not None:
             self._set_deadline(self.slot.spec.grace)
             await self._beside.end()
@@ -114,7 +114,7 @@ class Incarnation(Signal):
         known = [one for one in (self.cut, stop, self.ending) if one is not None]
         meant = known[0] if known else Stop(Why.KILLED)
         error = joined(*(one.error for one in known), *self._late_errors)
-        return Stop(Why.CRASHED if error is not None and meant.why.normal else meant.why, error)
+        return meant if error is None else in_spite_of(Stop(meant.why), error)
 
     async def _act(self) -> Stop:
         settled = self.cut or self.ending
@@ -296,8 +296,7 @@ class Incarnation(Signal):
             message.fail(error)
         if self.ending is None:
             return failure(error)
-        why = Why.CRASHED if self.ending.why.normal else self.ending.why  # it was to end, and its clean-up failed
-        return Stop(why, joined(self.ending.error, error))
+        return in_spite_of(self.ending, error)  # it was to end, and its clean-up failed
 
     async def _last_words(self, actor: Actor[Any], stop: Stop) -> Stop:
         self.ending = stop
@@ -307,7 +306,7 @@ class Incarnation(Signal):
         try:
             await actor.stopping(stop)
         except Exception as error:
-            self.ending = Stop(Why.CRASHED if stop.why.normal else stop.why, joined(stop.error, error))
+            self.ending = in_spite_of(stop, error)
         return self.ending
 
     @property

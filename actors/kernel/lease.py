@@ -2,7 +2,8 @@
 
 Leaving the block stops the child, and the block is not left before the child is gone; if the child ends first, the
 block is cancelled. So neither outlives the other, whoever crashes or is cancelled, and nothing is left of ten
-thousand of them.
+thousand of them. Connections end at any time: what a child that ended in order had not heard yet, or is told later, is
+no dead letter. If it failed, it is.
 
     async with peers.lease(ChildSpec(name, make)) as peer:
         ...                      # feed the peer until the connection ends
@@ -37,6 +38,7 @@ class Lease:
         if self._slot is not None:
             raise RuntimeError("a lease is entered once; ask the supervisor for another one")
         self._slot = slot = self._supervisor.begin_child(self._spec)
+        slot.leased = True
         try:
             ready = await slot.wait_settled()
         except BaseException:

@@ -8,8 +8,9 @@ from actors.kernel.stop import Stop
 
 if TYPE_CHECKING:
     from actors.kernel.lease import Lease
-    from actors.kernel.slot import Slot, SlotStatistics
+    from actors.kernel.slot import Slot
     from actors.kernel.spec import ChildSpec
+    from actors.kernel.standing import SlotStatistics
 
 M = TypeVar("M")
 R = TypeVar("R")

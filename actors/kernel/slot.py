@@ -1,13 +1,5 @@
-"""A child's place in the tree: it outlives the incarnations that fill it, and owns what must survive them - the
-mailbox, the address, the monitors, the claimed names, what was kept, the count of restarts.
-
-    from        to
-    WAITING     STARTING STOPPED                          not started yet, or between incarnations (backoff)
-    STARTING    RUNNING STOPPING WAITING PAUSED STOPPED   until `started` has returned
-    RUNNING     STOPPING WAITING PAUSED STOPPED           not by way of STOPPING: it was killed
-    STOPPING    WAITING PAUSED STOPPED                    last words; WAITING or PAUSED when a restart follows
-    PAUSED      STARTING STOPPED                          it failed too often; its supervisor tries again later
-    STOPPED     -                                         for good
+"""What a supervisor keeps a child in: it outlives incarnations, and owns what must survive them - the mailbox, the
+address, the monitors, the claimed names, what was kept. What is counted lives longer still: with the place (place.py).
 
 Whether a restart follows is the supervisor's decision (supervisor.py); everything else about ending is here, in this
 order: nothing of the dead incarnation may arrive any more, its unanswered asks are refused, and - if it ends for
@@ -15,9 +7,7 @@ good - the mailbox is closed into the dead letters, names are released, then mon
 """
 
 import contextvars
-import enum
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -26,69 +16,30 @@ from outcome import Outcome
 
 from actors.kernel.errors import ActorDown, MailboxFull, StartFailed
 from actors.kernel.incarnation import Incarnation
-from actors.kernel.mailbox import Envelope, MailboxStatistics
+from actors.kernel.mailbox import Envelope
 from actors.kernel.monitor import Monitor
 from actors.kernel.ref import ActorRef
 from actors.kernel.reply import Reply
 from actors.kernel.spec import ChildSpec, Restart
+from actors.kernel.standing import (
+    MOVES,
+    PAUSED,
+    REGROUPED,
+    RUNNING,
+    STARTING,
+    STOPPED,
+    STOPPING,
+    WAITING,
+    Again,
+    SlotState,
+    SlotStatistics,
+)
 from actors.kernel.stop import Down, Stop, Why, describe
 from actors.kernel.timers import Timer
 
 if TYPE_CHECKING:
     from actors.kernel.stage import Stage
     from actors.kernel.supervisor import Supervisor
-
-
-@dataclass(frozen=True, slots=True)
-class Again:
-    """A supervisor's decision that a child will be started again."""
-
-    delay: float
-    paused: bool = False
-
-
-REGROUPED = Again(0.0)
-"""It was stopped for its group, and will be started with it."""
-
-
-class SlotState(enum.Enum):
-    WAITING = "waiting"
-    STARTING = "starting"
-    RUNNING = "running"
-    STOPPING = "stopping"
-    PAUSED = "paused"
-    STOPPED = "stopped"
-
-
-WAITING, STARTING, RUNNING, STOPPING, PAUSED, STOPPED = SlotState
-
-MOVES: dict[SlotState, frozenset[SlotState]] = {
-    WAITING: frozenset({STARTING, STOPPED}),
-    STARTING: frozenset({RUNNING, STOPPING, WAITING, PAUSED, STOPPED}),
-    RUNNING: frozenset({STOPPING, WAITING, PAUSED, STOPPED}),
-    STOPPING: frozenset({WAITING, PAUSED, STOPPED}),
-    PAUSED: frozenset({STARTING, STOPPED}),
-    STOPPED: frozenset(),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class SlotStatistics:
-    path: str
-    supervises: bool
-    dynamic: bool
-    """Started at runtime, not by its supervisor's list."""
-    state: SlotState
-    since: float
-    """Kernel time of the last change of state."""
-    restarts: int
-    children: int
-    error: str | None
-    """What the last failure was, in a line."""
-    note: str | None
-    trouble: str | None
-    """What keeps it from doing all that it is for, while it lives."""
-    mailbox: MailboxStatistics
 
 
 class Slot:
@@ -101,19 +52,19 @@ class Slot:
         "_stopped",
         "box",
         "dynamic",
-        "error",
         "failures",
         "incarnation",
         "kept",
+        "leased",
         "leaving",
         "monitors",
         "names",
         "note",
         "nursery",
         "path",
+        "place",
         "ref",
         "regrouping",
-        "restarts",
         "since",
         "spec",
         "stage",
@@ -141,6 +92,7 @@ class Slot:
         self.supervisor = supervisor
         self.path = path
         self.dynamic = dynamic
+        self.place = stage.place if supervisor is None else supervisor.place.take(spec.id, stage.now())
         self.box = box = spec.mailbox()
         box.name = path
         box.on_drop = self._dropped
@@ -151,10 +103,9 @@ class Slot:
         self.state = WAITING
         self.since = stage.now()
         self.incarnation: Incarnation | None = None
-        self.restarts = 0
         self.failures = 0  # in a row; what backoff doubles
-        self.error: str | None = None
         self.note: str | None = None  # what the kernel has to say of it; an actor's own note comes first
+        self.leased = False  # it stands for a connection
         self.leaving = False  # it was asked to stop for good
         self.regrouping = False  # it is stopped, or asked to stop, and will be restarted with its group
         self.trial = False  # somebody waits for its first start, and a failure is his to know, not a reason to restart
@@ -186,7 +137,8 @@ class Slot:
         self.regrouping = False
         self.incarnation = incarnation = Incarnation(self)
         self.stage.living += 1
-        self.stage.trace("spawn", self.ref, self.restarts)
+        self.stage.restarts += self.place.start(self.since)
+        self.stage.trace("spawn", self.ref, self.place.restarts)
         self._context.run(partial(self.nursery.start_soon, incarnation.live, name=self.path))
 
     def restart_in(self, seconds: float) -> None:
@@ -199,8 +151,6 @@ class Slot:
             self._retry.cancel()
 
     def restart(self) -> None:
-        self.restarts += 1
-        self.stage.restarts += 1
         self.note = None
         self.start()
 
@@ -300,7 +250,9 @@ class Slot:
         self.incarnation = None
         incarnation.release(stop)
         if not stop.why.normal:
-            self.error = str(stop)
+            self.place.error = str(stop)
+        if stop.why.failed:
+            self.place.crash(self.stage.now())
         if not incarnation.ready:
             self.start_error = stop.error
         again: Again | None = None
@@ -334,7 +286,7 @@ class Slot:
         try:
             self.kept = incarnation.actor.keep()
         except Exception as error:
-            self.error = f"{self.error}; and keep() failed: {describe(error)}"
+            self.place.error = f"{self.place.error}; and keep() failed: {describe(error)}"
 
     def _terminate(self, stop: Stop) -> None:
         self._move(STOPPED)
@@ -342,6 +294,8 @@ class Slot:
         self.kept = None
         self.call_off_restart()
         self.stage.handled_by_gone += self.box.handled
+        self.place.handled += self.box.handled
+        self.place.dropped += self.box.dropped
         left = self.box.close(stop)
         for name in self.names or ():
             self.stage.registry.release(name, self.ref)
@@ -354,6 +308,9 @@ class Slot:
             monitor.notify(Down(self.ref, stop))
         if self.supervisor is not None:
             self.supervisor.forget(self)
+            if self.dynamic:
+                lost = self.supervisor.closing and self.spec.restart is not Restart.TEMPORARY
+                self.supervisor.place.leave(self.spec.id, self.since, vacant=lost or stop.why.failed)
         self._wake_waiters()
         if self._on_stopped is not None:
             self._on_stopped()
@@ -412,7 +369,8 @@ class Slot:
     def _dead(self, message: Any) -> None:
         assert self.box.closed is not None
         if not isinstance(message, Envelope):
-            self.stage.dead(self.ref, message, self.box.closed)
+            if not self.leased or self.box.closed.why.failed:  # what is said to a page that was closed is nobody's loss
+                self.stage.dead(self.ref, message, self.box.closed)
         elif type(message) is Reply and message.wanted:  # a message of the dead to itself is nobody's loss
             self.refuse(message, self.box.closed)
 
@@ -461,17 +419,29 @@ class Slot:
         supervisor = self._supervisor()
         return [] if supervisor is None else list(supervisor.slots.values())
 
+    @property
+    def handled(self) -> int:
+        """Messages, by all that ever stood here."""
+        return self.place.handled + (self.box.handled if self.stop is None else 0)
+
     def statistics(self) -> SlotStatistics:
         actor = self.incarnation.actor if self.incarnation is not None else None
+        place = self.place
         return SlotStatistics(
             path=self.path,
             supervises=self._supervisor() is not None,
             dynamic=self.dynamic,
             state=self.state,
             since=self.since,
-            restarts=self.restarts,
+            restarts=place.restarts,
+            restarted_at=place.restarted_at,
+            crashes=place.crashes,
+            crashed_at=place.crashed_at,
+            error=place.error,
+            handled=self.handled,
+            dropped=place.dropped + (self.box.dropped if self.stop is None else 0),
             children=len(self.children()),
-            error=self.error,
+            called=actor.called if actor is not None else None,
             note=(actor.note if actor is not None else None) or self.note,
             trouble=actor.trouble if actor is not None else None,
             mailbox=self.box.statistics(),

@@ -15,13 +15,17 @@ import trio
 from outcome import Outcome
 
 from actors.kernel.errors import NameTaken, NobodyThere
+from actors.kernel.place import Place
 from actors.kernel.ref import ActorRef
 from actors.kernel.slot import Slot
 from actors.kernel.spec import ChildSpec
-from actors.kernel.stop import Stop
+from actors.kernel.stop import Stop, Why, describe
 from actors.kernel.timers import Timers, TimersStatistics
 
 logger = logging.getLogger("troupe.kernel")
+
+REMEMBERED = 100
+"""So many of the latest crashes, and of the latest dead letters, are kept for who asks later."""
 
 
 class Tracer(Protocol):
@@ -30,7 +34,7 @@ class Tracer(Protocol):
     kind     detail
     spawn    which restart this is, from 0
     ready    None
-    stop     Ended
+    stop     Ended; if it failed, the last of `crashes` is this one
     pause    seconds
     stuck    None
     drop     the message
@@ -54,6 +58,20 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
+class Crash:
+    """An actor failed: it ended neither in order nor because its counterpart had vanished."""
+
+    at: float
+    path: str
+    why: Why
+    error: str | None
+    """In a line."""
+    message: str | None
+    """The type of the message it crashed on."""
+    restarts: bool
+
+
+@dataclass(frozen=True, slots=True)
 class DeadLetter:
     """A message that nobody will handle, and why."""
 
@@ -70,6 +88,8 @@ class StageStatistics:
     handled: int
     """Messages, by all actors there are or were."""
     restarts: int
+    """Starts of who had been started before, whoever was meant to be restarted."""
+    crashes: int
     dead_letters: int
     drops: int
     names: int
@@ -132,10 +152,13 @@ class Stage:
         self.new_id: Callable[[], str] = new_id or (lambda: f"{next(counter):x}-{self.random.getrandbits(32):08x}")
         self.now = trio.current_time
         self.root: Slot | None = None
-        self.dead_letters: deque[DeadLetter] = deque(maxlen=100)
+        self.place = Place()  # of the root
+        self.crashes: deque[Crash] = deque(maxlen=REMEMBERED)
+        self.dead_letters: deque[DeadLetter] = deque(maxlen=REMEMBERED)
         self.living = 0  # incarnations whose task has not ended
         self.handled_by_gone = 0
         self.restarts = 0
+        self.crash_count = 0
         self.dead_count = 0
         self.drop_count = 0
         self._dead_letter = dead_letter
@@ -187,6 +210,7 @@ class Stage:
             living=self.living,
             handled=self.handled_by_gone + sum(slot.box.handled for slot in self.slots() if slot.stop is None),
             restarts=self.restarts,
+            crashes=self.crash_count,
             dead_letters=self.dead_count,
             drops=self.drop_count,
             names=len(self.registry),
@@ -196,6 +220,10 @@ class Stage:
     # -- what slots report
 
     def ended(self, slot: Slot, stop: Stop, message: str | None, restarts: bool) -> None:
+        if stop.why.failed:
+            self.crash_count += 1
+            error = None if stop.error is None else describe(stop.error)
+            self.crashes.append(Crash(self.now(), slot.path, stop.why, error, message, restarts))
         self.trace("stop", slot.ref, Ended(stop, message, restarts))
 
     def stuck(self, slot: Slot) -> None:

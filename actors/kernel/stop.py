@@ -26,6 +26,11 @@ class Why(enum.Enum):
     def normal(self) -> bool:
         return self is Why.DONE or self is Why.SHUTDOWN
 
+    @property
+    def failed(self) -> bool:
+        """It neither ended in order nor because its counterpart had vanished."""
+        return not self.normal and self is not Why.PEER_GONE
+
 
 @dataclass(frozen=True, slots=True)
 class Stop:

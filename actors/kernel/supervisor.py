@@ -43,9 +43,11 @@ from actors.kernel.actor import Actor
 from actors.kernel.errors import ActorDown, NameTaken, TooManyChildren, TooManyRestarts
 from actors.kernel.lease import Lease
 from actors.kernel.mailbox import Signal
+from actors.kernel.place import Place
 from actors.kernel.ref import ActorRef
-from actors.kernel.slot import PAUSED, STOPPED, WAITING, Again, Slot
+from actors.kernel.slot import Slot
 from actors.kernel.spec import ChildSpec
+from actors.kernel.standing import PAUSED, STOPPED, WAITING, Again
 from actors.kernel.stop import Stop, Why
 from actors.kernel.timers import Timer
 
@@ -214,6 +216,10 @@ class Supervisor(Actor[Any]):
             await slot.wait_stopped()
 
     # -- children
+
+    @property
+    def place(self) -> Place:
+        return self.incarnation.slot.place
 
     async def start_child(self, spec: ChildSpec) -> ActorRef[Any]:
         """A dynamic child. If the start fails, or is no longer waited for, there is no child."""

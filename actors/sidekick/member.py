@@ -11,7 +11,7 @@ our mistake, that ends this peer's conversation, in the log and in the tree, and
 """
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from actors.kernel import ActorRef
@@ -38,12 +38,16 @@ MOVES: dict[Part, frozenset[Part]] = {
 
 class Member:
     __slots__ = (
-        "_mouth", "absorbs_clear_until", "announce", "behind", "broken", "ear", "line", "part", "ref", "unshown",
+        "_mouth", "absorbs_clear_until", "announce", "behind", "broken", "ear", "line", "part", "ref", "takes_part",
+        "unshown",
     )  # fmt: skip
 
-    def __init__(self, ref: ActorRef[Any], line: Line) -> None:
+    def __init__(
+        self, ref: ActorRef[Any], line: Line, takes_part: Callable[[str], None] = lambda part: None
+    ) -> None:
         self.ref = ref
         self.line = line
+        self.takes_part = takes_part
         self.part = Part.SILENT
         self.ear: Ear | None = None
         self._mouth = COMMON[Dialect.D]
@@ -57,6 +61,7 @@ class Member:
         if part is not self.part:
             assert part in MOVES[self.part], f"{self.part.value} -> {part.value}"
             self.part = part
+            self.takes_part(part.value)
 
     def ear_for(self, texts: list[bytes]) -> Ear:
         """What hears this peer: of the dialect in which it has first said something."""

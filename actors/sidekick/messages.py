@@ -31,6 +31,8 @@ class Joined:
 
     peer: ActorRef[Any]
     line: Line
+    takes_part: Callable[[str], None] = lambda part: None
+    """Called when it is known what the peer is: hero or screen."""
 
 
 class Heard(NamedTuple):

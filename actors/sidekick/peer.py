@@ -9,16 +9,27 @@ from typing import Any
 from actors.kernel import Actor, ActorRef, Down
 from actors.sidekick.messages import Failed, Joined, Line, RoomMessage
 
+ROLES = {"hero": "script", "screen": "page"}
+"""As people call them."""
+
 
 class Peer(Actor[Failed]):
     def __init__(self, room: ActorRef[RoomMessage], line: Line) -> None:
         self._room: ActorRef[Any] = room
         self._line = line
+        self._part = ""
+
+    @property
+    def called(self) -> str:
+        return f"{ROLES.get(self._part, 'peer')} {self._room.path.rpartition('/')[2]}"
 
     async def started(self, kept: object | None) -> None:
         self.note = f"in {self._room.path}"
         self.monitor(self._room)
-        await self._room.send(Joined(self.ref, self._line))
+        await self._room.send(Joined(self.ref, self._line, self._takes_part))
+
+    def _takes_part(self, part: str) -> None:
+        self._part = part
 
     async def handle(self, message: Failed) -> None:
         raise message.error

@@ -103,8 +103,8 @@ class Room(Actor[RoomMessage]):
         match message:
             case Heard():
                 self.at_once(message)
-            case Joined(peer, line):
-                self._join(Member(peer, line))
+            case Joined(peer, line, takes_part):
+                self._join(Member(peer, line, takes_part))
             case Drained(peer):
                 member = self.members.get(peer)
                 if member is not None and member.behind:

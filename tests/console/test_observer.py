@@ -148,9 +148,10 @@ async def test_a_page_is_greeted_once_and_then_told_what_changes(autojump_clock:
         troupe.ref("troupe/worker").tell("boom")
         await trio.sleep(1)
         change = page.changes[-1]
-        assert [(note.path, note.why, note.error, note.message, note.restarts) for note in change.stops] == [
+        assert [(note.path, note.why, note.error, note.message, note.restarts) for note in change.crashes] == [
             ("troupe/worker", "crashed", "ValueError: it went off", "str", True)
         ]
+        assert change.stops == []
         row = next(node for node in change.nodes if node.path == "troupe/worker")
         assert row.restarts == 1
         assert row.error == "crashed: ValueError: it went off"
@@ -169,7 +170,7 @@ async def test_a_jump_of_the_wall_clock_changes_no_rate_and_no_row(autojump_cloc
         assert change.at < 1_000_000.0
         worker = next(node for node in change.nodes if node.path == "troupe/worker")
         assert (worker.rate, worker.since) == (5.0, 1_000_000.0)
-        assert len(change.nodes) == quiet[-1] + 1, "no row but the worker's is told anew"
+        assert len(change.nodes) == quiet[-1] + 2, "no row but the worker's, and the sum above it, is told anew"
 
 
 async def test_a_message_to_a_dead_actor_is_shown_among_the_dead_letters(autojump_clock: object) -> None:

@@ -31,6 +31,8 @@ def picture(paths: dict[str, int], stops: int = 0, dead: int = 0, up: bool = Tru
         stops_seen=stops,
         dead=tuple(DeadNote(0.0, str(n), "Message", "gone") for n in range(dead))[-keep:],
         dead_seen=dead,
+        crashes=tuple(StopNote(0.0, str(n), "crashed", None, None, True) for n in range(dead))[-keep:],
+        crashes_seen=dead,
     )
 
 
@@ -75,6 +77,7 @@ def test_changes_applied_in_turn_give_the_last_picture(steps: list[tuple[dict[st
         pictures.append(picture(paths, stops, dead))
     rows = dict(pictures[0].nodes)
     told = [note.path for note in pictures[0].stops]
+    crashes = [note.path for note in pictures[0].crashes]
     for before, after in pairwise(pictures):
         change = msgspec.json.decode(msgspec.json.encode(difference(before, after)), type=Change)
         for each in change.nodes:
@@ -82,7 +85,9 @@ def test_changes_applied_in_turn_give_the_last_picture(steps: list[tuple[dict[st
         for path in change.gone:
             del rows[path]
         told += [note.path for note in change.stops]
+        crashes += [note.path for note in change.crashes]
     assert rows == pictures[-1].nodes
+    assert crashes == [str(n) for n in range(dead)][-len(crashes) :] if crashes else dead == 0
     assert told == [str(n) for n in range(stops)][-len(told) :] if told else stops == 0
 
 

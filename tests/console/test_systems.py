@@ -17,7 +17,25 @@ def slot(
     state: SlotState, *, error: str | None = None, note: str | None = None, trouble: str | None = None
 ) -> SlotStatistics:
     mailbox = MailboxStatistics(0, 0, 0, 1, 0, 0)
-    return SlotStatistics("troupe/x", True, False, state, 0.0, 0, 0, error, note, trouble, mailbox)
+    return SlotStatistics(
+        path="troupe/x",
+        supervises=True,
+        dynamic=False,
+        state=state,
+        since=0.0,
+        restarts=0,
+        restarted_at=None,
+        crashes=0,
+        crashed_at=None,
+        error=error,
+        handled=0,
+        dropped=0,
+        children=0,
+        called=None,
+        note=note,
+        trouble=trouble,
+        mailbox=mailbox,
+    )
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from actors.kernel import (
     later,
     reply,
     slot,
+    standing,
 )
 from actors.kernel.later import Later
 from actors.kernel.testing import Act, Puppet, answer, block, crash, staged
@@ -43,7 +44,7 @@ def in_words(module: ModuleType, states: type[enum.Enum]) -> dict[str, set[str]]
 @pytest.mark.parametrize(
     ("module", "states", "moves"),
     [
-        (slot, SlotState, slot.MOVES),
+        (standing, SlotState, standing.MOVES),
         (reply, reply.State, reply.MOVES),
         (reply, reply.Place, reply.PLACES),
         (later, later.Place, later.MOVES),
@@ -57,7 +58,7 @@ def test_a_table_says_the_same_in_words_and_in_code(
     assert in_words(module, states) == {state.name: {after.name for after in moves[state]} for state in states}
 
 
-@pytest.mark.parametrize("moves", [slot.MOVES, reply.MOVES, reply.PLACES, later.MOVES])
+@pytest.mark.parametrize("moves", [standing.MOVES, reply.MOVES, reply.PLACES, later.MOVES])
 def test_every_state_can_be_reached_and_left_for_an_end(moves: Mapping[Any, frozenset[Any]]) -> None:
     first = next(iter(moves))
     reached = {first}
@@ -80,7 +81,7 @@ async def test_a_slot_moves_only_as_its_table_allows(before: SlotState, after: S
         slot_of_a = house["a"]._slot
         real, slot_of_a.state = slot_of_a.state, before
         try:
-            if after in slot.MOVES[before]:
+            if after in standing.MOVES[before]:
                 slot_of_a._move(after)
                 assert slot_of_a.state is after
             else:
@@ -146,7 +147,7 @@ async def test_every_move_of_a_slot_really_happens(monkeypatch: pytest.MonkeyPat
             supervisor._adopt(Puppet("a").spec(), dynamic=False)
 
     await never_begun()
-    assert moves == {(before, after) for before, afters in slot.MOVES.items() for after in afters}
+    assert moves == {(before, after) for before, afters in standing.MOVES.items() for after in afters}
 
 
 @pytest.mark.parametrize("state", reply.State)

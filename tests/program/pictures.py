@@ -29,6 +29,7 @@ def node(path: str, **facts: Any) -> Node:
         "error": None,
         "note": None,
         "folded": 0,
+        "inside": facts.get("rate", 0.0),
     }
     return Node(**(quiet | facts))
 

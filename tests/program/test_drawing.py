@@ -13,13 +13,13 @@ from tests.program.pictures import HOUSE, TOP, hello, node
 AT_110 = """\
 troupe 0.1.0 · pid 41 · up 3 h 12 min · 14 actors · 1234 msg/s · 2 restarts · 1 dead letter · lag 1 ms · 48 MB
 
-                   state     restarts  queue       msg/s
-troupe             running          0
-├─ store           running          0     3/1024       12
-├─ sidekick        running          0                      4 rooms
-│  ├─ room-編集者  running          0   256/256      123k
+                   state      restarts  queue       msg/s
+troupe             running           0
+├─ store           running           0     3/1024       12
+├─ sidekick        running           0                      4 rooms
+│  ├─ room-編集者  running           0   256/256      123k
 │  └─ … and 120 more
-└─ console         backoff          3     0/256         0  OSError: address already in use, and a long story
+└─ console         backoff           3                   0  OSError: address already in use, and a long story
 
 sidekick is down: port 5163 is in use; tried again every 10 seconds"""
 
@@ -27,14 +27,14 @@ AT_70 = """\
 troupe 0.1.0 · pid 41 · up 3 h 12 min · 14 actors · 1234 msg/s
 2 restarts · 1 dead letter · lag 1 ms · 48 MB
 
-                   state     restarts  queue       msg/s
-troupe             running          0
-├─ store           running          0     3/1024       12
-├─ sidekick        running          0
+                   state      restarts  queue       msg/s
+troupe             running           0
+├─ store           running           0     3/1024       12
+├─ sidekick        running           0
 │  │  4 rooms
-│  ├─ room-編集者  running          0   256/256      123k
+│  ├─ room-編集者  running           0   256/256      123k
 │  └─ … and 120 more
-└─ console         backoff          3     0/256         0
+└─ console         backoff           3                   0
       OSError: address already in use, and a long story
 
 sidekick is down: port 5163 is in use; tried again every 10 seconds"""
@@ -44,14 +44,14 @@ troupe 0.1.0 · pid 41 · up 3 h 12 min
 14 actors · 1234 msg/s · 2 restarts
 1 dead letter · lag 1 ms · 48 MB
 
-                   state     restarts
-troupe             running          0
-├─ store           running          0
-├─ sidekick        running          0
+                   state      restarts
+troupe             running           0
+├─ store           running           0
+├─ sidekick        running           0
 │  │  4 rooms
-│  ├─ room-編集者  running          0
+│  ├─ room-編集者  running           0
 │  └─ … and 120 more
-└─ console         backoff          3
+└─ console         backoff           3
       OSError: address already in use, …
 
 sidekick is down: port 5163 is in use;

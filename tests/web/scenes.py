@@ -38,6 +38,8 @@ def node(path: str, **given: Any) -> Node:
         "note": None,
         "dynamic": False,
         "folded": 0,
+        "inside": given.get("rate", 0.0),
+        "trouble": "it waits to be started again" if given.get("state") in ("backoff", "paused") else None,
     }
     return Node(**(usual | given))
 
@@ -123,12 +125,21 @@ def evening() -> Hello:
             handled=90_212,
             error=LONG_ERROR,
             dropped=17,
+            crashes=14,
+            restarted=NOW - 4,
+            lately="crashed",
         ),
         node(f"{top}/sidekick/rooms/garden", queued=12, handled=3_004, rate=41.2),
         node(f"{top}/sidekick/rooms/maze", handled=912, rate=0.4),
         supervisor(f"{top}/sidekick/peers", folded=823, capacity=512),
         *[
-            node(f"{top}/sidekick/peers/peer-{n:04d}", handled=n * 31, rate=float(n % 7) * 1.3, queued=n % 3)
+            node(
+                f"{top}/sidekick/peers/peer-{n:04d}",
+                called="page garden" if n else "script garden",
+                handled=n * 31,
+                rate=float(n % 7) * 1.3,
+                queued=n % 3,
+            )
             for n in range(8)
         ],
         supervisor(
@@ -151,7 +162,15 @@ def evening() -> Hello:
         node(f"{top}/ipc/editor", state="stopped", since=NOW - 3600, note="no editor is attached"),
         supervisor(f"{top}/console"),
         node(f"{top}/console/metrics", handled=11_520, rate=1.0),
-        node(f"{top}/console/<img src=x onerror=alert(1)>", error="<script>alert('no')</script>", restarts=1),
+        node(
+            f"{top}/console/<img src=x onerror=alert(1)>",
+            error="<script>alert('no')</script>",
+            restarts=1,
+            crashes=1,
+            restarted=NOW - 130,
+            lately="crashed",
+            trouble="it crashed lately",
+        ),
     ]
     return hello(
         nodes,
@@ -164,6 +183,8 @@ def evening() -> Hello:
             dropped=17,
             lag=0.0031,
             memory=91_400_000,
+            crashes=17,
+            trouble=3,
         ),
         systems=[
             System("store", "up", "184,203 commits, 38 in a transaction; 12 MB.", None),
@@ -177,11 +198,18 @@ def evening() -> Hello:
             ),
             System("agent", "starting", "Reading the workspace: 12,431 of 40,220 files.", "http://127.0.0.1:3199/"),
             System("ipc", "up", "One server, no editor.", None),
-            System("console", "up", "You are looking at it.", "http://127.0.0.1:5160/"),
+            System(
+                "console", "up", "You are looking at it.", "http://127.0.0.1:5160/", "restarted lately: observer"
+            ),
         ],
         history={"": wave(1468, 3), **{each.path: wave(each.rate, n * 3) for n, each in enumerate(nodes) if each.rate}},
         stops=[
             StopNote(NOW - 3610, f"{top}/ipc/editor", "done", None, None, False),
+            StopNote(
+                NOW - 20, f"{top}/console/viewers/12-ab", "peer gone", "Closed: WebSocket closed with 1001", None, False
+            ),
+        ],
+        crashes=[
             StopNote(
                 NOW - 260,
                 f"{top}/judge/door",

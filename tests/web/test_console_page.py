@@ -208,7 +208,7 @@ def test_actors_come_and_go(visit: Visit) -> None:
 def test_the_numbers_of_the_house_follow(visit: Visit) -> None:
     page, stage = visit(scenes.small())
     stage.tell(change(totals=replace(scenes.TOTALS, actors=12_345, rate=0.5, lag=0.25, memory=1_250_000_000)))
-    shown = ["0.5", "12,345", "0", "0", "0", "250 ms", "1.3 GB"]
+    shown = ["0.5", "12,345", "0", "0", "0", "0", "250 ms", "1.3 GB"]
     expect(page.locator("console-totals .value")).to_have_text(shown)
 
 
@@ -243,13 +243,14 @@ def test_a_picture_told_by_changes_is_the_picture_told_at_once(visit: Visit) -> 
     same = page.evaluate(
         """async () => {
             const { Picture } = await import("./web/console/picture.js");
-            const node = (path, rate) => ({ path, parent: path.includes("/") ? "top" : null, rate });
+            const node = (path, inside) => ({ path, parent: path.includes("/") ? "top" : null, inside });
             const hello = (nodes, history) => ({ type: "hello", at: 10, interval: 1, totals: { rate: 5 }, systems: [],
-                nodes, history, stops: [], dead: [] });
+                nodes, history, stops: [], dead: [], crashes: [] });
             const told = new Picture(), once = new Picture();
             told.hear(hello([node("top", 1), node("top/a", 2), node("top/b", 3)], { "": [4], "top/b": [9] }), 0);
             told.hear({ type: "change", at: 12, totals: { rate: 5 }, systems: null,
-                nodes: [node("top/b", 4), node("top/c", 6)], gone: ["top/a"], stops: [], dead: [] }, 0);
+                nodes: [node("top/b", 4), node("top/c", 6)], gone: ["top/a"], stops: [], dead: [],
+                crashes: [] }, 0);
             once.hear(hello([node("top", 1), node("top/b", 4), node("top/c", 6)],
                 { "": [4, 5, 5], top: [1, 1], "top/b": [9, 4, 4], "top/c": [6, 6] }), 0);
             const plain = (picture) => JSON.stringify([[...picture.nodes], picture.children("top"),
@@ -384,22 +385,25 @@ def test_stops_and_dead_letters_are_listed_newest_first(visit: Visit) -> None:
     expect(page.locator("console-stops time .ago")).to_have_text("1 min ago")
     stage.tell(
         change(
-            stops=[StopNote(NOW, "troupe/b", "crashed", "ValueError: no", "Joined", True)],
+            stops=[StopNote(NOW, "troupe/b", "shutdown", None, None, False)],
+            crashes=[StopNote(NOW, "troupe/d", "crashed", "ValueError: no", "Joined", True)],
             dead=[DeadNote(NOW, "troupe/c", "Said", "the actor has ended")],
         )
     )
     expect(page.locator("console-stops .path")).to_have_text(["troupe/b", "troupe/a"])
-    expect(page.locator("console-stops li").first).to_contain_text("crashed while handling Joined, is restarted")
+    expect(page.locator("console-stops li").first).to_contain_text("was stopped")
+    expect(page.locator("console-crashes li")).to_contain_text("crashed while handling Joined, is restarted")
     expect(page.locator("console-dead li")).to_contain_text("Said: the actor has ended")
 
 
 def test_a_peer_that_went_is_no_failure(visit: Visit) -> None:
     gone = StopNote(NOW, "troupe/a", "peer gone", "Closed: WebSocket closed with 1001", "Picture", False)
-    page, _ = visit(hello([], stops=[gone, StopNote(NOW, "troupe/b", "crashed", "ValueError: no", None, True)]))
-    notes = page.locator("console-stops house-clip")
-    expect(notes.locator(".body")).to_have_text(["ValueError: no", "Closed: WebSocket closed with 1001"])
-    expect(notes.first).to_have_attribute("data-tone", "bad")
-    expect(notes.last).not_to_have_attribute("data-tone", "bad")
+    page, _ = visit(hello([], stops=[gone], crashes=[StopNote(NOW, "troupe/b", "crashed", "no", None, True)]))
+    ends, crashes = (page.locator(f"console-{kind} house-clip") for kind in ("stops", "crashes"))
+    expect(crashes.locator(".body")).to_have_text(["no"])
+    expect(ends.locator(".body")).to_have_text(["Closed: WebSocket closed with 1001"])
+    expect(crashes).to_have_attribute("data-tone", "bad")
+    expect(ends).not_to_have_attribute("data-tone", "bad")
 
 
 def test_the_exact_time_of_a_note_stands_under_the_pointer_and_the_focus(visit: Visit) -> None:
@@ -423,8 +427,8 @@ def test_only_the_latest_notes_are_shown_until_all_are_asked_for(visit: Visit) -
 
 
 def test_a_long_error_is_cut_and_can_be_read_whole(visit: Visit) -> None:
-    page, _ = visit(hello([], stops=[StopNote(NOW, "troupe/a", "crashed", scenes.LONG_ERROR, None, True)]))
-    body = page.locator("console-stops house-clip .body")
+    page, _ = visit(hello([], crashes=[StopNote(NOW, "troupe/a", "crashed", scenes.LONG_ERROR, None, True)]))
+    body = page.locator("console-crashes house-clip .body")
     short = body.bounding_box()
     page.get_by_role("button", name="Show all").click()
     tall = body.bounding_box()
@@ -557,7 +561,8 @@ def test_a_page_without_a_server_says_so(visit: Visit) -> None:
 
 def test_an_empty_house_has_its_words(visit: Visit) -> None:
     page, _ = visit(hello([]))
-    for words in ("The stage is empty.", "No systems are configured.", "Nothing has stopped.", "No dead letters."):
+    nothing = ("Nothing has crashed.", "Nothing has stopped.", "No dead letters.")
+    for words in ("The stage is empty.", "No systems are configured.", *nothing):
         expect(page.get_by_text(words)).to_be_visible()
 
 
@@ -569,6 +574,7 @@ def test_markup_in_names_and_errors_is_text(visit: Visit) -> None:
             [supervisor("troupe"), node(path, name=evil, parent="troupe", error=evil, note=evil)],
             systems=[System(evil, "up", evil, "javascript:window.harmed=1")],
             stops=[StopNote(NOW, path, evil, evil, evil, True)],
+            crashes=[StopNote(NOW, path, evil, evil, evil, True)],
             dead=[DeadNote(NOW, path, evil, evil)],
         )
     )

@@ -8,7 +8,8 @@
  */
 
 import { LiveSocket, Outline, beside, format, h, icon, mark, notify, put, turn } from "../house/house.js";
-import { Picture, hashOf, isTrouble, pathOf } from "./picture.js";
+import { ORDERS, Order } from "./order.js";
+import { Picture, hashOf, isTrouble, nameOf, pathOf, stateOf } from "./picture.js";
 import { COLUMNS, painter } from "./row.js";
 import { Views } from "./views.js";
 import "./details.js";
@@ -27,15 +28,18 @@ const search = $("house-search");
 const tree = $("house-tree");
 const emptyTree = $(".actors house-empty");
 const details = $("console-details");
+const crashes = $("console-crashes");
 const stops = $("console-stops");
 const dead = $("console-dead");
 const troubleButton = $(".trouble");
 const pauseButton = $(".pause");
 const pausing = $(".pausing");
+const sorting = $(".sorting select");
 const views = new Views($(".views"));
 
 const socket = new LiveSocket(beside("live"));
 const outline = new Outline();
+const order = new Order();
 const live = new Picture();
 let shown = live;
 let pausedAt = null;
@@ -63,9 +67,10 @@ function drawNow(now) {
   systems.show(shown.systems);
   drawTree();
   details.show(chosen, shown, now);
+  crashes.show(shown.crashes, time);
   stops.show(shown.stops, time);
   dead.show(shown.dead, time);
-  views.count({ stops: shown.stops.length, dead: shown.dead.length });
+  views.count({ crashes: shown.crashes.length, stops: shown.stops.length, dead: shown.dead.length });
   put($(".trouble .badge"), format.count(trouble));
   mark(troubleButton, "data-zero", trouble === 0);
   document.title = trouble ? `(${trouble}) Troupe console` : "Troupe console";
@@ -74,7 +79,7 @@ function drawNow(now) {
 function drawTree() {
   if (unrevealed && shown.nodes.has(chosen)) openWayTo(chosen);
   const rows = outline.rows({
-    children: (path) => shown.children(path),
+    children: order.of(shown),
     matches,
     extra: (path) => more(shown.nodes.get(path)),
   });
@@ -91,7 +96,9 @@ function drawTree() {
 
 function whyEmpty() {
   if (shown.nodes.size === 0) return ["The stage is empty.", "No actors are running. They appear here as they start."];
-  if (outline.terms.length === 0) return ["No trouble.", "No actor is paused, in backoff, or behind with its mailbox."];
+  if (outline.terms.length === 0) {
+    return ["No trouble.", "No actor is paused, in backoff or behind with its mailbox, and none has crashed lately."];
+  }
   const hint = "The filter looks at names, states, errors and notes. Escape in the field clears it.";
   return [`Nothing matches “${search.value}”.`, hint];
 }
@@ -104,7 +111,8 @@ function more(node) {
 function matches(path, terms) {
   const node = shown.nodes.get(path);
   if (onlyTrouble && !isTrouble(node)) return false;
-  const text = `${node.name}\n${node.state}\n${node.error ?? ""}\n${node.note ?? ""}`.toLowerCase();
+  const { name, state, error, note } = node;
+  const text = [nameOf(node), name, state, stateOf(node), error, note].join("\n").toLowerCase();
   return terms.every((term) => text.includes(term));
 }
 
@@ -194,6 +202,20 @@ for (const [selector, open, sign] of [[".unfold", true, "unfold"], [".fold", fal
     draw();
   });
 }
+
+// --- the order
+
+function sort(by) {
+  order.by = by;
+  sorting.value = order.by;
+  tree.sorted = order.by;
+  draw();
+}
+
+sorting.append(...ORDERS.map(([value, label]) => h("option", { value }, label)));
+sorting.addEventListener("change", () => sort(sorting.value));
+tree.addEventListener("sort", ({ detail }) => sort(detail.id === order.by ? "place" : detail.id));
+sort(order.by);
 
 // --- the chosen actor
 

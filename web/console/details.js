@@ -1,20 +1,22 @@
 /** <console-details>: everything about the chosen actor. `details.show(path, picture, now)`. Announces "close". */
 
 import { HouseElement, format, h, icon, mark, notify, put } from "../house/house.js";
-import { hashOf } from "./picture.js";
+import { hashOf, nameOf, stateOf } from "./picture.js";
 import "./meter.js";
 
 const NUMBERS = [
   ["Restarts", ({ restarts }) => format.count(restarts)],
-  ["Messages/s", ({ rate }) => format.rate(rate)],
+  ["Crashes", ({ crashes }) => format.count(crashes)],
+  ["Messages/s", ({ inside }) => format.rate(inside)],
   ["Handled", ({ handled }) => format.count(handled)],
   ["Dropped", ({ dropped }) => format.count(dropped)],
   ["Children", (node, picture) => format.count(picture.children(node.path).length + node.folded)],
 ];
 
-function standing({ since, dynamic }, time) {
+function standing({ since, dynamic, restarted }, time) {
   const started = dynamic ? " · started at runtime" : "";
-  return `for ${format.span(time - since)}, since ${format.clock(since)}${started}`;
+  const again = restarted === null ? "" : ` · restarted ${format.ago(time - restarted)}`;
+  return `for ${format.span(time - since)}, since ${format.clock(since)}${started}${again}`;
 }
 
 class ConsoleDetails extends HouseElement {
@@ -28,6 +30,7 @@ class ConsoleDetails extends HouseElement {
   #peak = h("p.peak");
   #meter = h("console-meter");
   #values = NUMBERS.map(() => h("dd"));
+  #trouble = h("p.trouble-note");
   #note = h("p.note");
   #errorTitle = h("h3", {}, "Last error");
   #error = h("pre", { tabIndex: 0, ariaLabel: "Last error" });
@@ -36,7 +39,7 @@ class ConsoleDetails extends HouseElement {
     h("dl", {},
       h("div.wide", {}, h("dt", {}, "Mailbox"), h("dd", {}, this.#meter)),
       ...NUMBERS.map(([label], index) => h("div", {}, h("dt", {}, label), this.#values[index]))),
-    this.#note, this.#errorTitle, this.#error);
+    this.#trouble, this.#note, this.#errorTitle, this.#error);
   #missing = h("house-empty");
 
   build() {
@@ -60,7 +63,7 @@ class ConsoleDetails extends HouseElement {
     this.#last = node ?? this.#last;
     this.#body.hidden = !this.#last;
     this.#missing.hidden = Boolean(this.#last);
-    this.#pill.state = node?.state ?? "gone";
+    this.#pill.state = node ? stateOf(node) : "gone";
     put(this.#since, node ? standing(node, picture.time(now)) : "");
     if (node) this.#since.title = format.exact(node.since);
     if (this.#last) this.#paint(this.#last, picture);
@@ -89,6 +92,9 @@ class ConsoleDetails extends HouseElement {
     }
     this.#meter.show(node);
     NUMBERS.forEach(([, value], index) => put(this.#values[index], value(node, picture)));
+    put(this.#name, nameOf(node));
+    put(this.#trouble, node.trouble ? `${node.trouble[0].toUpperCase()}${node.trouble.slice(1)}.` : "");
+    this.#trouble.hidden = !node.trouble;
     put(this.#note, node.note ?? "");
     this.#note.hidden = !node.note;
     this.#error.hidden = this.#errorTitle.hidden = !node.error;

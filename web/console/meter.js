@@ -1,4 +1,7 @@
-/** <console-meter>: how full a mailbox is: a bar and "12 / 256". `meter.show(node)`. */
+/**
+ * <console-meter>: how full a mailbox is: a bar and "12 / 256". `meter.show(node)`. In a row an empty one is not drawn
+ * at all (console.css): what waits nowhere needs no ink.
+ */
 
 import { HouseElement, format, h, mark, put } from "../house/house.js";
 import { fullness } from "./picture.js";

@@ -1,6 +1,6 @@
 /**
- * <console-stops> and <console-dead>: what ended lately, and what nobody will handle. Newest first, a few until asked
- * for all. `list.show(notes, now)`, notes newest last. The time is relative, and exact under the pointer or the focus.
+ * <console-crashes>, <console-stops> and <console-dead>: what failed, what ended in order lately, and what nobody will
+ * handle: lists of their own, so that none pushes out another. Newest first, a few until asked for all. `list.show(notes, now)`, notes newest last. The time is relative, and exact under the pointer or the focus.
  */
 
 import { HouseElement, format, h, mark, put } from "../house/house.js";
@@ -75,15 +75,35 @@ function clip(text, properties) {
   return element;
 }
 
+const WORDS = {
+  crashed: "crashed",
+  killed: "was killed",
+  "never started": "did not start",
+  done: "has finished",
+  shutdown: "was stopped",
+  "peer gone": "its page or script has gone",
+};
+
+function told({ why, message, restarts }) {
+  const handling = message ? [" while handling ", h("code", {}, message)] : [];
+  return h("p.what", {}, WORDS[why] ?? why, ...handling, restarts ? ", is restarted" : "");
+}
+
+class ConsoleCrashes extends Notes {
+  static heading = "Crashes";
+  static none = ["Nothing has crashed.", "Actors that fail are listed here, whatever ends after them."];
+
+  static tell(note) {
+    return [told(note), note.error && clip(note.error, { "data-tone": "bad" })];
+  }
+}
+
 class ConsoleStops extends Notes {
   static heading = "Recent stops";
-  static none = ["Nothing has stopped.", "Actors that end or crash are listed here."];
+  static none = ["Nothing has stopped.", "Actors that end in order are listed here."];
 
-  static tell({ why, error, message, restarts }) {
-    const tone = why === "peer gone" ? null : "bad"; // pages and scripts come and go
-    const handling = message ? [" while handling ", h("code", {}, message)] : [];
-    const then = restarts ? ", is restarted" : "";
-    return [h("p.what", {}, why, ...handling, then), error && clip(error, { "data-tone": tone })];
+  static tell(note) {
+    return [told(note), note.error && clip(note.error)];
   }
 }
 
@@ -96,5 +116,6 @@ class ConsoleDead extends Notes {
   }
 }
 
+customElements.define("console-crashes", ConsoleCrashes);
 customElements.define("console-stops", ConsoleStops);
 customElements.define("console-dead", ConsoleDead);

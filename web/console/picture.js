@@ -20,6 +20,7 @@ export class Picture {
   histories = new Map(); // path -> Float32Array of TICKS, oldest first, NaN before the actor was known
   stops = []; // newest last
   dead = [];
+  crashes = [];
   /** Grows with each message, so that a paused page can say how many wait. */
   ticks = 0;
 
@@ -62,15 +63,15 @@ export class Picture {
     return copy;
   }
 
-  #hello({ interval, version, pid, started, totals, systems, nodes, history, stops, dead }) {
-    Object.assign(this, { interval, version, pid, started, totals, systems, stops, dead });
+  #hello({ interval, version, pid, started, totals, systems, nodes, history, stops, dead, crashes }) {
+    Object.assign(this, { interval, version, pid, started, totals, systems, stops, dead, crashes });
     this.nodes = new Map(nodes.map((node) => [node.path, node]));
     this.histories = new Map([["", filled(history[""] ?? [])]]);
     for (const { path } of nodes) this.histories.set(path, filled(history[path] ?? []));
     this.#children = null;
   }
 
-  #change({ at, totals, systems, nodes, gone, stops, dead }) {
+  #change({ at, totals, systems, nodes, gone, stops, dead, crashes }) {
     this.totals = totals;
     if (systems) this.systems = systems;
     for (const path of gone) {
@@ -88,11 +89,12 @@ export class Picture {
     if (reshaped) this.#children = null;
     if (stops.length) this.stops = [...this.stops, ...stops].slice(-MOST_NOTES);
     if (dead.length) this.dead = [...this.dead, ...dead].slice(-MOST_NOTES);
+    if (crashes.length) this.crashes = [...this.crashes, ...crashes].slice(-MOST_NOTES);
 
     // A node that is not mentioned went on as before; ticks that never came (a busy server) count as the same.
     const passed = Math.min(TICKS, Math.max(1, Math.round((at - this.at) / this.interval)));
     push(this.histories.get(""), totals.rate, passed);
-    for (const [path, { rate }] of this.nodes) push(this.histories.get(path), rate, passed);
+    for (const [path, { inside }] of this.nodes) push(this.histories.get(path), inside, passed);
   }
 }
 
@@ -108,9 +110,19 @@ function push(history, value, times) {
   history.fill(value, TICKS - times);
 }
 
-/** What a person should look at. */
+/** What a person should look at, as the server says. */
 export function isTrouble(node) {
-  return node.state === "backoff" || node.state === "paused" || fullness(node) >= 0.9;
+  return node.trouble !== null;
+}
+
+/** What a person calls an actor. */
+export function nameOf(node) {
+  return node.called ?? node.name;
+}
+
+/** Its state in a word: one that crashed lately runs, and is not as if nothing had been. */
+export function stateOf(node) {
+  return node.state === "running" && node.lately === "crashed" ? "restarted" : node.state;
 }
 
 export function fullness({ queued, capacity }) {

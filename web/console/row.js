@@ -1,14 +1,15 @@
 /** How one actor is painted into a row of the tree. */
 
 import { format, h, mark, put } from "../house/house.js";
+import { nameOf, stateOf } from "./picture.js";
 import "./meter.js";
 
 export const COLUMNS = [
-  { id: "name", label: "Actor" },
+  { id: "name", label: "Actor", order: "ascending" },
   { id: "state", label: "State" },
-  { id: "restarts", label: "Restarts" },
-  { id: "mailbox", label: "Mailbox" },
-  { id: "rate", label: "Messages/s" },
+  { id: "restarts", label: "Restarts", order: "descending" },
+  { id: "mailbox", label: "Mailbox", order: "descending" },
+  { id: "rate", label: "Messages/s", order: "descending" },
   { id: "last", label: "Last error or note" },
 ];
 
@@ -40,17 +41,19 @@ export function painter(shown, terms) {
         return;
       }
       const words = terms();
-      highlight(name, node.name, words);
+      highlight(name, nameOf(node), words);
       name.title = node.path;
       const within = row.open === false ? picture.children(node.path).length + node.folded : 0;
       put(inside, within ? format.count(within) : "");
       mark(element, "data-kind", node.kind);
-      pill.state = node.state;
+      pill.state = stateOf(node);
+      pill.title = node.trouble ?? "";
       put(restarts, format.count(node.restarts));
       mark(restarts, "data-zero", node.restarts === 0);
+      mark(restarts, "data-tone", node.lately ? "warn" : null);
       meter.show(node);
-      put(rate, format.rate(node.rate));
-      mark(rate, "data-zero", node.rate === 0);
+      put(rate, format.rate(node.inside)); // of a branch: of all below it
+      mark(rate, "data-zero", node.inside === 0);
       spark.draw(picture.histories.get(node.path));
       const text = node.error ?? node.note ?? "";
       highlight(last, text, words);

@@ -29,12 +29,13 @@ class ConsoleSystems extends HouseElement {
     const link = h("a.name", {}, name);
     const pill = h("house-pill");
     const sentence = h("p.sentence");
-    const element = h("article.card", {}, h("header", {}, h("h2", {}, link), pill), sentence);
+    const lately = h("p.lately");
+    const element = h("article.card", {}, h("header", {}, h("h2", {}, link), pill), sentence, lately);
     this.append(element);
-    return { element, link, pill, sentence };
+    return { element, link, pill, sentence, lately };
   }
 
-  #paint({ element, link, pill, sentence }, system) {
+  #paint({ element, link, pill, sentence, lately }, system) {
     const href = safeLink(system.url);
     if (href) link.href = href;
     else link.removeAttribute("href");
@@ -42,6 +43,8 @@ class ConsoleSystems extends HouseElement {
     element.dataset.state = system.state;
     put(sentence, system.sentence);
     sentence.title = system.sentence;
+    put(lately, system.lately ?? "");
+    lately.hidden = !system.lately;
   }
 }
 

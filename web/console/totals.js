@@ -1,4 +1,4 @@
-/** <console-totals>: the whole house in seven figures. `totals.show(picture, now)`. */
+/** <console-totals>: the whole house in eight figures. `totals.show(picture, now)`. */
 
 import { HouseElement, format, h, mark, put } from "../house/house.js";
 
@@ -8,6 +8,7 @@ const FIGURES = [
   { label: "Messages/s", drawn: true, value: (totals) => format.rate(totals.rate) },
   { label: "Actors", value: ({ actors }) => format.count(actors) },
   { label: "Restarts", value: (totals) => format.count(totals.restarts), tone: (totals) => warnAbove(totals.restarts) },
+  { label: "Crashes", value: ({ crashes }) => format.count(crashes), tone: ({ crashes }) => warnAbove(crashes) },
   {
     label: "Dead letters",
     value: (totals) => format.count(totals.dead_letters),

@@ -2,7 +2,7 @@
 
 import { format, h, mark, put } from "../house/house.js";
 
-const VIEWS = [["tree", "Tree"], ["systems", "Systems"], ["stops", "Stops"], ["dead", "Dead letters"]];
+const VIEWS = [["tree", "Tree"], ["systems", "Systems"], ["crashes", "Crashes"], ["stops", "Stops"], ["dead", "Dead letters"]];
 
 export class Views {
   #tabs = new Map();

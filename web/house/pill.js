@@ -11,6 +11,7 @@ const STATES = {
   running: ["disc", "good", "running"],
   starting: ["half", "info", "starting"],
   backoff: ["again", "warn", "backoff"],
+  restarted: ["again", "warn", "restarted"],
   paused: ["bars", "bad", "paused"],
   stopping: ["block", "idle", "stopping"],
   stopped: ["square", "idle", "stopped"],

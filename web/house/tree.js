@@ -10,7 +10,8 @@
  *     scrolls out of the document. Arrows, Home, End, Page keys and first letters walk; Right and Left unfold, fold and
  *     go up; Space folds; Enter chooses.
  *
- * `tree.columns = [{id, label}]`, and `tree.painter = (cells, element) => (row) => {...}`: called once for each row
+ * `tree.columns = [{id, label, order}]`; a head with an `order` ("ascending", "descending") is a button that announces
+ * "sort" {id}, and `tree.sorted = id` marks the one by which the page has sorted the rows. Further, `tree.painter = (cells, element) => (row) => {...}`: called once for each row
  * element with its cells by column id, it returns the function that paints a row into them, with whatever the row was
  * before. The first cell has been given the indent and the twist. `tree.show(rows)` takes an Outline's rows.
  * Announces "fold" {key, open} and "choose" {key}.
@@ -27,6 +28,7 @@ class HouseTree extends HouseElement {
   painter = null;
 
   #columns = [];
+  #sorted = null;
   #rows = [];
   #places = new Map(); // key -> index in #rows
   #drawn = new Map(); // key -> the row's element and painter
@@ -64,7 +66,18 @@ class HouseTree extends HouseElement {
   set columns(columns) {
     this.#columns = columns;
     mark(this, "aria-colcount", columns.length);
-    this.#head.replaceChildren(...columns.map(({ id, label }) => h(`div.${id}`, { role: "columnheader" }, label)));
+    this.#head.replaceChildren(...columns.map(({ id, label, order }) => {
+      const onclick = () => this.announce("sort", { id });
+      const named = order ? h("button.sort", { type: "button", onclick }, label, icon("twist")) : label;
+      return h(`div.${id}`, { role: "columnheader" }, named);
+    }));
+    this.sorted = this.#sorted;
+  }
+
+  set sorted(sorted) {
+    this.#sorted = sorted;
+    this.#columns.forEach(({ id, order }, index) =>
+      mark(this.#head.children[index], "aria-sort", order && id === sorted ? order : null));
   }
 
   show(rows) {
