@@ -81,6 +81,8 @@ class Sidekick(Section, frozen=True, kw_only=True):
     """Where Pyodide is, for scripts that run in the browser; we bring none."""
     scripts: Folder = ""
     """The scripts that the page at /script/ID runs."""
+    keep_boards: Annotated[float, Meta(ge=0, le=3650, description="a number of days from 0 (keep none) to 3650")] = 7.0
+    """For so long a board is kept after something on it has changed last."""
 
 
 class Judge(Section, frozen=True, kw_only=True):

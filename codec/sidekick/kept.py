@@ -37,8 +37,6 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     room: str
     drawn_at: float
     """When something on it changed last; seconds since 1970, as all times here."""
-    seen_at: float
-    """When somebody had to do with it last."""
     heroes: tuple[str, ...] = ()
     """Scripts (by peerId) that were there, or were waited for: they may come back, and mean this board."""
     log: str = ""
