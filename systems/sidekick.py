@@ -26,7 +26,7 @@ def sidekick_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
     def door(stage: Stage) -> Door:
         desk = sidekick.Desk(stage.registry, stage.new_id, version(), time.time)
         return Door(
-            app=sidekick_application(resources.files("web"), sidekick.prose, playground),
+            app=sidekick_application(resources.files("web"), sidekick.prose, playground, desk),
             on_websocket=sidekick_websocket(desk),
             hosts=section.addresses,
             port=section.port,

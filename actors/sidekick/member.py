@@ -32,7 +32,9 @@ MOVES: dict[Part, frozenset[Part]] = {
 
 
 class Member:
-    __slots__ = ("_mouth", "absorbs_clear_until", "announce", "behind", "ear", "line", "part", "ref", "unshown")
+    __slots__ = (
+        "_mouth", "absorbs_clear_until", "announce", "behind", "ear", "follows", "line", "part", "ref", "unshown",
+    )  # fmt: skip
 
     def __init__(self, ref: ActorRef[Any], line: Line) -> None:
         self.ref = ref
@@ -43,6 +45,7 @@ class Member:
         self.announce: Announce | None = None  # not None while it is online
         self.behind = False  # it fell behind, and is told nothing until its line is restarted
         self.unshown = False  # a screen that will be shown the whole board, or is just being shown it
+        self.follows = False  # our own page: it is told how the board is
         self.absorbs_clear_until = 0.0  # a hero that has come back: its first clearAll is not meant
 
     def become(self, part: Part) -> None:

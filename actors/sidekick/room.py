@@ -22,6 +22,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.kernel import Actor, ActorRef, Down, Stop, Timer
+from actors.sidekick.clearing import BOARD, CLEAR, FOLLOW, Cleared, State, state_message
 from actors.sidekick.member import Member, Part
 from actors.sidekick.messages import Drained, Forsaken, GraceOver, Heard, Joined, PictureWanted, RoomMessage, ShowOn
 from actors.sidekick.scene import Drawn, Limits, Reserve, Scene
@@ -75,6 +76,8 @@ class Room(Actor[RoomMessage]):
         self._showings = Showings()
         self._show_on: Timer | None = None  # pending <=> there are showings
         self._forsaken: Timer | None = None
+        self._cleared = Cleared()
+        self._state: State | None = None  # as those were told who follow
 
     async def started(self, kept: object | None) -> None:
         self._upkeep = Upkeep(self.name, self.ref, self.stage, self._wall)
@@ -115,11 +118,14 @@ class Room(Actor[RoomMessage]):
                 if member is not None and member.behind:
                     if member.part is Part.SCREEN:
                         self._show(member)
+                        self._tell_state(member)
                     else:  # it has only missed what it did not read in time
                         member.restart(b"")
             case ShowOn():
                 self._showings.go_on(self.scene)
                 self._take_turns()
+                if not self._showings:
+                    self._tell_state()
             case GraceOver(peer_id):
                 self._away.pop(peer_id, None)
             case PictureWanted(keep):
@@ -167,6 +173,13 @@ class Room(Actor[RoomMessage]):
         scripts, pages = self._count(Part.HERO), self._count(Part.SCREEN)
         self.note = f"{scripts} drawing, {pages} watching"
         self._upkeep.tell(scripts, pages, self.scene)
+        drawn_at = None if self.scene.is_empty else self._upkeep.drawn_at
+        state = State(scripts, None if drawn_at is None else int(drawn_at * 1000))
+        if state != self._state:
+            self._state = state
+            self._tell_state()
+        if not scripts:
+            self._cleared.forget()
         if self._forsaken is not None:
             self._forsaken.cancel()
             self._forsaken = None
@@ -228,6 +241,8 @@ class Room(Actor[RoomMessage]):
                 self._from_screen(member, said)
             case Other(src=str()):
                 self._from_screen(member, said)
+            case Other(component=component, type=what) if component == BOARD and member.part is Part.SCREEN:
+                self._about_the_board(member, what)
             case ClearAll():
                 self._clear(member, said)
             case _:
@@ -271,6 +286,23 @@ class Room(Actor[RoomMessage]):
             one.announce = None  # its end will be nobody's
         return was_waited_for or bool(lost)
 
+    def _about_the_board(self, member: Member, what: str) -> None:
+        if what == FOLLOW:
+            member.follows = True
+            self._tell_state(member)
+        elif what == CLEAR:
+            heroes = [(_owner(one), one) for one in self.members.values() if one.part is Part.HERO]
+            self._cleared.take(self.scene, heroes)
+            self._relayed.append(ClearAll(encode(ClearAll())))
+            self._upkeep.soil(at_once=True)
+            self._look_around()
+
+    def _tell_state(self, *members: Member) -> None:
+        if self._state is not None:
+            for member in members or self.members.values():
+                if member.follows:
+                    member.tell(state_message(self._state))
+
     def _draw(self, member: Member, said: Drawn) -> None:
         if member.part is Part.SCREEN:
             target = getattr(said, "target", None) or ""
@@ -279,6 +311,7 @@ class Room(Actor[RoomMessage]):
         if member.part is Part.SILENT:  # the first dialect announces nothing and clears nothing: this is a new script
             member.become(Part.HERO)
             self._relayed.extend(self.scene.clear(ClearAll(encode(ClearAll())), self._other_owners(member)))
+            self._look_around()
         refusal = self.scene.fold(said, _owner(member))
         if refusal is None:
             self._relayed.append(said)
@@ -377,7 +410,11 @@ class Room(Actor[RoomMessage]):
 
     def _refuse(self, member: Member, said: Drawn, sentence: str) -> None:
         component, target = getattr(said, "component", "global"), getattr(said, "target", None)
-        self._tell_wrong(member, Fault(component, target or "", sentence))
+        cleared = self._cleared.refusal(component, target or "", self.scene)
+        if cleared is None:
+            self._tell_wrong(member, Fault(component, target or "", sentence))
+        elif cleared:
+            self._wrong.append(Fault(component, target or "", cleared))
 
     def _tell_wrong(self, member: Member, fault: Fault) -> None:
         """The peer will be told, and our own board, which shows it where it happened. All at once when the turn ends:

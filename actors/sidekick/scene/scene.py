@@ -297,6 +297,10 @@ class Scene:
             if isinstance(one, Canvas):
                 yield from one.updates()
 
+    def standing(self) -> list[tuple[str, str, Hero]]:
+        """Kind, id and owner of all that stands there, containers first."""
+        return [(one.kind, one.target, one.hero) for one in self._root.subtree() if one is not self._root]
+
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing that a newcomer would be shown."""
