@@ -2,7 +2,7 @@
 
     troupe                     top: never dies of a child; one that keeps failing is paused, and tried again later
     ├─ store                   the one writer of the database
-    ├─ sidekick                rooms · peers (one per connection) · door on :5163
+    ├─ sidekick                boards · rooms · peers (one per connection) · door on :5163
     ├─ judge                   launcher · shelf · runs (cases under each) · problems · intake · panels · door on :10043
     └─ console                 observer · viewers (one per open page) · door on :5160
 

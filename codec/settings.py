@@ -96,6 +96,8 @@ class Sidekick(Section, frozen=True, kw_only=True):
     """The scripts that the page at /script/ID runs."""
     origins: Origins = ()
     """Whose pages may draw and look on, beside our own and those of any server on loopback."""
+    keep_boards: Annotated[float, Meta(ge=0, le=3650, description="a number of days from 0 (keep none) to 3650")] = 7.0
+    """For so long a board is kept after something on it has changed last."""
 
 
 class Judge(Section, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Sidekick: rooms, peers (one per connection), and their door."""
+"""Sidekick: the boards that are kept, rooms, peers (one per connection), and their door."""
 
 import time
 from importlib import resources
@@ -15,6 +15,7 @@ from transports.playground import Playground
 from transports.policy import HostPolicy
 from transports.sidekick import sidekick_application, sidekick_websocket
 
+DAY = 86_400.0
 LONGEST_MESSAGE = 32 * 1024 * 1024
 
 
@@ -25,7 +26,7 @@ def sidekick_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
     def door(stage: Stage) -> Door:
         desk = sidekick.Desk(stage.registry, stage.new_id, version(), time.time)
         return Door(
-            app=sidekick_application(resources.files("web"), sidekick.prose, playground),
+            app=sidekick_application(resources.files("web"), sidekick.prose, playground, desk),
             on_websocket=sidekick_websocket(desk),
             hosts=section.addresses,
             port=section.port,
@@ -37,4 +38,11 @@ def sidekick_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
             new_id=stage.new_id,
         )
 
-    return supervisor_spec("sidekick", [*sidekick.crowd_specs(), listener_spec("sidekick", door, listeners.report)])
+    return supervisor_spec(
+        "sidekick",
+        [
+            sidekick.boards_spec(section.keep_boards * DAY, time.time),
+            *sidekick.crowd_specs(),
+            listener_spec("sidekick", door, listeners.report),
+        ],
+    )

@@ -3,6 +3,7 @@
 GET /              the board               WS  /              of the default room
 GET /session/ID    the board of a room     WS  /?session=ID   of that room
 GET /web/...       what it is made of
+GET /rooms.json    the rooms there are
 POST /markdown     a text in Markdown, as clean HTML
 
 GET /script, /script/ID  scripts that run in the browser: see playground.py
@@ -53,6 +54,9 @@ class Desk(Protocol):
     Every refusal is a KernelError whose text can be shown.
     """
 
+    async def rooms(self) -> bytes:
+        """Those there are, as JSON."""
+
     def attend(self, room: str, line: Line) -> AbstractAsyncContextManager[Attendance]:
         """For as long as the peer is there. Whoever attends may leave early by cancelling the block, as a lease does.
 
@@ -61,9 +65,13 @@ class Desk(Protocol):
 
 
 def sidekick_application(
-    web: Traversable, render: Callable[[str], str], playground: Playground | None = None
+    web: Traversable,
+    render: Callable[[str], str],
+    playground: Playground | None = None,
+    desk: Desk | None = None,
 ) -> Application:
-    """`render` makes clean HTML of Markdown; it may take a while, and is called in a thread."""
+    """`render` makes clean HTML of Markdown; it may take a while, and is called in a thread. Without a desk no rooms
+    can be listed."""
     app = Application("sidekick")
     add_playground(app, web, playground or Playground())
     serve_files(app, web, index="board/index.html")
@@ -85,6 +93,15 @@ def sidekick_application(
             return Response(f"{_ROOM_IN_WORDS}.\n", 404, content_type=TYPES[".txt"])
         return await board()
 
+    if desk is not None:
+
+        @app.get("/rooms.json")
+        async def rooms() -> Response:
+            try:
+                return _fresh(await desk.rooms(), "application/json")
+            except KernelError as error:
+                return _fresh(f"{error}\n".encode(), TYPES[".txt"], 503)
+
     @app.after_request
     async def widen(response: Response) -> Response:
         if request.endpoint in PAGES:  # also of a 304, whose headers take the place of the kept ones
@@ -92,6 +109,12 @@ def sidekick_application(
         return response
 
     return app
+
+
+def _fresh(content: bytes, content_type: str, status: int = 200) -> Response:
+    response = Response(content, status, content_type=content_type)
+    response.headers["cache-control"] = "no-store"
+    return response
 
 
 def _policy(host: str) -> str:

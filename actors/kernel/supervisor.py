@@ -197,6 +197,12 @@ class Supervisor(Actor[Any]):
             case _:  # crashing on it would take all children down
                 self.stage.stray(self.ref, message)
 
+    @property
+    def trouble(self) -> str | None:
+        """What keeps a part of it from doing all that it is for, keeps it too."""
+        parts = [slot for slot in self.slots.values() if not slot.dynamic]
+        return next(filter(None, (slot.statistics().trouble for slot in parts)), None)
+
     def close(self) -> None:
         self.closing = True
         if self._retry is not None:

@@ -6,20 +6,25 @@ from functools import partial
 from typing import Any
 
 from actors.kernel import ActorRef, ChildSpec, Mailbox, MailboxFull, NameTaken, Registry, Restart, crowd_spec
+from actors.sidekick.board_messages import WhichRooms
+from actors.sidekick.boards import NAME as BOARDS
+from actors.sidekick.default import DEFAULT
 from actors.sidekick.messages import Heard, Line
 from actors.sidekick.peer import Peer
 from actors.sidekick.room import Room
 from actors.sidekick.scene import Reserve
+from codec.sidekick.rooms import Rooms, encode_rooms
 
 ROOMS, PEERS = "sidekick/rooms", "sidekick/peers"
 BATCHES = 64
 """So many reads may wait for a room's turn; then its heroes' sockets wait."""
 
+RESTORING_SECONDS = 30.0
+"""For a room to begin in: the board that was kept may be large, and the disk slow."""
+PATIENCE = 5.0
+
 MOST_ROOMS = 2048
 MOST_PEERS = 4096
-
-DEFAULT = "default"
-"""The room of those who name none; by this name it can be asked for too."""
 
 
 def crowd_specs() -> list[ChildSpec]:
@@ -70,6 +75,11 @@ class Desk:
         async with self._registry.get(PEERS).lease(spec) as peer:
             yield Seat(ref, peer)
 
+    async def rooms(self) -> bytes:
+        """Which there are, as JSON."""
+        rooms = await self._registry.get(BOARDS).ask(WhichRooms, timeout=PATIENCE)
+        return encode_rooms(Rooms(rooms))
+
     async def _room(self, name: str) -> ActorRef[Any]:
         rooms = self._registry.get(ROOMS)
         id = name or DEFAULT  # noqa: A001 - as in ChildSpec
@@ -77,7 +87,9 @@ class Desk:
         if known is not None:
             return known
         make = partial(self._make_room, id, lasting=id == DEFAULT)
-        spec = ChildSpec(id, make, restart=Restart.TRANSIENT, mailbox=partial(Mailbox, BATCHES))
+        spec = ChildSpec(
+            id, make, restart=Restart.TRANSIENT, start_timeout=RESTORING_SECONDS, mailbox=partial(Mailbox, BATCHES)
+        )
         try:
             return await rooms.start_child(spec)
         except NameTaken:  # two came at once; it is there, or starting

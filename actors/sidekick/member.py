@@ -38,8 +38,8 @@ MOVES: dict[Part, frozenset[Part]] = {
 
 class Member:
     __slots__ = (
-        "_mouth", "absorbs_clear_until", "announce", "behind", "broken", "ear", "line", "part", "ref", "takes_part",
-        "unshown",
+        "_mouth", "absorbs_clear_until", "announce", "behind", "broken", "ear", "follows", "line", "part", "ref",
+        "takes_part", "unshown",
     )  # fmt: skip
 
     def __init__(
@@ -55,6 +55,7 @@ class Member:
         self.behind = False  # it fell behind, and is told nothing until its line is restarted
         self.unshown = False  # a screen that will be shown the whole board, or is just being shown it
         self.broken = False  # its ear or its mouth has failed, and it is about to end
+        self.follows = False  # our own page: it is told how the board is
         self.absorbs_clear_until = 0.0  # a hero that has come back: its first clearAll is not meant
 
     def become(self, part: Part) -> None:

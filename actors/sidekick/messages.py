@@ -73,4 +73,11 @@ class Forsaken:
     """Nobody has been here for a while."""
 
 
-RoomMessage = Joined | Heard | Drained | GraceOver | ShowOn | Forsaken
+@dataclass(frozen=True, slots=True)
+class PictureWanted:
+    """What has changed on the board is to be kept; or, where nothing is kept, has been noted."""
+
+    keep: bool
+
+
+RoomMessage = Joined | Heard | Drained | GraceOver | ShowOn | Forsaken | PictureWanted

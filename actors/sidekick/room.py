@@ -21,11 +21,13 @@ from typing import Any
 import trio
 from msgspec.structs import replace
 
-from actors.kernel import Actor, ActorRef, Down, Timer
+from actors.kernel import Actor, ActorRef, Down, Stop, Timer
+from actors.sidekick.clearing import BOARD, CLEAR, FOLLOW, Cleared, State, state_message
 from actors.sidekick.member import Member, Part
-from actors.sidekick.messages import Drained, Forsaken, GraceOver, Heard, Joined, RoomMessage, ShowOn
+from actors.sidekick.messages import Drained, Forsaken, GraceOver, Heard, Joined, PictureWanted, RoomMessage, ShowOn
 from actors.sidekick.scene import Drawn, Limits, Reserve, Scene
 from actors.sidekick.showing import Showings, shown
+from actors.sidekick.upkeep import Upkeep
 from codec.sidekick import (
     Announce,
     Bad,
@@ -66,7 +68,7 @@ class Room(Actor[RoomMessage]):
         self._lasting = lasting
         self.scene = Scene(limits, reserve)
         self.members: dict[ActorRef[Any], Member] = {}
-        self._away: dict[str, Timer | None] = {}  # heroes that lost their connection, by peerId
+        self._away: dict[str, Timer | None] = {}  # heroes that lost their connection, by peerId; for some, any time
         self._relayed: list[Drawn | Fault] = []  # heard and folded, or refused, not yet offered to the screens
         self._news: list[Announce] = []  # not yet told to all but whom is being heard; what is relayed comes after it
         self._wrong: list[Fault] = []  # not yet told to whom is being heard
@@ -74,10 +76,14 @@ class Room(Actor[RoomMessage]):
         self._showings = Showings()
         self._show_on: Timer | None = None  # pending <=> there are showings
         self._forsaken: Timer | None = None
+        self._cleared = Cleared()
+        self._state: State | None = None  # as those were told who follow
 
     async def started(self, kept: object | None) -> None:
+        self._upkeep = Upkeep(self.name, self.ref, self.stage, self._wall)
         if isinstance(kept, tuple):
             self.scene, self.members, away = kept
+            self._upkeep.soil()
             for ref in self.members:
                 self.monitor(ref)
             for peer_id in away:
@@ -86,6 +92,8 @@ class Room(Actor[RoomMessage]):
                 member.unshown = False
                 if member.part is Part.SCREEN:  # something may have been folded and not relayed
                     self._show(member)
+        else:
+            self._away.update(dict.fromkeys(await self._upkeep.restore(self.scene)))
         self._look_around()
 
     def keep(self) -> object:
@@ -110,17 +118,27 @@ class Room(Actor[RoomMessage]):
                 if member is not None and member.behind:
                     if member.part is Part.SCREEN:
                         self._show(member)
+                        self._tell_state(member)
                     else:  # it has only missed what it did not read in time
                         member.restart(b"")
             case ShowOn():
                 self._showings.go_on(self.scene)
                 self._take_turns()
+                if not self._showings:
+                    self._tell_state()
             case GraceOver(peer_id):
                 self._away.pop(peer_id, None)
+            case PictureWanted(keep):
+                self._upkeep.picture(self.scene, self._heroes() if keep else None)
+                self._look_around()
             case Forsaken():
                 if not self.members:
-                    self.scene.empty()
                     self.finish()
+
+    async def stopping(self, stop: Stop) -> None:
+        if stop.why.normal:
+            await self._upkeep.last_words(self.scene, self._heroes())
+            self.scene.empty()
 
     async def down(self, down: Down) -> None:
         member = self.members.pop(down.ref, None)
@@ -152,12 +170,26 @@ class Room(Actor[RoomMessage]):
         self._away[peer_id] = self.tell_later(GRACE, GraceOver(peer_id))
 
     def _look_around(self) -> None:
-        self.note = f"{self._count(Part.HERO)} drawing, {self._count(Part.SCREEN)} watching"
+        scripts, pages = self._count(Part.HERO), self._count(Part.SCREEN)
+        self.note = f"{scripts} drawing, {pages} watching"
+        self._upkeep.tell(scripts, pages, self.scene)
+        drawn_at = None if self.scene.is_empty else self._upkeep.drawn_at
+        state = State(scripts, None if drawn_at is None else int(drawn_at * 1000))
+        if state != self._state:
+            self._state = state
+            self._tell_state()
+        if not scripts:
+            self._cleared.forget()
         if self._forsaken is not None:
             self._forsaken.cancel()
             self._forsaken = None
         if not self.members and not self._lasting:
             self._forsaken = self.tell_later(FORSAKEN_AFTER, Forsaken())
+
+    def _heroes(self) -> list[str]:
+        """Those that are here, or are waited for."""
+        here = [one.announce.peer_id for one in self.members.values() if one.part is Part.HERO and one.announce]
+        return [*here, *self._away]
 
     def _count(self, part: Part) -> int:
         return sum(member.part is part for member in self.members.values())
@@ -213,6 +245,8 @@ class Room(Actor[RoomMessage]):
                 self._from_screen(member, said)
             case Other(src=str()):
                 self._from_screen(member, said)
+            case Other(component=component, type=what) if component == BOARD and member.part is Part.SCREEN:
+                self._about_the_board(member, what)
             case ClearAll():
                 self._clear(member, said)
             case _:
@@ -246,14 +280,32 @@ class Room(Actor[RoomMessage]):
 
     def _is_back(self, member: Member, peer_id: str) -> bool:
         """Whether this peer was here before, on a connection that has ended, or has not yet been found to."""
-        waited = self._away.pop(peer_id, None) if member.part is Part.HERO else None
-        if waited is not None:
-            waited.cancel()
+        was_waited_for = member.part is Part.HERO and peer_id in self._away
+        timer = self._away.pop(peer_id, None) if was_waited_for else None
+        if timer is not None:
+            timer.cancel()
         others = [one for one in self.members.values() if one is not member and one.part is member.part]
         lost = [one for one in others if _owner(one) == peer_id]
         for one in lost:
             one.announce = None  # its end will be nobody's
-        return waited is not None or bool(lost)
+        return was_waited_for or bool(lost)
+
+    def _about_the_board(self, member: Member, what: str) -> None:
+        if what == FOLLOW:
+            member.follows = True
+            self._tell_state(member)
+        elif what == CLEAR:
+            heroes = [(_owner(one), one) for one in self.members.values() if one.part is Part.HERO]
+            self._cleared.take(self.scene, heroes)
+            self._relayed.append(ClearAll(encode(ClearAll())))
+            self._upkeep.soil(at_once=True)
+            self._look_around()
+
+    def _tell_state(self, *members: Member) -> None:
+        if self._state is not None:
+            for member in members or self.members.values():
+                if member.follows:
+                    member.tell(state_message(self._state))
 
     def _draw(self, member: Member, said: Drawn) -> None:
         if member.part is Part.SCREEN:
@@ -263,6 +315,7 @@ class Room(Actor[RoomMessage]):
         if member.part is Part.SILENT:  # the first dialect announces nothing and clears nothing: this is a new script
             member.become(Part.HERO)
             self._relayed.extend(self.scene.clear(ClearAll(encode(ClearAll())), self._other_owners(member)))
+            self._look_around()
         refusal = self.scene.fold(said, _owner(member))
         if refusal is None:
             self._relayed.append(said)
@@ -309,6 +362,9 @@ class Room(Actor[RoomMessage]):
         messages = self._relayed
         if not messages:
             return
+        if self._upkeep.clean:
+            self._upkeep.soil()
+            self._look_around()
         if self._news:
             self._spread_news(speaker)
         told: dict[Mouth, bytes] = {}
@@ -358,7 +414,11 @@ class Room(Actor[RoomMessage]):
 
     def _refuse(self, member: Member, said: Drawn, sentence: str) -> None:
         component, target = getattr(said, "component", "global"), getattr(said, "target", None)
-        self._tell_wrong(member, Fault(component, target or "", sentence))
+        cleared = self._cleared.refusal(component, target or "", self.scene)
+        if cleared is None:
+            self._tell_wrong(member, Fault(component, target or "", sentence))
+        elif cleared:
+            self._wrong.append(Fault(component, target or "", cleared))
 
     def _tell_wrong(self, member: Member, fault: Fault) -> None:
         """The peer will be told, and our own board, which shows it where it happened. All at once when the turn ends:

@@ -57,6 +57,7 @@ def test_it_runs_with_nothing_configured(tmp_path: Path) -> None:
             "troupe",
             "troupe/store",
             "troupe/sidekick",
+            "troupe/sidekick/boards",
             "troupe/sidekick/rooms",
             "troupe/sidekick/peers",
             "troupe/sidekick/door",

@@ -65,7 +65,10 @@ def test_what_is_disabled_is_not_among_the_enabled() -> None:
         ("console = 5160", "c.toml:1: console is a section; expected [console] with keys under it, got 5160"),
         ("[[console]]\nport = 1", "c.toml:1: console is a section; expected [console] with keys under it, got an"),
         ("[console]\n\nprot = 1", "c.toml:3: console.prot is not a setting. Did you mean console.port? [console]"),
-        ("[sidekick]\nzzz = 1", "[sidekick] knows enabled, host, port, accounts, pyodide, scripts and origins"),
+        (
+            "[sidekick]\nzzz = 1",
+            "[sidekick] knows enabled, host, port, accounts, pyodide, scripts, origins and keep_boards",
+        ),
         ("[console.inner]\nport = 1", "c.toml:1: console.inner is not a setting. [console] knows enabled, host"),
         ('[console]\n"a\\u001bb" = 1', 'c.toml:2: console."a\\u001bb" is not a setting.'),
         ("[console]\nport = true", "c.toml:2: console.port: expected a whole number from 0 to 65535"),

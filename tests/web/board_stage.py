@@ -32,6 +32,8 @@ class BoardStage(Stage):
         super().__init__(None)
         self.script = script
         self.rooms: list[str] = []
+        self.listed: list[Message] | None = []
+        """The rooms there are; None: nobody can tell."""
         self.rendered: dict[str, str] = {}
         self.asked: list[str] = []
         self._heard: list[Message] = []
@@ -72,6 +74,8 @@ class BoardStage(Stage):
                 await self._refuse_or_converse(target, Replay(head, stream))
             elif method == "POST" and target == "/markdown":
                 await stream.send_all(await self._render(head, stream))
+            elif target == "/rooms.json" and self.listed is not None:
+                await stream.send_all(_answer_with(json.dumps({"rooms": self.listed}).encode(), "application/json"))
             else:
                 await stream.send_all(_page(target))
         except (trio.BrokenResourceError, EOFError):

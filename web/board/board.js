@@ -7,21 +7,26 @@
 
 import { LiveSocket, notify } from "../house/house.js";
 import "../house/bar.js";
+import { askToClear } from "./clear.js";
 import { choices } from "./exports.js";
-import { announce } from "./presence.js";
+import { announce, CLEAR, FOLLOW } from "./presence.js";
 import { Stage } from "./stage.js";
 import "./menu.js";
 import "./notes.js";
 import "./peers.js";
+import "./rooms.js";
+import "./standing.js";
 import "./welcome.js";
 
 const $ = (selector) => document.querySelector(selector);
 const bar = $("house-bar");
 const peers = $("board-peers");
+const standing = $("board-standing");
 const welcome = $("board-welcome");
 
 // --- which room
 
+const DEFAULT = "default"; // the room of those who name none
 const room = roomOf(location);
 const server = `${location.protocol === "https:" ? "wss:" : "ws:"}//${location.host}`;
 const session = room === null ? "" : `/?session=${encodeURIComponent(room)}`;
@@ -44,14 +49,22 @@ if (room !== null) {
   document.title = `${room} · Sidekick`;
 }
 welcome.address = server + session;
+$("board-rooms").here = welcome.here = room === null || room === DEFAULT ? "/" : `/session/${room}`;
 
 // --- the connection
 
-const socket = new LiveSocket(`${server}${session || "/"}`, { opening: () => announce("online") });
-socket.addEventListener("message", ({ detail }) => stage.hear(detail));
+const socket = new LiveSocket(`${server}${session || "/"}`, { opening: () => [announce("online"), FOLLOW] });
+socket.addEventListener("message", ({ detail }) => {
+  if (detail?.component === "board" && detail.type === "state") hearState(detail.payload);
+  else stage.hear(detail);
+});
 socket.addEventListener("state", () => {
   bar.connection = socket.state;
-  if (socket.state !== "live") peers.forget();
+  if (socket.state !== "live") {
+    peers.forget();
+    standing.state = null;
+    stage.ended = false;
+  }
   if (socket.state === "waiting") stage.lose();
   greetLater();
 });
@@ -62,6 +75,7 @@ $("house-banner").socket = socket;
 // --- the board
 
 function say(message) {
+  if (standing.ended && message.type === "event" && socket.state === "live") return false;
   if (socket.send(message)) return true;
   notify("Not connected: the script has not been told.");
   return false;
@@ -71,9 +85,29 @@ const stage = new Stage($("board-root"), {
   say,
   peers,
   notes: $("board-notes"),
-  turned: greetLater,
+  turned,
+  unheard: () => (standing.ended ? standing.sentence : ""),
 });
-$("board-menu").choices = choices(stage, room);
+$("board-menu").choices = [...choices(stage, room), ["Clear board…", clear]];
+
+function hearState(state) {
+  standing.state = state;
+  welcome.scripts = state.scripts;
+  stage.ended = standing.ended;
+}
+
+function turned() {
+  standing.empty = stage.empty;
+  stage.ended = standing.ended;
+  greetLater();
+}
+
+async function clear() {
+  if (stage.empty) notify("There is nothing on the board.");
+  else if (await askToClear(standing.scripts ?? 0)) {
+    notify(socket.send(CLEAR) ? "The board is cleared." : "Not connected: the board was not cleared.");
+  }
+}
 
 // --- the empty board
 
@@ -84,8 +118,8 @@ function greetLater() {
   if (!stage.empty) {
     clearTimeout(greeting);
     greeting = null;
-    welcome.hidden = true;
+    welcome.shown = false;
   } else if (greeting === null && socket.state === "live") {
-    greeting = setTimeout(() => (welcome.hidden = false), 300);
+    greeting = setTimeout(() => (welcome.shown = true), 300);
   }
 }

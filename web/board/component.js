@@ -22,6 +22,7 @@ export class BoardComponent extends HouseElement {
   key = "";
   actions = {};
   #note = null;
+  #unheard = false; // the note says that nobody has heard what was done here
 
   /** Called once, before the element enters any document. */
   begin(scene, kind, key, payload) {
@@ -58,9 +59,20 @@ export class BoardComponent extends HouseElement {
     this.scene.soil(this);
   }
 
-  /** Tells the script what the reader has done; false if it could not be told. */
+  /** Tells the script what the reader has done; false if it could not be told. Where there is none, it says so here. */
   event(payload) {
-    return this.scene.say({ id: 0, component: this.kind, type: "event", src: this.key, payload });
+    const told = this.scene.say({ id: 0, component: this.kind, type: "event", src: this.key, payload });
+    const unheard = told ? "" : this.scene.unheard();
+    if (unheard) {
+      this.note(payload.event === "submit" ? `${unheard} It stays here.` : unheard);
+      this.#unheard = true;
+    }
+    return told;
+  }
+
+  /** A script is there again. */
+  relieve() {
+    if (this.#unheard) this.#drop();
   }
 
   /** Tells the script, and the reader, what could not be done. */
@@ -73,16 +85,20 @@ export class BoardComponent extends HouseElement {
   note(message) {
     if (!this.#note) {
       const text = h("span");
-      const close = () => {
-        this.#note.element.remove();
-        this.#note = null;
-      };
-      const button = h("button.quiet", { type: "button", ariaLabel: "Dismiss", onclick: close }, icon("cross"));
+      const onclick = () => this.#drop();
+      const button = h("button.quiet", { type: "button", ariaLabel: "Dismiss", onclick }, icon("cross"));
       const element = h("p.note", { role: "status" }, icon("alarm"), text, button);
       this.#note = { element, text };
       this.append(element);
     }
     put(this.#note.text, message);
+    this.#unheard = false;
+  }
+
+  #drop() {
+    this.#note?.element.remove();
+    this.#note = null;
+    this.#unheard = false;
   }
 
   /** What its children are put in front of. */

@@ -10,6 +10,7 @@
  *     the reader's own goes over from component to component of the same id.
  */
 
+import { mark } from "../house/house.js";
 import { BoardButton } from "./button.js";
 import { BoardCanvas } from "./canvas.js";
 import { BoardColumn, BoardRoot, BoardRow } from "./boxes.js";
@@ -34,10 +35,14 @@ const KINDS = {
   viz: BoardViz,
 };
 
+const CONTROLS = ":is(board-button, board-textbox) > button, board-textbox > input, board-console form > *";
+const MUTED = "No script is connected: nobody hears this";
+
 export class Scene {
   /** Moving things about is none of the reader's doing: what a lost focus would tell the script is not told. */
   rearranging = false;
   say;
+  unheard;
 
   #note;
   #wake;
@@ -45,11 +50,12 @@ export class Scene {
   #soiled = new Set();
 
   /**
-   * `say(message)` tells the script and is false if it could not; `note(text)` is for what belongs to no component;
-   * `wake()` asks for a frame.
+   * `say(message)` tells the script and is false if it could not; `unheard()` is why, if no script is there at all;
+   * `note(text)` is for what belongs to no component; `wake()` asks for a frame.
    */
-  constructor({ say, note, wake }, root = document.createElement("board-root")) {
+  constructor({ say, unheard, note, wake }, root = document.createElement("board-root")) {
     this.say = say;
+    this.unheard = unheard;
     this.#note = note;
     this.#wake = wake;
     this.root = root;
@@ -79,6 +85,13 @@ export class Scene {
     const component = this.#components.get(key);
     if (component) component.note(String(text));
     else this.#note(String(text));
+  }
+
+  /** Nobody hears its controls, or somebody does again. */
+  mute(muted) {
+    mark(this.root, "data-ended", muted ? "" : null);
+    for (const control of this.root.querySelectorAll(CONTROLS)) mark(control, "title", muted ? MUTED : null);
+    if (!muted) for (const component of this.#components.values()) component.relieve();
   }
 
   soil(component) {

@@ -31,13 +31,17 @@ export class Stage {
   #heardAt = 0;
   #comingBy = 0; // when it is shown at the latest
   #returning = false; // the connection was lost, and the board has not been shown anew
+  #ended = false;
 
-  /** `say(message)` reaches the script; `turned()` is called when messages have been shown. */
-  constructor(root, { say, peers, notes, turned }) {
+  /**
+   * `say(message)` reaches the script; `turned()` is called when messages have been shown; `unheard()` says why no
+   * script hears what is done, if that is so.
+   */
+  constructor(root, { say, peers, notes, turned, unheard = () => "" }) {
     this.#peers = peers;
     this.#notes = notes;
     this.#turned = turned;
-    this.#surroundings = { say, note: (text) => notes.add(text), wake: () => this.#inbox.wake() };
+    this.#surroundings = { say, unheard, note: (text) => notes.add(text), wake: () => this.#inbox.wake() };
     this.shown = new Scene(this.#surroundings, root);
   }
 
@@ -48,6 +52,12 @@ export class Stage {
   /** The connection was lost; the whole board will be told anew. */
   lose() {
     this.#returning = true;
+  }
+
+  /** Nobody hears what is done to this board: its controls say so. */
+  set ended(ended) {
+    if (ended || ended !== this.#ended) this.shown.mute(ended);
+    this.#ended = ended;
   }
 
   get empty() {

@@ -1,22 +1,49 @@
 /** <board-welcome>: what stands on an empty board: how a first script looks. `welcome.address` is where scripts go. */
 
-import { HouseElement, h, notify } from "../house/house.js";
+import { HouseElement, h, notify, put } from "../house/house.js";
+import "./rooms.js";
 
 const USUAL = /^ws:\/\/(localhost|127\.0\.0\.1|\[::1\]):5163$/; // where scripts look by themselves
 
+const HEADINGS = ["No script is drawing here yet", "A script is connected, and nothing is drawn at the moment"];
+const MANY = "Scripts are connected, and nothing is drawn at the moment";
+
 class BoardWelcome extends HouseElement {
   #code = h("code");
+  #heading = h("h2", {}, HEADINGS[0]);
+  #list = h("room-list");
+  #others = h("h3", { hidden: true }, "Other rooms");
 
   build() {
     const copy = h("button", { type: "button", onclick: () => this.#copy() }, "Copy");
     this.append(
-      h("h2", {}, "No script is drawing here yet"),
+      this.#heading,
       h("p", {}, "Install the library, then run this:"),
       h("pre", {}, h("code", {}, "pip install sidekick-py")),
       h("div.script", {}, h("pre", {}, this.#code), copy),
       h("p.hint", {}, "What the script draws appears here at once. The page may be opened before or after it."),
       h("p.hint", {}, "No Python at hand? ", h("a", { href: "/script" }, "Run a script in the browser"), "."),
+      h("div.others", {}, this.#others, this.#list),
     );
+    this.#list.others = true;
+    this.#list.addEventListener("rooms", ({ detail }) => (this.#others.hidden = detail === 0));
+  }
+
+  /** Shown, or not. */
+  set shown(shown) {
+    if (this.hidden === !shown) return;
+    this.hidden = !shown;
+    if (shown) this.#list.look();
+  }
+
+  /** How many are connected. */
+  set scripts(count) {
+    put(this.#heading, HEADINGS[count] ?? MANY);
+  }
+
+  /** The path of this page's room. */
+  set here(path) {
+    this.#list.here = path;
   }
 
   set address(address) {

@@ -9,7 +9,7 @@
  *   - Waits double from 0.25 s to 15 s, each cut at random by up to half, so that many pages do not return at once.
  *   - The server speaks at least once in `silence` seconds; one that does not is taken for lost (a half-open connection
  *     closes by itself only after minutes).
- *   - A page that speaks first (`opening` gives its first message) counts as live once that is said, and its server may
+ *   - A page that speaks first (`opening` gives its first message, or several) counts as live once that is said, and its server may
  *     be silent for as long as it likes.
  *   - Coming back to the page or to the network, or `retry()`, ends a wait at once.
  *
@@ -79,7 +79,7 @@ export class LiveSocket extends EventTarget {
   #open() {
     if (!this.#opening) return;
     this.#enter("live");
-    this.send(this.#opening());
+    for (const message of [this.#opening()].flat()) this.send(message);
     this.#expectWithin(this.silence);
   }
 

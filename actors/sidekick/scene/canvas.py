@@ -18,7 +18,8 @@ those who have seen them do not miss, and a newcomer does.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import ClassVar
 
 from actors.sidekick.scene.limits import Budget, refused
@@ -299,46 +300,16 @@ class Canvas(Component):
     # --- replay -----------------------------------------------------------------------------------------------------
 
     def updates(self) -> Iterator[bytes]:
-        drawn: dict[Layer, int] = {}
-        """How many of its strokes a layer has been given."""
-        touched: set[int] = set()
+        layers = self._layers()
+        stamped = [layer for layer in layers if layer.stamps]
+        return retold(self.target, self.buffers, {layer: layer.strokes for layer in layers}, stamped)
 
-        def draw(layer: Layer, until: int | None = None) -> Iterator[bytes]:
-            """A layer's strokes until one of them (all of them), and first what is under it."""
-            pile = [layer]
-            while pile[-1] not in drawn and (base := pile[-1].base) is not None:
-                pile.append(base)
-            for one in reversed(pile):
-                if one not in drawn:
-                    drawn[one] = 0
-                    if one.base is None:
-                        if one.made_by:
-                            yield one.made_by
-                        elif one.buffer in touched:
-                            yield encode(Update("canvas", self.target, "clear", ClearCanvas(OnBuffer())))
-                        touched.add(one.buffer)
-                end = until if one is layer and until is not None else len(one.strokes)
-                for stroke in one.strokes[drawn[one] : end]:
-                    assert type(stroke) is bytes, "a stamp is drawn in its turn"
-                    yield stroke
-                drawn[one] = max(drawn[one], end)
-
-        stamps = sorted(
-            (stroke.moment, position, layer, stroke)
-            for layer in self._layers()
-            if layer.stamps
-            for position, stroke in enumerate(layer.strokes)
-            if type(stroke) is Stamp
-        )
-        for _, position, layer, stamp in stamps:
-            yield from draw(stamp.source)
-            yield from draw(layer, position)
-            yield stamp.raw
-            drawn[layer] = position + 1
-        for layer in self.buffers.values():
-            yield from draw(layer)
-        for buffer in sorted(touched - self.buffers.keys()):
-            yield encode(Update("canvas", self.target, "destroyBuffer", DestroyBuffer(Buffer(buffer))))
+    def frozen(self) -> Iterable[bytes]:
+        """Layers only ever change in their strokes."""
+        layers = self._layers()
+        strokes = {layer: layer.strokes[:] for layer in layers}
+        stamped = [layer for layer in layers if layer.stamps]
+        return chain([self.spawned()], retold(self.target, dict(self.buffers), strokes, stamped), self.unknown[:])
 
     def held(self) -> int:
         return self.spent
@@ -351,3 +322,49 @@ class Canvas(Component):
         DestroyBuffer: destroy_buffer,
         DrawBuffer: draw_buffer,
     }
+
+
+def retold(
+    target: str, buffers: dict[int, Layer], strokes: dict[Layer, list[bytes | Stamp]], stamped: list[Layer]
+) -> Iterator[bytes]:
+    """What is on the buffers, drawn again. `strokes` are those of every layer that is left; those that are `stamped`
+    have stamps among them."""
+    drawn: dict[Layer, int] = {}
+    """How many of its strokes a layer has been given."""
+    touched: set[int] = set()
+
+    def draw(layer: Layer, until: int | None = None) -> Iterator[bytes]:
+        """A layer's strokes until one of them (all of them), and first what is under it."""
+        pile = [layer]
+        while pile[-1] not in drawn and (base := pile[-1].base) is not None:
+            pile.append(base)
+        for one in reversed(pile):
+            if one not in drawn:
+                drawn[one] = 0
+                if one.base is None:
+                    if one.made_by:
+                        yield one.made_by
+                    elif one.buffer in touched:
+                        yield encode(Update("canvas", target, "clear", ClearCanvas(OnBuffer())))
+                    touched.add(one.buffer)
+            end = until if one is layer and until is not None else len(strokes[one])
+            for stroke in strokes[one][drawn[one] : end]:
+                assert type(stroke) is bytes, "a stamp is drawn in its turn"
+                yield stroke
+            drawn[one] = max(drawn[one], end)
+
+    stamps = sorted(
+        (stroke.moment, position, layer, stroke)
+        for layer in stamped
+        for position, stroke in enumerate(strokes[layer])
+        if type(stroke) is Stamp
+    )
+    for _, position, layer, stamp in stamps:
+        yield from draw(stamp.source)
+        yield from draw(layer, position)
+        yield stamp.raw
+        drawn[layer] = position + 1
+    for layer in buffers.values():
+        yield from draw(layer)
+    for buffer in sorted(touched - buffers.keys()):
+        yield encode(Update("canvas", target, "destroyBuffer", DestroyBuffer(Buffer(buffer))))

@@ -6,6 +6,8 @@ that keeps the same tail shows the same whether it was there from the start or c
 Prints are gathered as they come and joined to what is there now and then, so that one costs next to nothing.
 """
 
+from collections.abc import Iterable
+from copy import copy
 from typing import Any, ClassVar
 
 from actors.sidekick.scene.limits import Budget, Limits
@@ -69,6 +71,11 @@ class Console(Component):
 
     def changed(self) -> dict[str, Any]:
         return {} if self.is_as_spawned else {"text": self._tail()}
+
+    def frozen(self) -> Iterable[bytes]:
+        twin = copy(self)
+        twin.prints, twin.unknown = self.prints[:], self.unknown[:]
+        return twin.frames()
 
     def held(self) -> int:
         return self.spent

@@ -4,6 +4,7 @@ Sparse, so a large grid costs what is in it; and messages are kept as they came,
 """
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import ClassVar
 
 from actors.sidekick.scene.limits import Budget, refused
@@ -80,8 +81,7 @@ class Grid(Component):
         return refused(message, f"there is no cell {short(x)}, {short(y)} in this grid: {columns}, {rows}")
 
     def updates(self) -> Iterator[bytes]:
-        yield from self.colors.values()
-        yield from self.texts.values()
+        return chain(self.colors.values(), self.texts.values())
 
     def held(self) -> int:
         cells = len(self.colors) + len(self.texts)

@@ -28,6 +28,7 @@ from actors.sidekick.scene.texts import Texts
 from actors.sidekick.scene.tree import Component, Container, Hero, anything, cost_of, is_deep, keep
 from actors.sidekick.scene.viz import Viz
 from codec.sidekick import ROOT, ClearAll, Event, Fault, Other, Remove, Spawn, Update, encode
+from codec.sidekick.kept import Part
 from codec.sidekick.shapes import ChangeParent, SetValue, Submit, Value
 
 Screen = object
@@ -274,12 +275,36 @@ class Scene:
         for messages in self._unknown.values():
             yield from messages
 
+    def picture(self) -> list[Part]:
+        """What the replay says, and whose it is; as it is now, whatever is folded afterwards."""
+        standing = (one for one in self._root.subtree() if one is not self._root)
+        return [
+            *(Part(_name(hero), (), messages[:]) for hero, messages in self._strays.items()),
+            *(Part(_name(one.hero), _names(one.outsiders), one.frozen()) for one in standing),
+            *(Part(_name(hero), (), messages[:]) for hero, messages in self._unknown.items()),
+        ]
+
+    def keep_out(self, target: str, heroes: Collection[Hero]) -> None:
+        """They have wanted this id for something of their own."""
+        component = self._components.get(target)
+        if component is not None:
+            component.outsiders |= set(heroes)
+
     def repaint(self, target: str) -> Iterator[bytes]:
         """What was drawn on the canvases in a component (or on itself): the released UI blanks a canvas that moves."""
         component = self._components.get(target)
         for one in component.subtree() if component is not None else ():
             if isinstance(one, Canvas):
                 yield from one.updates()
+
+    def standing(self) -> list[tuple[str, str, Hero]]:
+        """Kind, id and owner of all that stands there, containers first."""
+        return [(one.kind, one.target, one.hero) for one in self._root.subtree() if one is not self._root]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing that a newcomer would be shown."""
+        return not (self._components or any(self._strays.values()) or any(self._unknown.values()))
 
     def owner(self, target: str) -> Hero | None:
         """The hero that spawned this; None if nobody did."""
@@ -303,6 +328,15 @@ class Scene:
             unknown=sum(len(one.unknown) for one in components)
             + sum(len(messages) for kept in (self._strays, self._unknown) for messages in kept.values()),
         )
+
+
+def _name(hero: Hero) -> str | None:
+    """As it can be written down."""
+    return hero if isinstance(hero, str) else None
+
+
+def _names(heroes: Collection[Hero]) -> tuple[str, ...]:
+    return tuple(hero for hero in heroes if isinstance(hero, str)) if heroes else ()
 
 
 def _payload(raw: bytes) -> dict[str, Any]:

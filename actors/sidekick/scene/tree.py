@@ -12,7 +12,7 @@ Children are a dict, whose order is theirs: to add or remove one takes constant 
 Nothing here recurses: how deep a tree may be is for its limit to say, not for the stack.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 
 import msgspec
@@ -88,12 +88,21 @@ class Component:
 
     def frames(self) -> Iterator[bytes]:
         """What shows this component to somebody who has its container."""
+        yield self.spawned()
+        yield from self.updates()
+        yield from self.unknown
+
+    def frozen(self) -> Iterable[bytes]:
+        """The same, as it is now, whatever is done to the component afterwards. What takes long to say is said when it
+        is asked for."""
+        return [self.spawned(), *self.updates(), *self.unknown]
+
+    def spawned(self) -> bytes:
+        """The spawn, as it would have to be now."""
         changes = self.changed()
         if self.parent is not None and self.parent.target != self.spawned_in:
             changes["parent"] = self.parent.target
-        yield with_fields(self.spawn, changes) if changes else self.spawn
-        yield from self.updates()
-        yield from self.unknown
+        return with_fields(self.spawn, changes) if changes else self.spawn
 
     def subtree(self) -> Iterator["Component"]:
         """This component and all in it: containers before their children, children in order."""

@@ -25,7 +25,8 @@ were changed (see nodes). An untouched variable is the very message in which it 
 bytes than it had is written anew, in one piece. So it costs, within a small factor, what is counted: its bytes.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any, ClassVar
 
 import msgspec
@@ -84,6 +85,10 @@ class Variable:
         if not isinstance(self.tree, Opened):
             self.tree = open_node(self.tree) or self.tree
         return self.tree if isinstance(self.tree, Opened) else None
+
+    def now(self) -> Any:
+        """The message that set it, or its node, to be written as JSON; whatever becomes of it."""
+        return self.tree.written() if isinstance(self.tree, Opened) else self.tree
 
     def node(self, path: list[Any]) -> Opened | None:
         """What is at the path, opened; None where there is nothing, or nothing in it."""
@@ -158,12 +163,15 @@ class Viz(Component):
             variable.weight = VARIABLE + variable.size
 
     def updates(self) -> Iterator[bytes]:
-        for name, variable in self.variables.items():
-            tree = variable.tree
-            if isinstance(tree, bytes):
-                yield tree
-            else:
-                yield set_message(self.target, name, tree.written() if isinstance(tree, Opened) else tree)
+        return self._said((name, variable.now()) for name, variable in self.variables.items())
+
+    def frozen(self) -> Iterable[bytes]:
+        variables = [(name, variable.now()) for name, variable in self.variables.items()]
+        return chain([self.spawned()], self._said(variables), self.unknown[:])
+
+    def _said(self, variables: Iterable[tuple[str, Any]]) -> Iterator[bytes]:
+        for name, now in variables:
+            yield now if isinstance(now, bytes) else set_message(self.target, name, now)
 
     def held(self) -> int:
         return sum(variable.weight for variable in self.variables.values())

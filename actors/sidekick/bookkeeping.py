@@ -1,0 +1,136 @@
+"""Boards in the store.
+
+    sidekick/board   a room's name                   its Header, with the book in it if that is short
+    log              sidekick/board/NAME/GENERATION  a longer book, in pieces
+
+A header names the log of its own book, and is written when all of that is there; then the log of the one before is
+dropped. So whatever moment the server is killed at, there is the one board or the other, whole. Logs that no header
+names were being written, or about to be dropped, and are swept away at the next start.
+"""
+
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
+
+import trio
+from msgspec import structs
+
+from actors.kernel import KernelError, Registry
+from actors.sidekick.board_messages import Snapshot
+from actors.store import STORE, StoreClient, StoreError
+from codec.sidekick.kept import Header, Unreadable, encode_header, packed, read_header
+
+BOARDS = LOGS = "sidekick/board"
+SECONDS = 10.0
+"""For an answer of the store: who waits longer may as well try again."""
+SHORT = 64 * 1024
+"""Bytes of a book that has no log of its own."""
+BATCH = 512 * 1024
+"""Bytes of a longer one that are written at a time: others want to write too."""
+LONGEST = 32 * 1024 * 1024
+
+logger = logging.getLogger("troupe.sidekick")
+
+
+class TooLong(Exception):
+    """The book of a board has more bytes than may be kept."""
+
+    def __init__(self) -> None:
+        super().__init__(f"it has more than {LONGEST:,} bytes")
+
+
+class Bookkeeping:
+    """Every call may raise what the store raises."""
+
+    def __init__(self, registry: Registry, new_id: Callable[[], str]) -> None:
+        self._registry = registry
+        self._new_id = new_id
+
+    @property
+    def _store(self) -> StoreClient:
+        return StoreClient(self._registry.get(STORE), SECONDS)
+
+    # -- all of them
+
+    async def headers(self) -> dict[str, Header]:
+        """What there is, without the books. What cannot be read is forgotten."""
+        found: dict[str, Header] = {}
+        after = ""
+        while page := await self._store.keys(BOARDS, after=after):
+            for name, value in page:
+                try:
+                    found[name] = structs.replace(read_header(value), book=b"")
+                except Unreadable as error:
+                    logger.warning("The board of room %s is forgotten: what was kept of it %s.", name, error)
+                    await self._store.delete(BOARDS, name)
+            after = page[-1][0]
+        return found
+
+    async def sweep(self, headers: dict[str, Header]) -> None:
+        """Drop the logs of which no header knows."""
+        known = {header.log for header in headers.values()}
+        after = ""
+        while page := await self._store.streams(f"{LOGS}/", after=after):
+            for name, _ in page:
+                if name not in known:
+                    await self._store.drop(name)
+            after = page[-1][0]
+
+    # -- one of them
+
+    async def write(self, name: str, snapshot: Snapshot) -> Header:
+        """Keep this as the board of that name. The log of the one before is still there, and is to be dropped."""
+        log = f"{LOGS}/{name}/{self._new_id()}"
+        try:
+            return await self._write(name, log, snapshot)
+        except (StoreError, KernelError, TooLong):  # a disk may be full: what was written of it must not stay
+            with suppress(StoreError, KernelError):
+                await self._store.drop(log)
+            raise
+
+    async def _write(self, name: str, log: str, snapshot: Snapshot) -> Header:
+        pieces: list[bytes] = []
+        waiting = size = 0
+        for piece in packed(snapshot.parts):
+            await trio.lowlevel.checkpoint()
+            if piece:
+                pieces.append(piece)
+                waiting += len(piece)
+                size += len(piece)
+            if size > LONGEST:
+                raise TooLong
+            if waiting > BATCH:
+                await self._store.append(log, pieces)
+                pieces, waiting = [], 0
+        book = b""
+        if size <= SHORT:
+            log, book = "", b"".join(pieces)
+        elif pieces:
+            await self._store.append(log, pieces)
+        header = Header(room=name, drawn_at=snapshot.drawn_at, heroes=snapshot.heroes, log=log, size=size)
+        await self._store.put(BOARDS, name, encode_header(structs.replace(header, book=book)))
+        return header
+
+    async def forget(self, header: Header) -> None:
+        await self._store.delete(BOARDS, header.room)
+        await self.drop(header)
+
+    async def drop(self, header: Header) -> None:
+        """What it takes beside the header."""
+        if header.log:
+            await self._store.drop(header.log)
+
+    async def header(self, name: str) -> Header | None:
+        value = await self._store.get(BOARDS, name)
+        return None if value is None else read_header(value)
+
+    async def book(self, header: Header) -> AsyncGenerator[bytes, None]:
+        """Piece by piece."""
+        if header.log:
+            after = 0
+            while page := await self._store.read(header.log, after):
+                for after, piece in page:  # noqa: B007 - the last one is where the next page begins
+                    yield piece
+        else:
+            yield header.book
+

@@ -1,0 +1,117 @@
+"""A room's side of keeping its board: it says that something has changed, gives a picture when one is wanted, and finds
+its board when it begins.
+
+All that drawing costs for this is a look at `clean`. Where there are no boards (a test, or they are just beginning
+anew) nobody is told, and the next change tries again.
+"""
+
+import logging
+from collections.abc import Callable
+from contextlib import aclosing, suppress
+from functools import partial
+from typing import Any
+
+import trio
+
+from actors.kernel import ActorRef, KernelError, MailboxFull, Stage
+from actors.sidekick.board_messages import Keep, Pictured, Recall, Snapshot, Soiled, Stands, Unfit
+from actors.sidekick.boards import NAME as BOARDS
+from actors.sidekick.bookkeeping import Bookkeeping
+from actors.sidekick.scene import Restoring, Scene
+from actors.store import StoreError
+from codec.sidekick.kept import Reading, Unreadable
+
+PATIENCE = 5.0
+"""With what is kept; then a room begins without. A script that waits for its room waits as long."""
+LAST_WORDS = 4.5
+MOST_HEROES = 512
+
+logger = logging.getLogger("troupe.sidekick")
+
+
+class Upkeep:
+    def __init__(self, name: str, room: ActorRef[Any], stage: Stage, wall: Callable[[], float]) -> None:
+        self.clean = True
+        """Nothing has changed since the last picture; or nobody has been told so yet."""
+        self.drawn_at: float | None = None
+        """When something changed last, give or take the time between two pictures."""
+        self._name = name
+        self._room = room
+        self._stage = stage
+        self._wall = wall
+
+    def tell(self, scripts: int, pages: int, scene: Scene) -> None:
+        """How the room is now."""
+        drawn_at = None if scene.is_empty else self.drawn_at
+        self._tell(Stands(self._room, self._name, scripts, pages, drawn_at))
+
+    def soil(self, *, at_once: bool = False) -> None:
+        """Something has changed."""
+        self.drawn_at = self._wall()
+        self.clean = not self._tell(Soiled(self._name, at_once))
+
+    def picture(self, scene: Scene, heroes: list[str] | None) -> None:
+        """One is wanted; without heroes, it is not."""
+        self.clean = True
+        if heroes is not None:
+            self._tell(Pictured(self._name, self._snapshot(scene, heroes)))
+
+    async def last_words(self, scene: Scene, heroes: list[str]) -> None:
+        boards = self._stage.registry.find(BOARDS)
+        if self.clean or boards is None:
+            return
+        try:
+            await boards.ask(partial(Keep, self._name, self._snapshot(scene, heroes)), timeout=LAST_WORDS)
+        except (StoreError, KernelError) as error:
+            logger.error("What was drawn last in room %s is not kept: %s", self._name, error)
+
+    async def restore(self, scene: Scene) -> tuple[str, ...]:
+        """Make the scene what was kept of it, if anything was. The heroes that may come back to it."""
+        boards = self._stage.registry.find(BOARDS)
+        if boards is None:
+            return ()
+        try:
+            if await boards.ask(partial(Recall, self._name), timeout=PATIENCE):
+                return await self._restored(scene)
+        except Unreadable as error:
+            logger.warning("Room %s begins empty: what was kept of its board %s.", self._name, error)
+            self._tell(Unfit(self._name))
+        except (StoreError, KernelError) as error:
+            logger.error("Room %s begins empty: what was kept of its board could not be read: %s", self._name, error)
+        except Exception:  # whatever it is: a room that cannot begin is worse than one that is empty
+            logger.exception("Room %s begins empty: what was kept of its board makes no scene.", self._name)
+        scene.empty()
+        return ()
+
+    async def _restored(self, scene: Scene) -> tuple[str, ...]:
+        books = Bookkeeping(self._stage.registry, self._stage.new_id)
+        header = await books.header(self._name)
+        if header is None:
+            return ()
+        reading, restoring = Reading(), Restoring(scene)
+        async with aclosing(books.book(header)) as book:
+            async for piece in book:
+                for record in reading.feed(piece):
+                    if record is None:
+                        await trio.lowlevel.checkpoint()
+                    else:
+                        restoring.take(record)
+        reading.end()
+        restoring.end()
+        if restoring.refused:
+            logger.warning("Of the board of room %s, %d messages found no place.", self._name, restoring.refused)
+        self.drawn_at = header.drawn_at
+        return header.heroes
+
+    def _snapshot(self, scene: Scene, heroes: list[str]) -> Snapshot:
+        parts = [] if scene.is_empty else scene.picture()
+        return Snapshot(parts, self.drawn_at or self._wall(), tuple(heroes[:MOST_HEROES]))
+
+    def _tell(self, message: Any) -> bool:
+        boards = self._stage.registry.find(BOARDS)
+        if boards is None:
+            return False
+        with suppress(MailboxFull):  # the next change tries again
+            boards.tell(message)
+            return True
+        return False

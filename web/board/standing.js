@@ -1,0 +1,65 @@
+/**
+ * <board-standing>: how the board as a whole is. While scripts are connected there is nothing to say; when there are
+ * none, it says from when the picture is, and that nobody hears what is done to it. `standing.state = {scripts,
+ * drawnAt}` as the server tells it (null: not known), `standing.empty` is whether the page shows anything.
+ *
+ *   standing.ended    there is a picture, and no script
+ *   standing.sentence what whoever clicks or types then is told
+ */
+
+import { HouseElement, h, icon, put } from "../house/house.js";
+
+const time = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long" });
+const dayOfYear = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric" });
+
+/** A moment as people say it: "14:03", "21 November, 14:03". */
+export function moment(at, now = new Date()) {
+  const then = new Date(at);
+  if (then.toDateString() === now.toDateString()) return time.format(then);
+  const date = then.getFullYear() === now.getFullYear() ? day : dayOfYear;
+  return `${date.format(then)}, ${time.format(then)}`;
+}
+
+class BoardStanding extends HouseElement {
+  sentence = "No script is connected: nobody has heard this.";
+  #state = null;
+  #empty = true;
+  #said = h("p");
+  #line = h("div.line", { hidden: true }, icon("clock"), this.#said);
+
+  build() {
+    this.setAttribute("role", "status");
+    this.append(this.#line);
+    this.#show();
+  }
+
+  set state(state) {
+    this.#state = state;
+    this.#show();
+  }
+
+  set empty(empty) {
+    if (empty === this.#empty) return;
+    this.#empty = empty;
+    this.#show();
+  }
+
+  get scripts() {
+    return this.#state?.scripts ?? null;
+  }
+
+  get ended() {
+    return this.scripts === 0 && !this.#empty;
+  }
+
+  #show() {
+    this.#line.hidden = !this.ended;
+    const { drawnAt = null } = this.#state ?? {};
+    const from = drawnAt === null ? "" : `As of ${moment(drawnAt)}. `;
+    put(this.#said, this.ended ? `${from}No script is connected: nobody hears what is clicked or typed here.` : "");
+    this.announce("standing");
+  }
+}
+
+customElements.define("board-standing", BoardStanding);
