@@ -15,6 +15,7 @@ from typing import Any, Self
 import msgspec
 import trio
 import trio_websocket
+from playwright.sync_api import Locator
 
 from codec.console import Change, Hello
 
@@ -167,6 +168,19 @@ class Stage:
                 self.greeted += 1
                 await socket.send_message(msgspec.json.encode(self.hello).decode())
             await socket.get_message()
+
+
+def write(field: Locator, text: str) -> None:
+    """As a person does it: the cursor in the field, what stands there deleted, and the text key by key. The field keeps
+    the focus; who leaves it presses Tab. (Playwright's `fill` sets the value past the keyboard: a field that takes no
+    key would seem to work.)"""
+    field.focus()
+    field.press("ControlOrMeta+a")
+    field.press("Delete")
+    for number, line in enumerate(text.split("\n")):
+        if number:
+            field.press("Shift+Enter")  # where Enter alone would indent or submit
+        field.press_sequentially(line)
 
 
 def page(target: str) -> bytes:

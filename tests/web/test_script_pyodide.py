@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.fetched import done, fetched
 from tests.web.playground_stage import ScriptPage, playground
+from tests.web.stage import write
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -80,7 +81,7 @@ def test_the_released_client_draws_and_hears_and_its_failures_are_seen(visit: Op
     at.page.get_by_role("grid").focus()
     at.page.keyboard.press("Enter")
     expect(at.output).to_contain_text("clicked 0 0")
-    at.page.get_by_placeholder("a word").fill("tree")
+    write(at.page.get_by_placeholder("a word"), "tree")
     at.page.get_by_placeholder("a word").press("Enter")
     expect(at.output).to_contain_text("word tree")
     at.page.get_by_role("button", name="Fail", exact=True).click()

@@ -5,6 +5,7 @@
 
 import { HouseElement, h } from "./element.js";
 import { icon } from "./icons.js";
+import { inComposition } from "./keys.js";
 
 const isTyping = (target) => target instanceof Element && target.matches("input, textarea, select, [contenteditable]");
 
@@ -20,6 +21,7 @@ class HouseSearch extends HouseElement {
     this.#input.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
       event.preventDefault();
+      if (inComposition(event)) return;
       if (this.#input.value) this.clear();
       else this.#input.blur();
     });
