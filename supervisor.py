@@ -120,7 +120,7 @@ def run_server(command: "Serve") -> None:
             ReadyFiles(files) as ready,
             Leaving(ENDS_WITHIN) as leaving,
         ):
-            listeners = Listeners(list(settings.enabled()))
+            listeners = Listeners([name for name in SYSTEMS if name in settings.enabled()])
             tree = troupe(settings, directory, listeners)
             settle()
             serving = partial(serve, announce=ready.announce, strict=command.strict, on_stop=leaving.begin)

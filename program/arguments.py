@@ -279,7 +279,7 @@ def _parser() -> _Parser:
         "--room", type=_room, metavar="ROOM", help="where to draw it (default: where it was drawn; needed with -)"
     )
     replay.add_argument(
-        "--speed", type=_speed, default=1.0, metavar="N", help="so many times as fast; 0 or max: as fast as can be"
+        "--speed", type=_speed, default=1.0, metavar="N", help="so many times as fast; max: as fast as can be"
     )
     replay.add_argument("--max-pause", type=_seconds, metavar="SECONDS", help="wait no longer between two messages")
     replay.add_argument("--loop", action="store_true", help="again and again, until Ctrl-C")
@@ -431,7 +431,11 @@ def _size(text: str) -> int:
 def _speed(text: str) -> float:
     if text == "max":
         return 0.0
-    return _number(text, "a number such as 2 or 0.5, or max")
+    expected = "a number above 0, such as 2 or 0.5, or max for as fast as can be"
+    number = _number(text, expected)
+    if number == 0:
+        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
+    return number
 
 
 def _seconds(text: str) -> float:

@@ -1,7 +1,8 @@
 """A recording as a file: its header, then its entries in batches, as they are read. Synchronous; call it in a thread.
 
-Whatever is wrong with it is a `Trouble` that names the line. A last line that is cut off, as a kill leaves it, is none:
-it is left out, and remembered in `torn`.
+Whatever is wrong with it is a `Trouble` that names the line. A last line that is cut off, as a kill or a full disk
+leaves it, is none: it is left out, and remembered in `torn`. An editor may have put a newline behind it since, so a
+line whose end is missing is a `Trouble` as soon as another line follows, and not before.
 """
 
 import sys
@@ -28,6 +29,8 @@ class Reel:
         self.name = "standard input" if path is None else str(path)
         self.torn: int | None = None
         """The number of a last line that is cut off; known once all has been read."""
+        self._doubt: Trouble | None = None
+        """What is wrong with the torn line, if it should not be the last."""
         self._file = FileIO(sys.stdin.fileno(), closefd=False) if path is None else _opened(path)
         self._lines: Iterator[Lines] = self._read()
         try:
@@ -63,12 +66,15 @@ class Reel:
     def _entry(self, number: int, line: bytes) -> list[Entry]:
         if not line.strip():
             return []
+        if self._doubt is not None:
+            raise self._doubt
         try:
             return [read_entry(line)]
         except Unreadable as error:
-            if line.endswith(b"\n"):
-                raise self._trouble(number, str(error)) from None
-            self.torn = number
+            trouble = self._trouble(number, str(error))
+            if line.endswith(b"\n") and not error.cut:
+                raise trouble from None
+            self.torn, self._doubt = number, trouble
             return []
 
     def _read(self) -> Iterator[Lines]:

@@ -14,6 +14,7 @@ from program.version import version
 from transports.console import console_application, console_websocket
 from transports.door import Door
 from transports.listener import listener_spec
+from transports.pages import add_pages
 
 
 def console_spec(settings: Settings, listeners: Listeners, abouts: Mapping[str, str]) -> ChildSpec:
@@ -25,10 +26,12 @@ def console_spec(settings: Settings, listeners: Listeners, abouts: Mapping[str, 
         for name, about in abouts.items()
     ]
 
+    web = resources.files("web")
+
     def door(stage: Stage) -> Door:
         desk = Desk(stage.registry, stage.new_id)
         return Door(
-            app=console_application(desk, resources.files("web")),
+            app=add_pages(console_application(desk, web), web, listeners.urls),
             on_websocket=console_websocket(desk),
             hosts=section.addresses,
             port=section.port,

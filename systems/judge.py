@@ -15,6 +15,7 @@ from transports.door import Door
 from transports.judge import EXTENSIONS, WEBVIEWS, judge_application, judge_websocket
 from transports.limits import DoorLimits, HttpLimits
 from transports.listener import listener_spec
+from transports.pages import add_pages
 from transports.policy import HostPolicy
 from transports.process_launcher import launcher_spec
 from transports.solving import Machine, cores
@@ -36,10 +37,12 @@ def judge_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
         section.commands,
     )
 
+    web = resources.files("web")
+
     def door(stage: Stage) -> Door:
         desk = judge.Desk(stage.registry, stage.new_id, shelving, chelper=section.chelper)
         return Door(
-            app=judge_application(desk, resources.files("web")),
+            app=add_pages(judge_application(desk, web), web, listeners.urls),
             on_websocket=judge_websocket(desk),
             hosts=section.addresses,
             port=section.port,

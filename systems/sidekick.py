@@ -11,6 +11,7 @@ from program.version import version
 from transports.door import Door
 from transports.limits import DoorLimits, WebSocketLimits
 from transports.listener import listener_spec
+from transports.pages import add_pages
 from transports.playground import Playground
 from transports.policy import HostPolicy
 from transports.sidekick import sidekick_application, sidekick_websocket
@@ -23,10 +24,12 @@ def sidekick_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
     section = settings.sidekick
     playground = Playground(section.pyodide, section.scripts)
 
+    web = resources.files("web")
+
     def door(stage: Stage) -> Door:
         desk = sidekick.Desk(stage.registry, stage.new_id, version(), time.time)
         return Door(
-            app=sidekick_application(resources.files("web"), sidekick.prose, playground, desk),
+            app=add_pages(sidekick_application(web, sidekick.prose, playground, desk), web, listeners.urls),
             on_websocket=sidekick_websocket(desk),
             hosts=section.addresses,
             port=section.port,

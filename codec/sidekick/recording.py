@@ -33,6 +33,11 @@ _ROOM = re.compile(r"[A-Za-z0-9_-]{1,64}")
 class Unreadable(ValueError):
     """This line is none of a recording's. The text says what was expected and what is there."""
 
+    def __init__(self, sentence: str, *, cut: bool = False) -> None:
+        super().__init__(sentence)
+        self.cut = cut
+        """Its end is missing."""
+
 
 class Header(msgspec.Struct, frozen=True):
     troupe: Literal["recording"]
@@ -89,6 +94,8 @@ def read_header(line: bytes) -> Header:
     try:
         said = msgspec.json.decode(line)
     except (msgspec.DecodeError, ValueError, RecursionError):
+        if _is_cut(line):
+            raise Unreadable("the recording is cut off inside its first line; there is nothing to play") from None
         said = None
     if not isinstance(said, dict) or said.get("troupe") != "recording":
         raise Unreadable('this is not a recording, which begins with {"troupe":"recording", ...}')
@@ -122,9 +129,24 @@ def read_entry(line: bytes) -> Entry:
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         if isinstance(error, Unreadable):
             raise
-        raise Unreadable(f"expected a JSON object: {_lowered(error)}") from None
+        raise Unreadable(f"expected a JSON object: {_lowered(error)}", cut=_is_cut(line)) from None
     drawn = envelope.type and envelope.type not in NOT_DRAWN and envelope.src is None
     return Entry(said.at, message if drawn else b"")
+
+
+def _is_cut(line: bytes) -> bool:
+    """Whether a line that is no JSON object could have become one: nothing is wrong with it before its end."""
+    begun = line.strip()
+    if not begun.startswith(b"{"):
+        return False
+    try:
+        _is_json(begun)
+    except (msgspec.DecodeError, ValueError) as error:
+        place = re.search(r"\(byte (\d+)\)", str(error))  # msgspec 0.19 to 0.21: of some cuts it says "truncated" alone
+        return "truncated" in str(error) or (place is not None and int(place[1]) >= len(begun))
+    except RecursionError:
+        pass
+    return False
 
 
 def _lowered(error: Exception) -> str:

@@ -6,6 +6,7 @@ table of patterns and answers; add a row to teach it something.
 
 import random
 import re
+import sys
 import time
 
 import sidekick
@@ -48,5 +49,6 @@ try:
     sidekick.wait_for_connection()
 except sidekick.SidekickConnectionError:
     raise SystemExit("No board answers at localhost:5163. Start it in another terminal: troupe") from None
-print("Open http://localhost:5163/session/chat and talk. Ctrl-C ends it.")
+if sys.platform != "emscripten":  # in the browser (/script) the board is beside this script
+    print("Open http://localhost:5163/session/chat and talk. Ctrl-C ends it.")
 sidekick.run_forever()

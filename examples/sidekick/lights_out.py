@@ -5,6 +5,7 @@ keeps nothing that the script would have to ask it for.
 """
 
 import random
+import sys
 
 import sidekick
 
@@ -55,5 +56,6 @@ try:
     sidekick.wait_for_connection()
 except sidekick.SidekickConnectionError:
     raise SystemExit("No board answers at localhost:5163. Start it in another terminal: troupe") from None
-print("Open http://localhost:5163/session/lights-out and put out the lights. Ctrl-C ends the game.")
+if sys.platform != "emscripten":  # in the browser (/script) the board is beside this script
+    print("Open http://localhost:5163/session/lights-out and put out the lights. Ctrl-C ends the game.")
 sidekick.run_forever()

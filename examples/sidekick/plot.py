@@ -4,6 +4,7 @@ A drawing on a canvas. `with canvas.buffer()` draws a whole picture out of sight
 flickers. A canvas remembers no curves, only what was painted: to change something, draw it all again.
 """
 
+import sys
 from math import cos, exp, pi
 
 import sidekick
@@ -72,5 +73,6 @@ try:
     sidekick.wait_for_connection()
 except sidekick.SidekickConnectionError:
     raise SystemExit("No board answers at localhost:5163. Start it in another terminal: troupe") from None
-print("Open http://localhost:5163/session/plot and click the curves. Ctrl-C ends it.")
+if sys.platform != "emscripten":  # in the browser (/script) the board is beside this script
+    print("Open http://localhost:5163/session/plot and click the curves. Ctrl-C ends it.")
 sidekick.run_forever()

@@ -7,6 +7,7 @@ the button still works.
 
 import asyncio
 import random
+import sys
 
 import sidekick
 
@@ -29,9 +30,13 @@ async def insertion_sort(values):
             values[at - 1], values[at] = values[at], values[at - 1]
             at -= 1
             moves += 1
-            label.text = f"{values[at]} goes left: {moves} moves so far"
+            label.text = f"{values[at]} goes left: {counted(moves)} so far"
             await asyncio.sleep(PAUSE)
     return moves
+
+
+def counted(moves):
+    return f"{moves} move" + ("" if moves == 1 else "s")
 
 
 @button.click
@@ -40,7 +45,7 @@ async def sort_again(event=None):
         return
     async with busy:
         numbers.set(random.sample(range(10, 100), 10))
-        label.text = f"Sorted with {await insertion_sort(numbers)} moves."
+        label.text = f"Sorted with {counted(await insertion_sort(numbers))}."
 
 
 sidekick.submit_task(sort_again())
@@ -48,5 +53,6 @@ try:
     sidekick.wait_for_connection()
 except sidekick.SidekickConnectionError:
     raise SystemExit("No board answers at localhost:5163. Start it in another terminal: troupe") from None
-print("Open http://localhost:5163/session/sorting and watch. Ctrl-C ends it.")
+if sys.platform != "emscripten":  # in the browser (/script) the board is beside this script
+    print("Open http://localhost:5163/session/sorting and watch. Ctrl-C ends it.")
 sidekick.run_forever()

@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,14 @@ LISTENING = ("console", "sidekick", "judge")
 
 class Server:
     def __init__(
-        self, folder: Path, *options: str, environ: dict[str, str] | None = None, program: Path = PROGRAM
+        self,
+        folder: Path,
+        *options: str,
+        environ: dict[str, str] | None = None,
+        program: Path = PROGRAM,
+        command: Sequence[str] = (),
     ) -> None:
+        """`command` takes the place of our own, which gives it free ports and a state directory of its own."""
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.state = folder / "state"
@@ -32,11 +38,11 @@ class Server:
         self._notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._notices.bind(name)
         self._notices.settimeout(DEADLINE)
-        command = [sys.executable, str(program)]
-        command += [word for system in LISTENING for word in ("--set", f"{system}.port=0")]
-        command += ["--state-dir", str(self.state), "--ready-file", str(self.ready_file), *options]
+        own = [sys.executable, str(program)]
+        own += [word for system in LISTENING for word in ("--set", f"{system}.port=0")]
+        own += ["--state-dir", str(self.state), "--ready-file", str(self.ready_file), *options]
         self.process = subprocess.Popen(
-            command,
+            command or own,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -51,6 +57,11 @@ class Server:
             text = self._notices.recv(4096).decode()
             if text.startswith(beginning):
                 return text
+
+    def patient(self, seconds: float) -> "Server":
+        """For one that has to be installed first."""
+        self._notices.settimeout(seconds)
+        return self
 
     def ready(self) -> "Server":
         self.notice("READY=1")

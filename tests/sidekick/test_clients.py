@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.fetched import done, fetched
 from tests.house.running import Server, server
+from tests.web.stage import write
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PATIENCE = 60
@@ -111,7 +112,7 @@ def test_the_newest_release_drives_every_component_and_hears_what_is_done(
                 expect(page.get_by_text(text).first).to_be_visible()
             page.get_by_role("button", name="Go").click()
             said(hero, "went")
-            page.get_by_placeholder("a word").fill("tree")
+            write(page.get_by_placeholder("a word"), "tree")
             page.get_by_placeholder("a word").press("Enter")
             said(hero, "word tree")
             before = page.locator("board-canvas canvas").first.screenshot()

@@ -1,7 +1,7 @@
 """A page of a scripted server, in a real Chromium."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import Any, Protocol
 
 import pytest
@@ -21,6 +21,12 @@ class Visit(Protocol):
 
 @pytest.fixture
 def visit(chromium: Browser) -> Iterator[Visit]:
+    with visiting(chromium) as visit:
+        yield visit
+
+
+@contextmanager
+def visiting(chromium: Browser) -> Iterator[Visit]:
     """Opens the console of a scripted server. In the end no page may have reported an error."""
     errors: list[str] = []
 

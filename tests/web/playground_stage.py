@@ -8,6 +8,7 @@ from typing import Any
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.house.running import server
+from tests.web.stage import write
 
 PATIENCE = 10_000
 BROWSERS_OWN = "Failed to load resource"
@@ -24,7 +25,7 @@ class ScriptPage:
         self.stop_button = page.get_by_role("button", name="Stop", exact=True)
 
     def run(self, *lines: str) -> None:
-        self.editor.fill("\n".join(lines))
+        write(self.editor, "\n".join(lines))
         self.run_button.click()
 
     def comes_to(self, state: str, patience: int = PATIENCE) -> None:

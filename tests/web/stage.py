@@ -5,6 +5,7 @@ its own trio loop, and what a test wants is handed over to it. It serves with th
 so that a page that breaks it fails its test with a console error.
 """
 
+import json
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -15,6 +16,7 @@ from typing import Any, Self
 import msgspec
 import trio
 import trio_websocket
+from playwright.sync_api import Locator
 
 from codec.console import Change, Hello
 
@@ -22,6 +24,8 @@ WEB = Path(__file__).parents[2] / "web"
 POLICY = "default-src 'self'"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 LONGEST_HEAD = 16_384
+PAGES = [{"name": name, "url": f"http://127.0.0.1:{port}"} for name, port in
+         (("sidekick", 5163), ("judge", 10043), ("console", 5160))]  # fmt: skip
 
 
 class Replay(trio.abc.Stream):
@@ -169,14 +173,32 @@ class Stage:
             await socket.get_message()
 
 
+def write(field: Locator, text: str) -> None:
+    """As a person does it: the cursor in the field, what stands there deleted, and the text key by key. The field keeps
+    the focus; who leaves it presses Tab. (Playwright's `fill` sets the value past the keyboard: a field that takes no
+    key would seem to work.)"""
+    field.focus()
+    field.press("ControlOrMeta+a")
+    field.press("Delete")
+    for number, line in enumerate(text.split("\n")):
+        if number:
+            field.press("Shift+Enter")  # where Enter alone would indent or submit
+        field.press_sequentially(line)
+
+
 def page(target: str) -> bytes:
     """The whole answer to a GET."""
+    if target == "/pages.json":
+        return answer(json.dumps(PAGES).encode(), "application/json")
     path = WEB / ("console/index.html" if target == "/" else target.removeprefix("/web/"))
     if not path.resolve().is_relative_to(WEB) or not path.is_file():
         return b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-    body = path.read_bytes()
+    return answer(path.read_bytes(), TYPES[path.suffix])
+
+
+def answer(body: bytes, kind: str) -> bytes:
     head = (
-        f"HTTP/1.1 200 OK\r\nContent-Type: {TYPES[path.suffix]}; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
+        f"HTTP/1.1 200 OK\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
         f"Content-Security-Policy: {POLICY}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"
     )
     return head.encode() + body

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.web.board_stage import Show, say, showing
 from tests.web.board_words import CLEAR, fault, remove, spawn, update
+from tests.web.stage import write
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -95,10 +96,10 @@ def test_a_text_input_with_a_button_submits_what_stands_there_by_it(show: Show) 
     page.get_by_role("button", name="Update IP").click()
     box = page.get_by_role("textbox", name="Text")
     box.press("Enter")
-    box.fill("new")
+    write(box, "new")
     page.get_by_role("button", name="Go").click()  # leaving the box says nothing
     page.get_by_role("button", name="Update IP").click()
-    page.get_by_role("textbox", name="unnamed").fill("once")
+    write(page.get_by_role("textbox", name="unnamed"), "once")
     page.get_by_role("button", name="Submit").click()
     page.get_by_role("button", name="Go").click()
     said = [(each["src"], each.get("value")) for each in stage.events(6)]
@@ -124,11 +125,11 @@ def test_a_textbox_submits_on_enter_and_when_it_is_left_but_only_what_is_new(sho
     expect(box).to_have_value("old")
     box.focus()
     box.press("Enter")
-    box.fill("new")
+    write(box, "new")
     box.press("Enter")
     box.press("Enter")
     box.blur()
-    box.fill("newer")
+    write(box, "newer")
     box.blur()
     page.get_by_role("button", name="Go", exact=True).click()
     assert stage.events(3) == [
@@ -138,17 +139,17 @@ def test_a_textbox_submits_on_enter_and_when_it_is_left_but_only_what_is_new(sho
     ]
 
 
-def test_what_a_script_sets_takes_the_place_of_a_draft(show: Show) -> None:
+def test_what_a_script_sets_is_shown_where_nobody_has_a_draft(show: Show) -> None:
     page, stage = show(spawn("textbox", "t"), spawn("button", "b", text="Go"))
     box = at(page, "t").locator("input")
-    box.fill("draft")
+    box.focus()
     say(
         page, stage, update("textbox", "t", "setValue", value="set"),
         update("textbox", "t", "setPlaceholder", placeholder="hint"),
     )  # fmt: skip
     expect(box).to_have_value("set")
     expect(box).to_have_attribute("placeholder", "hint")
-    box.blur()
+    box.press("Tab")
     page.get_by_role("button", name="Go", exact=True).click()
     assert stage.events() == [{"src": "b", "event": "click"}]
 
@@ -156,14 +157,14 @@ def test_what_a_script_sets_takes_the_place_of_a_draft(show: Show) -> None:
 def test_what_was_submitted_comes_back_and_leaves_the_next_draft_alone(show: Show) -> None:
     page, stage = show(spawn("textbox", "t"))
     box = at(page, "t").locator("input")
-    box.fill("one")
+    write(box, "one")
     box.press("Enter")
-    box.fill("one two")
+    write(box, "one two")
     say(page, stage, update("textbox", "t", "setValue", value="one"))
     expect(box).to_have_value("one two")
-    say(page, stage, update("textbox", "t", "setValue", value="one"))
-    expect(box).to_have_value("one")
-    box.fill("mine")
+    say(page, stage, update("textbox", "t", "setValue", value="another's"))
+    expect(box).to_have_value("one two")
+    write(box, "mine")
     box.press("Enter")
     say(page, stage, update("textbox", "t", "setValue", value="another's"))
     expect(box).to_have_value("another's")
@@ -255,12 +256,12 @@ def test_a_console_is_copied_as_it_was_written(show: Show) -> None:
 def test_a_console_submits_what_is_typed_untrimmed_and_never_nothing(show: Show) -> None:
     page, stage = show(spawn("console", "k", showInput=True))
     field = page.get_by_role("textbox", name="Console input")
-    field.fill("   ")
+    write(field, "   ")
     field.press("Enter")
-    field.fill(" hello ")
+    write(field, " hello ")
     field.press("Enter")
     expect(field).to_have_value("")
-    field.fill("again")
+    write(field, "again")
     page.get_by_role("button", name="Send").click()
     assert stage.events(2) == [
         {"src": "k", "event": "submit", "value": " hello "},

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.web.board_stage import Show, say, showing
 from tests.web.board_words import CLEAR, Message, announce, fault, node, spawn, update, viz
+from tests.web.stage import write
 from tests.web.test_design import CONTRASTS, NAMELESS, SEEN_THROUGH, scheme
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -227,8 +228,8 @@ def test_what_could_not_be_told_stays_in_its_field_until_it_can_be(show: Show) -
     stage.script = [CLEAR, *board, spawn("label", "l", text="back")]
     stage.drop()
     expect(page.get_by_role("alert")).to_be_visible()
-    box.fill("new")
-    line.fill("typed meanwhile")
+    write(box, "new")
+    write(line, "typed meanwhile")
     line.press("Enter")
     expect(page.get_by_text("Not connected: the script has not been told.")).to_be_visible()
     expect(line).to_have_value("typed meanwhile")
@@ -263,11 +264,11 @@ def test_what_is_the_reader_s_own_outlives_the_board(show: Show) -> None:
     page, stage = show(*board)
     page.get_by_role("button", name="0 [1, 2]").click()
     page.locator("board-console .log").evaluate("log => { log.scrollTop = 200 }")
-    page.get_by_role("textbox", name="Console input").fill("half a")
+    write(page.get_by_role("textbox", name="Console input"), "half a")
     page.get_by_role("grid").focus()
     page.keyboard.press("ArrowRight")
     draft = page.locator("board-textbox input")
-    draft.fill("unfinished")
+    write(draft, "unfinished")
     say(page, stage, CLEAR, *board)
     expect(draft).to_have_value("unfinished")
     expect(draft).to_be_focused()
@@ -282,7 +283,7 @@ def test_what_is_the_reader_s_own_outlives_the_board(show: Show) -> None:
 def test_a_box_that_moves_keeps_focus_and_draft(show: Show) -> None:
     page, stage = show(spawn("row", "r"), spawn("textbox", "t"))
     draft = page.locator("board-textbox input")
-    draft.fill("unfinished")
+    write(draft, "unfinished")
     say(page, stage, update("textbox", "t", "changeParent", parent="r"))
     expect(page.locator("board-row board-textbox input")).to_be_focused()
     expect(draft).to_have_value("unfinished")

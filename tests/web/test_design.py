@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.web import scenes
 from tests.web.conftest import Visit
-from tests.web.stage import WEB
+from tests.web.stage import WEB, write
 
 CONTRASTS = """() => {
     const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
@@ -79,7 +79,7 @@ def test_all_text_can_be_read(visit: Visit, width: int, colors: str) -> None:
     ready(page)
     assert scheme(page) == colors
     assert page.evaluate(CONTRASTS) == []
-    page.get_by_role("searchbox").fill("port")
+    write(page.get_by_role("searchbox"), "port")
     page.get_by_role("button", name="Pause").click()
     expect(page.locator(".row mark").first).to_be_visible()
     assert page.evaluate(CONTRASTS) == []
@@ -211,7 +211,7 @@ def test_the_bar_is_a_landmark(visit: Visit) -> None:
 def test_what_is_told_by_its_ground_is_seen_in_the_system_s_own_colours(visit: Visit) -> None:
     page, _ = visit(scenes.evening(), "#/troupe/store", forced_colors="active")
     ready(page)
-    page.get_by_role("searchbox").fill("store")
+    write(page.get_by_role("searchbox"), "store")
     look = "(element) => [getComputedStyle(element).color, getComputedStyle(element).backgroundColor]"
     ground = page.locator("body").evaluate(look)[1]
     letters, marked = page.locator(".row mark").first.evaluate(look)

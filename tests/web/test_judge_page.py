@@ -47,6 +47,7 @@ from tests.web.judge_stage import (
     told,
     whole_run,
 )
+from tests.web.stage import write
 from tests.web.test_design import CONTRASTS
 
 NAMELESS = """() => [...document.querySelectorAll("button, a[href], input, select")]
@@ -812,7 +813,7 @@ def test_a_field_that_may_stay_empty_is_told_so_and_not_of_null(show: Show) -> N
     page, stage = show(init(SUMS))
     dialog = settings_of(page)
     field = dialog.get_by_label("Cases at once")
-    field.fill("-3")
+    write(field, "-3")
     field.blur()
     expect(dialog.get_by_text("from 1 to 256, or empty for as many as there are cores, not -3")).to_be_visible()
     assert "or null for as many" in stage.refused[0]
@@ -839,7 +840,7 @@ def test_a_changed_setting_is_sent_alone(show: Show, label: str, value: str, cha
     if field.evaluate("field => field.localName") == "select":
         field.select_option(value)
     else:
-        field.fill(value)
+        write(field, value)
         field.press("Enter")
     assert stage.heard(UpdateSettings) == [UpdateSettings(change)]
 
@@ -848,7 +849,7 @@ def test_an_emptied_limit_is_the_problems_own_again(show: Show) -> None:
     page, stage = show(init(SUMS, settings=RunSettings(timeout_ms=500)))
     field = settings_of(page).get_by_label("Time limit")
     expect(field).to_have_value("500")
-    field.fill("")
+    write(field, "")
     field.press("Tab")
     assert stage.heard(UpdateSettings) == [UpdateSettings({"timeoutMs": None})]
 
@@ -862,14 +863,14 @@ def test_a_flag_is_a_setting_too(show: Show) -> None:
 def test_what_the_server_refuses_is_said_at_the_field(show: Show) -> None:
     page, stage = show(init(SUMS))
     field = settings_of(page).get_by_label("Time limit")
-    field.fill("soon")
+    write(field, "soon")
     field.press("Tab")
     expect(page.get_by_text('not "soon"')).to_be_visible()
     expect(field).to_have_attribute("aria-invalid", "true")
     expect(field).to_have_value("soon")
     expect(page.locator("judge-notices p")).to_have_count(0)
     assert len(stage.refused) == 1
-    field.fill("3000")
+    write(field, "3000")
     field.press("Tab")
     assert stage.heard(UpdateSettings) == [UpdateSettings({"timeoutMs": 3000})]
     expect(field).not_to_have_attribute("aria-invalid", "true")
@@ -879,7 +880,7 @@ def test_what_another_page_changes_is_shown_but_not_over_what_is_being_typed(sho
     page, stage = show(init(SUMS))
     dialog = settings_of(page)
     typed = dialog.get_by_label("Time limit")
-    typed.fill("77")
+    write(typed, "77")
     stage.say(init(SUMS, settings=RunSettings(timeout_ms=5, jobs=4)))
     expect(dialog.get_by_label("Cases at once")).to_have_value("4")
     expect(typed).to_have_value("77")

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, FilePayload, expect
 
 from tests.web.board_words import CLEAR, announce, spawn
 from tests.web.playground_stage import ScriptPage, playground
+from tests.web.stage import write
 from tests.web.test_design import CONTRASTS, NAMELESS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -140,7 +141,7 @@ def test_what_a_released_client_says_is_drawn_and_what_is_done_is_heard(visit: O
     expect(at.output).to_contain_text('"src":"b","payload":{"event":"click"}')
     box = at.page.locator("board-textbox input")
     expect(box).to_have_value("old")
-    box.fill("new")
+    write(box, "new")
     box.press("Enter")
     expect(at.output).to_contain_text('"payload":{"event":"submit","value":"new"}')
     at.stop_button.click()
@@ -194,7 +195,7 @@ def test_a_file_is_opened_from_the_computer(visit: Open) -> None:
 def test_what_is_written_is_there_after_a_reload(visit: Open) -> None:
     at = visit()
     expect(at.editor).to_have_value(re.compile("import sidekick"))
-    at.editor.fill("print kept")
+    write(at.editor, "print kept")
     at.page.reload()
     expect(at.editor).to_have_value("print kept")
 
@@ -202,7 +203,7 @@ def test_what_is_written_is_there_after_a_reload(visit: Open) -> None:
 def test_the_editor_indents_and_lets_one_leave(visit: Open) -> None:
     at = visit()
     at.comes_to("Ready")
-    at.editor.fill("")
+    write(at.editor, "")
     at.editor.focus()
     keys = at.page.keyboard
     keys.type("for x in y:")
@@ -217,7 +218,7 @@ def test_the_editor_indents_and_lets_one_leave(visit: Open) -> None:
     expect(at.editor).to_have_value("    for x in y:\n        a\n        b")
     keys.press("Shift+Tab")
     expect(at.editor).to_have_value("for x in y:\n    a\n    b")
-    at.editor.fill("print ran")
+    write(at.editor, "print ran")
     keys.press("Control+Enter")
     at.comes_to("Ended")
     keys.press("Escape")

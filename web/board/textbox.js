@@ -1,72 +1,119 @@
 /**
  * A textbox: a line the reader writes. It says "submit" on Enter and when it is left, but only if the text is not what
- * was said or set last. What the script sets takes the place of a draft.
+ * was said or set last.
+ *
+ *   what stands there      the script sets it      Enter, leaving it      Escape
+ *   as said or set         shows that              -                      -
+ *   a draft                stays, with a hint      submits it             shows what was said or set last
+ *
+ * So nobody's sentence is taken out of his hands: a draft is the reader's until he submits it or takes it back.
  *
  * With a `buttonText`, as the text inputs of older scripts have one, there is a button beside it: then "submit" is said
  * on Enter and by the button, whatever the text, and not when the box is left.
  *
  * The server hands what is submitted back to every page of the room as the box's value, so that they all show the same.
- * To the page that has said it, that is no news: a draft that was begun since stays.
+ * To the page that has said it, that is no news.
  */
 
-import { h } from "../house/house.js";
+import { h, inComposition, put } from "../house/house.js";
 import { BoardComponent } from "./component.js";
+
+const LONGEST_HINT = 60; // characters of a value
 
 export class BoardTextbox extends BoardComponent {
   #input = h("input", { type: "text", autocomplete: "off", ariaLabel: "Text" });
+  #hint = h("p.hint", { role: "status", hidden: true });
   #said = "";
   #expected = null; // what was submitted and has not come back yet
+  #submits = () => this.#submitNews();
 
   actions = {
     setValue: ({ value }) => this.#set(value),
-    setPlaceholder: ({ placeholder }) => this.#hint(placeholder),
+    setPlaceholder: ({ placeholder }) => this.#name(placeholder),
   };
 
   spawn({ initialValue, placeholder, buttonText }) {
     const hasButton = typeof buttonText === "string";
-    const enter = hasButton ? () => this.#submit() : () => this.#submitNews();
-    this.#input.onkeydown = ({ key, isComposing }) => key === "Enter" && !isComposing && enter();
+    if (hasButton) this.#submits = () => this.#submit();
+    this.#input.addEventListener("keydown", (event) => this.#key(event));
+    this.#input.addEventListener("input", () => this.#isDraft || this.#remark(""));
     this.append(this.#input);
-    if (hasButton) this.append(h("button", { type: "button", onclick: enter }, buttonText || "Submit"));
-    else this.#input.onblur = () => this.scene.rearranging || this.#submitNews();
-    this.#hint(placeholder);
+    if (hasButton) this.append(h("button", { type: "button", onclick: this.#submits }, buttonText || "Submit"));
+    else this.#input.addEventListener("blur", () => this.scene.rearranging || this.#submitNews());
+    this.append(this.#hint);
+    this.#name(placeholder);
     this.#set(initialValue);
+  }
+
+  get #isDraft() {
+    return this.#input.value !== this.#said;
   }
 
   #set(value) {
     const text = String(value ?? "");
     const known = text === this.#expected && text === this.#said;
     this.#expected = null;
-    if (!known) this.#said = this.#input.value = text;
+    if (known || text === this.#said) return;
+    const wasDraft = this.#isDraft;
+    this.#said = text;
+    if (wasDraft) this.#overtake();
+    else this.#input.value = text;
   }
 
-  #hint(text) {
+  /** The script has set something else while this was written. */
+  #overtake() {
+    const { length } = this.#said;
+    const quoted = length > LONGEST_HINT ? `${this.#said.slice(0, LONGEST_HINT)}…` : this.#said;
+    const what = this.#said ? `set this to “${quoted}”` : "emptied this";
+    this.#remark(this.#isDraft ? `The script has ${what} meanwhile. Escape drops your draft for that.` : "");
+  }
+
+  #remark(text) {
+    put(this.#hint, text);
+    this.#hint.hidden = text === "";
+  }
+
+  #name(text) {
     this.#input.placeholder = String(text ?? "");
     this.#input.ariaLabel = this.#input.placeholder || "Text";
   }
 
+  #key(event) {
+    if (inComposition(event)) return;
+    if (event.key === "Enter") this.#submits();
+    if (event.key !== "Escape" || !this.#isDraft) return;
+    event.preventDefault(); // what is open around it stays open
+    this.#input.value = this.#said;
+    this.#remark("");
+  }
+
   #submitNews() {
-    if (this.#input.value !== this.#said) this.#submit();
+    if (this.#isDraft) this.#submit();
   }
 
   #submit() {
     const { value } = this.#input;
-    if (this.event({ event: "submit", value })) this.#said = this.#expected = value;
+    if (!this.event({ event: "submit", value })) return;
+    this.#said = this.#expected = value;
+    this.#remark("");
   }
 
   state() {
     return { value: this.#input.value, placeholder: this.#input.placeholder };
   }
 
-  /** A box holds a draft while it is being written in; leaving it is saying it, unless nobody could be told. */
   keep() {
     const { value, selectionStart, selectionEnd } = this.#input;
     const focused = document.activeElement === this.#input;
-    return focused || value !== this.#said ? { value, focused, selectionStart, selectionEnd } : null;
+    const draft = this.#isDraft ? value : null;
+    return focused || draft !== null ? { draft, said: this.#said, focused, selectionStart, selectionEnd } : null;
   }
 
-  resume({ value, focused, selectionStart, selectionEnd }) {
-    this.#input.value = value;
+  resume({ draft, said, focused, selectionStart, selectionEnd }) {
+    if (draft !== null) {
+      this.#input.value = draft;
+      if (said !== this.#said) this.#overtake();
+    }
     if (!focused) return;
     this.#input.focus({ preventScroll: true });
     this.#input.setSelectionRange(selectionStart, selectionEnd);

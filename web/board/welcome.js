@@ -20,7 +20,7 @@ class BoardWelcome extends HouseElement {
       this.#heading,
       h("p", {}, "Install the library, then run this:"),
       h("pre", {}, h("code", {}, "pip install sidekick-py")),
-      h("div.script", {}, h("pre", {}, this.#code), copy),
+      h("div.script", {}, h("pre", { tabIndex: 0, role: "group", ariaLabel: "Script" }, this.#code), copy),
       h("p.hint", {}, "What the script draws appears here at once. The page may be opened before or after it."),
       h("p.hint", {}, "No Python at hand? ", h("a", { href: "/script" }, "Run a script in the browser"), "."),
       h("div.others", {}, this.#others, this.#list),

@@ -3,6 +3,7 @@
 export { HouseElement, h, mark, put } from "./element.js";
 export * as format from "./format.js";
 export { icon, turn } from "./icons.js";
+export { inComposition } from "./keys.js";
 export { Outline } from "./outline.js";
 export { LiveSocket, beside } from "./socket.js";
 export { notify } from "./notice.js";

@@ -5,6 +5,7 @@
 
 import { HouseElement, h } from "./element.js";
 import { icon } from "./icons.js";
+import { inComposition } from "./keys.js";
 
 const isTyping = (target) => target instanceof Element && target.matches("input, textarea, select, [contenteditable]");
 
@@ -18,7 +19,7 @@ class HouseSearch extends HouseElement {
     this.append(h("label", {}, icon("search"), this.#input, h("kbd", { ariaHidden: "true" }, "/")));
     this.#input.addEventListener("input", () => this.#say());
     this.#input.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape") return;
+      if (event.key !== "Escape" || inComposition(event)) return;
       event.preventDefault();
       this.clear();
       this.#input.blur();

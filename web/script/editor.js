@@ -4,7 +4,7 @@
  * keyboard. Lines are numbered; `editor.point(line)` shows where something went wrong.
  */
 
-import { HouseElement, h, put } from "../house/house.js";
+import { HouseElement, h, inComposition, put } from "../house/house.js";
 
 const STEP = "    ";
 
@@ -68,10 +68,11 @@ class CodeEditor extends HouseElement {
   }
 
   #key(event) {
-    const { key, shiftKey, ctrlKey, metaKey, altKey, isComposing } = event;
+    const { key, shiftKey, ctrlKey, metaKey, altKey } = event;
+    if (inComposition(event)) return;
     const leaving = this.#leaving;
     this.#leaving = key === "Escape" || (leaving && key === "Shift");
-    if (isComposing || altKey) return;
+    if (altKey) return;
     if (ctrlKey || metaKey) {
       if (key !== "Enter") return;
       this.announce("run");

@@ -4,9 +4,10 @@
  * `perform(source, name)` answers in JSON: ["terminated"], ["stopped"], or ["error", traceback]. The traceback begins
  * in the script: what is above it is ours.
  *
- * Of sidekick-py 0.0.7 it makes up for three things: it imports websockets, which it does not use here; what goes
- * wrong in a callback it only logs, to nobody; and run_forever(), with which most scripts end, logs an error here,
- * where there is nothing to wait for: a script that has ended still hears what the reader does.
+ * Of sidekick-py 0.0.7 it makes up for four things: it imports websockets, which it does not use here; what goes
+ * wrong in a callback it only logs, to nobody; wait_for_connection() raises an error here, where the page is there
+ * before its script, and keeps what is drawn; and run_forever(), with which most scripts end, logs one, where a script
+ * that has ended still hears what the reader does.
  */
 
 export const PYTHON = String.raw`
@@ -40,6 +41,19 @@ def sleep(seconds, at_once=time.sleep, now=time.monotonic):
     at_once(min(seconds, STEP))
     while (left := end - now()) > 0:
         at_once(min(left, STEP))
+
+
+def connect_at_once():
+    """The released client's wait_for_connection() is for Python outside of a browser."""
+    try:
+        import sidekick
+    except Exception:
+        return  # the script that imports it will be told why
+
+    def wait_for_connection(timeout=None):
+        sidekick.activate_connection()
+
+    sidekick.wait_for_connection = sidekick.connection.wait_for_connection = wait_for_connection
 
 
 def told(error, name):
@@ -90,6 +104,8 @@ logging.basicConfig(level=logging.ERROR, format="%(message)s")
 logging.getLogger().handlers[0].addFilter(lambda record: "run_service_forever()" not in record.getMessage())
 if importlib.util.find_spec("websockets") is None:
     sys.modules["websockets"] = types.ModuleType("websockets")
+if importlib.util.find_spec("sidekick") is not None:
+    connect_at_once()
 
 Performer()
 `;

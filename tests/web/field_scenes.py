@@ -1,0 +1,124 @@
+"""Pages with fields in sight, for the tests that type into them. Each can be cut off from its server, and come back."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, expect
+
+from codec.judge import Compare, RunSettings, StateProblems
+from tests.web import board_stage, judge_stage, scenes
+from tests.web.board_words import CLEAR, Message, spawn
+from tests.web.conftest import visiting
+from tests.web.judge_stage import init, listed, problem
+from tests.web.playground_stage import playground
+from tests.web.stage import Stage
+
+
+class Scene:
+    """A page with fields in sight. `come_back()` waits until what a server that is back has said is drawn."""
+
+    def __init__(self, page: Page, stage: Stage | None = None, come_back: Callable[[], None] = lambda: None) -> None:
+        self.page = page
+        self.stage = stage
+        self._come_back = come_back
+
+    def cut_off(self) -> None:
+        assert self.stage is not None
+        self.stage.refusing = True
+        self.stage.drop()
+        expect(self.page.locator("html")).to_have_attribute("data-stale", "")
+
+    def reconnect(self) -> None:
+        assert self.stage is not None
+        self.stage.refusing = False
+        self.page.evaluate("window.dispatchEvent(new Event('online'))")  # it is tried at once
+        self._come_back()
+
+
+BOARD = [
+    spawn("textbox", "t", initialValue="old"),
+    spawn("textbox", "u", placeholder="with a button", buttonText="Set"),
+    spawn("console", "k", showInput=True, text="a\n"),
+    spawn("button", "b", text="Go"),
+]
+
+
+@contextmanager
+def board(chromium: Browser, _: Path, **context: Any) -> Iterator[Scene]:
+    with board_stage.showing(chromium) as show:
+        page, stage = show(*BOARD, **context)
+        times = iter(range(100))
+        text = ""
+
+        def come_back() -> None:
+            expect(page.get_by_text(text)).to_be_visible()
+            prepare()
+
+        def prepare() -> None:
+            nonlocal text
+            text = f"told {next(times)} times"
+            script: list[Message] = [CLEAR, *BOARD, spawn("label", "l", text=text)]
+            stage.script = script
+
+        prepare()
+        yield Scene(page, stage, come_back)
+
+
+@contextmanager
+def judge(chromium: Browser, _: Path, *, key: str = "", **context: Any) -> Iterator[Scene]:
+    tasks = [problem(task, contest_id=f"c{task}") for task in "abcdefghijkl"]
+    known = StateProblems(tuple(map(listed, tasks)), tasks[0].id)
+    settings = RunSettings(compare=Compare(mode="float"))
+    with judge_stage.showing(chromium) as show:
+        page, stage = show(init(tasks[0], settings=settings), known, **context)
+        times = iter(range(100))
+        name = ""
+
+        def come_back() -> None:
+            expect(page.get_by_role("heading", name=name)).to_be_attached()
+            prepare()
+
+        def prepare() -> None:
+            nonlocal name
+            name = f"told {next(times)} times"
+            stage.opening = [init(problem("a", contest_id="ca", name=name), settings=settings), known]
+
+        prepare()
+        expect(page.get_by_role("button", name="Run all")).to_be_visible()
+        if key:
+            page.keyboard.press(key)
+        yield Scene(page, stage, come_back)
+
+
+@contextmanager
+def console(chromium: Browser, _: Path, **context: Any) -> Iterator[Scene]:
+    with visiting(chromium) as visit:
+        page, stage = visit(scenes.evening(), **context)
+        expect(page.locator(".row").first).to_be_visible()
+        yield Scene(page, stage, lambda: expect(page.locator("html")).not_to_have_attribute("data-stale", ""))
+
+
+@contextmanager
+def script(chromium: Browser, folder: Path, **context: Any) -> Iterator[Scene]:
+    (folder / "pyodide").mkdir()
+    fake = Path(__file__).with_name("fake_pyodide.mjs").read_text()
+    (folder / "pyodide" / "pyodide.mjs").write_text(fake)
+    (folder / "hello.py").write_text("print hello\n")
+    options = [f"--set=sidekick.pyodide={folder}/pyodide", f"--set=sidekick.scripts={folder}"]
+    with playground(chromium, folder / "server", *options) as open_page:
+        at = open_page(**context)
+        at.comes_to("Ready")
+        yield Scene(at.page)
+
+
+SCENES: dict[str, Callable[..., Any]] = {
+    "board": board,
+    "judge": judge,
+    "judge, searching": partial(judge, key="/"),
+    "judge, settings": partial(judge, key="s"),
+    "console": console,
+    "script": script,
+}

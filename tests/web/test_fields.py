@@ -1,0 +1,197 @@
+"""Every field of every page is reached by Tab, takes what is typed, key by key, and is left with Tab.
+
+The fields are not named here: they are found on the pages, wide and narrow, connected, cut off, and while the
+connection comes back. Of each it is known where in `web/` it is made, and a place that makes one which no scene below
+shows fails the test: a new field is under the law at once.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from tests.web.field_scenes import SCENES, Scene
+from tests.web.stage import WEB
+
+TESTS = Path(__file__).parents[1]
+
+TYPED = "rx fg1/?jk[s é"
+"""With the letters of the pages' shortcuts."""
+
+MOST_TABS = 200
+
+MADE_AT = """(() => {
+    const make = document.createElement;
+    document.createElement = function (name, ...rest) {
+        const element = make.call(this, name, ...rest);
+        if (!["input", "select", "textarea"].includes(name)) return element;
+        const places = [...new Error().stack.matchAll(/\\/web\\/([\\w/]+\\.js):(\\d+)/g)];
+        const [, file, line] = places.find(([, file]) => file !== "house/element.js");
+        element.madeAt = `${file}:${line}`;
+        return element;
+    };
+})()"""
+
+FIELDS = """() => {
+    const FIELDS = "input:not([type=file], [type=hidden]), select, textarea, [contenteditable]";
+    const stands = ({ type, name, checked }) => type !== "radio" || checked ||
+        !document.querySelector(`input[type=radio][name="${name}"]:checked`);
+    const open = [...document.querySelectorAll("dialog[open]")].at(-1) ?? document;
+    return [...open.querySelectorAll(FIELDS)].filter((field) => field.checkVisibility({ visibilityProperty: true }))
+        .map((field, number) => {
+            if (!field.disabled && stands(field)) field.lawNumber = number;
+            return [field.lawNumber ?? null, field.madeAt ?? `.${field.className}`];
+        });
+}"""
+"""All fields in sight: a number (none for what takes nothing now), and where each is made. Of radio buttons one is
+reached by Tab."""
+
+FOCUSED = """() => {
+    const { activeElement: field } = document;
+    const isText = field.matches("textarea, [contenteditable], input:not([type=radio], [type=checkbox])");
+    return { number: field.lawNumber ?? null, isText, title: field.title };
+}"""
+
+VALUE = "() => document.activeElement.value"
+
+
+# --- the walk
+
+
+def type_over(page: Page, text: str) -> None:
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type(text)
+
+
+def connected(scene: Scene) -> None:
+    type_over(scene.page, TYPED)
+
+
+def cut_off(scene: Scene) -> None:
+    type_over(scene.page, TYPED)
+
+
+def reconnecting(scene: Scene) -> None:
+    """Half is typed without a connection, and the rest once all has been said anew."""
+    scene.cut_off()
+    type_over(scene.page, TYPED[:6])
+    scene.reconnect()
+    scene.page.keyboard.type(TYPED[6:])
+
+
+def walk(scene: Scene, type_: Callable[[Scene], None]) -> None:
+    """Tab through the page, typing into every field."""
+    page = scene.page
+    found = page.evaluate(FIELDS)
+    left = {number: place for number, place in found if number is not None}
+    assert left or type_ is cut_off, "no field is in sight"  # without a connection some take nothing
+    page.evaluate("() => document.activeElement.blur()")
+    page.keyboard.press("Tab")
+    for _ in range(MOST_TABS):
+        focused = page.evaluate(FOCUSED)
+        place = left.pop(focused["number"], None)
+        if place is not None and focused["isText"]:
+            type_(scene)
+            assert page.evaluate(VALUE) == TYPED, place
+            page.evaluate(FIELDS)  # what has been drawn anew gets its number again
+        if not left:
+            break
+        leave(page)
+    assert not left, f"not reached by Tab: {left}"
+    leave(page)
+
+
+def leave(page: Page) -> None:
+    """With Tab; or with Escape and Tab, where the field says so."""
+    still = "() => document.activeElement !== document.body && document.activeElement === window.lawLeft"
+    page.evaluate("() => { window.lawLeft = document.activeElement; }")
+    page.keyboard.press("Tab")
+    if page.evaluate(still):
+        assert "Escape, then Tab leaves" in page.evaluate(FOCUSED)["title"]
+        page.keyboard.press("Escape")
+        page.keyboard.press("Tab")
+    assert not page.evaluate(still)
+
+
+WIDTHS = [1280, 400]
+STATES = [connected, cut_off, reconnecting]
+TRIED = [(name, state) for name in SCENES for state in STATES if name != "script" or state is connected]
+"""Nothing of the script page needs a connection."""
+
+
+@pytest.fixture(scope="module")
+def stamping(chromium: Browser) -> Browser:
+    """A browser whose pages know of each field where it was made."""
+
+    class Stamping:
+        def new_context(self, **settings: Any) -> BrowserContext:
+            context = chromium.new_context(**settings)
+            context.add_init_script(MADE_AT)
+            return context
+
+    return cast(Browser, Stamping())
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("name", "state"), TRIED)
+def test_every_field_is_reached_by_tab_typed_into_and_left(
+    stamping: Browser, tmp_path: Path, name: str, state: Callable[[Scene], None], width: int
+) -> None:
+    with SCENES[name](stamping, tmp_path, viewport={"width": width, "height": 800}) as scene:
+        if state is cut_off:
+            scene.cut_off()
+        walk(scene, state)
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_no_place_makes_a_field_that_is_not_tried(stamping: Browser, tmp_path: Path) -> None:
+    seen: set[str] = set()
+    for name, scene in SCENES.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        with scene(stamping, folder, viewport={"width": 1280, "height": 800}) as shown:
+            seen |= {place for _, place in shown.page.evaluate(FIELDS)}
+    assert seen == set(places())
+
+
+def places() -> Iterator[str]:
+    """Where the pages make fields: a file and a line, or in a page's HTML a class."""
+    for path in sorted(WEB.rglob("*.js")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if re.search(r"""(\bh|createElement)\(["'](input|select|textarea)\b|contenteditable\s*[:=]""", line, re.I):
+                yield f"{path.relative_to(WEB)}:{number}"
+    for path in sorted(WEB.rglob("*.html")):
+        for field in re.findall(r"<(?:input|select|textarea)\b[^>]*>", path.read_text()):
+            if 'type="file"' not in field:  # which a button of its own opens
+                yield "." + re.findall(r'class="([^"]*)"', field)[0]
+
+
+# --- the tests themselves
+
+
+def test_no_test_writes_into_a_field_past_the_keyboard() -> None:
+    past = {"fill", "insert_text", "set_value"}
+    for path in TESTS.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute) and node.attr in past:
+                pytest.fail(f"{path.name}:{node.lineno}: {node.attr}() types no key; `write` (tests/web/stage.py) does")
+
+
+def test_what_a_handler_does_is_not_what_it_returns() -> None:
+    """`onkeydown = (event) => a && b()` returns false for every key that is not meant, and a handler that returns false
+    cancels the event: nothing can be typed. What returns nothing, or is added as a listener, cannot do that."""
+    cancels = "key|click|dblclick|input|beforeinput|submit|paste|cut|copy|drag|drop|pointer|mouse|touch|wheel|context"
+    handler = re.compile(rf"\bon(?:{cancels})[a-z]*\s*[:=]\s*(?:async\s*)?(?:\([^=]*?\)|\w+)\s*=>\s*([^{{;\n][^;\n]*)")
+    for path in WEB.rglob("*.js"):
+        for found in handler.finditer(path.read_text()):
+            value = found[1]
+            while value != (value := re.sub(r"\([^()]*\)", "", value)):
+                pass  # what is inside of brackets is not what is returned
+            assert not re.search(r"&&|\|\||[!=]==|!", value), f"{path.relative_to(WEB)}: {found[0]}"
