@@ -60,6 +60,7 @@ class StopNote(msgspec.Struct, frozen=True):
     message: str | None
     """The type of the message that was being handled when it crashed; never its content."""
     restarts: bool
+    called: str | None = None
 
 
 class DeadNote(msgspec.Struct, frozen=True):

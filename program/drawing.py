@@ -152,7 +152,8 @@ def _summary(hello: Hello) -> list[str]:
 
 
 def _crash(crash: StopNote, now: float) -> str:
-    said = f"{printable(crash.path)} {_ENDED.get(crash.why, printable(crash.why))} {_duration(now - crash.at)} ago"
+    named = f"{crash.called} ({crash.path})" if crash.called else crash.path
+    said = f"{printable(named)} {_ENDED.get(crash.why, printable(crash.why))} {_duration(now - crash.at)} ago"
     return f"{said}: {printable(crash.error)}" if crash.error else said
 
 

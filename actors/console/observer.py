@@ -213,16 +213,16 @@ class Observer(Actor[ObserverMessage]):
         match detail:
             case Ended(stop) if stop.why.failed:
                 self._crashed(self.stage.crashes[-1])
-            case Ended(stop, message, restarts):
+            case Ended(stop, message, restarts, called):
                 error = None if stop.error is None else describe(stop.error)
-                self.stops.append(StopNote(self._wall(at), ref.path, stop.why.value, error, message, restarts))
+                self.stops.append(StopNote(self._wall(at), ref.path, stop.why.value, error, message, restarts, called))
                 self.stops_seen += 1
             case DeadLetter():
                 self._died(detail)
 
     def _crashed(self, crash: Crash) -> None:
-        why, at = crash.why.value, self._wall(crash.at)
-        self.crashes.append(StopNote(at, crash.path, why, crash.error, crash.message, crash.restarts))
+        at, why, called = self._wall(crash.at), crash.why.value, crash.called
+        self.crashes.append(StopNote(at, crash.path, why, crash.error, crash.message, crash.restarts, called))
         self.crashes_seen += 1
 
     def _died(self, letter: DeadLetter) -> None:

@@ -19,9 +19,9 @@ from actors.kernel.mailbox import Mailbox, MailboxStatistics, Overflow
 from actors.kernel.ref import ActorRef
 from actors.kernel.reply import Reply
 from actors.kernel.spec import ChildSpec, Restart
-from actors.kernel.stage import Crash, DeadLetter, Ended, Registry, Stage, StageStatistics, Tracer, run
+from actors.kernel.stage import Crash, DeadLetter, Registry, Stage, StageStatistics, Tracer, run
 from actors.kernel.standing import SlotState, SlotStatistics
-from actors.kernel.stop import Down, Stop, Why, describe
+from actors.kernel.stop import Down, Ended, Stop, Why, describe
 from actors.kernel.supervisor import (
     Crowd,
     Decay,

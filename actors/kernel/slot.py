@@ -34,7 +34,7 @@ from actors.kernel.standing import (
     SlotState,
     SlotStatistics,
 )
-from actors.kernel.stop import Down, Stop, Why, describe
+from actors.kernel.stop import Down, Ended, Stop, Why, describe
 from actors.kernel.timers import Timer
 
 if TYPE_CHECKING:
@@ -263,7 +263,8 @@ class Slot:
             elif stop.why is not Why.DONE or self.spec.restart is Restart.PERMANENT:
                 again = REGROUPED
         crashed_on = incarnation.crashed_on
-        self.stage.ended(self, stop, None if crashed_on is None else type(crashed_on).__name__, again is not None)
+        message = None if crashed_on is None else type(crashed_on).__name__
+        self.stage.ended(self, Ended(stop, message, again is not None, _called(incarnation)))
         if again is None:
             self._terminate(stop)
             return
@@ -446,6 +447,13 @@ class Slot:
             trouble=actor.trouble if actor is not None else None,
             mailbox=self.box.statistics(),
         )
+
+
+def _called(incarnation: Incarnation) -> str | None:
+    try:
+        return None if incarnation.actor is None else incarnation.actor.called
+    except Exception as error:  # of the actor's own, and we are in the middle of its end
+        return f"(its name cannot be had: {describe(error)})"
 
 
 def _bare(message: Any) -> Any:

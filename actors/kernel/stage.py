@@ -19,7 +19,7 @@ from actors.kernel.place import Place
 from actors.kernel.ref import ActorRef
 from actors.kernel.slot import Slot
 from actors.kernel.spec import ChildSpec
-from actors.kernel.stop import Stop, Why, describe
+from actors.kernel.stop import Ended, Stop, Why, describe
 from actors.kernel.timers import Timers, TimersStatistics
 
 logger = logging.getLogger("troupe.kernel")
@@ -49,15 +49,6 @@ class Tracer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """An incarnation ended. `message` is the type of the message it crashed on, if it did."""
-
-    stop: Stop
-    message: str | None
-    restarts: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Crash:
     """An actor failed: it ended neither in order nor because its counterpart had vanished."""
 
@@ -69,6 +60,8 @@ class Crash:
     message: str | None
     """The type of the message it crashed on."""
     restarts: bool
+    called: str | None = None
+    """What people call it, where its id is only a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,12 +212,14 @@ class Stage:
 
     # -- what slots report
 
-    def ended(self, slot: Slot, stop: Stop, message: str | None, restarts: bool) -> None:
+    def ended(self, slot: Slot, ended: Ended) -> None:
+        stop = ended.stop
         if stop.why.failed:
             self.crash_count += 1
             error = None if stop.error is None else describe(stop.error)
-            self.crashes.append(Crash(self.now(), slot.path, stop.why, error, message, restarts))
-        self.trace("stop", slot.ref, Ended(stop, message, restarts))
+            crash = Crash(self.now(), slot.path, stop.why, error, ended.message, ended.restarts, ended.called)
+            self.crashes.append(crash)
+        self.trace("stop", slot.ref, ended)
 
     def stuck(self, slot: Slot) -> None:
         slot.note = "was killed but does not end: it never awaits, or it swallows Cancelled"

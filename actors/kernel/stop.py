@@ -44,6 +44,16 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
+class Ended:
+    """An incarnation ended. `message` is the type of the message it crashed on, if it did."""
+
+    stop: Stop
+    message: str | None
+    restarts: bool
+    called: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Down:
     """Told to a monitor: exactly once when the actor has ended for good, also if it already had.
 

@@ -28,8 +28,8 @@ from actors.kernel.actor import Actor
 from actors.kernel.ref import ActorRef
 from actors.kernel.reply import Reply
 from actors.kernel.spec import ChildSpec
-from actors.kernel.stage import Ended, Stage, run
-from actors.kernel.stop import Down, Stop, Why
+from actors.kernel.stage import Stage, run
+from actors.kernel.stop import Down, Ended, Stop, Why
 from actors.kernel.supervisor import Strategy, supervisor_spec
 
 T = TypeVar("T")

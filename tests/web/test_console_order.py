@@ -188,3 +188,13 @@ def test_ordinary_ends_push_out_no_crash(visit: Visit) -> None:
     stage.tell(change(crashes=[newer]))
     expect(page.locator("console-crashes .path")).to_have_text(["troupe/store", "troupe/judge/launcher"])
     expect(page.locator("console-crashes .what").first).to_have_text("did not start")
+
+
+def test_a_note_names_who_ended_as_people_call_it(visit: Visit) -> None:
+    path = "troupe/sidekick/peers/4-ab12"
+    ends = {why: StopNote(NOW, path, why, None, None, False, "script grid-demo") for why in ("peer gone", "crashed")}
+    page, _ = visit(hello([supervisor("troupe")], stops=[ends["peer gone"]], crashes=[ends["crashed"]]))
+    for kind in ("stops", "crashes"):
+        note = page.locator(f"console-{kind} .path")
+        expect(note).to_have_text("troupe/sidekick/peers/script grid-demo")
+        expect(note).to_have_attribute("title", path)
