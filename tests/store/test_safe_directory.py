@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from actors.store import directory as module
 from actors.store.database import Database
 from actors.store.directory import LOCK, OURS, StateDirectory
 from actors.store.errors import StateUnusable
@@ -78,7 +77,7 @@ def test_a_directory_of_another_account_is_refused(tmp_path: Path, monkeypatch: 
     if CAN_BE_OTHERS:
         os.chown(tmp_path, NOBODY, -1)
     else:
-        monkeypatch.setattr(module.os, "geteuid", lambda: NOBODY)
+        monkeypatch.setattr(os, "geteuid", lambda: NOBODY)
     assert "belongs to another account (uid " in refusal(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
