@@ -56,7 +56,8 @@ def _refuse(database: Path, target: Path, force: bool) -> None:
 
 def _names_beside(database: Path) -> set[str]:
     """What a server keeps beside its database: in the place of any of these, a copy would do harm."""
-    return {f"{database.name}{tail}" for tail in ("-wal", "-shm", "-journal")} | {f"{database.stem}.lock", SERVER_FILE}
+    beside = {f"{database.name}{tail}" for tail in ("-wal", "-shm", "-journal", "-mark")}
+    return beside | {f"{database.stem}.lock", SERVER_FILE}
 
 
 def _give_name(made: Path, target: Path, force: bool) -> None:

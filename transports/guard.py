@@ -112,6 +112,8 @@ class Guard:
             method = next(iter(_values(headers, "access-control-request-method")), method)
         posts = method == "POST" and scope["path"] == "/"
         answer.origin = self._rules.check(_values(headers, "host"), _values(headers, "origin"), posts=posts)
+        if not _values(headers, "origin"):
+            self._rules.check_fetch(_values(headers, "sec-fetch-site"), _values(headers, "sec-fetch-mode"))
         check_target(scope["raw_path"].decode("latin-1"))
         length = check_framing(scope["http_version"], headers)
         upload.complete = upload.complete or length == 0

@@ -1,10 +1,13 @@
 """Who may talk to a local server: the Host and Origin of a request, judged.
 
-A page on the internet can make the browser that shows it send requests to 127.0.0.1. Two headers tell such requests
+A page on the internet can make the browser that shows it send requests to 127.0.0.1. A few headers tell such requests
 from honest ones, and no page can forge them:
 
   - Host. By DNS rebinding a page makes its own name resolve to 127.0.0.1, but the browser then says that name here.
   - Origin. A page of another site says its site here. Absent from a program that is no browser.
+  - Sec-Fetch-Site and Sec-Fetch-Mode. A browser leaves the Origin out when a page includes a picture or a script from
+    here, and when an extension reads what it has a permission for; then these say whether it was one of our own pages,
+    or a person who goes to one.
 
 Rules
   - A Host is right if it is one of our names with our port, or was configured.
@@ -92,6 +95,11 @@ class HostRules:
         """
         self._check_host(hosts)
         return self._check_origin(origins, posts=posts)
+
+    def check_fetch(self, sites: Sequence[str], modes: Sequence[str]) -> None:
+        """Of a request without an Origin."""
+        if sites and "same-origin" not in sites and "navigate" not in modes:
+            raise Refusal(403, "Another page or an extension may not read this; open it in a tab, or use a program.")
 
     def _check_host(self, hosts: Sequence[str]) -> None:
         match hosts:

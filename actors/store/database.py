@@ -36,6 +36,7 @@ from typing import Any
 
 from actors.store.connection import HELD, check_ours, connect, in_words, log_of, primary_code, size, unusable
 from actors.store.errors import StateUnusable, StoreError
+from actors.store.mark import Marking
 from actors.store.operations import (
     MAX_BLOB,
     Append,
@@ -141,6 +142,7 @@ class Database:
         self._counters: dict[str, Counter | None] = {}  # None: there is no such stream
         try:
             _create_private(path)
+            self._marking = Marking(path)
             self._connection = connect(path)
         except sqlite3.Error as error:
             raise unusable(path, error) from error
@@ -148,13 +150,16 @@ class Database:
             raise StateUnusable(f"The database {path} cannot be created: {error.strerror}.") from error
         try:
             self._prepare()
+            self._marking.begin(self._connection, len(MIGRATIONS))
             self._file = os.stat(path)
             self._look_at = 0.0
         except sqlite3.Error as error:
             self._connection.close()
+            self._marking.close()
             raise unusable(path, error) from error
         except BaseException:
             self._connection.close()
+            self._marking.close()
             raise
 
     def _prepare(self) -> None:
@@ -208,6 +213,7 @@ class Database:
             self._commit(plan.statements)
         except sqlite3.Error as error:
             self._forget(plan)
+            self._marking.failed()
             if len(operations) > 1 and primary_code(error) not in CONCERNS_ALL:
                 return [answer for operation in operations for answer in self.execute([operation])]
             failure = in_words(error, "this was not kept")
@@ -237,6 +243,7 @@ class Database:
             for statement in statements:
                 execute(*statement)
             execute("COMMIT")
+        self._marking.committed(self._connection)
         self.unrested += 1
 
     def _forget(self, plan: Plan) -> None:
@@ -328,7 +335,9 @@ class Database:
 
     def close(self) -> None:
         """Carries the log over into the database and removes it."""
+        self._marking.end(self._connection)
         self._connection.close()
+        self._marking.close()
 
 
 PLANS: dict[type[Operation[Any]], Callable[[Database, Plan, Any], object]] = {

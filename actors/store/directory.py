@@ -21,9 +21,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from actors.store.connection import inspect
+from actors.store.connection import inspect, size
 from actors.store.database import Database
 from actors.store.errors import StateInUse, StateUnusable
+from actors.store.mark import check_log
 
 LOCK = "troupe.lock"
 DATABASE = "troupe.db"
@@ -53,6 +54,8 @@ class StateDirectory:
         directory = cls(path)
         try:
             _refuse_links(path)
+            if size(directory.database):
+                check_log(directory.database)
             inspect(directory.database)
             Database(directory.database).close()
             yield directory

@@ -75,3 +75,13 @@ def test_an_extension_may_do_nothing_at_the_judges_port_but_post(
     lines = [f"{first} HTTP/1.1", "Host: HOST", f"Origin: {origin}", *([more] if more else []), "", ""]
     answer = said(house.url_of("judge"), "\r\n".join(lines).encode())
     assert int(answer.split(b" ", 2)[1]) == status
+
+
+@pytest.mark.parametrize("system", SERVED)
+@pytest.mark.parametrize(("site", "mode", "status"), [("none", "cors", 403), ("none", "navigate", 200)])
+def test_an_extension_that_sends_no_origin_reads_no_page(
+    house: Server, system: str, site: str, mode: str, status: int
+) -> None:
+    lines = ["GET / HTTP/1.1", "Host: HOST", f"Sec-Fetch-Site: {site}", f"Sec-Fetch-Mode: {mode}", "", ""]
+    answer = said(house.url_of(system), "\r\n".join(lines).encode())
+    assert int(answer.split(b" ", 2)[1]) == status

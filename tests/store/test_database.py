@@ -13,6 +13,7 @@ import pytest
 from actors.store import operations
 from actors.store.connection import connect
 from actors.store.database import COMMITS_BETWEEN_RESTS, LOG_BYTES, ROWS, Database
+from actors.store.directory import DATABASE, LOCK
 from actors.store.errors import Conflict, Refused, StoreError, StoreFull
 from actors.store.operations import (
     Append,
@@ -438,7 +439,7 @@ def test_the_database_is_durable_and_patient(database: Database, name: str, valu
 def test_the_files_are_their_owners_only(database: Database) -> None:
     one(database, Append("a", [b"1"]))
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in database.path.parent.iterdir()}
-    assert modes == dict.fromkeys(["troupe.lock", "troupe.db", "troupe.db-wal", "troupe.db-shm"], 0o600)
+    assert modes == dict.fromkeys([LOCK, *(f"{DATABASE}{tail}" for tail in ("", "-wal", "-shm", "-mark"))], 0o600)
 
 
 def test_the_log_is_written_ahead_and_gone_after_an_orderly_end(database: Database) -> None:

@@ -15,6 +15,7 @@ import pytest
 from actors.store.database import Database
 from actors.store.directory import StateDirectory
 from actors.store.errors import DatabaseDamaged, SchemaTooNew, StateError, StateInUse, StateUnusable
+from actors.store.mark import mark_of, read_mark
 from actors.store.operations import Append, Read
 from actors.store.reader import Reader
 from actors.store.schema import APPLICATION_ID, MIGRATIONS, migrate, version
@@ -240,11 +241,15 @@ def test_a_commit_that_was_half_written_when_the_power_failed_never_was(tmp_path
     path, log = tmp_path / "troupe.db", tmp_path / "troupe.db-wal"
     database = Database(path)
     database.execute([Append("a", [b"1"])])
+    marked = mark_of(path).read_bytes()  # the next mark is made when that commit is whole
     database.execute([Append("a", [b"2"])])
-    written, saved = log.read_bytes().rstrip(b"\x00"), path.read_bytes()
+    mark = read_mark(path)
+    assert mark is not None
+    written, saved = log.read_bytes()[: 32 + mark.frames * (24 + 4096)], path.read_bytes()
     database.close()
     path.write_bytes(saved)
     log.write_bytes(written[:-1000] + rubbish)
+    mark_of(path).write_bytes(marked)
     with StateDirectory.claim(tmp_path) as directory:
         database = Database(directory.database)
         reader = Reader(directory.database)

@@ -34,7 +34,7 @@ def small(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
     """An empty file system of so many megabytes."""
     place = tmp_path / "small"
     place.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={request.param}m", "tmpfs", str(place)], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"mode=0700,size={request.param}m", "tmpfs", str(place)], check=True)
     yield place
     subprocess.run(["umount", str(place)], check=True)
 

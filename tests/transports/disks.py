@@ -15,7 +15,7 @@ MAY_MOUNT = may_mount()
 def small_disk(place: Path, megabytes: int = 1) -> Iterator[Path]:
     """One that is soon full."""
     place.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(place)], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"mode=0700,size={megabytes}m", "tmpfs", str(place)], check=True)
     try:
         yield place
     finally:
@@ -31,7 +31,7 @@ def read_only_disk(place: Path) -> Iterator[Path]:
         place.chmod(0o755)
         return
     assert MAY_MOUNT, "root may write everywhere, and may not mount here"
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(place)], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "ro,mode=0755", "tmpfs", str(place)], check=True)
     try:
         yield place
     finally:

@@ -142,3 +142,31 @@ def test_a_poster_may_post_and_nothing_else(origin: str) -> None:
 def test_that_somebody_posts_opens_the_door_to_nobody_else() -> None:
     with pytest.raises(Refusal):
         RULES.check(["localhost:5160"], ["http://evil.example"], posts=True)
+
+
+# -- what a browser says of a request without an Origin
+
+
+@pytest.mark.parametrize(
+    ("site", "mode", "allowed"),
+    [
+        ("", "", True),  # no browser, or an old one
+        ("same-origin", "cors", True),
+        ("same-origin", "no-cors", True),
+        ("none", "navigate", True),  # typed, or a bookmark
+        ("cross-site", "navigate", True),  # a link, a frame: who may frame us is said elsewhere
+        ("same-site", "navigate", True),
+        ("none", "cors", False),  # an extension
+        ("none", "no-cors", False),
+        ("cross-site", "no-cors", False),  # a picture in another page
+        ("same-site", "no-cors", False),
+        ("cross-site", "", False),
+    ],
+)
+def test_in_a_browser_only_our_own_pages_read_and_people_go_to_them(site: str, mode: str, allowed: bool) -> None:
+    given = [site] if site else [], [mode] if mode else []
+    if allowed:
+        RULES.check_fetch(*given)
+    else:
+        with pytest.raises(Refusal, match="may not read this"):
+            RULES.check_fetch(*given)

@@ -1,0 +1,422 @@
+"""A mark of how far the log had come: so that a log that is missing, cut or another's is noticed at the start.
+
+SQLite takes the log that it finds. After `kill -9` the log alone holds what was committed since the last checkpoint; if
+it has gone since, or lost its end, SQLite opens the database as it was before, and says nothing. If it is another
+database's, its pages are mixed into ours. So a small file is kept beside the database that says where the log stood at
+the last acknowledged commit: its salts (which SQLite draws for each log), how many frames it had, and the checksum of
+the last, which is over all before it.
+
+    the mark is   the log is                                                      at the start
+    absent        of an older version, or not to be known any more                nothing is said
+    OPENING       about to be begun; nothing has been acknowledged since CLOSED   nothing is said
+    OPEN          there, and reaches the mark's frame with the mark's checksum    nothing is said
+                  there, begun anew since (the first salt counts how often)       nothing is said
+                  absent or empty; too short, or broken before that frame;
+                  of other salts                                                  it is said
+    CLOSED        absent, or the mark's: the database holds all of it             nothing is said
+                  another's                                                       it is said
+
+That holds for the database that the mark was made beside: one that keeps a log (a copy that `troupe backup` has made
+does not yet), and is not older (each opening counts up a number in its header). Another one has been put in its place;
+then all that is noticed is whether the log that was left there belongs to the one before.
+
+The mark is written after each commit and before its answer, and not synced: `kill -9` takes back nothing that was
+written. A power cut may, and then the mark is older than the log, never newer, for a commit syncs the log. So after the
+machine has started anew the log may have been begun anew many times since, and otherwise once: between a commit and
+its mark.
+
+To write it costs 5 µs a commit: a look at the headers of a few frames, and 53 bytes. The headers are read from the log
+itself. SQLite's own index of it (the -shm file) has the numbers ready, but locks are held on that file, and who closes
+a file drops all locks that the process has on it.
+"""
+
+import logging
+import os
+import sqlite3
+import struct
+import time
+import zlib
+from contextlib import suppress
+from enum import IntEnum
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from actors.store.connection import log_of
+from actors.store.errors import DatabaseDamaged
+
+logger = logging.getLogger("troupe.store")
+
+LOG_HEAD = 32
+FRAME_HEAD = 24
+LOG_MAGIC = {0x377F0682: "<", 0x377F0683: ">"}
+"""And the order of bytes in which checksums are taken."""
+ANEW_AFTER_A_POWER_CUT = 4096
+"""So often a log may have been begun anew in the half minute until the system has written a mark to the disk."""
+
+_RECORD = struct.Struct(">8sBI8sI8s16s")  # what it is, state, counter, salts, frames, checksum, boot; then a checksum
+_MAGIC = b"TrouMrk1"
+_CRC = struct.Struct(">I")
+_NOTHING = bytes(4)
+_FRAME = struct.Struct(">II8s8s")  # page, size of the database after a commit or 0, salts, checksum
+
+
+class State(IntEnum):
+    CLOSED = 0
+    OPENING = 1
+    OPEN = 2
+
+
+class Mark(NamedTuple):
+    state: State
+    counter: int
+    """At least this stands in the header of the database."""
+    salts: bytes = bytes(8)
+    frames: int = 0
+    checksum: bytes = bytes(8)
+    boot: bytes = bytes(16)
+    """Which start of the machine it was made in; zeros if that cannot be told."""
+
+    def packed(self) -> bytes:
+        record = _RECORD.pack(_MAGIC, *self)
+        return record + _CRC.pack(zlib.crc32(record))
+
+
+def mark_of(path: Path) -> Path:
+    return Path(f"{path}-mark")
+
+
+def read_mark(path: Path) -> Mark | None:
+    """That of the database at `path`; None if there is none that is whole."""
+    try:
+        data = mark_of(path).read_bytes()[: _RECORD.size + _CRC.size]
+    except OSError:
+        return None
+    record, crc = data[: _RECORD.size], data[_RECORD.size :]
+    if len(crc) != _CRC.size or _CRC.unpack(crc)[0] != zlib.crc32(record) or not record.startswith(_MAGIC):
+        return None  # the last byte of what begins it is its version
+    _, state, *rest = _RECORD.unpack(record)
+    return Mark(State(state), *rest)
+
+
+# -- at the start
+
+
+def check_log(path: Path) -> None:
+    """Raise DatabaseDamaged, in words, if the log of this database is not the one that it needs. Changes nothing."""
+    wrong = what_is_wrong(path)
+    if wrong is None:
+        return
+    log, mark = log_of(path), mark_of(path)
+    last = time.strftime("%Y-%m-%d %H:%M", time.localtime(mark.stat().st_mtime))
+    raise DatabaseDamaged(
+        f"The log of the database {path} {wrong}: what was kept last, up to {last}, may be lost with it. Nothing was "
+        f"changed. Put the right {log.name} back; or, to go on without it, move {log.name} and {mark.name} away."
+    )
+
+
+def what_is_wrong(path: Path) -> str | None:
+    """With the log of the database at `path`, in words that follow "its log"; None if nothing is. Changes nothing."""
+    mark = read_mark(path)
+    if mark is None or mark.state is State.OPENING:
+        return None
+    with _Reading(log_of(path)) as log:
+        salts = log.salts
+        ours = _is_the_marks(path, mark)
+        if salts is None:
+            return "is missing" if ours and mark.state is State.OPEN else None
+        own = salts == mark.salts
+        since = _goes_on(mark, salts)
+        if not ours:
+            return "belongs to another database, that was here before" if since else None
+        if mark.state is State.CLOSED:
+            return None if own else "belongs to another database"
+        if not since:
+            return "belongs to another database, or to another time"
+        return "is cut short or damaged" if own and not log.reaches(mark) else None
+
+
+def _is_the_marks(path: Path, mark: Mark) -> bool:
+    head = _head(path)
+    return head is not None and head[0] and head[1] >= mark.counter
+
+
+def _head(path: Path) -> tuple[bool, int] | None:
+    """Of a database that nobody has open: whether it keeps a log, and the counter."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(100)
+    except OSError:
+        return None
+    return (data[18:20] == b"\2\2", int.from_bytes(data[24:28], "big")) if len(data) == 100 else None
+
+
+def _goes_on(mark: Mark, salts: bytes) -> bool:
+    """Whether this is the mark's log, or the same begun anew since."""
+    if salts == mark.salts:
+        return True
+    times = (int.from_bytes(salts[:4], "big") - int.from_bytes(mark.salts[:4], "big")) & 0xFFFFFFFF
+    same_boot = mark.boot == _boot() != bytes(16)
+    return 1 <= times <= (1 if same_boot else ANEW_AFTER_A_POWER_CUT)
+
+
+@cache
+def _boot() -> bytes:
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return bytes.fromhex(file.read().strip().replace("-", ""))
+    except (OSError, ValueError):
+        return bytes(16)
+
+
+# -- the log
+
+
+class Log:
+    """The log as it stands in its file. No lock is held on it, so it may be opened and closed beside SQLite."""
+
+    def __init__(self, descriptor: int | None) -> None:
+        self.descriptor = descriptor
+        head = self.read(LOG_HEAD, 0)
+        whole = len(head) == LOG_HEAD and int.from_bytes(head[:4], "big") in LOG_MAGIC
+        self.page_size = int.from_bytes(head[8:12], "big") if whole else 0
+        self.frame_size = FRAME_HEAD + self.page_size
+        self._head = head
+
+    def read(self, size: int, at: int) -> bytes:
+        return b"" if self.descriptor is None else os.pread(self.descriptor, size, at)
+
+    @property
+    def salts(self) -> bytes | None:
+        """None: there is no log."""
+        return self._head[16:24] if self.page_size else None
+
+    def frame(self, number: int) -> tuple[int, bytes, bytes] | None:
+        """Of frame `number`, from 1: what size it commits (0: nothing), the salts, the checksum."""
+        data = self.read(FRAME_HEAD, LOG_HEAD + (number - 1) * self.frame_size)
+        return _FRAME.unpack(data)[1:] if len(data) == FRAME_HEAD else None
+
+    def commit_after(self, frames: int, salts: bytes) -> tuple[int, bytes] | None:
+        """The last frame of the transaction that begins after so many frames, and its checksum. None: there is none.
+
+        A transaction commits with its last frame, and none of this log comes after: so it is sought by halving, for a
+        large one has many. Frames may come after that a transaction has left which was rolled back; they commit
+        nothing, and then all are looked at.
+        """
+
+        def head(number: int) -> bytes:
+            return self.read(FRAME_HEAD, LOG_HEAD + (number - 1) * self.frame_size)
+
+        known, looked, unknown = frames, 1, 0
+        while unknown != known + 1:
+            number = (known + unknown) // 2 if unknown else frames + looked
+            data = head(number)
+            if data[8:16] != salts:
+                unknown = number
+            elif data[4:8] != _NOTHING:
+                return number, data[16:24]
+            else:
+                known, looked = number, 2 * looked
+        for number in range(frames + 1, known + 1):
+            data = head(number)
+            if data[4:8] != _NOTHING:
+                return number, data[16:24]
+        return None
+
+    def counter(self, number: int) -> int:
+        """What stands in the header of the database as frame `number` has it; 0 if that is another page."""
+        at = LOG_HEAD + (number - 1) * self.frame_size
+        first = self.read(4, at) == b"\0\0\0\1"
+        return int.from_bytes(self.read(4, at + FRAME_HEAD + 24), "big") if first else 0
+
+    def reaches(self, mark: Mark) -> bool:
+        """Whether every frame up to the mark's is whole."""
+        found = self.frame(mark.frames)
+        if found is None or found[1:] != (mark.salts, mark.checksum):
+            return False
+        order = LOG_MAGIC[int.from_bytes(self._head[:4], "big")]
+        sums = _sum(order, self._head[:24], (0, 0))
+        for number in range(1, mark.frames + 1):
+            data = self.read(self.frame_size, LOG_HEAD + (number - 1) * self.frame_size)
+            if len(data) < self.frame_size or data[8:16] != mark.salts:
+                return False
+            sums = _sum(order, data[FRAME_HEAD:], _sum(order, data[:8], sums))
+            if data[16:24] != struct.pack(">II", *sums):
+                return False
+        return True
+
+
+def _sum(order: str, data: bytes, sums: tuple[int, int]) -> tuple[int, int]:
+    """SQLite's checksum of a log. 60 µs a page, which only a start after a kill has to wait for."""
+    one, other = sums
+    for first, second in struct.iter_unpack(f"{order}II", data):
+        one = (one + first + other) & 0xFFFFFFFF
+        other = (other + second + one) & 0xFFFFFFFF
+    return one, other
+
+
+class _Reading:
+    """A block, in which the log is open to be read."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> Log:
+        with suppress(FileNotFoundError):
+            self._descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+        return Log(self._descriptor)
+
+    def __exit__(self, *_: object) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+
+
+# -- while the database is open
+
+
+class Marking:
+    """Keeps the mark of one open database. That it cannot be kept (a full disk) is no reason to keep nothing else: then
+    there is no mark, which the log file says, and nothing will be noticed."""
+
+    def __init__(self, path: Path) -> None:
+        """Before SQLite has the database open."""
+        self._path = path
+        self._log: Log | None = None
+        self._file: int | None = None
+        self._mark = Mark(State.OPENING, 0)
+        self._lost = False
+        """A commit has failed, and where the log stands is to be asked."""
+        self._open_still: Mark | None = None
+        """The log could not be carried over before the end: somebody else reads from it."""
+        known = read_mark(path)
+        if known is None:
+            return
+        with _Reading(log_of(path)) as log:
+            if known.state is State.OPEN and log.salts is not None and _goes_on(known, log.salts):
+                return  # what SQLite does with that log now, the mark allows for
+        with self._if_it_can_be_kept():
+            self._open_file()
+            self._write(self._mark, synced=True)
+
+    def begin(self, connection: sqlite3.Connection, version: int) -> None:
+        """SQLite has it open, and all is prepared."""
+        with self._if_it_can_be_kept():
+            connection.execute(f"PRAGMA user_version = {version}")  # counts up in the header; and now there is a log
+            self._open_file()
+            self._take_stock(connection, synced=True)
+
+    def committed(self, connection: sqlite3.Connection) -> None:
+        """One transaction, or none if it came to nothing."""
+        log = self._log
+        if self._file is None or log is None:
+            return
+        try:
+            if self._lost:
+                self._take_stock(connection, synced=False)
+                return
+            _, counter, salts, frames, _, boot = self._mark
+            found = log.commit_after(frames, salts)
+            if found is None:
+                log = Log(log.descriptor)
+                if log.salts is None or log.salts == salts:
+                    return
+                salts = log.salts
+                found = log.commit_after(0, salts)
+                if found is None:
+                    return
+                self._log = log
+            self._write(Mark(State.OPEN, counter, salts, *found, boot))
+        except (OSError, sqlite3.Error) as error:
+            self.forsake(error)
+
+    def failed(self) -> None:
+        """A commit may have left something in the log that is none."""
+        self._lost = True
+        if self._file is not None:
+            with self._if_it_can_be_kept():
+                self._write(self._mark._replace(state=State.OPENING))
+
+    def end(self, connection: sqlite3.Connection) -> None:
+        """Before SQLite closes it; which carries the log over, and removes it."""
+        if self._file is not None:
+            with self._if_it_can_be_kept():
+                known = self._mark.state is State.OPEN
+                if _carried_over(connection)[1] and known:
+                    self._write(self._mark._replace(state=State.CLOSED), synced=True)
+                else:
+                    self._open_still = self._mark if known else None
+                    self._write(self._mark._replace(state=State.OPENING))
+
+    def close(self) -> None:
+        """SQLite has closed it."""
+        if self._file is not None and self._open_still is not None:
+            there = log_of(self._path).exists()
+            with self._if_it_can_be_kept():
+                self._write(self._open_still if there else self._open_still._replace(state=State.CLOSED), synced=True)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        if self._log is not None and self._log.descriptor is not None:
+            os.close(self._log.descriptor)
+        if self._file is not None:
+            os.close(self._file)
+        self._log = self._file = None
+
+    def _take_stock(self, connection: sqlite3.Connection, *, synced: bool) -> None:
+        frames, carried = _carried_over(connection)
+        if self._log is None:
+            self._log = Log(os.open(log_of(self._path), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW))
+        else:
+            self._log = Log(self._log.descriptor)
+        found = self._log.frame(frames) if frames > 0 else None
+        if found is None:
+            if self._lost:
+                return  # it is asked again after the next commit
+            raise OSError("there is no log yet")
+        counter = self._mark.counter
+        if not self._lost and carried:  # the last frame is the first page, as it is in the database, too, by now
+            counter = self._log.counter(frames)
+        self._lost = False
+        self._write(Mark(State.OPEN, counter, found[1], frames, found[2], _boot()), synced=synced)
+
+    def _open_file(self) -> None:
+        if self._file is None:
+            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+            self._file = os.open(mark_of(self._path), flags, 0o600)
+
+    def _write(self, mark: Mark, *, synced: bool = False) -> None:
+        assert self._file is not None
+        self._mark = mark
+        os.pwrite(self._file, mark.packed(), 0)
+        if synced:
+            os.fsync(self._file)
+
+    def _if_it_can_be_kept(self) -> "_Forsaking":
+        return _Forsaking(self)
+
+    def forsake(self, error: Exception) -> None:
+        logger.warning("there is no mark of how far the log of the database has come: %s", error)
+        with suppress(OSError):
+            mark_of(self._path).unlink()
+        self._let_go()
+
+
+def _carried_over(connection: sqlite3.Connection) -> tuple[int, bool]:
+    """How many frames the log has; and after an attempt, whether all of them are in the database."""
+    busy, frames, carried = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    return frames, not busy and frames == carried
+
+
+class _Forsaking:
+    def __init__(self, marking: Marking) -> None:
+        self._marking = marking
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: object) -> bool:
+        if isinstance(error, OSError | sqlite3.Error):
+            self._marking.forsake(error)
+            return True
+        return False
