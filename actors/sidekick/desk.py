@@ -5,11 +5,24 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from actors.kernel import ActorRef, ChildSpec, Mailbox, MailboxFull, NameTaken, Registry, Restart, crowd_spec
+import trio
+
+from actors.kernel import (
+    ActorRef,
+    ChildSpec,
+    Mailbox,
+    MailboxFull,
+    NameTaken,
+    Registry,
+    Restart,
+    TooManyChildren,
+    crowd_spec,
+)
 from actors.sidekick.messages import Heard, Line
 from actors.sidekick.peer import Peer
 from actors.sidekick.room import Room
 from actors.sidekick.scene import Reserve
+from actors.sidekick.vacancies import Vacancies
 
 ROOMS, PEERS = "sidekick/rooms", "sidekick/peers"
 BATCHES = 64
@@ -18,14 +31,17 @@ BATCHES = 64
 MOST_ROOMS = 2048
 MOST_PEERS = 4096
 
+PATIENCE = 1.0
+"""Seconds for a forsaken room to end."""
+
 DEFAULT = "default"
 """The room of those who name none; by this name it can be asked for too."""
 
 
-def crowd_specs() -> list[ChildSpec]:
+def crowd_specs(most_rooms: int = MOST_ROOMS) -> list[ChildSpec]:
     """One actor for each room that somebody is in, or was a while ago, and one for each connection."""
     return [
-        crowd_spec("rooms", name=ROOMS, max_children=MOST_ROOMS),
+        crowd_spec("rooms", name=ROOMS, max_children=most_rooms),
         crowd_spec("peers", name=PEERS, max_children=MOST_PEERS),
     ]
 
@@ -60,7 +76,10 @@ class Desk:
         """`reserve`: what the boards of all rooms may hold together."""
         self._registry = registry
         self._new_id = new_id
-        self._make_room = partial(Room, version=version, wall=wall, reserve=reserve or Reserve())
+        self._vacancies = Vacancies()
+        shared = reserve or Reserve()
+        shared.make_room = self._vacancies.give_way
+        self._make_room = partial(Room, version=version, wall=wall, reserve=shared, vacancies=self._vacancies)
 
     @asynccontextmanager
     async def attend(self, room: str, line: Line) -> AsyncIterator[Seat]:
@@ -78,10 +97,17 @@ class Desk:
             return known
         make = partial(self._make_room, id, lasting=id == DEFAULT)
         spec = ChildSpec(id, make, restart=Restart.TRANSIENT, mailbox=partial(Mailbox, BATCHES))
-        try:
-            return await rooms.start_child(spec)
-        except NameTaken:  # two came at once; it is there, or starting
-            known = rooms.child(id)
-            if known is None:
-                raise
-            return known
+        while True:
+            try:
+                return await rooms.start_child(spec)
+            except NameTaken:  # two came at once; it is there, or starting
+                known = rooms.child(id)
+                if known is None:
+                    raise
+                return known
+            except TooManyChildren:
+                forsaken = self._vacancies.give_way()
+                if forsaken is None:
+                    raise
+                with trio.move_on_after(PATIENCE):  # unless somebody has just come to it
+                    await forsaken.wait_stopped()

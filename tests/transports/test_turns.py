@@ -53,7 +53,7 @@ async def test_the_longer_the_last_turn_was_the_longer_the_others_have() -> None
     waited = []
     async with trio.open_nursery() as nursery:
         nursery.start_soon(polite)
-        for last in (0.0, 0.001, 0.1, 1000.0):
+        for last in (0.0, 0.001, 1000.0):
             before = passes
             await line.take(last)
             waited.append(passes - before)
