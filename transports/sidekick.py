@@ -21,7 +21,7 @@ from urllib.parse import parse_qs
 import trio
 from quart import Response, request
 
-from actors.kernel import KernelError
+from actors.kernel import KernelError, in_words
 from transports.application import Application
 from transports.guard import SecurityHeaders
 from transports.line import Line
@@ -125,7 +125,7 @@ async def _attend(desk: Desk, room: str, socket: FastSocket, line: Line) -> None
             while True:
                 await attendance.heard(await socket.receive_batch())
     except KernelError as error:
-        await socket.close(TRY_LATER, str(error))
+        await socket.close(TRY_LATER, in_words(error))
     else:
         await socket.close(RESTARTING, "the room has ended; connect again")
 

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from actors.judge.intake import Intake
 from actors.judge.messages import Line, Posted, Said
@@ -24,7 +24,7 @@ MOST_RUNS, MOST_PROBLEMS, MOST_PANELS = 64, 2_048, 256
 
 
 class TooMuchPosted(MailboxFull):
-    pass
+    told: ClassVar[str | None] = None
 
 
 class Seat:

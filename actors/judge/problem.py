@@ -55,7 +55,7 @@ from actors.judge.places import Place
 from actors.judge.registered import RUNS, SHELF
 from actors.judge.run import Order, Run
 from actors.judge.telling import standing, summary, told, told_case
-from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Restart, Stop, Timer, Why
+from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Restart, Stop, Timer, Why, in_words
 from actors.store import StoreError
 from codec.judge import (
     Listed,
@@ -224,7 +224,7 @@ class Problem(Actor[ProblemMessage]):
         try:
             await self._keeping.keep(kept)
         except (StoreError, KernelError) as error:  # it is shown all the same, and the tests are in their folder
-            sentence = f"{self.id} will be forgotten when the server stops, but for its folder: {error}"
+            sentence = f"{self.id} will be forgotten when the server stops, but for its folder: {in_words(error)}"
             await self.stage.registry.get(SHELF).send(Trouble(sentence))
 
     # -- who looks
@@ -301,7 +301,7 @@ class Problem(Actor[ProblemMessage]):
             spec = ChildSpec(self.stage.new_id(), make, restart=Restart.TEMPORARY)
             run = await self.stage.registry.get(RUNS).start_child(spec)
         except (NotNow, KernelError) as refusal:
-            tell(panel, Notice("error", str(refusal)))
+            tell(panel, Notice("error", in_words(refusal)))
             if self._under_way is None:
                 tell(panel, RunProgress(scope, running=False, problem_id=self.id))
             elif panel in self._panels:  # and hears of that run's end
@@ -352,7 +352,7 @@ class Problem(Actor[ProblemMessage]):
             settings: RunSettings = await self.stage.registry.get(SHELF).ask(SettingsNow, timeout=PATIENCE)
             interpreter = await self._machine.resolve(ordering.command(settings))
         except KernelError as error:
-            return NotNow(str(error))
+            return NotNow(in_words(error))
         if isinstance(interpreter, str):
             return NotNow(ordering.missing(settings, interpreter))
         return settings, interpreter
@@ -406,7 +406,8 @@ class Problem(Actor[ProblemMessage]):
         try:
             await keeping
         except (StoreError, KernelError) as error:
-            self._tell(Notice("warn", f"The results of {self.id} will be forgotten when the server stops: {error}"))
+            why = in_words(error)
+            self._tell(Notice("warn", f"The results of {self.id} will be forgotten when the server stops: {why}"))
 
     # -- telling
 

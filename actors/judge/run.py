@@ -33,7 +33,7 @@ from actors.judge.outputs import MOST_SHOWN
 from actors.judge.stderr import console
 from actors.judge.turns import Turn, Turns
 from actors.judge.verdicts import Facts, is_no_program, rule
-from actors.kernel import Actor, ActorRef, ChildSpec, Crowd, Down, KernelError, Restart
+from actors.kernel import Actor, ActorRef, ChildSpec, Crowd, Down, KernelError, Restart, in_words
 from codec.judge import Compare, File, Input, Output, RunResult, Stdout, excerpt
 
 KEPT, FLOOD = 1 << 20, 64 << 20
@@ -167,7 +167,7 @@ async def _judge(order: Order, folders: Folders, machine: Machine, turns: Turns,
     except OSError as error:
         return Judged(_our_fault(index, f"the files of case {index} cannot be used: {error.strerror or error}"))
     except KernelError as error:
-        return Judged(_our_fault(index, str(error)))
+        return Judged(_our_fault(index, in_words(error)))
     finally:
         turn.over()
     written = output or b""

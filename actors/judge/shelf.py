@@ -37,7 +37,7 @@ from actors.judge.messages import (
 from actors.judge.places import Place, place
 from actors.judge.registered import SHELF
 from actors.judge.telling import standing
-from actors.kernel import Actor, ActorRef, Down, KernelError, Timer
+from actors.kernel import Actor, ActorRef, Down, KernelError, Timer, in_words
 from actors.store import StoreError
 from codec.judge import BadSettings, Listed, Notice, RunSettings, StateProblems, Task, changed
 
@@ -202,7 +202,7 @@ class Shelf(Actor[ShelfMessage]):
             settings = changed(self._settings, changes)
             await self._keeping.keep_settings(settings, self._configured)
         except (BadSettings, StoreError, KernelError) as error:
-            tell(panel, Notice("error", f"The settings were not changed: {error}"))
+            tell(panel, Notice("error", f"The settings were not changed: {in_words(error)}"))
             return
         self._settings = settings
         self._tell_all(Welcome(settings, self._current))
