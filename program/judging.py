@@ -31,7 +31,20 @@ from typing import Any, Protocol, TextIO
 import msgspec
 import trio
 
-from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Registry, Restart, Stage, Stop, Supervisor, run
+from actors.kernel import (
+    Actor,
+    ActorRef,
+    ChildSpec,
+    Down,
+    KernelError,
+    Registry,
+    Restart,
+    Stage,
+    Stop,
+    Supervisor,
+    in_words,
+    run,
+)
 from codec.judge import File, Input, Output, RunComplete, RunReport, RunResult, RunSettings, Stdin, Stdout, write
 from codec.settings import Judge as JudgeSettings
 from program import ending, places, signals, streams
@@ -261,7 +274,8 @@ class Judging(Supervisor):
         try:
             self.monitor(await self._run())
         except (Trouble, KernelError) as trouble:
-            self.failure = trouble if isinstance(trouble, Trouble) else Trouble(f"Nothing could be run: {trouble}")
+            why = f"Nothing could be run: {in_words(trouble)}"
+            self.failure = trouble if isinstance(trouble, Trouble) else Trouble(why)
             self.finish()
 
     async def _run(self) -> ActorRef[Any]:

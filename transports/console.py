@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from quart import Response
 
-from actors.kernel import KernelError
+from actors.kernel import KernelError, in_words
 from transports.application import Application
 from transports.static import serve_files
 from transports.websocket import Handler, Upgrade, WebSocket
@@ -51,7 +51,7 @@ def console_application(desk: Desk, web: Traversable) -> Application:
 
     @app.errorhandler(KernelError)
     async def not_now(error: KernelError) -> Response:
-        return _fresh(f"{error}\n".encode(), TEXT, 503)
+        return _fresh(f"{in_words(error)}\n".encode(), TEXT, 503)
 
     return app
 
@@ -67,7 +67,7 @@ def console_websocket(desk: Desk) -> Handler:
                 await socket.receive()
                 await socket.close(UNEXPECTED, "this socket only tells; it expects no messages")
         except KernelError as error:
-            await socket.close(TRY_LATER, str(error))
+            await socket.close(TRY_LATER, in_words(error))
         else:
             await socket.close(RESTARTING, "the viewer has ended; connect again")
 

@@ -10,6 +10,8 @@ Rules
   - From a violation of the protocol on, from a close frame on, either side's, and from the end of the stream on, the
     library reads by itself, as it would have done from the beginning. A lane never comes back from that.
   - All that is sent goes through the outbox.
+  - What is given at once is heard in one turn of everybody's time, so it is bounded by number (`MOST_AT_ONCE`) and, by
+    how long the last ones took, by time.
   - What is kept of a message that has not come whole is known to the backlog, which has a bound for all lanes: a lane
     that has to give way says 1013.
 """
@@ -20,9 +22,12 @@ from transports.backlog import Backlog
 from transports.lane import CLOSE_FRAME, READ_BYTES, Lane
 from transports.outbox import Outbox
 from transports.peel import MOST_AT_ONCE, Peeler, Piece, Rest
+from transports.turns import TURN, turns
 from transports.wire import GONE, Wire
 
 TRY_LATER = 1013
+FEW = 64
+"""Texts that are given at once, however long it takes to hear them."""
 
 
 class FastLane(Lane):
@@ -34,6 +39,12 @@ class FastLane(Lane):
         self._backlog = backlog
         self._nursery = nursery
         self._peeler = Peeler(message_bytes)
+        self._turns = turns()
+        self._batch = MOST_AT_ONCE
+        """So many texts are given at once..."""
+        self._gave = 0
+        """...and so many were given the last time, if they were many."""
+        self._gave_at = 0.0
         self._handed_over = False
         """The library reads by itself."""
         self._for_it = b""
@@ -52,15 +63,17 @@ class FastLane(Lane):
 
     async def receive_batch(self) -> list[bytes] | None:
         """The next texts, at least one. None: receive from the library, which has a message or knows of the end."""
+        if self._gave:
+            await self._rest()
         while True:
             if not self._asks.is_set():
                 await self._asks.wait()
             if self._handed_over or self._makes_message:
                 return None
-            match self._peeler.next():
+            match self._peeler.next(self._batch):
                 case list() as payloads:
-                    if len(payloads) == MOST_AT_ONCE:  # there may be more, for which nothing would have to be read
-                        await trio.lowlevel.cancel_shielded_checkpoint()
+                    if len(payloads) >= FEW:
+                        self._gave, self._gave_at = len(payloads), trio.current_time()
                     self.bore_fruit()
                     return payloads
                 case None:
@@ -69,6 +82,15 @@ class FastLane(Lane):
                     self._give(data, ends_message)
                 case Rest():
                     self.hand_over()
+
+    async def _rest(self) -> None:
+        """After many texts: others have their turn, if there may be more, for which nothing would have to be read. If
+        it was a long one, the next time there will be fewer."""
+        took, given, batch = trio.current_time() - self._gave_at, self._gave, self._batch
+        self._gave = 0
+        self._batch = MOST_AT_ONCE if took <= 0 else max(FEW, min(MOST_AT_ONCE, int(given * TURN / took)))
+        if given == batch:
+            await self._turns.take(took)
 
     def bore_fruit(self) -> None:
         super().bore_fruit()

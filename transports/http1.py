@@ -29,6 +29,7 @@ from transports.contain import Contain
 from transports.guard import Guard, Receive, Scope, Send
 from transports.limits import HttpLimits
 from transports.refusal import Refusal
+from transports.turns import Pace
 from transports.wire import Wire
 
 Ends = tuple[tuple[str, int], tuple[str, int]]
@@ -51,8 +52,14 @@ class Http:
     async def serve(self, wire: Wire, ends: Ends) -> None:
         """Until the connection is over. May raise anything Hypercorn raises: the door contains it."""
 
+        pace = Pace()
+
         async def app(scope: Scope, receive: Receive, send: Send, *_: object) -> None:
-            await self._guard(scope, receive, send, wire)
+            await pace.begin()
+            try:
+                await self._guard(scope, receive, send, wire)
+            finally:
+                pace.end()
 
         await _Connection(cast(AppWrapper, app), self._config, self._context, wire, ends, secure=self._secure).run()
 

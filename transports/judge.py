@@ -15,7 +15,7 @@ from typing import Protocol
 import trio
 from quart import Response, request
 
-from actors.kernel import KernelError
+from actors.kernel import KernelError, in_words
 from codec.judge import BadTask
 from transports.application import Application
 from transports.line import Line
@@ -62,7 +62,7 @@ def judge_application(desk: Desk, web: Traversable) -> Application:
 
     @app.errorhandler(KernelError)
     async def not_now(error: KernelError) -> Response:
-        return _said(str(error), 503)
+        return _said(in_words(error), 503)
 
     return app
 
@@ -87,7 +87,7 @@ async def _attend(desk: Desk, socket: FastSocket, line: Line) -> None:
                 for text in await socket.receive_batch():
                     await attendance.heard(text)
     except KernelError as error:
-        await socket.close(TRY_LATER, str(error))
+        await socket.close(TRY_LATER, in_words(error))
     else:
         await socket.close(RESTARTING, "the panel has ended; connect again")
 

@@ -83,8 +83,8 @@ class Peeler:
             self._partial = bytearray()
         self._data, self._at = data, 0
 
-    def next(self) -> list[bytes] | Piece | Rest | None:
-        """Messages, `MOST_AT_ONCE` at most, or something for the library, or None: there is nothing more, feed."""
+    def next(self, most: int = MOST_AT_ONCE) -> list[bytes] | Piece | Rest | None:
+        """Messages, so many at most, or something for the library, or None: there is nothing more, feed."""
         if self._gave_up:
             return REST
         if self._at == len(self._data):
@@ -92,7 +92,7 @@ class Peeler:
             return None
         if self._passing:
             return self._pass()
-        if not self._within and (payloads := self._peel()):
+        if not self._within and (payloads := self._peel(most)):
             return payloads
         return self._other()
 
@@ -107,10 +107,10 @@ class Peeler:
         self._data, self._at, self._partial, self._passed, self._gave_up = b"", 0, bytearray(), 0, True
         return rest
 
-    def _peel(self) -> list[bytes]:
+    def _peel(self, number: int) -> list[bytes]:
         data, at, end, most = self._data, self._at, len(self._data), self._most
         payloads: list[bytes] = []
-        while at + 6 <= end and data[at] == WHOLE_TEXT and len(payloads) < MOST_AT_ONCE:
+        while at + 6 <= end and data[at] == WHOLE_TEXT and len(payloads) < number:
             size = data[at + 1] - MASKED
             start = at + 6
             if size == 126 and data[at + 2]:

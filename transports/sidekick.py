@@ -22,7 +22,7 @@ from urllib.parse import parse_qs
 import trio
 from quart import Response, request
 
-from actors.kernel import KernelError
+from actors.kernel import KernelError, in_words
 from transports.application import Application
 from transports.guard import SecurityHeaders
 from transports.line import Line
@@ -100,7 +100,7 @@ def sidekick_application(
             try:
                 return _fresh(await desk.rooms(), "application/json")
             except KernelError as error:
-                return _fresh(f"{error}\n".encode(), TYPES[".txt"], 503)
+                return _fresh(f"{in_words(error)}\n".encode(), TYPES[".txt"], 503)
 
     @app.after_request
     async def widen(response: Response) -> Response:
@@ -148,7 +148,7 @@ async def _attend(desk: Desk, room: str, socket: FastSocket, nursery: trio.Nurse
             while True:
                 await attendance.heard(await socket.receive_batch())
     except KernelError as error:
-        await socket.close(TRY_LATER, str(error))
+        await socket.close(TRY_LATER, in_words(error))
     else:
         await socket.close(RESTARTING, "the room has ended; connect again")
     nursery.cancel_scope.cancel()  # a goodbye that a room has begun to say

@@ -16,12 +16,15 @@ wire, and nothing can follow that. A send that failed because the client has gon
 may still lie unread.
 """
 
+import math
 import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 
 import trio
+
+from transports.turns import LONG, MOMENT, REST, turns
 
 PIECE = 64 * 1024
 CAN_WRITE_NOW = sys.platform != "win32"
@@ -44,8 +47,11 @@ class Wire(trio.abc.HalfCloseableStream):
         """Invariant: not None <=> a task is in `receive_some`."""
         self._waits_directly = False
         """A task is in `receive_directly`."""
-        self._emptied = False
+        self._emptied = True
         """The last read took all there was: it is better to wait than to look for more."""
+        self._turns = turns()
+        self._turn_began = math.inf
+        """When something was read directly."""
         self._ended = False
         """The client has sent its last byte."""
         self._closed = False
@@ -100,37 +106,45 @@ class Wire(trio.abc.HalfCloseableStream):
         raise trio.ClosedResourceError
 
     async def receive_directly(self, most: int) -> bytes:
-        """As `receive_some`, but from a plain socket without trio's layers, which are half the way of a short message.
+        """As `receive_some`, but from a plain socket without trio's layers, which are half the way of a short message;
+        and whoever always has more to say takes turns with the others who do (turns.py).
 
         A socket that has been closed has no number any more, so nobody reads from the next one that has it.
         """
         if self._plain is None or self._replay or self._closed:
             return await self.receive_some(most)
-        waited = False
-        if not self._emptied:
-            await trio.lowlevel.checkpoint_if_cancelled()
+        began = trio.current_time()
+        last = began - self._turn_began
+        """How long its turn was: all that has been done with what was read, until it comes for more."""
+        if self._emptied:
+            await self._readable(self._plain)
+            if last > LONG and trio.current_time() < began + min(MOMENT, REST * last):
+                await self._turns.take(last)
+        else:
+            await self._turns.take(last)
         while True:
-            if self._emptied:
-                self._waits_directly = True
-                try:
-                    await trio.lowlevel.wait_readable(self._plain.fileno())
-                finally:
-                    self._waits_directly = False
-                waited = True
+            if self._closed:
+                raise trio.ClosedResourceError
             try:
                 data = os.read(self._plain.fileno(), most)
                 break
             except BlockingIOError:
-                self._emptied = True
+                await self._readable(self._plain)
             except OSError as error:
                 self._ended = True
-                raise (trio.ClosedResourceError if self._closed else trio.BrokenResourceError) from error
-        if not waited:
-            await trio.lowlevel.cancel_shielded_checkpoint()
+                raise trio.BrokenResourceError from error
+        self._turn_began = trio.current_time()
         self._emptied = len(data) < most
         self._ended = not data
         self.bytes_in += len(data)
         return data
+
+    async def _readable(self, plain: trio.socket.SocketType) -> None:
+        self._waits_directly = True
+        try:
+            await trio.lowlevel.wait_readable(plain.fileno())
+        finally:
+            self._waits_directly = False
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         await trio.lowlevel.checkpoint()  # also when closed: an application that only sends must not starve the others

@@ -7,7 +7,7 @@ import trio
 
 from actors.judge.keeping import Keeping, Kept
 from actors.judge.ledger import Recorded
-from actors.kernel import KernelError
+from actors.kernel import KernelError, in_words
 from actors.store import StoreError
 from codec.judge import LastRun, Notice
 
@@ -41,4 +41,5 @@ class Filing:
         try:
             await keeping
         except (StoreError, KernelError) as error:
-            self._tell(Notice("warn", f"The results of {self._id} will be forgotten when the server stops: {error}"))
+            why = in_words(error)
+            self._tell(Notice("warn", f"The results of {self._id} will be forgotten when the server stops: {why}"))

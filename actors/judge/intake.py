@@ -19,6 +19,7 @@ Rules
 """
 
 from contextlib import suppress
+from typing import ClassVar
 
 import trio
 
@@ -50,6 +51,7 @@ from actors.kernel import (
     TooManyChildren,
     TooSlow,
     describe,
+    in_words,
 )
 from actors.store import StoreError
 from codec.judge import Listed, Task
@@ -83,7 +85,7 @@ PASSING = (TooSlow, TooManyChildren, NobodyThere, MailboxFull, StoreError)
 
 
 class TooMuchPosted(MailboxFull):
-    pass
+    told: ClassVar[str | None] = None
 
 
 class NotKept(KernelError):
@@ -182,7 +184,7 @@ class Intake(Actor[IntakeMessage]):
             await self._posts.keep(post, encoded)
         except (StoreError, KernelError) as error:
             self._gone(post)
-            sentence = f"{name} was not taken: {error}. Mend that, and send it again."
+            sentence = f"{name} was not taken: {in_words(error)}. Mend that, and send it again."
             self._complain(sentence)
             if not reply.abandoned:
                 reply.fail(NotKept(sentence))

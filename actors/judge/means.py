@@ -10,7 +10,7 @@ from actors.judge import ordering
 from actors.judge.messages import Machine, SettingsNow
 from actors.judge.ordering import NotNow
 from actors.judge.registered import SHELF
-from actors.kernel import KernelError, Registry
+from actors.kernel import KernelError, Registry, in_words
 from codec.judge import RunSettings
 
 T = TypeVar("T")
@@ -28,7 +28,7 @@ async def means(registry: Registry, machine: Machine) -> tuple[RunSettings, Path
         settings = await settings_now(registry)
         interpreter = await machine.resolve(ordering.command(settings))
     except KernelError as error:
-        return NotNow(str(error))
+        return NotNow(in_words(error))
     if isinstance(interpreter, str):
         return NotNow(ordering.missing(settings, interpreter))
     return settings, interpreter

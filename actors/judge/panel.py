@@ -41,7 +41,7 @@ from actors.judge.messages import (
 from actors.judge.registered import SHELF
 from actors.judge.shelving import Shelving
 from actors.judge.telling import unknown
-from actors.kernel import Actor, ActorRef, Down, KernelError, Mailbox, Why
+from actors.kernel import Actor, ActorRef, Down, KernelError, Mailbox, Why, in_words
 from codec.judge import (
     BackendMessage,
     BadMessage,
@@ -271,7 +271,7 @@ class Panel(Actor[PanelMessage]):
         try:
             return await self._shelving.problem(self.stage.registry, id)
         except KernelError as error:
-            self._say(Notice("error", f"{id!r} cannot be opened: {error}"))
+            self._say(Notice("error", f"{id!r} cannot be opened: {in_words(error)}"))
             return None
 
     def _show(self, shown: Shown) -> None:

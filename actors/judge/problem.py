@@ -61,7 +61,7 @@ from actors.judge.registered import RUNS, SHELF
 from actors.judge.run import Order, Run
 from actors.judge.telling import told, told_case
 from actors.judge.underway import UnderWay
-from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Restart, Stop, Timer, Why
+from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Restart, Stop, Timer, Why, in_words
 from actors.store import StoreError
 from codec.judge import (
     Listed,
@@ -353,7 +353,7 @@ class Problem(Actor[ProblemMessage]):
             spec = ChildSpec(self.stage.new_id(), make, restart=Restart.TEMPORARY)
             run = await self.stage.registry.get(RUNS).start_child(spec)
         except (NotNow, KernelError) as refusal:
-            tell(panel, Notice("error", str(refusal)))
+            tell(panel, Notice("error", in_words(refusal)))
             if self._under_way is None:
                 tell(panel, RunProgress(scope, running=False, problem_id=self.id))
             elif panel in self._audience.panels:  # and hears of that run's end

@@ -36,7 +36,7 @@ from actors.judge.outputs import MOST_SHOWN
 from actors.judge.stderr import console
 from actors.judge.turns import Turn, Turns
 from actors.judge.verdicts import Facts, is_no_program, rule
-from actors.kernel import Actor, ActorRef, ChildSpec, Crowd, Down, KernelError, Restart
+from actors.kernel import Actor, ActorRef, ChildSpec, Crowd, Down, KernelError, Restart, in_words
 from codec.judge import Compare, File, Input, Output, RunResult, Stdout, excerpt
 
 KEPT, FLOOD = 1 << 20, 64 << 20
@@ -173,7 +173,7 @@ async def _judge(order: Order, folders: Folders, machine: Machine, turns: Turns,
     except OSError as error:
         return Judged(_our_fault(index, f"the files of case {index} cannot be used: {error.strerror or error}"))
     except KernelError as error:
-        return Judged(_our_fault(index, str(error)))
+        return Judged(_our_fault(index, in_words(error)))
     finally:
         turn.over()
     assert found is not None, "who runs alone has a result"
@@ -201,7 +201,7 @@ async def _compared(machine: Machine, expected: bytes, actual: bytes, how: Compa
     try:
         ran = await machine.elsewhere(MODULE, request(expected, actual, how), bounds(size))
     except KernelError as error:
-        return Undecided(f"{tried} failed. {error}")
+        return Undecided(f"{tried} failed: {in_words(error)}.")
     if ran.stopped_for in ("cpu", "wall"):
         return Undecided(f"{tried} took more than {SECONDS:g} seconds, and was given up.")
     if ran.stopped_for == "memory":

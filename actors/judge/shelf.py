@@ -48,7 +48,7 @@ from actors.judge.messages import (
 from actors.judge.places import Place, place
 from actors.judge.registered import SHELF
 from actors.judge.telling import unknown
-from actors.kernel import Actor, ActorRef, Down, KernelError, Timer
+from actors.kernel import Actor, ActorRef, Down, KernelError, Timer, in_words
 from actors.store import StoreError
 from codec.judge import BadSettings, Commands, Listed, Notice, RunSettings, StateProblems, Task, changed
 
@@ -282,7 +282,7 @@ class Shelf(Actor[ShelfMessage]):
         try:
             await self._keeping.take_off(id)
         except (StoreError, KernelError) as error:
-            tell(panel, Notice("error", f"{id} was not removed from the list: {error}"))
+            tell(panel, Notice("error", f"{id} was not removed from the list: {in_words(error)}"))
             return
         listed, gone = self._listed.pop(id, None), self._gone.pop(id, None)
         self._taken_off[id] = listed or gone
@@ -330,7 +330,7 @@ class Shelf(Actor[ShelfMessage]):
             settings = changed(self._settings, changes, self._commands)
             await self._keeping.keep_settings(settings, self._configured)
         except (BadSettings, StoreError, KernelError) as error:
-            tell(panel, Notice("error", f"The settings were not changed: {error}"))
+            tell(panel, Notice("error", f"The settings were not changed: {in_words(error)}"))
             return
         self._settings = settings
         for each in {**self._panels, panel: None}:

@@ -13,6 +13,7 @@ from actors.kernel.errors import (
     TooManyChildren,
     TooManyRestarts,
     TooSlow,
+    in_words,
 )
 from actors.kernel.lease import Lease
 from actors.kernel.mailbox import Mailbox, MailboxStatistics, Overflow
@@ -79,6 +80,7 @@ __all__ = [
     "actor_from",
     "crowd_spec",
     "describe",
+    "in_words",
     "run",
     "supervisor_spec",
 ]

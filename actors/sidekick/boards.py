@@ -24,7 +24,7 @@ from typing import Any
 
 import trio
 
-from actors.kernel import Actor, ChildSpec, Down, KernelError, Mailbox, Reply, Stop
+from actors.kernel import Actor, ChildSpec, Down, KernelError, Mailbox, Reply, Stop, in_words
 from actors.sidekick.board_messages import (
     BoardsMessage,
     Keep,
@@ -313,7 +313,7 @@ class Boards(Actor[BoardsMessage]):
                 await self._forget(header)
 
     def _failed(self, error: Exception, so: str) -> None:
-        trouble = f"boards are not kept, so that {so}: {error}"
+        trouble = f"boards are not kept, so that {so}: {in_words(error)}"
         if trouble != self._trouble:
             logger.error("%s: %s", self.ref.path, trouble)
         self._trouble = trouble

@@ -5,7 +5,19 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from actors.kernel import ActorRef, ChildSpec, Mailbox, MailboxFull, NameTaken, Registry, Restart, crowd_spec
+import trio
+
+from actors.kernel import (
+    ActorRef,
+    ChildSpec,
+    Mailbox,
+    MailboxFull,
+    NameTaken,
+    Registry,
+    Restart,
+    TooManyChildren,
+    crowd_spec,
+)
 from actors.sidekick.board_messages import WhichRooms
 from actors.sidekick.boards import NAME as BOARDS
 from actors.sidekick.default import DEFAULT
@@ -13,6 +25,7 @@ from actors.sidekick.messages import Heard, Line
 from actors.sidekick.peer import Peer
 from actors.sidekick.room import Room
 from actors.sidekick.scene import Reserve
+from actors.sidekick.vacancies import Vacancies
 from codec.sidekick.rooms import Rooms, encode_rooms
 
 ROOMS, PEERS = "sidekick/rooms", "sidekick/peers"
@@ -26,11 +39,14 @@ PATIENCE = 5.0
 MOST_ROOMS = 2048
 MOST_PEERS = 4096
 
+LEAVING_SECONDS = 5.0
+"""For a forsaken room to end, and to say what was drawn in it last."""
 
-def crowd_specs() -> list[ChildSpec]:
+
+def crowd_specs(most_rooms: int = MOST_ROOMS) -> list[ChildSpec]:
     """One actor for each room that somebody is in, or was a while ago, and one for each connection."""
     return [
-        crowd_spec("rooms", name=ROOMS, max_children=MOST_ROOMS),
+        crowd_spec("rooms", name=ROOMS, max_children=most_rooms),
         crowd_spec("peers", name=PEERS, max_children=MOST_PEERS),
     ]
 
@@ -65,7 +81,10 @@ class Desk:
         """`reserve`: what the boards of all rooms may hold together."""
         self._registry = registry
         self._new_id = new_id
-        self._make_room = partial(Room, version=version, wall=wall, reserve=reserve or Reserve())
+        self._vacancies = Vacancies()
+        shared = reserve or Reserve()
+        shared.make_room = self._vacancies.give_way
+        self._make_room = partial(Room, version=version, wall=wall, reserve=shared, vacancies=self._vacancies)
 
     @asynccontextmanager
     async def attend(self, room: str, line: Line) -> AsyncIterator[Seat]:
@@ -90,10 +109,17 @@ class Desk:
         spec = ChildSpec(
             id, make, restart=Restart.TRANSIENT, start_timeout=RESTORING_SECONDS, mailbox=partial(Mailbox, BATCHES)
         )
-        try:
-            return await rooms.start_child(spec)
-        except NameTaken:  # two came at once; it is there, or starting
-            known = rooms.child(id)
-            if known is None:
-                raise
-            return known
+        while True:
+            try:
+                return await rooms.start_child(spec)
+            except NameTaken:  # two came at once; it is there, or starting
+                known = rooms.child(id)
+                if known is None:
+                    raise
+                return known
+            except TooManyChildren:
+                forsaken = self._vacancies.give_way()
+                if forsaken is None:
+                    raise
+                with trio.move_on_after(LEAVING_SECONDS):  # unless somebody has just come to it
+                    await forsaken.wait_stopped()

@@ -28,6 +28,7 @@ from actors.sidekick.messages import Drained, Forsaken, GraceOver, Heard, Joined
 from actors.sidekick.scene import Drawn, Limits, Reserve, Scene
 from actors.sidekick.showing import Showings, shown
 from actors.sidekick.upkeep import Upkeep
+from actors.sidekick.vacancies import Vacancies
 from codec.sidekick import (
     Announce,
     Bad,
@@ -60,12 +61,15 @@ class Room(Actor[RoomMessage]):
         lasting: bool = False,
         limits: Limits | None = None,
         reserve: Reserve | None = None,
+        vacancies: Vacancies | None = None,
     ) -> None:
-        """`lasting`: it stays when nobody is there. `reserve`: the memory that all rooms share."""
+        """`lasting`: it stays when nobody is there. `reserve`: the memory that all rooms share; `vacancies`: who of
+        them gives way when that, or their number, is used up."""
         self.name = name
         self._version = version
         self._wall = wall
         self._lasting = lasting
+        self._vacancies = vacancies if vacancies is not None else Vacancies()
         self.scene = Scene(limits, reserve)
         self.members: dict[ActorRef[Any], Member] = {}
         self._away: dict[str, Timer | None] = {}  # heroes that lost their connection, by peerId; for some, any time
@@ -133,6 +137,7 @@ class Room(Actor[RoomMessage]):
                 self._look_around()
             case Forsaken():
                 if not self.members:
+                    self._vacancies.leave(self.ref)
                     self.finish()
 
     async def stopping(self, stop: Stop) -> None:
@@ -183,8 +188,16 @@ class Room(Actor[RoomMessage]):
         if self._forsaken is not None:
             self._forsaken.cancel()
             self._forsaken = None
+        self._vacancies.leave(self.ref)
         if not self.members and not self._lasting:
             self._forsaken = self.tell_later(FORSAKEN_AFTER, Forsaken())
+            self._vacancies.enter(self.ref, self._give_way)
+
+    def _give_way(self) -> None:
+        """At once, for it is needed now; unless somebody comes meanwhile, this is the end."""
+        self._upkeep.let_go(self.scene, self._heroes())
+        self.scene.empty()
+        self.ref.urgent(Forsaken())
 
     def _heroes(self) -> list[str]:
         """Those that are here, or are waited for."""

@@ -56,6 +56,11 @@ class Upkeep:
         if heroes is not None:
             self._tell(Pictured(self._name, self._snapshot(scene, heroes)))
 
+    def let_go(self, scene: Scene, heroes: list[str]) -> None:
+        """The board has to go at once; what has been drawn on it is kept all the same."""
+        if not self.clean:
+            self.picture(scene, heroes)
+
     async def last_words(self, scene: Scene, heroes: list[str]) -> None:
         boards = self._stage.registry.find(BOARDS)
         if self.clean or boards is None:

@@ -8,6 +8,7 @@ characters at the widest. What a component costs when it comes, it gives back wh
 components is always what the budget is short of.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from weakref import WeakSet
 
@@ -44,8 +45,10 @@ class Limits:
 class Reserve:
     """What all boards together may hold."""
 
-    def __init__(self, memory: int = ALL_BOARDS) -> None:
+    def __init__(self, memory: int = ALL_BOARDS, make_room: Callable[[], object] = lambda: None) -> None:
+        """`make_room`: some board that nobody looks at lets go of all it holds; None if there is none."""
         self.memory = memory
+        self.make_room = make_room
         self._boards: WeakSet[Budget] = WeakSet()
         """Invariant: sum(board.granted for board in _boards) <= memory"""
 
@@ -54,10 +57,12 @@ class Reserve:
 
     def grant(self, least: int, most: int) -> int:
         """At least the one and at most the other; 0 if there is not as much, even after what no board uses has been
-        taken back."""
+        taken back, and boards that nobody looks at have given way."""
         if least > self._left():
             for board in self._boards:
                 board.give_back()
+            while least > self._left() and self.make_room() is not None:
+                pass
         left = self._left()
         return 0 if least > left else min(most, left)
 
