@@ -50,7 +50,7 @@ from transports.process_command import Captured, Command, Excess, Exited, Outcom
 from transports.process_launcher import NAME, GivenBack, Keeper, LauncherLost, LauncherMessage, Renew, Wanted
 from transports.process_order import NotStarted, not_started, order_of, refused
 
-__all__ = ["Interrupted", "NotStarted", "OnOutput", "Runner", "Turn"]
+__all__ = ["Interrupted", "NotStarted", "Now", "OnOutput", "Runner", "Turn"]
 
 OnOutput = Callable[[Stream, bytes], object]
 """Told what a program writes, as it comes. It must not wait; what it raises ends the run."""
@@ -84,7 +84,9 @@ class Turn(Protocol):
         """It has ended, or will not start. Said again, it is nothing."""
 
 
-class _Now:
+class Now:
+    """At once."""
+
     def come(self, begin: Callable[[], None]) -> None:
         begin()
 
@@ -109,7 +111,7 @@ class Runner:
             keeper = await _borrowed(launcher)
         except OSError as error:  # too many open files
             raise refused(command, str(error.strerror)) from error
-        run = _Run(command, keeper, order, on_output, turn or _Now())
+        run = _Run(command, keeper, order, on_output, turn or Now())
         try:
             with closing(run):
                 run.make_ready()

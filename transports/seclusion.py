@@ -95,10 +95,16 @@ class Among:
     def __init__(self, seclusion: Seclusion, turn: Turn) -> None:
         self._seclusion = seclusion
         self._turn = turn
+        self.begun = False
 
     def come(self, begin: Callable[[], None]) -> None:
-        self.begin = begin
+        self._begin = begin
         self._turn.come(self._may)
+
+    def begin(self) -> None:
+        """Said by the seclusion."""
+        self.begun = True
+        self._begin()
 
     def over(self) -> None:
         self._seclusion.leave(self)

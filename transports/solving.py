@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 import trio
 
 from actors.kernel import Registry
-from transports.process import Interrupted, NotStarted, Runner, Turn
+from transports.process import Interrupted, NotStarted, Now, Runner, Turn
 from transports.process_command import MIB, NOTHING, Command, Excess, Exited, Limits, Outcome, Signalled
 from transports.process_launcher import RUNNING
 from transports.process_programs import Interpreters, NoSuchProgram, clean_env
@@ -164,10 +164,14 @@ class Machine:
                     return Ran(await self._runner.run(command))
                 except Interrupted:
                     return Ran(INTERFERED)
-        try:
-            return Ran(await self._runner.run(command, turn=self._seclusion.among_others(turn)))
-        except Interrupted:
-            return None
+        while True:
+            among = self._seclusion.among_others(turn)
+            try:
+                return Ran(await self._runner.run(command, turn=among))
+            except Interrupted:
+                if among.begun:
+                    return None
+                turn = Now()  # its own has passed; whatever it was, this program had no part in it
 
     async def elsewhere(self, module: str, given: Sequence[bytes], bounds: Bounds) -> Ran:
         """A module of ours, in a process of its own that is measured, limited and ended as a solution is."""

@@ -11,6 +11,7 @@ import trio
 from tests.transports.hostile import HOSTILE, program
 from tests.transports.process_house import PATIENCE, PYTHON, Processes, open_launcher
 from transports.launcher import system
+from transports.process import Now
 from transports.solving import Machine, Ran
 
 UNPROTECTED = Path(__file__).with_name("unprotected_launcher.py")
@@ -24,14 +25,6 @@ class Bounds:
     memory_bytes: int | None = None
     output_bytes: int = 1000
     flood_bytes: int = 1000
-
-
-class Now:
-    def come(self, begin: object) -> None:
-        begin()  # type: ignore[operator]
-
-    def over(self) -> None:
-        pass
 
 
 def can_protect() -> bool:

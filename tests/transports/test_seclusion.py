@@ -1,6 +1,5 @@
 """Whoever is alone is alone, nobody waits for ever, and between two who are alone all others have their turn."""
 
-from collections.abc import Callable
 from functools import partial
 
 import trio
@@ -8,15 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from trio.testing import wait_all_tasks_blocked
 
+from transports.process import Now
 from transports.seclusion import Among, Seclusion
-
-
-class Now:
-    def come(self, begin: Callable[[], None]) -> None:
-        begin()
-
-    def over(self) -> None:
-        pass
 
 
 class World:

@@ -1,6 +1,5 @@
 """How the judge's runs share the launcher."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from transports import solving
+from transports.process import Interrupted, Now
 from transports.process_launcher import RUNNING
 from transports.solving import Machine
 
@@ -19,17 +19,6 @@ class Bounds:
     cpu_seconds = wall_seconds = 1.0
     memory_bytes = None
     output_bytes = flood_bytes = 1000
-
-
-class Now:
-    def come(self, begin: Callable[[], None]) -> None:
-        begin()
-
-    def over(self) -> None:
-        pass
-
-
-NOW = Now()
 
 
 class Runner:
@@ -62,7 +51,7 @@ async def test_more_solutions_than_the_launcher_runs_wait_their_turn(
 
     async def run(number: int) -> None:
         async with machine.room():
-            await machine.run(["true"], cwd=Path("/"), stdin=None, bounds=Bounds(), turn=NOW)
+            await machine.run(["true"], cwd=Path("/"), stdin=None, bounds=Bounds(), turn=Now())
         done.append(number)
 
     async with trio.open_nursery() as nursery:
@@ -72,3 +61,29 @@ async def test_more_solutions_than_the_launcher_runs_wait_their_turn(
         assert runner.running == RUNNING - 4
         runner.ended.set()
     assert len(done) == 2 * RUNNING
+
+
+class Ends:
+    """Runs that are interrupted: so many before they have begun, and then each that has."""
+
+    def __init__(self, before: int) -> None:
+        self.before = before
+        self.asked = 0
+
+    async def run(self, command: Any, *, turn: Any) -> Any:
+        self.asked += 1
+        if self.asked > self.before:
+            turn.come(lambda: None)
+        await trio.lowlevel.checkpoint()
+        turn.over()
+        raise Interrupted("somebody did it")
+
+
+@pytest.mark.parametrize("before", [0, 3])
+async def test_only_who_had_begun_can_have_ended_what_ran_it(monkeypatch: pytest.MonkeyPatch, before: int) -> None:
+    runner = Ends(before)
+    monkeypatch.setattr(solving, "Runner", lambda registry: runner)
+    monkeypatch.setattr(solving, "Interpreters", lambda runner: None)
+    machine: Any = Machine(Path("/"), {})  # type: ignore[arg-type]
+    assert await machine.run(["true"], cwd=Path("/"), stdin=None, bounds=Bounds(), turn=Now()) is None
+    assert runner.asked == before + 1
