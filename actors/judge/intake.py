@@ -35,7 +35,7 @@ from actors.judge.messages import (
     Trouble,
 )
 from actors.judge.places import Place
-from actors.judge.posts import NeverAnswered, Posts, lane_of, read
+from actors.judge.posts import NeverAnswered, Posts, read
 from actors.judge.registered import INTAKE, SHELF
 from actors.judge.shelving import Shelving
 from actors.judge.waiting import IN_HAND, RESTING, Aside, Post, Queue, Whole
@@ -133,10 +133,16 @@ class Intake(Actor[IntakeMessage]):
     def keep(self) -> object:
         return self._number
 
+    def at_once(self, message: IntakeMessage) -> bool:
+        if type(message) is not Posted:
+            return False
+        self._posted(message)
+        return True
+
     async def handle(self, message: IntakeMessage) -> None:
         match message:
-            case Posted(task, encoded, reply):
-                self._posted(task, encoded, reply)
+            case Posted():
+                self._posted(message)
             case Refused(sentence):
                 self._complain(sentence)
             case Again(post):
@@ -150,14 +156,14 @@ class Intake(Actor[IntakeMessage]):
 
     # -- keeping
 
-    def _posted(self, task: Task, encoded: bytes, reply: Reply[None]) -> None:
-        size = len(encoded)
+    def _posted(self, posted: Posted) -> None:
+        task, size, reply = posted.task, len(posted.encoded), posted.reply
         if refusal := self._refusal(task, size):
             self._complain(refusal)
             reply.fail(TooMuchPosted(refusal))
             return
         self._number += 1
-        post = Post(self._number, lane_of(task), size)
+        post = Post(self._number, posted.lane, size)
         if size <= NEAR and self._near + size <= NEAR_BYTES:
             post.task = task
             self._near += size
@@ -165,7 +171,7 @@ class Intake(Actor[IntakeMessage]):
         if (first := self._queue.add(post)) is not None:
             self._wake(first)
             self._go_on()
-        self.run_beside(self._keep, post, task.name, encoded, reply)
+        self.run_beside(self._keep, post, task.name, posted.encoded, reply)
 
     def _refusal(self, task: Task, size: int) -> str | None:
         """Why there is no room for it."""
