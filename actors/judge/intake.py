@@ -9,7 +9,7 @@ Rules
   - However many wait, the memory they take is bounded: their tasks are read from the store when their turn comes, but
     for a few that have only just come.
   - What cannot be written for now (a full disk, a folder that is locked) is told, stays in the queue, and is tried
-    again ever more seldom, and at once when the problem is posted again.
+    again ever more seldom; at once when the problem is posted again, or when another such could be written.
   - What something crashes of each time is tried a few times, then set aside: kept, told at each start, never tried
     again, and forgotten when its problem has come anew, or for newer ones.
   - None of them holds up another problem's.
@@ -98,7 +98,7 @@ class Intake(Actor[IntakeMessage]):
         """Of the last post."""
         self._coming = self._near = 0
         """Bytes of posts that the store does not have yet, and of those whose tasks are at hand."""
-        self._resting = 0
+        self._resting: dict[Post, None] = {}
         self._aside: dict[int, Post] = {}
         self._taken_in = 0
         self._last_name = ""
@@ -206,7 +206,7 @@ class Intake(Actor[IntakeMessage]):
         while (post := self._queue.take(BESIDE if self._coming else AT_ONCE)) is not None:
             before, self._last = self._last, trio.Event()
             self.run_beside(self._take_in, post, before, self._last)
-        rest = f", {self._resting:,} of them to be tried again" if self._resting else ""
+        rest = f", {len(self._resting):,} of them to be tried again" if self._resting else ""
         self.note = f"{self._taken_in:,} taken in"
         if self._last_name:
             self.note += f"; the last was {self._last_name}"
@@ -243,6 +243,9 @@ class Intake(Actor[IntakeMessage]):
             post.again = True
             post.tries += 1
         post.end = Whole()
+        if post.told:  # what was wrong has been mended, for others perhaps, too
+            for other in tuple(self._resting):
+                self._wake(other)
         self._taken_in += 1
         self._last_name = task.name
         return Changed(listed, arrived=True)
@@ -317,13 +320,13 @@ class Intake(Actor[IntakeMessage]):
 
     def _rest(self, post: Post) -> None:
         self._queue.rest(post)
-        self._resting += 1
+        self._resting[post] = None
         seconds = min(AGAIN_SECONDS * 2.0 ** min(post.tries - 1, 10), SELDOM_SECONDS)
-        self.tell_later(seconds + APART_SECONDS * self._resting, Again(post))
+        self.tell_later(seconds + APART_SECONDS * len(self._resting), Again(post))
 
     def _wake(self, post: Post) -> None:
         if post.where is RESTING:
-            self._resting -= 1
+            del self._resting[post]
             self._queue.wake(post)
 
     def _gone(self, post: Post) -> None:
