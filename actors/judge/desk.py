@@ -8,7 +8,7 @@ from typing import Any
 from actors.judge.intake import LARGE, Intake, TooMuchPosted
 from actors.judge.messages import Line, Posted, Refused, Said
 from actors.judge.panel import Panel, panel_mailbox
-from actors.judge.posts import encode
+from actors.judge.posts import encode, lane_of
 from actors.judge.registered import INTAKE, PANELS, PROBLEMS, RUNS
 from actors.judge.shelf import Shelf
 from actors.judge.shelving import Shelving
@@ -21,6 +21,8 @@ READING_BYTES = 256 << 20
 """...and the bytes of all that is being read, or waits for the store; then more are refused."""
 SECONDS = 40.0
 """For the store."""
+START_SECONDS = 60.0
+"""The names of ten thousand posts may be read then, from a disk that has much else to do."""
 MOST_RUNS, MOST_PROBLEMS, MOST_PANELS = 64, 2_048, 256
 
 
@@ -54,8 +56,8 @@ class Desk:
             if self._bytes > READING_BYTES:
                 raise TooMuchPosted("More is being posted than can be read at a time. Wait a moment, and send again.")
             apart = self._shelving.machine(self._registry).apart
-            task, encoded = await apart(self._read, body) if size > LARGE else self._read(body)
-            await self._registry.get(INTAKE).ask(lambda reply: Posted(task, encoded, reply), timeout=SECONDS)
+            understood = await apart(self._read, body) if size > LARGE else self._read(body)
+            await self._registry.get(INTAKE).ask(lambda reply: Posted(*understood, reply), timeout=SECONDS)
         except BadTask as error:
             self._complain(f"What was posted is no problem: {error}.")
             raise
@@ -74,10 +76,10 @@ class Desk:
             yield Seat(panel)
 
 
-def _read(body: bytes, *, chelper: bool) -> tuple[Task, bytes]:
-    """The problem, and how it is kept."""
+def _read(body: bytes, *, chelper: bool) -> tuple[Task, bytes, str]:
+    """The problem, how it is kept, and its lane."""
     task = read_task(body, chelper=chelper)
-    return task, encode(task)
+    return task, encode(task), lane_of(task)
 
 
 def judge_specs(shelving: Shelving, configured: RunSettings) -> list[ChildSpec]:
@@ -87,6 +89,6 @@ def judge_specs(shelving: Shelving, configured: RunSettings) -> list[ChildSpec]:
         ChildSpec("shelf", shelf, mailbox=partial(Mailbox, 4096)),
         crowd_spec("runs", name=RUNS, max_children=MOST_RUNS),
         crowd_spec("problems", name=PROBLEMS, max_children=MOST_PROBLEMS),
-        ChildSpec("intake", partial(Intake, shelving), mailbox=partial(Mailbox, ASKED)),
+        ChildSpec("intake", partial(Intake, shelving), start_timeout=START_SECONDS, mailbox=partial(Mailbox, ASKED)),
         crowd_spec("panels", name=PANELS, max_children=MOST_PANELS),
     ]

@@ -9,7 +9,7 @@ Rules
   - However many wait, the memory they take is bounded: their tasks are read from the store when their turn comes, but
     for a few that have only just come.
   - What cannot be written for now (a full disk, a folder that is locked) is told, stays in the queue, and is tried
-    again ever more seldom, and at once when the problem is posted again.
+    again ever more seldom; at once when the problem is posted again, or when another such could be written.
   - What something crashes of each time is tried a few times, then set aside: kept, told at each start, never tried
     again, and forgotten when its problem has come anew, or for newer ones.
   - None of them holds up another problem's.
@@ -36,7 +36,7 @@ from actors.judge.messages import (
     Trouble,
 )
 from actors.judge.places import Place
-from actors.judge.posts import NeverAnswered, Posts, lane_of, read
+from actors.judge.posts import NeverAnswered, Posts, read
 from actors.judge.registered import INTAKE, SHELF
 from actors.judge.shelving import Shelving
 from actors.judge.waiting import IN_HAND, RESTING, Aside, Post, Queue, Whole
@@ -100,7 +100,7 @@ class Intake(Actor[IntakeMessage]):
         """Of the last post."""
         self._coming = self._near = 0
         """Bytes of posts that the store does not have yet, and of those whose tasks are at hand."""
-        self._resting = 0
+        self._resting: dict[Post, None] = {}
         self._aside: dict[int, Post] = {}
         self._taken_in = 0
         self._last_name = ""
@@ -135,10 +135,16 @@ class Intake(Actor[IntakeMessage]):
     def keep(self) -> object:
         return self._number
 
+    def at_once(self, message: IntakeMessage) -> bool:
+        if type(message) is not Posted:
+            return False
+        self._posted(message)
+        return True
+
     async def handle(self, message: IntakeMessage) -> None:
         match message:
-            case Posted(task, encoded, reply):
-                self._posted(task, encoded, reply)
+            case Posted():
+                self._posted(message)
             case Refused(sentence):
                 self._complain(sentence)
             case Again(post):
@@ -152,14 +158,14 @@ class Intake(Actor[IntakeMessage]):
 
     # -- keeping
 
-    def _posted(self, task: Task, encoded: bytes, reply: Reply[None]) -> None:
-        size = len(encoded)
+    def _posted(self, posted: Posted) -> None:
+        task, size, reply = posted.task, len(posted.encoded), posted.reply
         if refusal := self._refusal(task, size):
             self._complain(refusal)
             reply.fail(TooMuchPosted(refusal))
             return
         self._number += 1
-        post = Post(self._number, lane_of(task), size)
+        post = Post(self._number, posted.lane, size)
         if size <= NEAR and self._near + size <= NEAR_BYTES:
             post.task = task
             self._near += size
@@ -167,7 +173,7 @@ class Intake(Actor[IntakeMessage]):
         if (first := self._queue.add(post)) is not None:
             self._wake(first)
             self._go_on()
-        self.run_beside(self._keep, post, task.name, encoded, reply)
+        self.run_beside(self._keep, post, task.name, posted.encoded, reply)
 
     def _refusal(self, task: Task, size: int) -> str | None:
         """Why there is no room for it."""
@@ -202,7 +208,7 @@ class Intake(Actor[IntakeMessage]):
         while (post := self._queue.take(BESIDE if self._coming else AT_ONCE)) is not None:
             before, self._last = self._last, trio.Event()
             self.run_beside(self._take_in, post, before, self._last)
-        rest = f", {self._resting:,} of them to be tried again" if self._resting else ""
+        rest = f", {len(self._resting):,} of them to be tried again" if self._resting else ""
         self.note = f"{self._taken_in:,} taken in"
         if self._last_name:
             self.note += f"; the last was {self._last_name}"
@@ -239,6 +245,9 @@ class Intake(Actor[IntakeMessage]):
             post.again = True
             post.tries += 1
         post.end = Whole()
+        if post.told:  # what was wrong has been mended, for others perhaps, too
+            for other in tuple(self._resting):
+                self._wake(other)
         self._taken_in += 1
         self._last_name = task.name
         return Changed(listed, arrived=True)
@@ -313,13 +322,13 @@ class Intake(Actor[IntakeMessage]):
 
     def _rest(self, post: Post) -> None:
         self._queue.rest(post)
-        self._resting += 1
+        self._resting[post] = None
         seconds = min(AGAIN_SECONDS * 2.0 ** min(post.tries - 1, 10), SELDOM_SECONDS)
-        self.tell_later(seconds + APART_SECONDS * self._resting, Again(post))
+        self.tell_later(seconds + APART_SECONDS * len(self._resting), Again(post))
 
     def _wake(self, post: Post) -> None:
         if post.where is RESTING:
-            self._resting -= 1
+            del self._resting[post]
             self._queue.wake(post)
 
     def _gone(self, post: Post) -> None:

@@ -211,6 +211,8 @@ class Posted:
     task: Task
     encoded: bytes
     """The same, as it is kept."""
+    lane: str
+    """As in `Post`."""
     reply: Reply[None]
 
 

@@ -115,6 +115,36 @@ async def test_what_the_store_could_not_keep_is_no_200_and_leaves_nothing(
         assert len(court.folders.files) == 7
 
 
+HALF: dict[tuple[str, ...], bytes] = {("abc1", "abc1_a", "tests", "1.out"): b"1\n"}
+
+
+async def test_what_was_cut_short_by_the_end_is_gone_on_with_at_the_next_start(directory: StateDirectory) -> None:
+    async with judging(directory, never()) as court:
+        await court.desk.receive(post(A))
+    async with judging(directory, Folders(dict(HALF))) as court:
+        await court.settled()
+        assert court.folders.files["abc1", "abc1_a", "tests", "1.in"] == b"1\n"
+        assert len(court.folders.files) == 7
+
+
+async def test_an_answer_of_somebody_else_is_left_alone_by_a_new_post(directory: StateDirectory) -> None:
+    async with judging(directory, Folders(dict(HALF))) as court:
+        await court.take_in(A)
+        assert ("abc1", "abc1_a", "tests", "1.in") not in court.folders.files
+        assert len(court.folders.files) == 8
+
+
+async def test_what_a_disk_cut_short_is_gone_on_with_when_it_is_tried_again(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        court.folders.trouble = lambda call, task: FULL if call == "add" else None
+        await court.take_in(A)
+        court.folders.files |= HALF
+        court.folders.trouble = lambda call, task: None
+        await trio.sleep(10)
+        assert court.folders.files["abc1", "abc1_a", "tests", "1.in"] == b"1\n"
+        assert len(court.folders.files) == 7
+
+
 # -- what crashes of a post
 
 
@@ -260,15 +290,20 @@ async def test_large_posts_wait_in_the_store_and_not_in_memory(directory: StateD
 
 
 @pytest.mark.slow
-async def test_a_workspace_that_cannot_be_written_for_long_loses_nothing(directory: StateDirectory) -> None:
+async def test_a_workspace_that_cannot_be_written_for_long_loses_nothing(
+    directory: StateDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("actors.judge.intake.APART_SECONDS", 10.0)
     full = Folders(trouble=lambda call, task: FULL if call == "add" else None)
     async with judging(directory, full) as court:
         for number in range(20):
             await court.desk.receive(post(f"abc1/abc1_{number}"))
         await trio.sleep(600)
         full.trouble = lambda call, task: None
-        await trio.sleep(100)
-        assert len(full.files) == 20 * 7
+        while not full.files:  # noqa: ASYNC110  time is virtual, and passes at once
+            await trio.sleep(1)
+        await court.settled()
+        assert len(full.files) == 20 * 7, "where one can be written, so can the others"
         assert await waiting(court) == 0
 
 
