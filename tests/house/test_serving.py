@@ -64,6 +64,7 @@ def test_it_runs_with_nothing_configured(tmp_path: Path) -> None:
             "troupe/judge",
             "troupe/judge/launcher",
             "troupe/judge/launcher/process",
+            "troupe/judge/watcher",
             "troupe/judge/shelf",
             "troupe/judge/runs",
             "troupe/judge/problems",

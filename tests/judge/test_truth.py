@@ -113,7 +113,7 @@ class Model:
                 self.summary, self.run = said["summary"], None
 
     def _take(self, problem: Json) -> bool:
-        same: bool = problem["id"] == self.id
+        same = bool(problem["id"] == self.id)
         self.id = problem["id"]
         self.cases = {case["index"]: (case["inputContent"], case["expectedContent"]) for case in problem["cases"]}
         self.gone = problem.get("gone", False)
