@@ -48,14 +48,18 @@ class Attendance(Protocol):
         """The peer's next messages, at least one. While this waits, nothing is read, and the peer has to wait."""
 
 
+class Listing(Protocol):
+    """Who knows which rooms there are. A refusal is a KernelError whose text can be shown."""
+
+    async def rooms(self) -> bytes:
+        """As JSON."""
+
+
 class Desk(Protocol):
     """Who attends to the peers, each in the room it asked for; "" is the default room.
 
     Every refusal is a KernelError whose text can be shown.
     """
-
-    async def rooms(self) -> bytes:
-        """Those there are, as JSON."""
 
     def attend(self, room: str, line: Line) -> AbstractAsyncContextManager[Attendance]:
         """For as long as the peer is there. Whoever attends may leave early by cancelling the block, as a lease does.
@@ -68,10 +72,9 @@ def sidekick_application(
     web: Traversable,
     render: Callable[[str], str],
     playground: Playground | None = None,
-    desk: Desk | None = None,
+    listing: Listing | None = None,
 ) -> Application:
-    """`render` makes clean HTML of Markdown; it may take a while, and is called in a thread. Without a desk no rooms
-    can be listed."""
+    """`render` makes clean HTML of Markdown; it may take a while, and is called in a thread."""
     app = Application("sidekick")
     add_playground(app, web, playground or Playground())
     serve_files(app, web, index="board/index.html")
@@ -93,12 +96,12 @@ def sidekick_application(
             return Response(f"{_ROOM_IN_WORDS}.\n", 404, content_type=TYPES[".txt"])
         return await board()
 
-    if desk is not None:
+    if listing is not None:
 
         @app.get("/rooms.json")
         async def rooms() -> Response:
             try:
-                return _fresh(await desk.rooms(), "application/json")
+                return _fresh(await listing.rooms(), "application/json")
             except KernelError as error:
                 return _fresh(f"{in_words(error)}\n".encode(), TYPES[".txt"], 503)
 

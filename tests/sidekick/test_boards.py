@@ -259,6 +259,16 @@ async def test_an_empty_board_is_forgotten(autojump_clock: object, tmp_path: Pat
         assert await troupe.store.keys("sidekick/board") == []
 
 
+async def test_what_a_reader_clears_is_forgotten_at_once(autojump_clock: object, tmp_path: Path) -> None:
+    async with house(tmp_path) as troupe, hero(troupe) as script, troupe.client() as page:
+        await script.say(spawn_grid())
+        await later()
+        await page.announce("sidekick", peer="page")
+        await page.say({"id": 0, "component": "board", "type": "clear"})
+        await later(0)
+        assert await troupe.store.keys("sidekick/board") == []
+
+
 @pytest.mark.parametrize(("days", "found"), [(6.9, True), (7.1, False)])
 async def test_a_board_is_forgotten_some_days_after_it_was_drawn_on_last(
     autojump_clock: object, tmp_path: Path, days: float, found: bool

@@ -13,7 +13,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 from trio_websocket import ConnectionClosed
 
-from actors.kernel import TooManyChildren
+from actors.kernel import NobodyThere, TooManyChildren
 from tests.transports.house import PATIENCE, TEXT, House, frame, open_house, read_all, read_until, reason_of
 from transports.limits import DoorLimits, WebSocketLimits
 from transports.line import Line
@@ -105,6 +105,29 @@ async def open_port(
 )
 def test_a_session_names_a_room_or_is_refused(query: str, room: str | None) -> None:
     assert room_in(query) == room
+
+
+class Listed:
+    async def rooms(self) -> bytes:
+        return b'{"rooms":[]}'
+
+
+class Silent:
+    async def rooms(self) -> bytes:
+        raise NobodyThere("boards are not running at the moment")
+
+
+@pytest.mark.parametrize(
+    ("listing", "status", "said"),
+    [(Listed(), 200, '{"rooms":[]}'), (Silent(), 503, "boards are not running at the moment\n")],
+)
+async def test_the_rooms_are_listed_anew_each_time_or_it_is_said_why_not(
+    listing: Listed | Silent, status: int, said: str
+) -> None:
+    app = sidekick_application(resources.files("web"), str.upper, None, listing)
+    answer = await app.test_client().get("/rooms.json")
+    assert (answer.status_code, await answer.get_data(as_text=True)) == (status, said)
+    assert answer.headers["cache-control"] == "no-store"
 
 
 async def test_peers_of_one_room_hear_each_other_and_no_others() -> None:

@@ -8,7 +8,7 @@
  * The server tells of a room that somebody is in, or in which something can be seen.
  */
 
-import { HouseElement, h, mark, put } from "../house/house.js";
+import { HouseElement, h, icon, mark, put } from "../house/house.js";
 import { moment } from "./standing.js";
 
 const EVERY = 2000; // milliseconds
@@ -90,7 +90,8 @@ class BoardRooms extends HouseElement {
   #id = `rooms-${(lastId += 1)}`;
   #list = h("room-list");
   #panel = h("div.panel", { id: this.#id, popover: "auto" }, h("h2", {}, "Rooms"), this.#list);
-  #button = h("button.rooms", { type: "button", popovertarget: this.#id, title: "All rooms" }, "Rooms");
+  #button = h("button.rooms", { type: "button", popovertarget: this.#id, title: "All rooms", ariaLabel: "Rooms" },
+    icon("list"), h("span.word", {}, "Rooms"));
 
   build() {
     this.append(this.#button, this.#panel);
