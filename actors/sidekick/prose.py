@@ -1,5 +1,8 @@
-"""Markdown as our own board shows it: rendered by markdown-it (CommonMark, with the tables and the strike-through that
-people know from GitHub), then cleaned by nh3, whatever came out. Pure.
+"""Markdown as our own board shows it: rendered by markdown-it (CommonMark, with what people know from GitHub: tables,
+strike-through, tasks, addresses that are links), then cleaned by nh3, whatever came out. Pure.
+
+The one field that is let through is the box of a task: whatever else calls itself an input becomes such a box, which
+cannot be ticked.
 """
 
 import re
@@ -7,13 +10,15 @@ import re
 import nh3
 from markdown_it import MarkdownIt
 
+from actors.sidekick.github import as_on_github
+
 LONGEST = 300_000
 """Characters; what is longer is cut, and says so."""
 
 _LANGUAGE = re.compile(r"language-[\w+#.-]{1,40}")
 _TAGS = {
     *("p", "br", "hr", "blockquote", "pre", "code", "em", "strong", "s", "del", "sub", "sup", "kbd"),
-    *("h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "a", "img"),
+    *("h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "a", "img", "input"),
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
 _ATTRIBUTES = {
@@ -21,11 +26,14 @@ _ATTRIBUTES = {
     "img": {"src", "alt", "title"},
     "code": {"class"},
     "ol": {"start"},
+    "input": {"type", "checked", "disabled"},
     "th": {"align"},
     "td": {"align"},
 }
 
-_markdown = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+_BOX = {"input": {"type": "checkbox", "disabled": ""}}
+
+_markdown = as_on_github(MarkdownIt("commonmark"))
 
 
 def prose(source: str) -> str:
@@ -37,6 +45,7 @@ def prose(source: str) -> str:
         tags=_TAGS,
         attributes=_ATTRIBUTES,
         attribute_filter=_keep,
+        set_tag_attribute_values=_BOX,
         url_schemes={"http", "https", "mailto"},
         link_rel="noopener noreferrer",
     )

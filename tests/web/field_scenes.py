@@ -8,6 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, expect
 
+from actors.sidekick.prose import prose
 from codec.judge import Compare, RunSettings, StateProblems
 from tests.web import board_stage, judge_stage, scenes
 from tests.web.board_words import CLEAR, Message, spawn
@@ -44,12 +45,16 @@ BOARD = [
     spawn("console", "k", showInput=True, text="a\n"),
     spawn("button", "b", text="Go"),
 ]
+TASK = "- [ ] task"
 
 
 @contextmanager
 def board(chromium: Browser, _: Path, **context: Any) -> Iterator[Scene]:
     with board_stage.showing(chromium) as show:
         page, stage = show(*BOARD, **context)
+        stage.rendered[TASK] = prose(TASK)
+        board_stage.say(page, stage, spawn("markdown", "m", initialSource=TASK))
+        expect(page.get_by_role("checkbox")).to_be_disabled()
         times = iter(range(100))
         text = ""
 

@@ -6,6 +6,7 @@
  *   - A row lights up for 1.5 seconds: long enough to be seen, and a value that changes all the time stays lit.
  *   - What is unfolded is the reader's choice, by place and not by value: a list whose items change stays as open as it
  *     was. A variable of no great length starts unfolded, what is inside starts folded, and so does a long text.
+ *   - A type follows its value, on the value's last line.
  */
 
 import { h, icon, mark, put } from "../house/house.js";
@@ -33,6 +34,7 @@ class Row {
   #type = h("span.type");
   #watched = h("span.watched", { title: "Observed: follows every change", ariaLabel: "observed" }, icon("eye"));
   #value = h("span.value");
+  #space = document.createTextNode(""); // one that does not break: a value and its type are read together
   #entry = h("button.entry", { type: "button", onclick: () => this.#turn() });
   element = h("li", {}, this.#entry);
 
@@ -40,7 +42,8 @@ class Row {
     this.#place = place;
     this.#opened = opened;
     this.#open = opened.get(place) ?? open;
-    this.#entry.append(icon("twist"), this.#name, this.#value, this.#watched, this.#type);
+    const what = h("span.what", {}, this.#value, this.#space, this.#watched, this.#type);
+    this.#entry.append(icon("twist"), this.#name, what);
   }
 
   /** `lit`: the nodes that were just changed. */
@@ -54,6 +57,7 @@ class Row {
     put(this.#name, label);
     put(this.#value, isLong && !open ? short(node, LONG_TEXT) : open && !isLong ? "" : text);
     put(this.#type, typeName(node));
+    this.#space.data = this.#value.textContent ? "\u00a0" : "";
     mark(this.#value, "data-kind", tones[node.type] ?? (SIGNS[node.type] || node.type === "truncated" ? "note" : null));
     this.#watched.hidden = !node.observableTracked;
     this.#entry.disabled = !holds;

@@ -34,6 +34,12 @@ function image(source) {
   return picture;
 }
 
+/** The box of a task. It is not for the reader to tick: the text is the script's. */
+function box(source) {
+  const checked = source.hasAttribute("checked");
+  return h("input", { type: "checkbox", checked, disabled: true, ariaLabel: checked ? "done" : "to do" });
+}
+
 function copy(source, target, depth) {
   for (const node of source.childNodes) {
     if (node.nodeType === Node.TEXT_NODE) target.append(node.data);
@@ -48,6 +54,7 @@ function copy(source, target, depth) {
 function element(source) {
   if (source.localName === "a") return link(source);
   if (source.localName === "img") return image(source);
+  if (source.localName === "input") return source.type === "checkbox" ? box(source) : null;
   if (!KEPT.has(source.localName)) return null;
   const made = document.createElement(source.localName);
   for (const [name, form] of Object.entries(WORDS)) {

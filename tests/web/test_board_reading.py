@@ -1,0 +1,71 @@
+"""What is read on a board is read as it belongs together: a value and its type, a task and its box."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from actors.sidekick.prose import prose
+from tests.web.board_stage import Show, say, showing
+from tests.web.board_words import node, spawn, viz
+from tests.web.test_design import CONTRASTS, NAMELESS
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+@pytest.fixture
+def show(chromium: Browser) -> Iterator[Show]:
+    with showing(chromium) as show:
+        yield show
+
+
+TASKS = "- [ ] to do, see https://example.org\n- [x] done\n- plain\n"
+
+
+@pytest.mark.parametrize("colors", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1280])
+def test_a_list_of_tasks_has_boxes_that_are_read_and_not_ticked(show: Show, width: int, colors: str) -> None:
+    page, stage = show(viewport={"width": width, "height": 800}, color_scheme=colors)
+    stage.rendered[TASKS] = prose(TASKS)
+    say(page, stage, spawn("markdown", "m", initialSource=TASKS))
+    boxes = page.get_by_role("checkbox")
+    expect(boxes).to_have_count(2)
+    assert [(box.is_checked(), box.is_disabled(), box.get_attribute("aria-label")) for box in boxes.all()] == [
+        (False, True, "to do"),
+        (True, True, "done"),
+    ]
+    expect(page.get_by_role("link", name="https://example.org")).to_have_attribute("href", "https://example.org/")
+    first, _, plain = page.locator("house-prose li").all()
+    expect(first).to_have_css("list-style-type", "none")
+    expect(plain).to_have_css("list-style-type", "disc")
+    assert page.evaluate(CONTRASTS) == []
+    assert page.evaluate(NAMELESS) == []
+
+
+APART = """() => [...document.querySelectorAll("board-viz .what")].map((what) => {
+    const lines = (element) => {
+        const range = document.createRange();
+        range.selectNodeContents(element);
+        return [...range.getClientRects()];
+    };
+    const [value, type] = [lines(what.querySelector(".value")), lines(what.querySelector(".type"))];
+    if (!value.length || !type.length) return 0;
+    const last = value.at(-1);
+    const isOneWord = !what.querySelector(".value").textContent.slice(-40).includes(" ");
+    const room = what.parentElement.getBoundingClientRect().right - last.right;
+    if (isOneWord && room < type[0].width + 20) return 0; // its last line is full
+    return Math.abs(last.bottom - type[0].bottom) > last.height / 2 ? Infinity : type[0].left - last.right;
+})"""
+"""By how many pixels each type stands apart from its value; Infinity if on another line, which only a word as long as
+its lines may do to it."""
+
+
+@pytest.mark.parametrize("width", range(320, 700, 20))
+def test_a_type_follows_its_value_on_the_same_line(show: Show, width: int) -> None:
+    values = [7, "one two three four five six seven " * 3, [1, 2], {"a long key of a dictionary": "x" * 90}, None, 1.5]
+    shown = [viz("set", name=f"variable {number}", value=node(value)) for number, value in enumerate(values)]
+    page, _ = show(spawn("viz", "v"), *shown, viewport={"width": width, "height": 900})
+    apart = page.evaluate(APART)
+    assert len(apart) > len(values)
+    assert max(apart) < 30
+    assert min(apart) >= 0
