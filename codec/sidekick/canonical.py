@@ -58,6 +58,9 @@ def understand(message: Any, raw: bytes | None) -> Said:
         return ClearAll(raw or write(message))
     judge = JUDGES.get(what)
     if judge is None or component not in SPAWNS:
+        payload = message.get("payload")
+        if what == "update" and isinstance(payload, dict) and (complete := _completed(component, payload)):
+            return _other({**message, "payload": complete}, None)
         return _other(message, raw)
     return judge(component, message, raw)
 
@@ -101,9 +104,8 @@ def _update(component: str, message: Message, raw: bytes | None) -> Said:
     if renamed := to_canonical(payload, words_of_e(component, payload["action"])):
         message, payload, raw = {**message, "payload": renamed}, renamed, None
     action = payload["action"]
-    if payload.get("options") is None and (component, action) in OPTIONS_MISSING:
-        payload = {**payload, "options": dict(OPTIONS_MISSING[component, action])}
-        message, raw = {**message, "payload": payload}, None
+    if complete := _completed(component, payload):
+        message, payload, raw = {**message, "payload": complete}, complete, None
     shape = UPDATES.get((component, action))
     if shape is None:
         return _other(message, raw)
@@ -168,11 +170,18 @@ JUDGES: dict[str, Callable[[str, Message, bytes | None], Said]] = {
     "error": _fault,
 }
 
-OPTIONS_MISSING: dict[tuple[str, str], Message] = {
-    **{(component, "changeParent"): {"parent": ROOT} for component in SPAWNS},
-    ("canvas", "clear"): {},
-}
-"""Options that a released UI cannot do without, and what leaving them out means."""
+def _completed(component: str, payload: Message) -> Message | None:
+    """With the options that a released UI cannot do without, and what leaving them out means; None if they are there.
+    A move that does not say where leads to the board itself, whoever moves, and however it does not say it."""
+    options = payload.get("options")
+    if not isinstance(options, dict | None):
+        return None
+    match payload.get("action"):
+        case "changeParent" if options is None or options.get("parent") is None:
+            return {**payload, "options": {**(options or {}), "parent": ROOT}}
+        case "clear" if component == "canvas" and options is None:
+            return {**payload, "options": {}}
+    return None
 
 
 def unsound(change: VizChange) -> str | None:

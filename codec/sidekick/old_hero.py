@@ -21,7 +21,7 @@ from typing import Any
 from codec.kinds import kind
 from codec.sidekick.control import component_id
 from codec.sidekick.dialect import LINES_UNTIL, OLD_CANVAS_UNTIL, Release
-from codec.sidekick.wording import quoted
+from codec.sidekick.wording import quoted, short
 
 Message = dict[str, Any]
 
@@ -156,7 +156,7 @@ def _fill(hero: OldHero, message: Message) -> list[Message]:
     if columns <= 0 or rows <= 0:
         raise Unreadable("fill_color needs a grid that was spawned before")
     if columns * rows > MOST_FILLED:
-        raise Unreadable(f"fill_color can fill {MOST_FILLED:,} cells at most, not {columns} x {rows}")
+        raise Unreadable(f"fill_color can fill {MOST_FILLED:,} cells at most, not {short(columns)} x {short(rows)}")
     cells = ({"x": x, "y": y, **_options(message)} for y in range(rows) for x in range(columns))
     return [_doing(message, "setColor", cell) for cell in cells]
 

@@ -14,9 +14,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta, Struct
 
-Number = int | float
+EXACT = 2**53
+"""Up to here a browser knows whole numbers; far beyond, it has none at all."""
+Number = Annotated[int, Meta(ge=-EXACT, le=EXACT)] | float
 Positive = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]
-NotNegative = Annotated[int, Meta(ge=0)] | Annotated[float, Meta(ge=0)]
+NotNegative = Annotated[int, Meta(ge=0, le=EXACT)] | Annotated[float, Meta(ge=0)]
 Count = Annotated[int, Meta(gt=0)]
 BufferId = Annotated[int, Meta(ge=0)]
 OwnBufferId = Annotated[int, Meta(gt=0)]
@@ -131,7 +133,7 @@ class OnBuffer(Shape, frozen=True, gc=False, kw_only=True):
 
 class Stroked(OnBuffer, frozen=True, gc=False, kw_only=True):
     line_color: str | None = None
-    line_width: Number | None = None
+    line_width: NotNegative | None = None
 
 
 class Filled(Stroked, frozen=True, gc=False, kw_only=True):
@@ -178,7 +180,7 @@ class Lettering(OnBuffer, frozen=True, gc=False):
     y: Number
     text: str
     text_color: str | None = None
-    text_size: Number | None = None
+    text_size: NotNegative | None = None
 
 
 class Buffer(Shape, frozen=True, gc=False):

@@ -24,6 +24,8 @@ AMOUNTS = {
     "> 0.0": "above 0",
     ">= 0": "0 or more",
     ">= 0.0": "0 or more",
+    "<= 9007199254740992": "a number of a usual size",
+    ">= -9007199254740992": "a number of a usual size",
 }
 
 CHOICES = {"role": "'hero' or 'sidekick'", "status": "'online' or 'offline'"}
@@ -32,8 +34,13 @@ REFUSAL = re.compile(r"(?P<what>.*?)(?: - at `\$(?P<path>.*)`)?", re.DOTALL)
 MISSING = re.compile(r"Object missing required field `(?P<field>[^`]*)`")
 WRONG_KIND = re.compile(r"Expected `(?P<wanted>[^`]*)`, got `(?P<got>[^`]*)`")
 TOO_SHORT = re.compile(r"Expected `array` of length >= (?P<least>\d+)")
-WRONG_AMOUNT = re.compile(r"Expected `[^`]*` (?P<amount>[<>]=? [\d.]+)")
+WRONG_AMOUNT = re.compile(r"Expected `[^`]*` (?P<amount>[<>]=? -?[\d.]+)")
 LONGEST_QUOTE = 40
+
+
+def short(number: float) -> str:
+    """A number, unless it is so long that nobody would read it."""
+    return f"{number:,.15g}" if abs(number) < 10**12 else "(a very large number)"
 
 
 def wanted(types: str) -> str:
@@ -77,6 +84,11 @@ def refusal(error: str, payload: Any) -> str:
         was = quoted(repr(value))
         return f"{name} must be {CHOICES[name]}, not {was}" if name in CHOICES else f"{name} cannot be {was}"
     return f"{name}: {what[:1].lower()}{what[1:]}"
+
+
+def unknown_color(field: str, color: str) -> str:
+    known = "a colour as CSS has them: a name, #rrggbb, rgb(...), hsl(...)"
+    return f"options.{field} must be {known}; not '{quoted(color)}'"
 
 
 def sentence(component: str, target: str, doing: str, wrong: str) -> str:

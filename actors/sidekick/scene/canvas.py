@@ -20,11 +20,14 @@ those who have seen them do not miss, and a newcomer does.
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import ClassVar
+from typing import ClassVar, get_type_hints
+
+import msgspec
 
 from actors.sidekick.scene.limits import Budget, refused
 from actors.sidekick.scene.tree import Actions, Component, Hero
 from codec.sidekick import Spawn, Update, encode
+from codec.sidekick.colors import is_color
 from codec.sidekick.shapes import (
     Buffer,
     BufferCopy,
@@ -43,6 +46,7 @@ from codec.sidekick.shapes import (
     OnBuffer,
     Rect,
 )
+from codec.sidekick.wording import short, unknown_color
 
 SCREEN = 0
 """The buffer that is seen."""
@@ -58,6 +62,17 @@ OPAQUE = re.compile(
     re.IGNORECASE,
 )
 """Colours that let nothing through. There are more; of a canvas filled with one of those it is only not known."""
+
+
+COLORS: dict[type, tuple[tuple[str, str], ...]] = {
+    get_type_hints(shape)["options"]: tuple(
+        (field.name, field.encode_name)
+        for field in msgspec.structs.fields(get_type_hints(shape)["options"])
+        if field.name.endswith("_color")
+    )
+    for shape in (DrawLine, DrawRect, DrawCircle, DrawPolyline, DrawPolygon, DrawEllipse, DrawText)
+}
+"""Of the options of each stroke: which are colours, here and on the wire."""
 
 
 class Layer:
@@ -109,12 +124,26 @@ class Canvas(Component):
         self.forgotten = 0
         """Strokes that were not covered, but that a newcomer is not shown."""
 
+    def fault(self) -> str | None:
+        limits, width, height = self.budget.limits, self.width, self.height
+        if width > limits.side or height > limits.side:
+            wrong = f"can be {limits.side:,} pixels wide and high at most"
+        elif width * height > limits.pixels:
+            wrong = f"can have {limits.pixels:,} pixels at most"
+        else:
+            return None
+        return f"a canvas {wrong}, not {short(width)} x {short(height)}"
+
     # --- drawing ----------------------------------------------------------------------------------------------------
 
     def draw(self, stroke: OnBuffer, message: Update) -> str | None:
         layer = self.buffers.get(stroke.buffer_id or SCREEN)
         if layer is None:
             return self._missing(message, stroke.buffer_id)
+        for field, name in COLORS[type(stroke)]:
+            color = getattr(stroke, field)
+            if color is not None and not is_color(color):
+                return refused(message, unknown_color(name, color))
         raw, budget = message.raw, self.budget
         cost = len(raw) + STROKE
         if cost > budget.left and (wrong := budget.refusal(message, cost)):
@@ -131,6 +160,8 @@ class Canvas(Component):
     def draw_rect(self, rect: Rect, message: Update) -> str | None:
         buffer = rect.buffer_id or SCREEN
         if rect.fill_color is not None and self._covers(rect) and buffer in self.buffers:
+            if rect.line_color is not None and not is_color(rect.line_color):
+                return refused(message, unknown_color("lineColor", rect.line_color))
             cost = len(message.raw) + STROKE
             if cost > self.budget.left and (wrong := self.budget.refusal(message, cost)):
                 return wrong
@@ -201,7 +232,7 @@ class Canvas(Component):
         return None
 
     def _missing(self, message: Update, buffer: int | None) -> str:
-        return refused(message, f"there is no buffer {buffer}: create it with createBuffer first")
+        return refused(message, f"there is no buffer {short(buffer or SCREEN)}: create it with createBuffer first")
 
     # --- layers -----------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,9 @@ from typing import ClassVar
 from actors.sidekick.scene.limits import Budget, refused
 from actors.sidekick.scene.tree import Actions, Component, Hero
 from codec.sidekick import Spawn, Update
+from codec.sidekick.colors import is_color
 from codec.sidekick.shapes import Cell, CellColor, CellText, ClearCell, ClearGrid, GridSpawn, SetCellText, SetColor
+from codec.sidekick.wording import short, unknown_color
 
 CELL = 150
 """What a retained message costs beside its bytes: its object, its key, its place in the dict."""
@@ -31,13 +33,15 @@ class Grid(Component):
     def fault(self) -> str | None:
         most = self.budget.limits.cells
         if self.columns * self.rows > most:
-            return f"a grid can have {most:,} cells at most, not {self.columns:,} x {self.rows:,}"
+            return f"a grid can have {most:,} cells at most, not {short(self.columns)} x {short(self.rows)}"
         return None
 
     def set_color(self, cell: CellColor, message: Update) -> str | None:
         x, y = cell.x, cell.y
         if not (0 <= x < self.columns and 0 <= y < self.rows):
             return self._outside(message, x, y)
+        if cell.color is not None and not is_color(cell.color):
+            return refused(message, unknown_color("color", cell.color))
         return self._set(self.colors, y * self.columns + x, message, cell.color is None)
 
     def set_text(self, cell: CellText, message: Update) -> str | None:
@@ -88,8 +92,3 @@ class Grid(Component):
         return sum(map(len, self.colors.values())) + sum(map(len, self.texts.values())) + CELL * cells
 
     actions: ClassVar[Actions] = {SetColor: set_color, SetCellText: set_text, ClearCell: clear_cell, ClearGrid: clear}
-
-
-def short(number: int) -> str:
-    """A number, unless it is so long that nobody would read it."""
-    return f"{number}" if abs(number) < 10**12 else "(a very large number)"

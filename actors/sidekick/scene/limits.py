@@ -31,6 +31,9 @@ class Limits:
     """Containers inside containers."""
     cells: int = 1_000_000
     """Of one grid."""
+    side: int = 32_767
+    pixels: int = 16_384 * 16_384
+    """Of one canvas: what browsers can draw."""
     buffers: int = 256
     """Of one canvas."""
     strokes: int = 100_000

@@ -172,6 +172,14 @@ def test_what_the_protocol_may_have_grown_is_relayed_untouched(message: bytes) -
             modern("row", "update", "r", {"action": "changeParent"}),
             {"payload": {"action": "changeParent", "options": {"parent": "root"}}},
         ),
+        *(
+            (
+                modern(component, "update", "r", {"action": "changeParent", "options": options}),
+                {"payload": {"action": "changeParent", "options": {"parent": "root"}}},
+            )
+            for component in ("row", "canvas")
+            for options in (None, {}, {"parent": None})
+        ),
         (
             modern("viz", "update", "r", {"action": "changeParent", "options": None}),
             {"payload": {"action": "changeParent", "options": {"parent": "root"}}},
@@ -237,6 +245,9 @@ def test_what_a_ui_would_choke_on_is_put_right(message: bytes, mended: Any) -> N
 # --- what is refused -------------------------------------------------------------------------------------------------
 
 
+MOVED = update("row", "r", "changeParent", parent=5)
+
+
 @pytest.mark.parametrize(
     ("message", "words"),
     [
@@ -297,7 +308,7 @@ def test_what_a_ui_would_choke_on_is_put_right(message: bytes, mended: Any) -> N
         ),
         (modern("label", "spawn", "l", ["a"]), "label 'l' spawn: payload must be an object, not an array"),
         (modern("row", "spawn", "r", {"parent": 3}), "row 'r' spawn: parent must be a string or null, not a number"),
-        (update("row", "r", "changeParent"), "row 'r' changeParent: options.parent is missing"),
+        (MOVED, "row 'r' changeParent: options.parent must be a string, not a number"),
         (modern("viz", "update", "v", {"action": "set", "options": {}}), "viz 'v' set: variableName is missing"),
         (
             modern(

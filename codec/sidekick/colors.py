@@ -1,0 +1,52 @@
+"""What is a colour: whatever a browser takes for one. It may know more spaces and ways to count than we do, so of a
+function only its name and its brackets are looked at.
+
+Colours are on the hot path, and there are few of them: what was asked once is remembered.
+"""
+
+import re
+from functools import lru_cache
+
+LONGEST = 200
+HEX = re.compile(r"#(?:[0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})")
+FUNCTION = re.compile(
+    r"(?:rgba?|hsla?|hwb|lab|lch|oklab|oklch|color|color-mix|light-dark|contrast-color|device-cmyk|var)\([^;{}]+\)"
+)
+NAMES = frozenset(
+    """
+    aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond blue blueviolet brown burlywood
+    cadetblue chartreuse chocolate coral cornflowerblue cornsilk crimson cyan darkblue darkcyan darkgoldenrod darkgray
+    darkgreen darkgrey darkkhaki darkmagenta darkolivegreen darkorange darkorchid darkred darksalmon darkseagreen
+    darkslateblue darkslategray darkslategrey darkturquoise darkviolet deeppink deepskyblue dimgray dimgrey dodgerblue
+    firebrick floralwhite forestgreen fuchsia gainsboro ghostwhite gold goldenrod gray green greenyellow grey honeydew
+    hotpink indianred indigo ivory khaki lavender lavenderblush lawngreen lemonchiffon lightblue lightcoral lightcyan
+    lightgoldenrodyellow lightgray lightgreen lightgrey lightpink lightsalmon lightseagreen lightskyblue lightslategray
+    lightslategrey lightsteelblue lightyellow lime limegreen linen magenta maroon mediumaquamarine mediumblue
+    mediumorchid mediumpurple mediumseagreen mediumslateblue mediumspringgreen mediumturquoise mediumvioletred
+    midnightblue mintcream mistyrose moccasin navajowhite navy oldlace olive olivedrab orange orangered orchid
+    palegoldenrod palegreen paleturquoise palevioletred papayawhip peachpuff peru pink plum powderblue purple
+    rebeccapurple red rosybrown royalblue saddlebrown salmon sandybrown seagreen seashell sienna silver skyblue
+    slateblue slategray slategrey snow springgreen steelblue tan teal thistle tomato turquoise violet wheat white
+    whitesmoke yellow yellowgreen
+    transparent currentcolor inherit initial unset revert revert-layer
+    accentcolor accentcolortext activetext buttonborder buttonface buttontext canvas canvastext field fieldtext graytext
+    highlight highlighttext linktext mark marktext selecteditem selecteditemtext visitedtext
+    activeborder activecaption appworkspace background buttonhighlight buttonshadow captiontext inactiveborder
+    inactivecaption inactivecaptiontext infobackground infotext menu menutext scrollbar threeddarkshadow threedface
+    threedhighlight threedlightshadow threedshadow window windowframe windowtext
+    """.split()  # noqa: SIM905
+)
+"""CSS's, the system's, and those that stand for another."""
+
+
+@lru_cache(maxsize=4096)
+def is_color(text: str) -> bool:
+    """An empty one is none, which is fine."""
+    plain = text.strip().lower()
+    if plain in NAMES or not plain:
+        return True
+    if len(plain) > LONGEST:
+        return False
+    if plain[0] == "#":
+        return HEX.fullmatch(plain) is not None
+    return FUNCTION.fullmatch(plain) is not None and plain.count("(") == plain.count(")")
