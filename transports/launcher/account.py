@@ -3,11 +3,12 @@
 The kernel's `ru_maxrss` begins with our own size. Where it says more, it is right; where it does not, the peak is what
 was seen, or our own size if nothing was.
 
-Wall time counts while the program could run: what it waited for processors is taken off. That is the larger of
+Wall time counts while the program could run: what it waited for processors is taken off. That is, from one look to the
+next, the larger of
 
   - what the kernel knows (`schedstat`): for how long each of its threads was ready and did not run, of all together. It
     tells once the thread runs again, and no more when it has gone;
-  - what is seen: between looks that found some thread of it ready, all the time that is not CPU time.
+  - what is seen, if one of the two looks found some thread of it ready: all the time that is not CPU time.
 
 Whoever sleeps waits for no processor. Whoever has many threads that wait has many that run, and CPU time decides.
 """
@@ -55,9 +56,10 @@ class Account:
         self._reaped_bytes = 0
         """Written to disks."""
         self._delays: dict[tuple[int, bytes], float] = {}
-        self._held_seconds = 0.0
-        self._ready_since = 0.0, 0.0, 0.0
-        """The last look that found nobody ready: when, what CPU time there was, and how much was held by then."""
+        self.waited_seconds = 0.0
+        """What is taken off its wall time."""
+        self._last_look = 0.0, 0.0, 0.0, False
+        """When, what CPU time and what delay there was, and whether somebody was ready."""
         self.cpu_seconds = 0.0
         """The kernel's count, and what is known beyond it of those whom nobody reaps."""
         limits = (order.cpu_seconds, order.memory_bytes, order.processes, order.file_bytes)
@@ -70,8 +72,8 @@ class Account:
 
     @property
     def delay_seconds(self) -> float:
-        """How long its threads were ready to run, and no processor was free."""
-        return max(self._held_seconds, sum(self._delays.values()))
+        """How long its threads were ready to run, and no processor was free, as far as the kernel tells."""
+        return sum(self._delays.values())
 
     @property
     def late_at(self) -> float:
@@ -79,7 +81,7 @@ class Account:
         limit = self._order.wall_seconds
         if limit is None:
             return math.inf
-        return self.began + limit + min(self.delay_seconds, MOST_DELAY * limit)
+        return self.began + limit + min(self.waited_seconds, MOST_DELAY * limit)
 
     def look(self) -> str:
         """Which limit has been passed, if any."""
@@ -155,11 +157,10 @@ class Account:
                     runnable = runnable or ready
                     self._delays[member.pid, thread] = seconds
         now = time.monotonic() - self.began
-        if runnable:
-            since, seconds, held = self._ready_since
-            self._held_seconds = max(self._held_seconds, held + (now - since) - (self.cpu_seconds - seconds))
-        else:
-            self._ready_since = now, self.cpu_seconds, self._held_seconds
+        since, seconds, delay, was_runnable = self._last_look
+        seen = now - since - (self.cpu_seconds - seconds) if runnable or was_runnable else 0.0
+        self.waited_seconds += max(0.0, seen, self.delay_seconds - delay)
+        self._last_look = now, self.cpu_seconds, self.delay_seconds, runnable
 
 
 def _shares_bytes(members: list[census.Member]) -> int:

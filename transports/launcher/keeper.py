@@ -132,7 +132,7 @@ class Keeper:
 
     def _attend(self, run: Account) -> None:
         """Until the leader has ended, or must."""
-        announced, told_delay = False, 0.0
+        announced, told = False, 0.0
         look_at = run.began + EARLY_LOOK_SECONDS
         while not self._leader_ended(run):
             now = time.monotonic()
@@ -143,9 +143,9 @@ class Keeper:
                 run.excess = run.look()
                 if run.excess:
                     return
-                if run.delay_seconds > told_delay + TELL_SECONDS:
-                    told_delay = run.delay_seconds
-                    self._line.say(framed(WAITED, repr(told_delay).encode()))
+                if run.waited_seconds > told + TELL_SECONDS:
+                    told = run.waited_seconds
+                    self._line.say(framed(WAITED, repr(told).encode()))
                 took = time.monotonic() - now
                 wait = LOOK_SECONDS if now >= run.began + EARLY_SECONDS else EARLY_LOOK_SECONDS
                 soon = now + took + LOOK_SECONDS
