@@ -159,6 +159,9 @@ async def test_sorting_shows_each_move_until_the_list_is_sorted(larder: Path, tm
         assert len(values) == 10
         assert values == sorted(values)
         assert len(updates(heard, "viz", "setitem")) >= 2
+        counted = [options["text"] for options in updates(heard, "label", "setText")]
+        assert any(each.endswith("goes left: 1 move so far") for each in counted)
+        assert not any(" 1 moves" in each for each in counted)
         button = spawned(heard, "button")
         await page.say(event("button", button["target"], event="click"))
         await page.hear(lambda heard: len(updates(heard, "viz", "set")) >= 2 and says("goes left")(heard))
