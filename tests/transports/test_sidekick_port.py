@@ -39,7 +39,7 @@ class Puppets:
     @asynccontextmanager
     async def attend(self, room: str, line: Line) -> AsyncIterator["Puppet"]:
         if room == "full":
-            raise TooManyChildren("this room is full")
+            raise TooManyChildren("troupe/sidekick/peers has 4096 children, which is all it may have")
         lines = self.peers.setdefault(room, [])
         lines.append(line)
         try:
@@ -174,11 +174,11 @@ async def test_a_page_of_another_site_may_not_drive_the_board() -> None:
         assert answer.startswith(b"HTTP/1.1 403 ")
 
 
-async def test_a_full_house_is_1013_in_its_own_words() -> None:
+async def test_a_full_house_is_1013_in_words_for_its_guests() -> None:
     async with open_port() as (house, _), house.websocket("/?session=full") as client:
         with pytest.raises(ConnectionClosed) as closed:
             await client.get_message()
-        assert (reason_of(closed).code, reason_of(closed).reason) == (1013, "this room is full")
+        assert (reason_of(closed).code, reason_of(closed).reason) == (1013, TooManyChildren.told)
 
 
 async def test_when_the_room_ends_its_peers_are_told_to_come_again() -> None:

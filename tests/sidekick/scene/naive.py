@@ -311,9 +311,9 @@ def position(node: Any, segment: Any) -> int | None:
 
 
 def plain_key(node: Any) -> Any:
-    if node["type"] == "NoneType":
+    if node.get("type") == "NoneType":
         return ("NoneType",)
-    value = node["value"]
+    value = node.get("value")
     return [plain_key(part) for part in value] if isinstance(value, list) else value
 
 
