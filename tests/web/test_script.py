@@ -165,7 +165,7 @@ def test_infinity_and_nonsense_do_no_harm(visit: Open) -> None:
     viz = '{"component":"viz","type":"update","target":"v","payload":{"action":"set","variableName":"NaN here",'
     viz += '"options":{"path":[],"valueRepresentation":{"type":"float","id":"x","value":-Infinity}}}}'
     at.run(*says(spawn("viz", "v")), f"say {viz}", "say nonsense", *says(spawn("label", "l", text="after")))
-    expect(at.page.locator("board-viz .entry")).to_have_text("NaN here-Infinityfloat")
+    expect(at.page.locator("board-viz .entry")).to_have_text("NaN here-Infinity float")
     expect(at.page.locator("board-notes .note")).to_have_text("The script said something that is not JSON.")
     expect(at.page.get_by_text("after", exact=True)).to_be_visible()
 
