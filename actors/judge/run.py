@@ -201,7 +201,7 @@ async def _compared(machine: Machine, expected: bytes, actual: bytes, how: Compa
     try:
         ran = await machine.elsewhere(MODULE, request(expected, actual, how), bounds(size))
     except KernelError as error:
-        return Undecided(f"{tried} failed: {in_words(error)}.")
+        return Undecided(f"{tried} failed: {in_words(error).rstrip('.')}.")
     if ran.stopped_for in ("cpu", "wall"):
         return Undecided(f"{tried} took more than {SECONDS:g} seconds, and was given up.")
     if ran.stopped_for == "memory":

@@ -1,4 +1,4 @@
-"""What the console of a running server tells of a branch that fell: page, terminal, health and metrics say the same."""
+"""What the console of a running server tells of what fell: page, terminal, health and metrics say the same."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from tests.sidekick.kit import announce
 
 pytestmark = pytest.mark.slow
 
-LAUNCHER = "troupe/judge/launcher"
+LAUNCHER = "troupe/judge/launcher/process"
 
 
 def nodes(house: Server) -> dict[str, dict[str, Any]]:
@@ -52,7 +52,7 @@ def kill_the_launcher(house: Server) -> None:
 
 
 @pytest.mark.browser
-def test_what_the_page_shows_of_a_fallen_branch_is_what_the_tree_says(tmp_path: Path, chromium: Browser) -> None:
+def test_what_the_page_shows_of_what_fell_three_times_is_what_the_tree_says(tmp_path: Path, chromium: Browser) -> None:
     with server(tmp_path) as house, chromium.new_context() as context:
         house.ready()
         page = context.new_page()

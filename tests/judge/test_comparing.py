@@ -73,7 +73,7 @@ ENDS: dict[str, tuple[Ran | Exception, str]] = {
     "killed": (Ran(exit_code=None, signal=signal.SIGKILL), "was ended by something else. Run it again."),
     "failed": (Ran(exit_code=1), "was ended by something else. Run it again."),
     "no answer": (Ran(b"{"), "has failed. Run it again."),
-    "not started": (KernelError("There is no room."), "failed. There is no room."),
+    "not started": (KernelError("There is no room."), "failed: There is no room."),
 }
 
 

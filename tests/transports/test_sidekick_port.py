@@ -119,7 +119,7 @@ class Silent:
 
 @pytest.mark.parametrize(
     ("listing", "status", "said"),
-    [(Listed(), 200, '{"rooms":[]}'), (Silent(), 503, "boards are not running at the moment\n")],
+    [(Listed(), 200, '{"rooms":[]}'), (Silent(), 503, f"{NobodyThere.told}\n")],
 )
 async def test_the_rooms_are_listed_anew_each_time_or_it_is_said_why_not(
     listing: Listed | Silent, status: int, said: str

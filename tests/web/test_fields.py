@@ -154,10 +154,11 @@ def test_every_field_is_reached_by_tab_typed_into_and_left(
 def test_no_place_makes_a_field_that_is_not_tried(stamping: Browser, tmp_path: Path) -> None:
     seen: set[str] = set()
     for name, scene in SCENES.items():
-        folder = tmp_path / name
-        folder.mkdir()
-        with scene(stamping, folder, viewport={"width": 1280, "height": 800}) as shown:
-            seen |= {place for _, place in shown.page.evaluate(FIELDS)}
+        for width in (1280, 400):
+            folder = tmp_path / f"{name}-{width}"
+            folder.mkdir()
+            with scene(stamping, folder, viewport={"width": width, "height": 800}) as shown:
+                seen |= {place for _, place in shown.page.evaluate(FIELDS)}
     assert seen == set(places())
 
 

@@ -19,8 +19,9 @@ class HouseSearch extends HouseElement {
     this.append(h("label", {}, icon("search"), this.#input, h("kbd", { ariaHidden: "true" }, "/")));
     this.#input.addEventListener("input", () => this.#say());
     this.#input.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape" || inComposition(event)) return;
-      event.preventDefault();
+      if (event.key !== "Escape") return;
+      event.preventDefault(); // also while a word is composed: the browser would empty the field
+      if (inComposition(event)) return;
       this.clear();
       this.#input.blur();
     });
