@@ -14,7 +14,9 @@ const names = { hero: "Script", sidekick: "Page" };
 class BoardPeers extends HouseElement {
   #peers = new Map();
   #pill = h("house-pill");
-  #word = h("span.word");
+  #count = h("span");
+  #version = h("span.version"); // of the only script; where the bar is narrow, in the list alone
+  #word = h("span.word", {}, this.#count, this.#version);
   #id = `peers-${(lastId += 1)}`;
   #list = h("ul");
   #heading = h("h2", {}, "In this room");
@@ -50,9 +52,9 @@ class BoardPeers extends HouseElement {
   #show() {
     const { heroes } = this;
     this.#pill.state = heroes.length ? "online" : "offline";
-    const count = ["No script", `Script ${heroes[0]?.version}`][heroes.length] ?? `${heroes.length} scripts`;
-    put(this.#word, count);
-    mark(this.#button, "aria-label", `${count}: who is in this room`);
+    put(this.#count, ["No script", "Script"][heroes.length] ?? `${heroes.length} scripts`);
+    put(this.#version, heroes.length === 1 ? ` ${heroes[0].version}` : "");
+    mark(this.#button, "aria-label", `${this.#word.textContent}: who is in this room`);
     const rows = [...this.#peers].map(([key, { role, status, version }]) => {
       const pill = h("house-pill");
       const row = h("li", {}, h("span", {}, names[role] ?? role, " ", h("code", {}, key.slice(0, 8))), version, pill);
