@@ -102,7 +102,7 @@ def run_server(command: "Serve") -> None:
     import trio
 
     from actors.store import StateDirectory, StateError
-    from program import places
+    from program import allocation, places
     from program.collector import settle
     from program.config import load
     from program.journal import Journal
@@ -123,6 +123,7 @@ def run_server(command: "Serve") -> None:
             listeners = Listeners([name for name in SYSTEMS if name in settings.enabled()])
             tree = troupe(settings, directory, listeners)
             settle()
+            allocation.settle()
             serving = partial(serve, announce=ready.announce, strict=command.strict, on_stop=leaving.begin)
             trio.run(partial(serving, tree, listeners, tracer=Journal()))
             if left := left_behind():

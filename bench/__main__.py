@@ -6,11 +6,11 @@ import importlib
 import os
 import pkgutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 import bench
-from bench.harness import Bench, print_json, print_table
+from bench.harness import Bench, LongBench, Result, print_json, print_table
 
 
 def discover(package: str, path: Sequence[str]) -> dict[str, Bench]:
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str], benches: dict[str, Bench]) -> int:
             print(f"  {each.NAME:<10}  {each.ABOUT}")
         return 0
     for name in options.names:
-        results = benches[name].run(options.rounds)
+        results = _run(benches[name], options)
         if options.json:
             print_json(results)
         else:
@@ -43,11 +43,18 @@ def _parse(arguments: Sequence[str], benches: dict[str, Bench]) -> argparse.Name
     parser.add_argument("names", nargs="*", metavar="NAME", help="one of: " + ", ".join(benches))
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--rounds", type=_positive, default=21, metavar="N", help="slices of each side (21)")
+    parser.add_argument("--minutes", type=_positive, metavar="N", help="of a bench that takes its time (soak: 3)")
     options = parser.parse_args(arguments)
     for name in options.names:
         if name not in benches:
             parser.error(f"there is no bench {name!r}; there are: {', '.join(benches)}")
     return options
+
+
+def _run(each: Bench, options: argparse.Namespace) -> Iterator[Result]:
+    if options.minutes is not None and hasattr(each, "MINUTES"):
+        return cast("LongBench", each).run(options.rounds, minutes=options.minutes)
+    return each.run(options.rounds)
 
 
 def _positive(text: str) -> int:

@@ -41,6 +41,14 @@ class Bench(Protocol):
     def run(self, rounds: int) -> "Iterator[Result]": ...
 
 
+class LongBench(Protocol):
+    """One whose time is given in minutes."""
+
+    MINUTES: float
+
+    def run(self, rounds: int, *, minutes: float) -> "Iterator[Result]": ...
+
+
 @dataclass(frozen=True, slots=True)
 class Unit:
     name: str

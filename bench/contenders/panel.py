@@ -30,7 +30,7 @@ class Panel:
 
     def open(self, problem: str) -> None:
         """Show this problem, once the judge knows it."""
-        self.say({"type": "ui/requestInit"})
+        self.say({"type": "ui/requestInit", "follow": False})
         self.until(
             lambda one: one["type"] == "state/problems" and any(each["id"] == problem for each in one["problems"])
         )
