@@ -1,5 +1,5 @@
 """What is a colour: whatever a browser takes for one. It may know more spaces and ways to count than we do, so of a
-function only its name and its brackets are looked at.
+function only its name and its brackets are looked at. What is open at the end is closed there, as browsers do.
 
 Colours are on the hot path, and there are few of them: what was asked once is remembered.
 """
@@ -10,8 +10,9 @@ from functools import lru_cache
 LONGEST = 200
 HEX = re.compile(r"#(?:[0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})")
 FUNCTION = re.compile(
-    r"(?:rgba?|hsla?|hwb|lab|lch|oklab|oklch|color|color-mix|light-dark|contrast-color|device-cmyk|var)\([^;{}]+\)"
+    r"(?:rgba?|hsla?|hwb|lab|lch|oklab|oklch|color|color-mix|light-dark|contrast-color|device-cmyk|var)\([^;{}]+"
 )
+COMMENT = re.compile(r"/\*.*?(?:\*/|$)", re.DOTALL)
 NAMES = frozenset(
     """
     aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond blue blueviolet brown burlywood
@@ -28,7 +29,8 @@ NAMES = frozenset(
     rebeccapurple red rosybrown royalblue saddlebrown salmon sandybrown seagreen seashell sienna silver skyblue
     slateblue slategray slategrey snow springgreen steelblue tan teal thistle tomato turquoise violet wheat white
     whitesmoke yellow yellowgreen
-    transparent currentcolor inherit initial unset revert revert-layer
+    transparent currentcolor inherit initial unset revert revert-layer -webkit-link -webkit-activelink
+    -webkit-focus-ring-color
     accentcolor accentcolortext activetext buttonborder buttonface buttontext canvas canvastext field fieldtext graytext
     highlight highlighttext linktext mark marktext selecteditem selecteditemtext visitedtext
     activeborder activecaption appworkspace background buttonhighlight buttonshadow captiontext inactiveborder
@@ -49,4 +51,15 @@ def is_color(text: str) -> bool:
         return False
     if plain[0] == "#":
         return HEX.fullmatch(plain) is not None
-    return FUNCTION.fullmatch(plain) is not None and plain.count("(") == plain.count(")")
+    plain = COMMENT.sub(" ", plain).strip()
+    return FUNCTION.fullmatch(plain) is not None and _is_one_bracket(plain)
+
+
+def _is_one_bracket(plain: str) -> bool:
+    """Whether what is opened first is closed last, or never."""
+    depth = 0
+    for position, letter in enumerate(plain):
+        depth += (letter == "(") - (letter == ")")
+        if letter == ")" and not depth:
+            return position == len(plain) - 1
+    return True

@@ -14,11 +14,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta, Struct
 
-EXACT = 2**53
-"""Up to here a browser knows whole numbers; far beyond, it has none at all."""
-Number = Annotated[int, Meta(ge=-EXACT, le=EXACT)] | float
+Number = float
+"""As a browser reads it: every number is one of these, or, being larger than any of them, none that can be drawn."""
 Positive = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]
-NotNegative = Annotated[int, Meta(ge=0, le=EXACT)] | Annotated[float, Meta(ge=0)]
+NotNegative = Annotated[float, Meta(ge=0)]
 Count = Annotated[int, Meta(gt=0)]
 BufferId = Annotated[int, Meta(ge=0)]
 OwnBufferId = Annotated[int, Meta(gt=0)]
@@ -346,7 +345,7 @@ class AnnouncePayload(Shape, frozen=True, gc=False):
     role: Literal["hero", "sidekick"]
     status: Literal["online", "offline"]
     version: str
-    timestamp: Number
+    timestamp: int | float
 
 
 # --- which belongs to which ------------------------------------------------------------------------------------------

@@ -24,8 +24,6 @@ AMOUNTS = {
     "> 0.0": "above 0",
     ">= 0": "0 or more",
     ">= 0.0": "0 or more",
-    "<= 9007199254740992": "a number of a usual size",
-    ">= -9007199254740992": "a number of a usual size",
 }
 
 CHOICES = {"role": "'hero' or 'sidekick'", "status": "'online' or 'offline'"}
@@ -75,6 +73,8 @@ def refusal(error: str, payload: Any) -> str:
         return f"{name} must have at least {match['least']} items, not {len(value) if isinstance(value, list) else 0}"
     if match := WRONG_AMOUNT.fullmatch(what):
         return f"{name} must be {AMOUNTS.get(match['amount'], match['amount'])}, not {quoted(value)}"
+    if what == "Number out of range":
+        return f"{name} must be a number of a usual size, not {quoted(value)}"
     if match := WRONG_KIND.fullmatch(what):
         if isinstance(value, str) and value in NOT_FINITE:
             return f"{name} must be a finite number, not {value}"

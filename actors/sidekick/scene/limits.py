@@ -31,9 +31,9 @@ class Limits:
     """Containers inside containers."""
     cells: int = 1_000_000
     """Of one grid."""
-    side: int = 32_767
+    side: int = 65_535
     pixels: int = 16_384 * 16_384
-    """Of one canvas: what browsers can draw."""
+    """Of one canvas: what some browser can draw."""
     buffers: int = 256
     """Of one canvas."""
     strokes: int = 100_000

@@ -174,7 +174,7 @@ class Scene:
         if standing is not None:
             if standing.hero == hero:
                 return refused(message, "this id is taken: use another one, or remove what has it")
-            if len(standing.outsiders) < MOST_OUTSIDERS:
+            if hero is not None and len(standing.outsiders) < MOST_OUTSIDERS:  # nobody is kept in no book
                 standing.outsiders |= {hero}
             return refused(message, f"this id is taken by another script: {AWAY}")
         container, wrong = self._container(parent, hero)

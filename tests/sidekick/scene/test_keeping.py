@@ -79,6 +79,11 @@ def test_what_was_kept_shows_any_page_what_the_board_showed(topic: str, data: st
     said=[("ann", spawn("row-1")), ("bob", spawn("label-1", parent="row-1")), ("bob", spawn("row-1"))],
     after=[("bob", update("row-1", "changeParent", {"parent": "root"}))],
 )
+@example(  # nobody's spawn of what somebody has
+    before=[],
+    said=[("ann", spawn("button-1", text="a")), (None, spawn("button-1", text="b"))],
+    after=[(None, update("button-1", "setText", {"text": "c"}))],
+)
 def test_what_happens_on_a_restored_board_is_what_would_have_happened_on_the_old_one(
     before: list[bytes], said: list[tuple[str | None, bytes]], after: list[tuple[str | None, bytes]]
 ) -> None:
