@@ -13,7 +13,7 @@ Rules
   - What is kept of one board is written by one at a time, in order; who wants to read it waits for that.
   - Rooms end before this does, and what they have said last is written before it ends.
   - An empty board is forgotten; so is one that nobody has drawn on for as long as the settings say, and, of too many or
-    too much, the one that was drawn on longest ago.
+    too much, the one that was drawn on longest ago, of those that nobody is at as long as there is one.
   - What is known of rooms is what they say when it changes, and ends with them.
 """
 
@@ -300,17 +300,26 @@ class Boards(Actor[BoardsMessage]):
         del self._kept[header.room]
 
     async def _forget_old(self, but: str = "") -> None:
-        """And what is too much."""
+        """And what is too much: first of the boards that nobody is at. Several may be at this; each takes others."""
         now = self._wall()
-        oldest_first = sorted(self._kept.values(), key=lambda header: header.drawn_at)
-        many, much = len(oldest_first), sum(header.size for header in oldest_first)
-        for header in oldest_first:
+        peopled = {name for name, one in self._rooms.items() if one.scripts or one.pages}
+        in_turn = sorted(self._kept.values(), key=lambda header: (header.room in peopled, header.drawn_at))
+        many, much = len(in_turn), sum(header.size for header in in_turn)
+        for header in in_turn:
+            name = header.room
             is_old = header.drawn_at < now - self._keep_seconds
-            if not (is_old or many > MOST_BOARDS or much > MOST_BYTES) or header.room == but:
+            if not (is_old or many > MOST_BOARDS or much > MOST_BYTES) or name == but:
                 continue
             many, much = many - 1, much - header.size
-            if header.room not in self._busy:
+            if name in self._busy or self._kept.get(name) is not header:  # it is being written, or was meanwhile
+                continue
+            self._busy.add(name)
+            try:
                 await self._forget(header)
+            finally:
+                self._busy.discard(name)
+                self._answer_recalls(name)
+                self._ring()
 
     def _failed(self, error: Exception, so: str) -> None:
         trouble = f"boards are not kept, so that {so}: {in_words(error)}"

@@ -24,6 +24,7 @@ from transports.launcher.group import Group
 from transports.launcher.holdings import BLOCK_BYTES, Holdings
 from transports.launcher.ledger import Ledger
 from transports.launcher.orders import CPU, FILES, MEMORY, PROCESSES, WALL, Order
+from transports.launcher.striking import Guard
 from transports.launcher.system import LINUX
 
 MAXRSS_BYTES = 1024 if LINUX else 1
@@ -90,6 +91,14 @@ class Account:
         members = census.family(census.children(os.getpid()), None if most is None else most + 1)
         if most is not None and len(members) > most:
             return PROCESSES
+        if most is None or len(members) < 2:
+            return self._look_closely(members)
+        with Guard(most) as guard:
+            excess = self._look_closely(members)
+        return PROCESSES if guard.struck else excess
+
+    def _look_closely(self, members: list[census.Member]) -> str:
+        order = self._order
         self._count(members)
         if order.cpu_seconds is not None and self.cpu_seconds > order.cpu_seconds:
             return CPU

@@ -38,6 +38,7 @@ from transports.launcher.orders import (
     read_order,
     take_frame,
 )
+from transports.launcher.striking import kill_group, strike
 
 EARLY_SECONDS, EARLY_LOOK_SECONDS, LOOK_SECONDS = 0.1, 0.025, 0.01
 """Most programs have ended before the first look, or soon after it: at first they are looked at less often."""
@@ -178,7 +179,7 @@ class Keeper:
 
     def _end(self, run: Account) -> bool:
         """Leave no child. False: one could not be ended."""
-        _kill_group(run.leader)
+        kill_group(run.leader)
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
@@ -194,29 +195,6 @@ class Keeper:
     def _bell_within(self, seconds: float) -> None:
         if select.select([self._bell], [], [], seconds)[0]:
             self._bell.silence()
-
-
-def strike(roots: list[int]) -> None:
-    """Kill these and all below them, each with its group: a group is killed at one blow, also one that forks.
-
-    They are below us, and sessions cannot be entered from outside, so no stranger is in any of their groups."""
-    members = census.family(roots)
-    for group in {member.group for member in members} - {os.getpgrp()}:
-        _kill_group(group)
-    for member in members:
-        if not member.zombie:
-            _kill(member.pid)
-
-
-def _kill_group(group: int) -> None:
-    """It has gone; or only programs of another user are left in it (su, ping), for whose end we can but wait."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, signal.SIGKILL)
-
-
-def _kill(pid: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # as above
-        os.kill(pid, signal.SIGKILL)
 
 
 def _ended_child() -> int | None:

@@ -18,8 +18,9 @@ import time
 from transports.launcher import census
 from transports.launcher.bell import Bell
 from transports.launcher.group import own_groups
-from transports.launcher.keeper import PATIENCE_SECONDS, STRIKE_SECONDS, Keeper, Line, strike
+from transports.launcher.keeper import PATIENCE_SECONDS, STRIKE_SECONDS, Keeper, Line
 from transports.launcher.orders import FAILED, KEEPER, READY, framed
+from transports.launcher.striking import strike
 from transports.launcher.system import adopt_orphans, be_private, gain_nothing, go_first, keep_to_ourselves, settle
 
 LAST_SECONDS = PATIENCE_SECONDS + 2.0

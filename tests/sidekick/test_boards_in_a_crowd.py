@@ -1,0 +1,46 @@
+"""More boards than may be kept, many at once: some are forgotten, and it costs nobody else anything."""
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from actors.sidekick import boards
+from tests.sidekick.test_boards import hero, house, later
+from tests.sidekick.test_room import CLEAR, spawn_grid
+
+pytestmark = pytest.mark.slow
+
+
+async def test_boards_that_are_written_at_the_same_time_forget_each_old_one_once(
+    autojump_clock: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(boards, "MOST_BOARDS", 3)
+    async with house(tmp_path) as troupe:
+        for turn in range(3):
+            async with AsyncExitStack() as stack:
+                for number in range(12):
+                    script = await stack.enter_async_context(hero(troupe, f"{turn}-{number}"))
+                    await script.say(CLEAR, spawn_grid())
+                await later()
+            await later()
+        kept = [key for key, _ in await troupe.store.keys("sidekick/board")]
+        assert len(kept) == 3
+        assert not [record.getMessage() for record in caplog.records if record.levelname in ("WARNING", "ERROR")]
+        for name in kept:
+            assert await troupe.seen(name) == [spawn_grid()]
+
+
+async def test_a_board_that_somebody_is_at_outlasts_those_of_whoever_makes_many(
+    autojump_clock: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(boards, "MOST_BOARDS", 3)
+    async with house(tmp_path) as troupe, hero(troupe, "honest") as honest:
+        await honest.say(spawn_grid())
+        await later()
+        for number in range(6):
+            async with hero(troupe, f"other-{number}") as script:
+                await script.say(spawn_grid())
+            await later()
+        kept = [key for key, _ in await troupe.store.keys("sidekick/board")]
+        assert kept == ["honest", "other-4", "other-5"]
