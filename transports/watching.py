@@ -29,6 +29,7 @@ from typing import Any
 import trio
 
 from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Mailbox, MailboxFull, Registry
+from codec.counting import counted
 from transports.inotify import Event, Inotify
 
 SETTLE_SECONDS = 0.03
@@ -237,7 +238,7 @@ class Watcher(Actor[WatcherMessage]):
 
     def _say(self) -> None:
         count = len(self._watched())
-        watched = f"{count:,} folder{'' if count == 1 else 's'} watched"
+        watched = f"{counted(count, 'folder')} watched"
         self.note = watched if self._why_not is None else f"{watched}; not all that are looked at: {self._why_not}"
 
 

@@ -63,6 +63,7 @@ from actors.judge.telling import told, told_case
 from actors.judge.underway import UnderWay
 from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Restart, Stop, Timer, Why, in_words
 from actors.store import StoreError
+from codec.counting import counted
 from codec.judge import (
     Listed,
     Notice,
@@ -304,7 +305,7 @@ class Problem(Actor[ProblemMessage]):
         self._look_around()
 
     def _look_around(self) -> None:
-        self.note = f"{self._count() or 0} cases" + ("" if self._under_way is None else ", running")
+        self.note = counted(self._count() or 0, "case") + ("" if self._under_way is None else ", running")
         if self._forsaken is not None:
             self._forsaken.cancel()
             self._forsaken = None

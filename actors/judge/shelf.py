@@ -50,6 +50,7 @@ from actors.judge.registered import SHELF
 from actors.judge.telling import unknown
 from actors.kernel import Actor, ActorRef, Down, KernelError, Timer, in_words
 from actors.store import StoreError
+from codec.counting import counted
 from codec.judge import BadSettings, Commands, Listed, Notice, RunSettings, StateProblems, Task, changed
 
 PUBLISH_SECONDS = 0.1
@@ -129,7 +130,7 @@ class Shelf(Actor[ShelfMessage]):
             self._listed[problem.id] = problem.listed
 
     def _count(self) -> None:
-        self.note = f"{len(self._listed):,} problems, {len(self._panels)} panels"
+        self.note = f"{counted(len(self._listed), 'problem')}, {counted(len(self._panels), 'page')}"
 
     def at_once(self, message: ShelfMessage) -> bool:
         if type(message) is not SettingsNow:

@@ -40,6 +40,7 @@ from actors.sidekick.bookkeeping import Bookkeeping, TooLong
 from actors.sidekick.default import DEFAULT
 from actors.sidekick.messages import PictureWanted
 from actors.store import StoreError
+from codec.counting import counted
 from codec.sidekick.kept import Header
 from codec.sidekick.rooms import RoomListed
 
@@ -151,7 +152,7 @@ class Boards(Actor[BoardsMessage]):
             await self._rung()
 
     def _count(self) -> None:
-        self.note = f"{len(self._rooms):,} rooms, {len(self._kept):,} boards kept"
+        self.note = f"{counted(len(self._rooms), 'room')}, {counted(len(self._kept), 'board')} kept"
 
     @property
     def _keeps(self) -> bool:

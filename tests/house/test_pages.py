@@ -95,7 +95,7 @@ def test_a_page_that_is_not_there_says_so_to_be_read(chromium: Browser, house: S
         expect(page.get_by_role("heading")).to_have_text("There is no page '/nowhere/at/all' here.")
         expect(ways(page).first).to_be_visible()
         assert page.evaluate(CONTRASTS) == []
-        page.get_by_role("link", name="To the first page here").click()
+        page.get_by_role("link", name="Go to the start page").click()
         page.wait_for_url(house.url_of("judge").rstrip("/") + "/**")
         expect(page).to_have_title("Judge")
 

@@ -518,7 +518,7 @@ def test_a_lost_connection_is_read_out_once_and_not_with_every_second(visit: Vis
         const everything = { childList: true, characterData: true, subtree: true };
         watcher.observe(document.querySelector("[role=alert]"), everything);
     }""")
-    expect(page.locator("house-banner")).to_contain_text(re.compile(r"Gone for [1-9]\d* s\."))
+    expect(page.locator("house-banner")).to_contain_text(re.compile(r"Offline for [1-9]\d* s\."))
     assert page.evaluate("window.said") == 0
 
 

@@ -11,7 +11,7 @@ export function askToClear(scripts) {
   const told = WHOSE[scripts] ?? `The ${scripts} scripts that are connected are told, and have to draw anew.`;
   const cancel = h("button", { type: "submit", value: "", autofocus: true }, "Cancel");
   const clear = h("button.danger", { type: "submit", value: "clear" }, "Clear board");
-  const words = h("p", {}, "All that is on it goes, for everybody who looks at it. ", told);
+  const words = h("p", {}, "Everything on it goes, for everyone who is looking at it. ", told);
   const form = h("form", { method: "dialog" }, h("h2", {}, "Clear this board?"), words, h("div.choices", {}, cancel, clear));
   const dialog = h("dialog.ask", { ariaLabel: "Clear this board?" }, form);
   document.body.append(dialog);

@@ -8,6 +8,17 @@ class BoardMenu extends HouseElement {
   build() {
     const names = { title: "Board", ariaLabel: "Board menu", popovertarget: this.#panel.id };
     this.append(h("button.quiet", { type: "button", ...names }, icon("more")), this.#panel);
+    this.addEventListener("keydown", (event) => this.#walk(event));
+  }
+
+  /** The arrows go through the open menu and round, as in any; Home and End to its ends. */
+  #walk(event) {
+    const choices = [...this.#panel.children];
+    const at = choices.indexOf(document.activeElement);
+    const to = { ArrowDown: at + 1, ArrowUp: at < 0 ? -1 : at - 1, Home: 0, End: -1 }[event.key];
+    if (to === undefined || !this.#panel.matches(":popover-open")) return;
+    event.preventDefault(); // the page is not scrolled
+    choices.at(to % choices.length).focus();
   }
 
   set choices(choices) {

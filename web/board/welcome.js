@@ -18,9 +18,10 @@ class BoardWelcome extends HouseElement {
     const copy = h("button", { type: "button", onclick: () => this.#copy() }, "Copy");
     this.append(
       this.#heading,
-      h("p", {}, "Install the library, then run this:"),
+      h("p", {}, "Install the library:"),
       h("pre", {}, h("code", {}, "pip install sidekick-py")),
-      h("div.script", {}, h("pre", { tabIndex: 0, role: "group", ariaLabel: "Script" }, this.#code), copy),
+      h("div.over", {}, h("p", {}, "Then run this:"), copy),
+      h("pre.script", { tabIndex: 0, role: "group", ariaLabel: "Script" }, this.#code),
       h("p.hint", {}, "What the script draws appears here at once. The page may be opened before or after it."),
       h("p.hint", {}, "No Python at hand? ", h("a", { href: "/script" }, "Run a script in the browser"), "."),
       h("div.others", {}, this.#others, this.#list),

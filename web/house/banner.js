@@ -51,7 +51,7 @@ class HouseBanner extends HouseElement {
   #count() {
     const { lostAt, retryAt } = this.#socket;
     const next = retryAt ? `Trying again in ${span(Math.max(1, (retryAt - Date.now()) / 1000))}.` : "Trying again now.";
-    put(this.#counted, lostAt ? `Gone for ${span((Date.now() - lostAt) / 1000)}. ${next}` : next);
+    put(this.#counted, lostAt ? `Offline for ${span((Date.now() - lostAt) / 1000)}. ${next}` : next);
   }
 }
 

@@ -51,7 +51,9 @@ class JudgeProblems extends HouseElement {
     put(this.#nothing, this.#words.length ? `Nothing matches “${this.#search.value}”.` : "");
     if (!focused) return;
     const rows = this.#rows;
-    (rows.find((row) => row.dataset.key === focused) ?? rows[Math.min(before, rows.length - 1)])?.focus();
+    const next = rows.find((row) => row.dataset.key === focused) ?? rows[Math.min(before, rows.length - 1)];
+    if (next) next.focus();
+    else if (!this.#search.hidden) this.seek(); // none is left of what was found
   }
 
   get #rows() {
@@ -117,6 +119,15 @@ class JudgeProblems extends HouseElement {
     this.show(this.#panel);
   }
 
+  /** What was searched for is found: the search is left, and keys mean again what they mean on the page. */
+  #openFirst(field) {
+    const first = this.#contests.querySelector(".problem");
+    if (!first) return;
+    first.click();
+    this.#search.clear();
+    field.blur();
+  }
+
   /** Up and Down walk the list, also out of the search; Enter opens what the search has found first. */
   #key(event) {
     const { key, target } = event;
@@ -124,7 +135,7 @@ class JudgeProblems extends HouseElement {
     const searching = target.matches("input");
     const id = target.dataset.key?.match(/^problem (.*)$/s)?.[1];
     if (key === "Delete" && id) this.announce("forget", id);
-    else if (key === "Enter" && searching && this.#words.length) this.#contests.querySelector(".problem")?.click();
+    else if (key === "Enter" && searching && this.#words.length) this.#openFirst(target);
     else if (by === 1 && searching) this.#contests.querySelector(this.#words.length ? ".problem" : ".contest")?.focus();
     else if (by && !searching) this.#rows[this.#rows.indexOf(target) + by]?.focus();
     else return;
