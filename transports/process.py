@@ -101,9 +101,7 @@ class Runner:
         self._registry = registry
         self._name = name
 
-    async def run(
-        self, command: Command, *, on_output: OnOutput | None = None, turn: Turn | None = None
-    ) -> Outcome:
+    async def run(self, command: Command, *, on_output: OnOutput | None = None, turn: Turn | None = None) -> Outcome:
         """NotStarted, Interrupted, TooManyPrograms; or a KernelError of the launcher's actor."""
         order = order_of(command)
         launcher = self._registry.get(self._name)
@@ -136,9 +134,7 @@ async def _borrowed(launcher: ActorRef[LauncherMessage]) -> Keeper:
 
 
 class _Run:
-    def __init__(
-        self, command: Command, keeper: Keeper, order: bytes, on_output: OnOutput | None, turn: Turn
-    ) -> None:
+    def __init__(self, command: Command, keeper: Keeper, order: bytes, on_output: OnOutput | None, turn: Turn) -> None:
         self.keeper_is_idle = True
         """It can be used again."""
         self._keeper = keeper
@@ -423,4 +419,5 @@ _EXCESSES: dict[str, Excess] = {
     orders.MEMORY: "memory",
     orders.PROCESSES: "processes",
     orders.FILES: "files",
+    orders.HIDDEN: "hidden",
 }

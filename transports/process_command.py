@@ -8,8 +8,8 @@ from typing import Literal
 
 KIB, MIB = 1024, 1024 * 1024
 
-Excess = Literal["cpu", "wall", "memory", "output", "processes", "files", "interference"]
-"""The last: with what runs it."""
+Excess = Literal["cpu", "wall", "memory", "output", "processes", "files", "hidden", "interference"]
+"""The last two: it could not be seen what it holds; and with what runs it."""
 
 
 @dataclass(frozen=True, slots=True)

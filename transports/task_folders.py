@@ -51,6 +51,9 @@ LONGEST_MAIN = 64 << 20
 _TAKEN = re.compile(r"0*([0-9]{1,9})\.(?:in|out)", re.IGNORECASE | re.ASCII)
 """On a disk that ignores case `3.OUT` is `3.out`."""
 _CASE = re.compile(r"([1-9][0-9]{0,8})\.(in|out)", re.ASCII)
+_PRIVATE = re.compile(r"troupe-judge-([1-9][0-9]{0,8})(?:\.([0-9]*))?-.*", re.ASCII | re.DOTALL)
+"""A private folder, and whose: the server's number, and when it was born. Anybody may make folders beside them, and
+call those as he likes; no process has a longer number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,8 +301,8 @@ def _clear(name: str) -> None:
 def _sweep(place: Path) -> None:
     """Away with the private folders of servers that were killed."""
     for folder in place.glob("troupe-judge-*-*"):
-        number, _, born = folder.name.split("-")[2].partition(".")
-        if number.isdecimal() and not (lives(int(number)) and born in ("", _born(int(number)))):
+        found = _PRIVATE.fullmatch(folder.name)
+        if found and not (lives(int(found[1])) and found[2] in (None, "", _born(int(found[1])))):
             clear_away(folder)
 
 

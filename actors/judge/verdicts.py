@@ -26,7 +26,7 @@ from actors.judge.checkers import Differs, Same
 from actors.judge.limits import Limits
 from codec.judge import Status, Verdict
 
-Excess = Literal["cpu", "wall", "memory", "output", "processes", "files", "interference"]
+Excess = Literal["cpu", "wall", "memory", "output", "processes", "files", "hidden", "interference"]
 
 STATUS: dict[Verdict, Status] = {
     "AC": "pass",
@@ -126,6 +126,8 @@ INTERFERENCE = (
     "nothing beside it"
 )
 
+HIDDEN = "stopped because it hid what it uses, in a namespace of its own or where no other program may look"
+
 _Row = tuple[Verdict, Callable[[Facts], bool], Callable[[Facts], str] | None]
 
 _TABLE: tuple[_Row, ...] = (
@@ -134,6 +136,7 @@ _TABLE: tuple[_Row, ...] = (
     ("OLE", lambda facts: facts.stopped_for == "files", lambda _: "stopped because it wrote too much to files"),
     ("OLE", _flooding, lambda _: "stopped because it wrote too much"),
     ("RE", lambda facts: facts.stopped_for == "processes", lambda _: "stopped because it started too many processes"),
+    ("RE", lambda facts: facts.stopped_for == "hidden", lambda _: HIDDEN),
     ("RE", lambda facts: facts.stopped_for == "interference", lambda _: INTERFERENCE),
     ("TLE", lambda facts: facts.cpu_ms > facts.limits.cpu_ms, _say_time),
     ("MLE", _too_large, _say_memory),

@@ -102,7 +102,9 @@ def test_where_the_system_does_not_tell_what_was_waited_nothing_is_taken_off() -
 
 # -- CPU time
 
-UNREAPED = BURN + """
+UNREAPED = (
+    BURN
+    + """
 import os, signal
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 for _ in range(8):
@@ -115,6 +117,7 @@ for _ in range(8):
     except ChildProcessError:
         pass
 """
+)
 
 
 @pytest.mark.parametrize(
@@ -173,6 +176,19 @@ MEMORY = {
         "import mmap\nfd = os.memfd_create('m'); fill(fd); fill(fd)\nheld = mmap.mmap(fd, 0); os.close(fd)\n"
         "for at in range(0, len(held), 4096): held[at]"
     ),
+    "memfds behind many other files": (
+        "for _ in range(300): os.dup(0)\nheld = [os.memfd_create('m') for _ in range(3)]\nfor fd in held: fill(fd)"
+    ),
+    "memfds that only a thread has open": (
+        "import ctypes, threading\ndef hold():\n    assert ctypes.CDLL(None).unshare(0x400) == 0\n"
+        "    for fd in [os.memfd_create('m') for _ in range(3)]: fill(fd)\n    time.sleep(1000)\n"
+        "threading.Thread(target=hold).start()"
+    ),
+    "what a thread has that outlives the main one": (
+        "import ctypes, threading\ndef hold():\n    held = []\n"
+        "    for _ in range(10): held.append(b'x' * 10_000_000); time.sleep(0.01)\n    time.sleep(1000)\n"
+        "threading.Thread(target=hold).start()\nctypes.CDLL(None).pthread_exit(None)"
+    ),
 }
 
 
@@ -195,6 +211,46 @@ async def test_memory_in_files_that_was_given_back_is_none(processes: Processes)
         "    time.sleep(0.03)\n    os.close(fd)"
     )
     outcome = await processes.python(source, memory_bytes=64 * MIB)
+    assert (outcome.end, outcome.stopped_for) == (Exited(0), None)
+
+
+# -- what cannot be looked at
+
+HIDING = {
+    "nobody may look at it": "libc.prctl(4, 0, 0, 0, 0)",
+    "it has mounts of its own": "if libc.unshare(0x10020000): os._exit(7)",
+    "its child does": "if not os.fork(): libc.prctl(4, 0, 0, 0, 0); libc.unshare(0x10020000)",
+}
+
+
+@pytest.mark.parametrize("way", HIDING)
+async def test_whoever_hides_what_he_holds_is_stopped(processes: Processes, way: str) -> None:
+    """Who may look everywhere, as root does, sees what he holds."""
+    source = (
+        f"import ctypes, os, time\nlibc = ctypes.CDLL(None)\n{HIDING[way]}\nfd = os.memfd_create('m')\n"
+        "for _ in range(100): os.write(fd, b'x' * 1_000_000)\ntime.sleep(1000)"
+    )
+    outcome = await processes.python(source, memory_bytes=64 * MIB, wall_seconds=20)
+    if outcome.end == Exited(7):
+        pytest.skip("nobody may have namespaces of his own here")
+    assert outcome.end == KILLED
+    assert outcome.stopped_for in ("hidden", "memory")
+
+
+async def test_mounts_of_ones_own_are_hiding_even_before_there_is_anything_in_them(processes: Processes) -> None:
+    source = "import ctypes, os, time\nif ctypes.CDLL(None).unshare(0x10020000): os._exit(7)\ntime.sleep(1000)"
+    outcome = await processes.python(source, memory_bytes=64 * MIB, wall_seconds=20)
+    if outcome.end == Exited(7):
+        pytest.skip("nobody may have namespaces of his own here")
+    assert (outcome.end, outcome.stopped_for) == (KILLED, "hidden")
+
+
+async def test_who_comes_and_goes_hides_nothing(processes: Processes) -> None:
+    source = (
+        "import subprocess, threading, time\nfor _ in range(40):\n    subprocess.run(['/bin/true'], check=True)\n"
+        "    thread = threading.Thread(target=time.sleep, args=(0.001,)); thread.start()\nthread.join()"
+    )
+    outcome = await processes.python(source, memory_bytes=256 * MIB, file_bytes=16 * MIB)
     assert (outcome.end, outcome.stopped_for) == (Exited(0), None)
 
 

@@ -292,6 +292,19 @@ async def test_private_folders_of_a_server_that_was_killed_are_swept_away(place:
     assert sorted(os.listdir(temporary)) == sorted(stay)
 
 
+ODD = ["", "0", "x", "-1", "1.x", "٣", "1" * 200, str(1 << 31), str(1 << 63), "1\n", "\udcff"]
+"""Numbers of no process."""
+
+
+@pytest.mark.parametrize("number", ODD)
+def test_whoever_names_a_folder_like_ours_keeps_nobody_from_sweeping(temporary: Path, number: str) -> None:
+    """All accounts may make folders there."""
+    odd = temporary / f"troupe-judge-{number}-x"
+    odd.mkdir()
+    task_folders._sweep(temporary)
+    assert odd.exists()
+
+
 # -- bad disks
 
 

@@ -23,7 +23,7 @@ from transports.launcher import census
 from transports.launcher.group import Group
 from transports.launcher.holdings import BLOCK_BYTES, Holdings
 from transports.launcher.ledger import Ledger
-from transports.launcher.orders import CPU, FILES, MEMORY, PROCESSES, WALL, Order
+from transports.launcher.orders import CPU, FILES, HIDDEN, MEMORY, PROCESSES, WALL, Order
 from transports.launcher.striking import Guard
 from transports.launcher.system import LINUX
 
@@ -108,6 +108,8 @@ class Account:
             return MEMORY
         if order.file_bytes is not None and self._holdings.disk_bytes > order.file_bytes:
             return FILES
+        if self._holdings.hidden and (order.memory_bytes is not None or order.file_bytes is not None):
+            return HIDDEN
         self._wait(members)
         return WALL if time.monotonic() >= self.late_at else ""
 
@@ -149,11 +151,11 @@ class Account:
         if not members:
             return
         largest = max(members, key=lambda member: member.resident_bytes)
-        self._most_bytes = max(self._most_bytes, largest.resident_bytes, census.peak_bytes(largest.pid))
+        self._most_bytes = max(self._most_bytes, largest.resident_bytes, census.peak_bytes(largest.place))
         if sum(member.resident_bytes for member in members) > self._most_bytes:  # much of it may be shared
             self._most_bytes = max(self._most_bytes, min(_shares_bytes(members), _shares_bytes(members)))
         if in_files := self._holdings.memory_bytes:
-            own = census.own_bytes(members[0].pid) if len(members) == 1 else _own_shares_bytes(members)
+            own = census.own_bytes(members[0].place) if len(members) == 1 else _own_shares_bytes(members)
             self._most_bytes = max(self._most_bytes, own + in_files)
 
     def _wait(self, members: list[census.Member]) -> None:
@@ -175,12 +177,12 @@ class Account:
 def _shares_bytes(members: list[census.Member]) -> int:
     """What they have together. While processes come and go, the share of one is read before and that of the next after,
     and the sum can be too large; so it is asked for twice."""
-    return sum(census.shared_out_bytes(member.pid) for member in members)
+    return sum(census.shared_out_bytes(member.place) for member in members)
 
 
 def _own_shares_bytes(members: list[census.Member]) -> int:
     """The same, without what is in files."""
-    return min(sum(census.own_shared_out_bytes(member.pid) for member in members) for _ in range(2))
+    return min(sum(census.own_shared_out_bytes(member.place) for member in members) for _ in range(2))
 
 
 def excess_of(status: int, cpu_seconds: float, limit: float | None) -> str:

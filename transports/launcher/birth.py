@@ -16,12 +16,16 @@ import resource
 import stat
 from contextlib import suppress
 
+from transports.launcher.holdings import MOST_FILES
 from transports.launcher.orders import CWD, PROGRAM, STDIN, Order
 from transports.launcher.system import DEAF_TO, IGNORED_BY_PYTHON, LINUX
 
 DEVNULL = os.fsencode(os.devnull)
 DEFAULT_PATH = os.fsencode(os.defpath)
-HARD = {which: resource.getrlimit(which)[1] for which in (resource.RLIMIT_CPU, resource.RLIMIT_FSIZE)}
+HARD = {
+    which: resource.getrlimit(which)[1]
+    for which in (resource.RLIMIT_CPU, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE)
+}
 """Ours, which nobody changes."""
 
 
@@ -98,6 +102,8 @@ def _limit(pid: int, order: Order) -> None:
         _lower(pid, resource.RLIMIT_CPU, math.ceil(min(order.cpu_seconds, 1e9)) + 1)
     if order.file_bytes is not None:
         _lower(pid, resource.RLIMIT_FSIZE, order.file_bytes)
+    if order.file_bytes is not None or order.memory_bytes is not None:
+        _lower(pid, resource.RLIMIT_NOFILE, MOST_FILES)
 
 
 def _lower(pid: int, which: int, limit: int) -> None:

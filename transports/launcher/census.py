@@ -19,13 +19,15 @@ class Member:
     """One process, as its `stat` had it."""
 
     __slots__ = (
-        "began", "children_ticks", "group", "own_ticks", "parent", "pid", "resident_bytes", "runnable", "threads",
-        "zombie",
+        "began", "children_ticks", "group", "own_ticks", "parent", "pid", "place", "resident_bytes", "runnable",
+        "threads", "zombie",
     )  # fmt: skip
 
     def __init__(self, pid: int, stat: bytes) -> None:
         fields = stat[stat.rindex(b")") + 2 :].split(b" ", 22)  # a name may contain spaces and parentheses
         self.pid = pid
+        self.place = str(pid)
+        """Where its memory is told, below /proc."""
         self.runnable = fields[0] == b"R"
         """Its main thread runs, or would if a processor were free."""
         self.zombie = fields[0] in (b"Z", b"X")
@@ -66,27 +68,45 @@ def children(pid: int) -> list[int]:
 
 def member_of(pid: int) -> Member | None:
     stat = read(f"/proc/{pid}/stat")
-    return Member(pid, stat) if stat else None
+    member = Member(pid, stat) if stat else None
+    if member is not None and member.zombie and member.threads > 1:
+        _follow_a_thread(member)
+    return member
 
 
-def peak_bytes(pid: int) -> int:
+def _follow_a_thread(member: Member) -> None:
+    """Its main thread has ended and it goes on, or ends just now: what it has, a thread tells that is left."""
+    try:
+        threads = os.listdir(f"/proc/{member.pid}/task")
+    except OSError:
+        return
+    for thread in threads:
+        place = f"{member.pid}/task/{thread}"
+        stat = read(f"/proc/{place}/stat")
+        if stat and not (other := Member(member.pid, stat)).zombie:
+            member.zombie, member.runnable, member.resident_bytes = False, other.runnable, other.resident_bytes
+            member.place = place
+            return
+
+
+def peak_bytes(place: int | str) -> int:
     """The most memory that a living process has had; 0 if that is not known."""
-    return number_after(b"VmHWM:", read(f"/proc/{pid}/status")) * 1024
+    return number_after(b"VmHWM:", read(f"/proc/{place}/status")) * 1024
 
 
-def own_bytes(pid: int) -> int:
+def own_bytes(place: int | str) -> int:
     """What it has of memory that is in no file; 0 if that is not known."""
-    return number_after(b"RssAnon:", read(f"/proc/{pid}/status")) * 1024
+    return number_after(b"RssAnon:", read(f"/proc/{place}/status")) * 1024
 
 
-def shared_out_bytes(pid: int) -> int:
+def shared_out_bytes(place: int | str) -> int:
     """What it has of memory, with what it shares counted in part; 0 if that is not known. Costs more than the rest."""
-    return number_after(b"\nPss:", read(f"/proc/{pid}/smaps_rollup")) * 1024
+    return number_after(b"\nPss:", read(f"/proc/{place}/smaps_rollup")) * 1024
 
 
-def own_shared_out_bytes(pid: int) -> int:
+def own_shared_out_bytes(place: int | str) -> int:
     """The same, of what is in no file."""
-    return number_after(b"\nPss_Anon:", read(f"/proc/{pid}/smaps_rollup")) * 1024
+    return number_after(b"\nPss_Anon:", read(f"/proc/{place}/smaps_rollup")) * 1024
 
 
 def delay_seconds(pid: int) -> float:

@@ -4,21 +4,35 @@ Looked for where it can be seen: among the open files of each process. A file th
 it is still there by its name. What was written to disks the kernel counts, in pages, of each process and those of its
 children that it has reaped.
 
-Not seen: a memfd that is mapped, closed, and filled without touching the mapping; what was allocated on a disk, not
-written, and closed between two looks.
+A process can forbid that, and it can have file systems that are in no other's sight: then it is `hidden`.
+
+Not seen: a memfd that is mapped, closed, and filled without touching the mapping; one that nobody has open, because it
+is on its way through a socket; what was allocated on a disk, not written, and closed between two looks.
 """
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from transports.launcher.census import Member, number_after, read
 
 BLOCK_BYTES = 512
-MOST_FILES = 256
-"""Looked at in each process, of those it has open."""
+MOST_FILES = 4096
+"""That a process may have open: all are looked at."""
+MOST_THREADS = 64
+"""Of a process, each of which may have opened files for itself."""
 MOST_REMEMBERED = 4096
+
+
+def _our_mounts() -> int:
+    try:
+        return os.stat("/proc/self/ns/mnt").st_ino
+    except OSError:  # this is not Linux
+        return 0
+
+
+OUR_MOUNTS = _our_mounts()
 
 
 def _memory_devices() -> frozenset[int]:
@@ -49,17 +63,22 @@ class Holdings:
         """In files, now."""
         self.disk_bytes = 0
         """The most that was written, or that files had which were open to be written."""
+        self.hidden = False
+        """What somebody holds could not be seen, twice: once, it may just have been on its way out."""
+        self._suspects: set[tuple[int, int]] = set()
 
     def look(self, members: Iterable[Member], reaped_bytes: int) -> None:
         written = reaped_bytes
         memory, disk = 0, 0
         seen: set[tuple[int, int]] = set()
+        suspects: set[tuple[int, int]] = set()
         for member in members:
             if member.zombie:
                 continue
+            if _is_hidden(member):
+                suspects.add((member.pid, member.began))
             written += _written_bytes(member.pid)
-            for number in _open_files(member.pid):
-                path = f"/proc/{member.pid}/fd/{number}"
+            for path in _open_files(member):
                 with suppress(OSError):  # closed meanwhile
                     status = os.stat(path)
                     file = status.st_dev, status.st_ino
@@ -70,6 +89,8 @@ class Holdings:
                         seen.add(file)
                         if status.st_blocks and len(self._files) < MOST_REMEMBERED:
                             self._files[file] = os.readlink(path), status.st_blocks
+        self.hidden = self.hidden or bool(suspects & self._suspects)
+        self._suspects = suspects
         for file, (name, blocks) in tuple(self._files.items()):
             if file not in seen:
                 blocks = _blocks_of(name, file)
@@ -83,11 +104,27 @@ class Holdings:
         self.disk_bytes = max(self.disk_bytes, written, disk)
 
 
-def _open_files(pid: int) -> list[str]:
+def _open_files(member: Member) -> Iterator[str]:
+    """A link to each, below /proc. A thread may have a table of its own, which nobody sees at its process."""
+    tables = [f"/proc/{member.place}/fd"]
+    if member.threads > 1:
+        with suppress(OSError):
+            threads = os.listdir(f"/proc/{member.pid}/task")[:MOST_THREADS]
+            tables = [f"/proc/{member.pid}/task/{thread}/fd" for thread in threads]
+    for table in tables:
+        with suppress(OSError):  # it has gone, or hides
+            for number in os.listdir(table)[:MOST_FILES]:
+                yield f"{table}/{number}"
+
+
+def _is_hidden(member: Member) -> bool:
+    """Whether it may not be looked at, or has mounts of its own."""
     try:
-        return os.listdir(f"/proc/{pid}/fd")[:MOST_FILES]
-    except OSError:  # it has gone, or is not ours
-        return []
+        return os.stat(f"/proc/{member.place}/ns/mnt").st_ino != OUR_MOUNTS
+    except PermissionError:
+        return True
+    except OSError:  # it has gone
+        return False
 
 
 def _written_bytes(pid: int) -> int:

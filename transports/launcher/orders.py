@@ -23,7 +23,7 @@ READY = b"ready"
 
 STOP, RUN, HERE, FAILED, ALIVE, WAITED, ENDED = b"stop", b"run", b"here", b"failed", b"alive", b"waited", b"ended"
 
-CPU, WALL, MEMORY, PROCESSES, FILES = "cpu", "wall", "memory", "processes", "files"
+CPU, WALL, MEMORY, PROCESSES, FILES, HIDDEN = "cpu", "wall", "memory", "processes", "files", "hidden"
 """What a keeper stops a run for."""
 
 CWD, STDIN, PROGRAM, KEEPER = "cwd", "stdin", "program", "keeper"
