@@ -355,7 +355,7 @@ def test_what_ends_by_itself_of_the_table_is_done(home: Home) -> None:
     (home.folder / "tests" / "1.in").write_text("1\n")
     (home.folder / "tests" / "1.out").write_text("2\n")
     ended: dict[str, Callable[[str], str]] = {
-        "troupe tree [WORD ...]": lambda line: line.replace("[WORD ...]", ""),
+        "troupe tree [WORD ...]": lambda line: line.replace("[WORD ...]", "judge"),
         "troupe check": lambda line: line,
         "troupe backup FILE": lambda line: line.replace("FILE", "copy.db"),
         "troupe judge run [FOLDER]": lambda line: line.replace("[FOLDER]", "."),
