@@ -25,7 +25,7 @@ from actors.sidekick.scene.console import Console
 from actors.sidekick.scene.grid import Grid
 from actors.sidekick.scene.limits import Budget, Limits, Reserve, refused
 from actors.sidekick.scene.texts import Texts
-from actors.sidekick.scene.tree import Component, Container, Hero, anything, cost_of, is_deep, keep
+from actors.sidekick.scene.tree import Component, Container, Hero, anything, cost_of, is_deep, keep, let_go
 from actors.sidekick.scene.viz import Viz
 from codec.sidekick import ROOT, ClearAll, Event, Fault, Other, Remove, Spawn, Update, encode
 from codec.sidekick.kept import Part
@@ -73,13 +73,15 @@ class Scene:
         """`reserve`: what it shares with other scenes; without one it has the world for itself."""
         self._limits = limits or Limits()
         self._budget = Budget(self._limits, reserve or Reserve(self._limits.memory))
+        self._components: dict[str, Component] = {}
         self.empty()
 
     def empty(self) -> None:
         """Begin anew, with nothing. What was held can be had by other scenes."""
+        let_go(self._components.values())
         self._budget.end()
         self._root = Container(Other(ROOT, "spawn", ROOT), self._budget, ROOT)
-        self._components: dict[str, Component] = {}
+        self._components = {}
         self._strays: dict[Hero, list[bytes]] = {}
         """Retained messages about a component that was not there, by hero; in the replay they come before it."""
         self._unknown: dict[Hero, list[bytes]] = {}
@@ -235,9 +237,11 @@ class Scene:
     def _take_away(self, component: Component) -> None:
         if component.parent is not None:
             del component.parent.children[component.target]
-        for one in component.subtree():
+        gone = list(component.subtree())
+        for one in gone:
             del self._components[one.target]
             self._budget.left += one.cost()
+        let_go(gone)
 
     # --- what we do not understand ----------------------------------------------------------------------------------
 

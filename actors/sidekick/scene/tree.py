@@ -149,6 +149,14 @@ class Container(Component):
     __slots__ = ()
 
 
+def let_go(components: Iterable[Component]) -> None:
+    """Cuts the ties between components that have gone. A circle of references stays in memory until garbage is looked
+    for, which is seldom, and with it all that was said about them."""
+    for one in components:
+        one.parent = None
+        one.children = {}
+
+
 def cost_of(unknown: list[bytes]) -> int:
     return sum(map(len, unknown)) + UNKNOWN * len(unknown)
 
