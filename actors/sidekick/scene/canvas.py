@@ -162,7 +162,7 @@ class Canvas(Component):
         if rect.fill_color is not None and self._covers(rect) and buffer in self.buffers:
             if rect.line_color is not None and not is_color(rect.line_color):
                 return refused(message, unknown_color("lineColor", rect.line_color))
-            cost = len(message.raw) + STROKE
+            cost = len(message.raw) + STROKE + self._anew(buffer)
             if cost > self.budget.left and (wrong := self.budget.refusal(message, cost)):
                 return wrong
             self._begin(buffer).is_opaque = True
@@ -181,6 +181,9 @@ class Canvas(Component):
         buffer = options.buffer_id or SCREEN
         if buffer not in self.buffers:
             return self._missing(message, buffer)
+        cost = self._anew(buffer) if self.buffers[buffer].references > 1 else 0
+        if cost > self.budget.left and (wrong := self.budget.refusal(message, cost)):
+            return wrong
         self._begin(buffer)
         return None
 
@@ -211,7 +214,8 @@ class Canvas(Component):
             if buffer not in self.buffers:
                 return self._missing(message, buffer)
         cost = len(message.raw) + STAMP
-        if cost + LAYER > self.budget.left and (wrong := self.budget.refusal(message, cost + LAYER)):
+        most = cost + self._anew(options.source_buffer_id) + self._anew(options.target_buffer_id)
+        if most > self.budget.left and (wrong := self.budget.refusal(message, most)):
             return wrong
         is_itself = options.source_buffer_id == options.target_buffer_id
         source = self._closed(options.source_buffer_id)
@@ -235,6 +239,10 @@ class Canvas(Component):
         return refused(message, f"there is no buffer {short(buffer or SCREEN)}: create it with createBuffer first")
 
     # --- layers -----------------------------------------------------------------------------------------------------
+
+    def _anew(self, buffer: int) -> int:
+        """What another layer of this buffer costs."""
+        return LAYER + len(self.buffers[buffer].made_by)
 
     def _begin(self, buffer: int) -> Layer:
         """A blank layer in place of what the buffer showed."""

@@ -229,10 +229,18 @@ nonsense = st.builds(
 """Messages of the right outline with anything inside."""
 
 
+BUFFERS_MADE = [update("canvas-1", "createBuffer", {"bufferId": number}) for number in (1, 2)]
+COVERED_AND_STAMPED = [
+    update("canvas-1", "drawLine", {"x1": 0, "y1": 0, "x2": 1, "y2": 2, "bufferId": 1}),
+    update("canvas-1", "drawRect", {"x": 0, "y": 0, "width": 30, "height": 20, "bufferId": 0, "fillColor": "#123456"}),
+    update("canvas-1", "drawBuffer", {"sourceBufferId": 1, "targetBufferId": 0}),
+]
+"""A layer more than was paid for, once."""
+
+
 def stories(of: st.SearchStrategy[bytes] = anything, least: int = 0, most: int = 40) -> st.SearchStrategy[list[bytes]]:
     """A board with most of everything on it, and then what is said."""
     left_out = st.lists(names, max_size=2)
     opening = left_out.map(lambda some: [spawn(one) for one in NAMES if one not in some])
-    buffers_made = [update("canvas-1", "createBuffer", {"bufferId": number}) for number in (1, 2)]
     said = st.lists(of, min_size=least, max_size=most)
-    return st.builds(lambda first, then: [*first, *buffers_made, *then], opening, said)
+    return st.builds(lambda first, then: [*first, *BUFFERS_MADE, *then], opening, said)

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from actors.sidekick.scene import Limits, Scene
@@ -97,6 +97,7 @@ def test_what_is_refused_changes_nothing_and_is_said_in_a_sentence(story: list[b
 @pytest.mark.slow
 @MODEST
 @given(stories.stories(most=80))
+@example([*map(stories.spawn, stories.NAMES), *stories.BUFFERS_MADE, *stories.COVERED_AND_STAMPED])
 def test_a_scene_never_holds_more_than_its_limits_and_gives_back_what_it_took(story: list[bytes]) -> None:
     scene = Scene(CRAMPED)
     for said in drawn(story):
