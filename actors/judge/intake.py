@@ -250,7 +250,7 @@ class Intake(Actor[IntakeMessage]):
                 self._wake(other)
         self._taken_in += 1
         self._last_name = task.name
-        return Changed(listed, arrived=True)
+        return Changed(listed, arrived=True, number=post.number)
 
     def _failed(self, post: Post, name: str, error: Exception) -> ShelfMessage | None:
         if isinstance(error, FileExistsError) and not post.tries:

@@ -251,10 +251,12 @@ class PlaceFor:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A problem is new, or was run, or its folder is seen to have other tests. `arrived`: it was just posted."""
+    """A problem is new, or was run, or its folder is seen to have other tests. `arrived`: it was just posted, and that
+    post has this number."""
 
     listed: Listed
     arrived: bool
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,8 @@ class Shelf(Actor[ShelfMessage]):
         """By a person; None: nobody has looked for it since the start."""
         self._contest: str | None = None
         """The batch of which the panels were told last."""
+        self._followed = 0
+        """The number of the post that the panels were told of last."""
         self._looking = False
         """Somebody is finding out which folders are there."""
         self._identities: dict[str, str] = {}  # by id: which problem the folder belongs to
@@ -142,8 +144,8 @@ class Shelf(Actor[ShelfMessage]):
         match message:
             case PlaceFor(task, reply):
                 reply.set(self._place(place(task.url, task.group, task.name)))
-            case Changed(listed, arrived):
-                await self._changed(listed, arrived=arrived)
+            case Changed(listed, arrived, number):
+                await self._changed(listed, arrived=arrived, number=number)
             case Vanished(id):
                 self._are_there({id: False})
             case LookAround():
@@ -201,7 +203,7 @@ class Shelf(Actor[ShelfMessage]):
                 return where
             number += 1
 
-    async def _changed(self, listed: Listed, *, arrived: bool) -> None:
+    async def _changed(self, listed: Listed, *, arrived: bool, number: int) -> None:
         if not arrived and (self._listed.get(listed.id) == listed or listed.id in self._taken_off):
             return
         if arrived:
@@ -210,7 +212,8 @@ class Shelf(Actor[ShelfMessage]):
         self._gone.pop(listed.id, None)
         self._listed[listed.id] = listed
         self._publish()
-        if arrived:
+        if arrived and number >= self._followed:  # one that has waited for others of its folder leads nobody back
+            self._followed = number
             self._follow(listed)
         await self._forget_the_oldest()
         self._count()

@@ -1,6 +1,7 @@
 """Solutions that end what runs them, on a running server: the honest beside them have their verdicts, and nobody else
 notices."""
 
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -29,13 +30,11 @@ async def test_a_storm_of_hostile_solutions_costs_the_honest_beside_it_nothing_b
     options = ("--set", f"judge.workspace={tmp_path}/workspace", "--set", "judge.jobs=4")
     with server(tmp_path, *options, program=PROGRAM if protected else UNPROTECTED) as house:
         port = Port(house.ready(), tmp_path / "workspace")
-        async with (
-            port.solving("storm/honest", SLOW_SUMS, *EXAMPLES, timeLimit=8000) as honest,
-            port.solving("storm/hostile", hostile, *cases, timeLimit=300) as other,
-            trio.open_nursery() as nursery,
-        ):
-            await honest.say("ui/openProblem", id="storm/honest")
-            await honest.shows("storm/honest")
+        async with AsyncExitStack() as stack:
+            honest = await stack.enter_async_context(port.solving("storm/honest", SLOW_SUMS, *EXAMPLES, timeLimit=8000))
+            await honest.say("ui/requestInit", problemId="storm/honest", follow=False)
+            other = await stack.enter_async_context(port.solving("storm/hostile", hostile, *cases, timeLimit=300))
+            nursery = await stack.enter_async_context(trio.open_nursery())
             blamed = []
 
             async def storms() -> None:
