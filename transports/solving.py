@@ -163,6 +163,7 @@ class Machine:
                 try:
                     return Ran(await self._runner.run(command))
                 except Interrupted:
+                    self._runner.renew()  # it may only have been halted, and what it ran would stay
                     return Ran(INTERFERED)
         while True:
             among = self._seclusion.among_others(turn)
