@@ -15,7 +15,7 @@ from tests.web.board_words import CLEAR, Message, spawn
 from tests.web.conftest import visiting
 from tests.web.judge_stage import init, listed, problem
 from tests.web.playground_stage import playground
-from tests.web.stage import Stage
+from tests.web.stage import FRAMES, Stage
 
 
 class Scene:
@@ -31,6 +31,7 @@ class Scene:
         self.stage.refusing = True
         self.stage.drop()
         expect(self.page.locator("html")).to_have_attribute("data-stale", "")
+        self.page.evaluate(FRAMES)  # in the next of which a page draws what it takes no more
 
     def reconnect(self) -> None:
         assert self.stage is not None

@@ -24,6 +24,8 @@ WEB = Path(__file__).parents[2] / "web"
 POLICY = "default-src 'self'"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 LONGEST_HEAD = 16_384
+FRAMES = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn())))"
+"""To be evaluated: what a page does in its next frame has been done."""
 PAGES = [{"name": name, "url": f"http://127.0.0.1:{port}"} for name, port in
          (("sidekick", 5163), ("judge", 10043), ("console", 5160))]  # fmt: skip
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.web.board_stage import Show, say, showing
 from tests.web.board_words import CLEAR, Message, announce, fault, node, spawn, update, viz
-from tests.web.stage import write
+from tests.web.stage import FRAMES, write
 from tests.web.test_design import CONTRASTS, NAMELESS, SEEN_THROUGH, scheme
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -144,8 +144,8 @@ WATCH = """() => {
 
 
 def seen(page: Page) -> list[str]:
-    """The boards that were drawn, one after the other."""
-    frames = page.evaluate("window.seen")
+    """The boards that were drawn, one after the other; looked at when the last frame has been, too."""
+    frames = page.evaluate(f"async () => {{ await ({FRAMES})(); return window.seen; }}")
     return [frames[0], *[now for before, now in pairwise(frames) if now != before]]
 
 
