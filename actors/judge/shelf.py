@@ -206,14 +206,15 @@ class Shelf(Actor[ShelfMessage]):
     async def _changed(self, listed: Listed, *, arrived: bool, number: int) -> None:
         if not arrived and (self._listed.get(listed.id) == listed or listed.id in self._taken_off):
             return
+        known = listed.id in self._listed
         if arrived:
             self._listed.pop(listed.id, None)  # to be the newest
             await self._is_wanted(listed.id)
         self._gone.pop(listed.id, None)
         self._listed[listed.id] = listed
         self._publish()
-        if arrived and number >= self._followed:  # one that has waited for others of its folder leads nobody back
-            self._followed = number
+        if arrived and (number >= self._followed or not known):  # who waited for others of its folder leads nobody back
+            self._followed = max(number, self._followed)
             self._follow(listed)
         await self._forget_the_oldest()
         self._count()
