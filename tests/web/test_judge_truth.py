@@ -358,6 +358,7 @@ def test_escape_leaves_the_search_and_keys_mean_what_they_meant_before(show: Sho
     expect(page.get_by_role("searchbox")).to_have_value("")
     assert stage.so_far(Cancel) == []  # that was for the search
     stage.say(ended(SUMS, *PASSES))
+    expect(page.get_by_role("button", name="Run all")).to_be_enabled()
     page.keyboard.press("r")
     assert stage.heard(RunAll) == [RunAll(None, SUMS.id)]
 
