@@ -125,7 +125,7 @@ for _ in range(8):
     [
         pytest.param(PROGRAM, 0.1, 0.75, id="in a group", marks=GROUPED),
         pytest.param(PROGRAM, 0.008, 0.03, id="in a group, briefly", marks=GROUPED),
-        pytest.param(GROUPLESS, 0.1, 0.5, id="by looks"),
+        pytest.param(GROUPLESS, 0.2, 0.5, id="by looks"),
     ],
 )
 async def test_what_children_use_whom_nobody_reaps_is_counted(
