@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Self
 
 import trio
 from quart import Quart, Response, request
@@ -51,10 +52,22 @@ class StaticFile:
     def response(self) -> Response:
         if isinstance(self.content, bytes):
             return Response(self.content, content_type=self.content_type)
-        body = TrioFileBody(self.content, buffer_size=PIECE)
+        body = _Pieces(self.content, buffer_size=PIECE)
         response = Response(body, content_type=self.content_type)
         response.content_length = body.size
         return response
+
+
+class _Pieces(TrioFileBody):
+    async def __aenter__(self) -> Self:
+        """As it is done there, but a client that goes just now leaves no file open behind it."""
+        self.file = await trio.open_file(self.file_path, mode="rb")
+        try:
+            await self.file.seek(self.begin)
+        except BaseException:
+            await self.file.aclose()
+            raise
+        return self
 
 
 def find(root: Traversable, path: str, types: Mapping[str, str] = TYPES) -> StaticFile | None:

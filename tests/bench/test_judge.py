@@ -68,9 +68,10 @@ def test_posts_are_answered_and_become_folders(served: Served) -> None:
 
 
 @pytest.mark.slow
-def test_posts_that_are_refused_are_counted(monkeypatch: pytest.MonkeyPatch, served: Served) -> None:
+def test_posts_that_are_refused_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge, "posted", lambda number: {"name": ""} if number % 2 else {"not": "a problem"})
-    result = judge._posts(served[0], 0.1)
+    with judge.house() as place, running(judge.ours(place)) as server:  # of its own: its next page hears of them
+        result = judge._posts(server, 0.1)
     assert (result.ratio, result.goal) == (None, 1.0)
     assert result.why is not None
     assert "of 10 posts were refused" in result.why

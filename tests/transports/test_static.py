@@ -2,6 +2,7 @@ import os
 import tracemalloc
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -9,7 +10,7 @@ import trio
 
 from tests.transports.house import House, open_house, read_until
 from transports.application import Application
-from transports.static import TYPES, find, serve_files
+from transports.static import PIECE, TYPES, find, serve_files
 
 
 @pytest.fixture
@@ -128,3 +129,25 @@ async def test_a_large_file_is_not_kept_for_those_who_read_it_slowly(house: Hous
     assert kept < 2 * len(LARGE_FILE)
     for reader in readers:
         await trio.aclose_forcefully(reader)
+
+
+async def test_a_client_that_goes_while_a_file_is_opened_leaves_none_open(
+    web: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (web / "large.txt").write_bytes(bytes(PIECE + 1))
+    file = find(web, "large.txt")
+    assert file is not None
+    body = file.response().response
+    opened: list[Any] = []
+    open_file = trio.open_file
+
+    async def open_and_be_cancelled(path: Path, mode: Any) -> Any:
+        opened.append(await open_file(path, mode))
+        scope.cancel()
+        return opened[0]
+
+    monkeypatch.setattr(trio, "open_file", open_and_be_cancelled)
+    with trio.CancelScope() as scope:
+        async with body:
+            pytest.fail("it was cancelled before")
+    assert opened[0].closed

@@ -7,6 +7,7 @@ that comes, `tell_all` to all that are there) and looks at what the pages have s
 import itertools
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from html import escape
@@ -14,11 +15,11 @@ from typing import Any, Protocol
 
 import trio
 import trio_websocket
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect
 
 from tests.web.board_words import CLEAR, Message, remove, spawn
 from tests.web.conftest import BROWSERS_OWN
-from tests.web.stage import LONGEST_HEAD, POLICY, TYPES, WEB, Replay, Stage, page
+from tests.web.stage import FRAMES, LONGEST_HEAD, POLICY, TYPES, WEB, Replay, Stage, page
 
 PATIENCE = 10
 ABORTED = "Failed to load resource: net::ERR_FAILED"
@@ -166,6 +167,15 @@ def showing(chromium: Browser, tolerated: str = ABORTED) -> Iterator[Show]:
 
         yield show
     assert not errors, errors
+
+
+def held(page: Page, routes: list[Route]) -> Route:
+    """The first request that the page makes and a test holds, taken out of `routes`."""
+    deadline = time.monotonic() + PATIENCE
+    while not routes:
+        assert time.monotonic() < deadline, "The page has asked for nothing."
+        page.evaluate(FRAMES)
+    return routes.pop(0)
 
 
 def say(page: Page, stage: BoardStage, *messages: Message) -> None:

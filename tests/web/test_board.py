@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-from tests.web.board_stage import Show, say, showing
+from tests.web.board_stage import Show, held, say, showing
 from tests.web.board_words import CLEAR, fault, remove, spawn, update
 from tests.web.stage import write
 
@@ -275,11 +275,11 @@ def test_a_console_submits_what_is_typed_untrimmed_and_never_nothing(show: Show)
 def test_markdown_shows_its_source_until_the_server_has_rendered_it(show: Show) -> None:
     page, stage = show(spawn("label", "l", text="x"))
     stage.rendered |= {"# A": "<h1>A</h1>", "# B": "<h2>B</h2><table><tr><td align=right>1</td></tr></table>"}
-    asked: list[Any] = []
+    asked: list[Route] = []
     page.route("**/markdown", lambda route: asked.append(route))
     say(page, stage, spawn("markdown", "m", initialSource="# A"))
     expect(at(page, "m").locator("pre")).to_have_text("# A")
-    asked.pop().continue_()
+    held(page, asked).continue_()
     expect(page.get_by_role("heading", name="A", exact=True)).to_be_visible()
     page.unroute("**/markdown")
     say(page, stage, update("markdown", "m", "setSource", source="# B"))
@@ -289,12 +289,12 @@ def test_markdown_shows_its_source_until_the_server_has_rendered_it(show: Show) 
 
 def test_markdown_that_changes_all_the_time_is_asked_for_one_at_a_time(show: Show) -> None:
     page, stage = show()
-    held: list[Any] = []
-    page.route("**/markdown", lambda route: route.continue_() if held else held.append(route))
-    with page.expect_request("**/markdown"):
-        say(page, stage, spawn("markdown", "m", initialSource="start"))
+    asked: list[Route] = []
+    page.route("**/markdown", lambda route: asked.append(route), times=1)
+    say(page, stage, spawn("markdown", "m", initialSource="start"))
+    first = held(page, asked)
     say(page, stage, *[update("markdown", "m", "setSource", source=str(n)) for n in range(200)])
-    held[0].continue_()
+    first.continue_()
     expect(at(page, "m").locator("p")).to_have_text("199")
     assert stage.asked == ["start", "199"]
 

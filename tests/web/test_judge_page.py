@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from actors.judge.telling import unknown
 from codec.judge import (
     Batch,
     Cancel,
@@ -767,14 +768,26 @@ def test_a_page_that_lost_its_connection_asks_for_what_it_showed_and_then_for_wh
     assert len(stage.so_far(OpenProblem)) == 1
 
 
+def test_a_problem_that_is_not_in_the_list_yet_can_be_gone_back_to(show: Show) -> None:
+    page, stage = show(init(SUMS), StateProblems((), None))
+    shows(page, "A - Sums", "abc999/abc999_a")
+    stage.say(init(TOWERS))
+    shows(page, TOWERS.name, TOWERS.id)
+    page.go_back()
+    assert stage.heard(OpenProblem) == [OpenProblem(SUMS.id)]
+    stage.say(init(SUMS))
+    shows(page, "A - Sums", "abc999/abc999_a")
+
+
 @pytest.mark.parametrize("address", ["#abc1/none", "#%E0%A4%A", "#" + "x" * 500])
 def test_an_address_of_no_problem_is_said_to_be_so_and_does_not_stay(show: Show, address: str) -> None:
     page, stage = show(init(SUMS), contest())
     shows(page, "A - Sums", "abc999/abc999_a")
     page.evaluate("hash => (location.hash = hash)", "#abc1/none")
-    expect(page.get_by_role("alert")).to_contain_text("There is no problem “abc1/none” here. Send it with")
+    assert stage.heard(OpenProblem) == [OpenProblem("abc1/none")]  # which there are, only the server knows
+    stage.say(Notice("error", unknown("abc1/none")))
+    expect(page.get_by_role("alert")).to_contain_text("There is no problem 'abc1/none' here. Send it with")
     shows(page, "A - Sums", "abc999/abc999_a")
-    assert stage.so_far(OpenProblem) == []
     page.goto("about:blank")
     page.goto(stage.url + address)
     shows(page, "A - Sums", "abc999/abc999_a")
