@@ -10,7 +10,8 @@
 Rules
   - Drawing never waits for this: a room says that it has changed, and later gives a picture, which costs it as much as
     copying a list. The picture is written down in short steps, a few boards at a time.
-  - What is kept of one board is written by one at a time, in order; who wants to read it waits for that.
+  - Boards that have changed within the same second are written in one go: a thousand rooms cost a few commits.
+  - What is kept of one board is written by one at a time, in order; whoever wants to read it waits for that.
   - Rooms end before this does, and what they have said last is written before it ends.
   - An empty board is forgotten; so is one that nobody has drawn on for as long as the settings say, and, of too many or
     too much, the one that was drawn on longest ago, of those that nobody is at as long as there is one.
@@ -19,12 +20,15 @@ Rules
 
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import trio
+from msgspec import structs
 
 from actors.kernel import Actor, ChildSpec, Down, KernelError, Mailbox, Reply, Stop, in_words
+from actors.sidekick.agenda import Agenda
 from actors.sidekick.board_messages import (
     BoardsMessage,
     Keep,
@@ -36,7 +40,7 @@ from actors.sidekick.board_messages import (
     Unfit,
     WhichRooms,
 )
-from actors.sidekick.bookkeeping import Bookkeeping, TooLong
+from actors.sidekick.bookkeeping import BATCH, Bookkeeping, TooLong
 from actors.sidekick.default import DEFAULT
 from actors.sidekick.messages import PictureWanted
 from actors.store import StoreError
@@ -47,12 +51,15 @@ from codec.sidekick.rooms import RoomListed
 NAME = "sidekick/boards"
 CAPACITY = 16_384
 KEEP_AFTER = 3.0
+TOGETHER = 1.0
+"""What is to be kept falls due by the clock, this often; never later than it was to be."""
 AGAIN_AFTER = 5.0
 AT_A_TIME = 4
+IN_ONE_GO = 32
 PATIENCE = 5.0
 """With a room that is asked for a picture; if it comes later, it is written later."""
 SWEEP_EVERY = 3600.0
-MOST_BOARDS = 500
+MOST_BOARDS = 2_048
 MOST_BYTES = 256 * 1024 * 1024
 """Of all books."""
 MOST_LEFT = 64
@@ -74,14 +81,18 @@ class Boards(Actor[BoardsMessage]):
         self._wall = wall
         self._rooms: dict[str, Stands] = {}
         self._kept: dict[str, Header] = {}
+        self._size = 0
+        """Bytes of all books."""
         self._is_open = False
         """What is kept is known."""
-        self._due: dict[str, float] = {}
+        self._agenda = Agenda()
         self._snapshots: dict[str, Snapshot] = {}
         """Pictures that came without being waited for: of rooms that have ended, and late ones."""
         self._awaited: dict[str, trio.Event] = {}
         """Rooms that have been asked for one."""
         self._busy: set[str] = set()
+        self._soiled_meanwhile: dict[str, float] = {}
+        """Of those that are busy: when they are due again."""
         self._thanks: dict[str, list[Reply[None]]] = {}
         """To be said once what these rooms have said last is kept."""
         self._recalls: dict[str, list[Reply[bool]]] = {}
@@ -111,12 +122,25 @@ class Boards(Actor[BoardsMessage]):
     def trouble(self) -> str | None:
         return self._trouble
 
-    async def handle(self, message: BoardsMessage) -> None:
+    def at_once(self, message: BoardsMessage) -> bool:
         match message:
             case Soiled(name, at_once):
                 self._soiled(name, 0.0 if at_once else KEEP_AFTER)
             case Pictured(name, snapshot):
                 self._came(name, snapshot)
+            case Stands(room, name):
+                if name not in self._rooms or self._rooms[name].room is not room:
+                    self.monitor(room)
+                self._rooms[name] = message
+                self._count()
+            case _:
+                return False
+        return True
+
+    async def handle(self, message: BoardsMessage) -> None:
+        match message:
+            case Soiled() | Pictured() | Stands():
+                self.at_once(message)
             case Keep(name, snapshot, reply):
                 if self._keeps:
                     self._thanks.setdefault(name, []).append(reply)
@@ -129,11 +153,6 @@ class Boards(Actor[BoardsMessage]):
             case Unfit(name):
                 if name in self._kept:
                     self._came(name, NOTHING)
-            case Stands(room, name):
-                if name not in self._rooms or self._rooms[name].room is not room:
-                    self.monitor(room)
-                self._rooms[name] = message
-                self._count()
             case WhichRooms(reply):
                 self._asked.append(reply)
                 self._answer_who_asked()
@@ -144,11 +163,12 @@ class Boards(Actor[BoardsMessage]):
             if name in self._awaited:  # it can give no picture any more
                 self._awaited.pop(name).set()
             if name not in self._snapshots:
-                self._due.pop(name, None)
+                self._agenda.drop(name)
+                self._soiled_meanwhile.pop(name, None)
         self._count()
 
     async def stopping(self, stop: Stop) -> None:
-        while stop.why.normal and (self._busy or self._next() is not None):
+        while stop.why.normal and (self._busy or self._wakes_at <= self.stage.now()):
             await self._rung()
 
     def _count(self) -> None:
@@ -178,15 +198,16 @@ class Boards(Actor[BoardsMessage]):
         self._ring()
         while True:
             await trio.sleep(SWEEP_EVERY)
-            await self._forget_old()
+            await self._forget_old(MOST_BOARDS, MOST_BYTES)
 
     async def _opened(self) -> bool:
         try:
             self._kept = await self._books.headers()
+            self._size = sum(header.size for header in self._kept.values())
             if not self._keeps:
                 for header in list(self._kept.values()):
                     await self._forget(header)
-            await self._forget_old()
+            await self._forget_old(MOST_BOARDS, MOST_BYTES)
             await self._books.sweep(self._kept)
         except (StoreError, KernelError) as error:
             self._failed(error, "what was drawn before cannot be shown")
@@ -211,9 +232,16 @@ class Boards(Actor[BoardsMessage]):
     # -- keeping
 
     def _soiled(self, name: str, after: float) -> None:
-        due = self.stage.now() + after
-        self._due[name] = min(due, self._due.get(name, due))
-        self._ring()
+        due = now = self.stage.now()
+        if after > TOGETHER:
+            due = (now + after) // TOGETHER * TOGETHER
+        if name in self._busy:
+            self._soiled_meanwhile[name] = min(due, self._soiled_meanwhile.get(name, due))
+            return
+        is_first = due < self._agenda.next
+        self._agenda.put(name, due)
+        if is_first:
+            self._ring()
 
     def _came(self, name: str, snapshot: Snapshot) -> None:
         self._snapshots[name] = snapshot
@@ -222,94 +250,144 @@ class Boards(Actor[BoardsMessage]):
         else:
             self._soiled(name, 0.0)
 
-    def _next(self) -> str | None:
-        now = self.stage.now()
-        if self._is_open:
-            for name, due in self._due.items():
-                if due <= now and name not in self._busy:
-                    return name
-        return None
+    @property
+    def _wakes_at(self) -> float:
+        return self._agenda.next if self._is_open else math.inf
 
     async def _work(self) -> None:
         while True:
-            name = self._next()
-            if name is None:
-                waiting = [due for name, due in self._due.items() if name not in self._busy] if self._is_open else []
-                with trio.move_on_at(min(waiting, default=math.inf)):
+            names = self._agenda.take(self.stage.now(), IN_ONE_GO) if self._is_open else []
+            if not names:
+                with trio.move_on_at(self._wakes_at):
                     await self._rung()
                 continue
-            del self._due[name]
-            self._busy.add(name)
+            self._busy.update(names)
             try:
-                await self._keep(name)
-            except Exception:  # of one board: the others are to be kept all the same
-                logger.exception("The board of room %s could not be written down.", name)
+                await self._keep(names)
             finally:
-                self._busy.discard(name)
-                self._answer_recalls(name)
-                self._ring()
+                self._leave(*names)
+            await self._forget_what_is_too_much()
 
-    async def _keep(self, name: str) -> None:
-        if name not in self._snapshots:
-            await self._ask_for_picture(name)
-        snapshot = self._snapshots.pop(name, None)
-        if snapshot is None:
-            return
-        thanks = self._thanks.pop(name, [])
-        before = self._kept.get(name)
-        try:
-            if snapshot.parts:
-                self._kept[name] = await self._books.write(name, snapshot)
-                if before is not None:
-                    await self._books.drop(before)
-            elif before is not None:
-                await self._forget(before)
-            await self._forget_old(name)
-        except TooLong as error:
-            self._note_too_long(name, error)
-        except (StoreError, KernelError) as error:
-            self._failed(error, "a restart of the server may lose what is drawn")
-            if name not in self._rooms and len(self._snapshots) < MOST_LEFT:  # nobody can give another
-                self._snapshots.setdefault(name, snapshot)
-            self._soiled(name, AGAIN_AFTER)
-            for reply in thanks:
-                reply.fail(error)
-            return
-        else:
-            self._too_long.discard(name)
-            self._trouble = None
-        for reply in thanks:
-            if not reply.abandoned:
-                reply.set(None)
+    def _leave(self, *names: str) -> None:
+        """They are not busy any more."""
+        self._busy.difference_update(names)
+        for name in names:
+            if (due := self._soiled_meanwhile.pop(name, None)) is not None:
+                self._agenda.put(name, due)
+            self._answer_recalls(name)
+        self._ring()
+
+    async def _keep(self, names: Sequence[str]) -> None:
+        await self._ask_for_pictures([name for name in names if name not in self._snapshots])
+        page: list[_Entry] = []
+        for name in names:
+            if name in self._snapshots:
+                if entry := await self._bound(name, self._snapshots.pop(name)):
+                    page.append(entry)
+                if sum(one.size for one in page) > BATCH:
+                    await self._write_down(page)
+                    page = []
+        await self._write_down(page)
         self._count()
 
-    async def _ask_for_picture(self, name: str) -> None:
-        """It may not come: the room has gone, or nothing is kept."""
-        standing = self._rooms.get(name)
-        if standing is None:
+    async def _bound(self, name: str, snapshot: Snapshot) -> "_Entry | None":
+        entry = _Entry(name, snapshot, self._thanks.pop(name, []))
+        try:
+            if snapshot.parts:
+                entry.header = await self._books.bound(name, snapshot)
+        except TooLong as error:
+            if name not in self._too_long:
+                self._too_long.add(name)
+                logger.warning("The board of room %s is not kept: %s.", name, error)
+            entry.thank()
+        except (StoreError, KernelError) as error:
+            self._not_kept(entry, error)
+        except Exception as error:  # of one board: the others are to be kept all the same
+            logger.exception("The board of room %s could not be written down.", name)
+            entry.regret(error)
+        else:
+            self._too_long.discard(name)
+            return entry
+        return None
+
+    async def _write_down(self, page: "Sequence[_Entry]") -> None:
+        """All of it, or nothing."""
+        if not page:
             return
-        standing.room.urgent(PictureWanted(self._keeps))
-        if not self._keeps:
+        before = [self._kept[entry.name] for entry in page if entry.name in self._kept]
+        now = [entry.header for entry in page if entry.header is not None]
+        gone = [header for header in before if header.room not in {header.room for header in now}]
+        try:
+            if now or gone:
+                await self._books.write(now, gone)
+        except (StoreError, KernelError) as error:
+            for entry in page:
+                self._not_kept(entry, error)
             return
-        came = self._awaited[name] = trio.Event()
+        for header in before:
+            self._strike(header)
+        for header in now:
+            self._kept[header.room] = structs.replace(header, book=b"")
+            self._size += header.size
+        self._trouble = None
+        for entry in page:
+            entry.thank()
+        for header in before:
+            with suppress(StoreError, KernelError):  # the next start sweeps it away
+                await self._books.drop(header)
+
+    def _strike(self, header: Header) -> None:
+        """It is not what is kept any more."""
+        del self._kept[header.room]
+        self._size -= header.size
+
+    def _not_kept(self, entry: "_Entry", error: Exception) -> None:
+        self._failed(error, "a restart of the server may lose what is drawn")
+        name = entry.name
+        if name not in self._rooms and len(self._snapshots) < MOST_LEFT:  # nobody can give another
+            self._snapshots.setdefault(name, entry.snapshot)
+        self._soiled(name, AGAIN_AFTER)
+        entry.regret(error)
+
+    async def _ask_for_pictures(self, names: Sequence[str]) -> None:
+        """Some may not come: a room has gone, or nothing is kept."""
+        asked: list[str] = []
+        for name in names:
+            if (standing := self._rooms.get(name)) is not None:
+                if self._keeps:
+                    self._awaited[name] = trio.Event()
+                    asked.append(name)
+                standing.room.hand(PictureWanted(self._keeps), urgent=True)
+                await trio.lowlevel.checkpoint()
         with trio.move_on_after(PATIENCE):
-            await came.wait()
-        self._awaited.pop(name, None)
+            for name in asked:
+                if (came := self._awaited.get(name)) is not None:
+                    await came.wait()
+        for name in asked:
+            self._awaited.pop(name, None)
 
     async def _forget(self, header: Header) -> None:
-        await self._books.forget(header)
-        del self._kept[header.room]
+        await self._books.write([], [header])
+        self._strike(header)
+        with suppress(StoreError, KernelError):  # the next start sweeps it away
+            await self._books.drop(header)
 
-    async def _forget_old(self, but: str = "") -> None:
+    async def _forget_what_is_too_much(self) -> None:
+        if len(self._kept) > MOST_BOARDS or self._size > MOST_BYTES:  # somewhat more than that, to look seldom
+            try:
+                await self._forget_old(MOST_BOARDS - MOST_BOARDS // 32, MOST_BYTES - MOST_BYTES // 32)
+            except (StoreError, KernelError) as error:
+                self._failed(error, "old ones are not forgotten")
+
+    async def _forget_old(self, most: int, most_bytes: int) -> None:
         """And what is too much: first of the boards that nobody is at. Several may be at this; each takes others."""
-        now = self._wall()
+        oldest = self._wall() - self._keep_seconds
         peopled = {name for name, one in self._rooms.items() if one.scripts or one.pages}
         in_turn = sorted(self._kept.values(), key=lambda header: (header.room in peopled, header.drawn_at))
-        many, much = len(in_turn), sum(header.size for header in in_turn)
+        many, much = len(in_turn), self._size
         for header in in_turn:
             name = header.room
-            is_old = header.drawn_at < now - self._keep_seconds
-            if not (is_old or many > MOST_BOARDS or much > MOST_BYTES) or name == but:
+            if not (header.drawn_at < oldest or many > most or much > most_bytes):
                 continue
             many, much = many - 1, much - header.size
             if name in self._busy or self._kept.get(name) is not header:  # it is being written, or was meanwhile
@@ -318,20 +396,13 @@ class Boards(Actor[BoardsMessage]):
             try:
                 await self._forget(header)
             finally:
-                self._busy.discard(name)
-                self._answer_recalls(name)
-                self._ring()
+                self._leave(name)
 
     def _failed(self, error: Exception, so: str) -> None:
         trouble = f"boards are not kept, so that {so}: {in_words(error)}"
         if trouble != self._trouble:
             logger.error("%s: %s", self.ref.path, trouble)
         self._trouble = trouble
-
-    def _note_too_long(self, name: str, error: TooLong) -> None:
-        if name not in self._too_long:
-            self._too_long.add(name)
-            logger.warning("The board of room %s is not kept: %s.", name, error)
 
     # -- which there are
 
@@ -346,6 +417,31 @@ class Boards(Actor[BoardsMessage]):
             found.append(_listed(DEFAULT, 0, 0, None))
         found += [_listed(name, 0, 0, one.drawn_at) for name, one in self._kept.items() if name not in self._rooms]
         return sorted(found, key=lambda room: (room.name != DEFAULT, -(room.drawn_at or 0), room.name))
+
+
+class _Entry:
+    """What becomes of one board."""
+
+    def __init__(self, name: str, snapshot: Snapshot, thanks: list[Reply[None]]) -> None:
+        self.name = name
+        self.snapshot = snapshot
+        self.header: Header | None = None
+        """None: there is nothing on it."""
+        self._thanks = thanks
+
+    @property
+    def size(self) -> int:
+        return 0 if self.header is None else len(self.header.book)
+
+    def thank(self) -> None:
+        for reply in self._thanks:
+            if not reply.abandoned:
+                reply.set(None)
+
+    def regret(self, error: Exception) -> None:
+        for reply in self._thanks:
+            if not reply.abandoned:
+                reply.fail(error)
 
 
 def _listed(name: str, scripts: int, pages: int, drawn_at: float | None) -> RoomListed:

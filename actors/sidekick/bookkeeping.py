@@ -9,7 +9,7 @@ names were being written, or about to be dropped, and are swept away at the next
 """
 
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import suppress
 
 import trio
@@ -17,7 +17,7 @@ from msgspec import structs
 
 from actors.kernel import KernelError, Registry
 from actors.sidekick.board_messages import Snapshot
-from actors.store import STORE, StoreClient, StoreError
+from actors.store import STORE, Delete, Put, StoreClient, StoreError
 from codec.sidekick.kept import Header, Unreadable, encode_header, packed, read_header
 
 BOARDS = LOGS = "sidekick/board"
@@ -78,17 +78,18 @@ class Bookkeeping:
 
     # -- one of them
 
-    async def write(self, name: str, snapshot: Snapshot) -> Header:
-        """Keep this as the board of that name. The log of the one before is still there, and is to be dropped."""
+    async def bound(self, name: str, snapshot: Snapshot) -> Header:
+        """The book of that board. A long one is in its log when this returns; what is kept is the one before until
+        the header is written."""
         log = f"{LOGS}/{name}/{self._new_id()}"
         try:
-            return await self._write(name, log, snapshot)
+            return await self._bound(name, log, snapshot)
         except (StoreError, KernelError, TooLong):  # a disk may be full: what was written of it must not stay
             with suppress(StoreError, KernelError):
                 await self._store.drop(log)
             raise
 
-    async def _write(self, name: str, log: str, snapshot: Snapshot) -> Header:
+    async def _bound(self, name: str, log: str, snapshot: Snapshot) -> Header:
         pieces: list[bytes] = []
         waiting = size = 0
         for piece in packed(snapshot.parts):
@@ -107,13 +108,20 @@ class Bookkeeping:
             log, book = "", b"".join(pieces)
         elif pieces:
             await self._store.append(log, pieces)
-        header = Header(room=name, drawn_at=snapshot.drawn_at, heroes=snapshot.heroes, log=log, size=size)
-        await self._store.put(BOARDS, name, encode_header(structs.replace(header, book=book)))
-        return header
+        return Header(
+            room=name, drawn_at=snapshot.drawn_at, heroes=snapshot.heroes, log=log, book=book, size=size
+        )
 
-    async def forget(self, header: Header) -> None:
-        await self._store.delete(BOARDS, header.room)
-        await self.drop(header)
+    async def write(self, headers: Iterable[Header], gone: Iterable[Header]) -> None:
+        """These are kept from now on, and those are not. The logs of those before are still there, to be dropped."""
+        puts = [Put(BOARDS, header.room, encode_header(header)) for header in headers]
+        try:
+            await self._store.together(*puts, *[Delete(BOARDS, header.room) for header in gone])
+        except (StoreError, KernelError):
+            for header in headers:
+                with suppress(StoreError, KernelError):
+                    await self.drop(header)
+            raise
 
     async def drop(self, header: Header) -> None:
         """What it takes beside the header."""

@@ -104,16 +104,20 @@ class Room(Actor[RoomMessage]):
         return self.scene, self.members, list(self._away)
 
     def at_once(self, message: RoomMessage) -> bool:
-        if not isinstance(message, Heard):
+        if isinstance(message, Heard):
+            member = self.members.get(message.peer)
+            if member is not None:
+                self._hear(member, message.texts)
+        elif isinstance(message, PictureWanted):
+            self._upkeep.picture(self.scene, self._heroes() if message.keep else None)
+            self._look_around()
+        else:
             return False
-        member = self.members.get(message.peer)
-        if member is not None:
-            self._hear(member, message.texts)
         return True
 
     async def handle(self, message: RoomMessage) -> None:
         match message:
-            case Heard():
+            case Heard() | PictureWanted():
                 self.at_once(message)
             case Joined(peer, line, takes_part):
                 self._join(Member(peer, line, takes_part))
@@ -132,9 +136,6 @@ class Room(Actor[RoomMessage]):
                     self._tell_state()
             case GraceOver(peer_id):
                 self._away.pop(peer_id, None)
-            case PictureWanted(keep):
-                self._upkeep.picture(self.scene, self._heroes() if keep else None)
-                self._look_around()
             case Forsaken():
                 if not self.members:
                     self._vacancies.leave(self.ref)

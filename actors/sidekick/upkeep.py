@@ -117,6 +117,6 @@ class Upkeep:
         if boards is None:
             return False
         with suppress(MailboxFull):  # the next change tries again
-            boards.tell(message)
+            boards.hand(message)
             return True
         return False

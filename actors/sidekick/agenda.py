@@ -1,0 +1,38 @@
+"""When each of many is due: each once, at the earliest time that was said."""
+
+import math
+from heapq import heappop, heappush
+
+
+class Agenda:
+    def __init__(self) -> None:
+        self._due: dict[str, float] = {}
+        self._in_turn: list[tuple[float, str]] = []
+        """Invariant: holds every item of `_due`; what it holds besides is not valid any more."""
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._due
+
+    def put(self, name: str, due: float) -> None:
+        if due < self._due.get(name, math.inf):
+            self._due[name] = due
+            heappush(self._in_turn, (due, name))
+
+    def drop(self, name: str) -> None:
+        self._due.pop(name, None)
+
+    @property
+    def next(self) -> float:
+        """When the first is due; infinity if there is none."""
+        while self._in_turn and self._due.get(self._in_turn[0][1]) != self._in_turn[0][0]:
+            heappop(self._in_turn)
+        return self._in_turn[0][0] if self._in_turn else math.inf
+
+    def take(self, now: float, most: int) -> list[str]:
+        """So many of those that are due, the first first. They are not on the agenda any more."""
+        taken: list[str] = []
+        while len(taken) < most and self.next <= now:
+            _, name = heappop(self._in_turn)
+            del self._due[name]
+            taken.append(name)
+        return taken
