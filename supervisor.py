@@ -61,34 +61,34 @@ def obey(command: "Command") -> int:
         case arguments.Serve():
             run_server(command)
         case arguments.Tree():
-            from program import tree
+            from program.commands.tree import show
 
-            return tree.show(command)
+            return show(command)
         case arguments.Check(config, overrides):
             settings = load(config, overrides, default=places.config_file())
             streams.show(described(settings) + "\n", sys.stdout)
         case arguments.Backup(target, state_dir, force):
             from actors.store import copy_database
-            from program.backup import back_up
+            from program.commands.backup import back_up
 
             with ending.tidily():
                 back_up(state_dir / "troupe.db", target, copy=copy_database, force=force)
         case arguments.Record():
-            from program import recording
+            from program.commands.record import record
             from systems.visiting import VISITING
 
-            return recording.record(command, VISITING)
+            return record(command, VISITING)
         case arguments.Replay():
-            from program import replaying
+            from program.commands.replay import replay
             from systems.visiting import VISITING
 
-            return replaying.replay(command, VISITING)
+            return replay(command, VISITING)
         case arguments.JudgeRun(config=config, overrides=overrides):
-            from program import judging
+            from program.commands.judge import judge
             from systems.judge import JUDGING
 
             section = load(config, overrides, default=places.config_file()).judge
-            return judging.judge(command, section, JUDGING)
+            return judge(command, section, JUDGING)
     return 0
 
 

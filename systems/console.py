@@ -12,9 +12,9 @@ from program.gauges import resident_bytes
 from program.serving import Listeners
 from program.version import version
 from transports.console import console_application, console_websocket
-from transports.door import Door
-from transports.listener import listener_spec
-from transports.pages import add_pages
+from transports.door.door import Door
+from transports.door.listener import listener_spec
+from transports.http.pages import add_pages
 
 
 def console_spec(settings: Settings, listeners: Listeners, abouts: Mapping[str, str]) -> ChildSpec:

@@ -9,18 +9,19 @@ from actors import judge
 from actors.kernel import ChildSpec, Stage, supervisor_spec
 from codec.judge import LONGEST_TASK, SHOWN
 from codec.settings import Settings
-from program import judging, places
+from program import places
+from program.commands.judge import Means, Wanted
 from program.serving import Listeners
-from transports.door import Door
-from transports.judge import EXTENSIONS, WEBVIEWS, judge_application, judge_websocket
-from transports.limits import DoorLimits, HttpLimits
-from transports.listener import listener_spec
-from transports.pages import add_pages
-from transports.policy import HostPolicy
-from transports.process_launcher import launcher_spec
-from transports.solving import Machine, cores
-from transports.task_folders import TaskFolders
-from transports.watching import Watching, watcher_spec
+from transports.door.door import Door
+from transports.door.listener import listener_spec
+from transports.folder.watching import Watching, watcher_spec
+from transports.http.pages import add_pages
+from transports.judge.port import EXTENSIONS, WEBVIEWS, judge_application, judge_websocket
+from transports.judge.solving import Machine, cores
+from transports.judge.task_folders import TaskFolders
+from transports.process.keepers import launcher_spec
+from transports.wire.limits import DoorLimits, HttpLimits
+from transports.wire.policy import HostPolicy
 
 WATCHER = "judge/watcher"
 
@@ -66,7 +67,7 @@ def judge_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
 # -- without a server
 
 
-def run_of(wanted: judging.Wanted) -> judge.Run:
+def run_of(wanted: Wanted) -> judge.Run:
     """One run of a folder that no server knows: its tests are all that is known of the problem."""
     order = judge.Order(
         task=(),
@@ -86,4 +87,4 @@ def folders_of(folder: Path, tests_dir: str) -> TaskFolders:
     return TaskFolders(folder, tests_dir=tests_dir, template="", head_bytes=0)
 
 
-JUDGING = judging.Means(folders_of, Machine, launcher_spec, run_of)
+JUDGING = Means(folders_of, Machine, launcher_spec, run_of)

@@ -8,13 +8,13 @@ from actors.kernel import ChildSpec, Stage, supervisor_spec
 from codec.settings import Settings
 from program.serving import Listeners
 from program.version import version
-from transports.door import Door
-from transports.limits import DoorLimits, WebSocketLimits
-from transports.listener import listener_spec
-from transports.pages import add_pages
-from transports.playground import Playground
-from transports.policy import HostPolicy
-from transports.sidekick import sidekick_application, sidekick_websocket
+from transports.door.door import Door
+from transports.door.listener import listener_spec
+from transports.http.pages import add_pages
+from transports.sidekick.playground import Playground
+from transports.sidekick.port import sidekick_application, sidekick_websocket
+from transports.wire.limits import DoorLimits, WebSocketLimits
+from transports.wire.policy import HostPolicy
 
 DAY = 86_400.0
 LONGEST_MESSAGE = 32 * 1024 * 1024

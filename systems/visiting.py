@@ -5,6 +5,6 @@ import time
 from functools import partial
 
 from program.visiting import Means
-from transports.sidekick_client import visit
+from transports.sidekick.client import visit
 
 VISITING = Means(visit, partial(secrets.token_hex, 4), time.time)

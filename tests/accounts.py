@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from transports.sock_diag import End, SockDiag
+from transports.wire.sock_diag import End, SockDiag
 
 NOBODY = 65534
 CAN_BE_OTHERS = os.geteuid() == 0

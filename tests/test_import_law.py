@@ -4,6 +4,13 @@
     transports/ -> actors/kernel/, codec/  actors/<system>/ -> actors/kernel/, actors/store/, codec/
     codec/ -> nothing of ours              actors/kernel/ -> nothing of ours
 
+Inside transports/, no arrow leads up:
+
+    judge/  sidekick/  console.py          a room for each system, none of which knows another's
+    door/                                  above http/ and websocket/
+    http/  websocket/  process/  folder/   beside each other; the first two above wire/
+    wire/                                  the ground
+
 Nobody but those two can import two systems together, since no law lets anybody import another's system at all. The
 source is read, never run, so imports inside functions and under TYPE_CHECKING count like any other.
 """
@@ -45,6 +52,10 @@ class Law:
     """No pathlib but its pure half, and no open, print or input."""
 
 
+SHARED = ("wire", "http", "websocket", "door", "process", "folder")
+"""The rooms of transports/ that stand below every system."""
+QUART = ("quart", "quart_trio", "werkzeug")
+
 LAWS = (
     Law("codec", ours=(), theirs=("msgspec",), never=OUTSIDE, pure=True),
     Law("actors/kernel", ours=(), theirs=("trio", "outcome"), never=OUTSIDE - {"random", "logging", "signal"}),
@@ -55,13 +66,24 @@ LAWS = (
         theirs=("trio", "msgspec", "structlog", "prometheus_client", "markdown_it", "nh3"),
         never=frozenset({"asyncio", "socket", "socketserver", "ssl", "http.client", "http.server", "urllib.request"}),
     ),
+    Law("transports/wire", ours=(), theirs=("trio",)),
+    Law("transports/http", ours=("transports.wire",), theirs=("trio", "hypercorn", "h11", *QUART)),
     Law(
-        "transports",
-        ours=("actors.kernel", "codec"),
-        theirs=(
-            *("trio", "trio_websocket", "wsproto", "hypercorn", "h11", "quart", "quart_trio", "werkzeug"),
-            *("msgspec", "structlog"),
-        ),
+        "transports/websocket",
+        ours=("actors.kernel", "transports.wire"),
+        theirs=("trio", "trio_websocket", "wsproto", "h11"),
+    ),
+    Law(
+        "transports/door",
+        ours=("actors.kernel", "codec", "transports.wire", "transports.http", "transports.websocket"),
+        theirs=("trio", "structlog"),
+    ),
+    Law("transports/process", ours=("actors.kernel", "codec"), theirs=("trio",)),
+    Law("transports/folder", ours=("actors.kernel", "codec"), theirs=("trio",)),
+    Law(
+        "transports",  # and a room for each system
+        ours=("actors.kernel", "codec", *(f"transports.{room}" for room in SHARED)),
+        theirs=("trio", "trio_websocket", "msgspec", "structlog", *QUART),
     ),
     Law("program", ours=("actors.kernel", "codec"), theirs=("trio", "msgspec", "structlog")),
     Law("web", ours=(), theirs=()),
@@ -171,8 +193,8 @@ def _is_module(root: Path, module: str) -> bool:
 
 
 def _home(place: Path) -> str:
-    """What a file may import freely: its own system, or its own top-level folder."""
-    return ".".join(place.parts[:2] if place.parts[0] == "actors" else place.parts[:1])
+    """What a file may import freely: its own system or room, or its own top-level folder."""
+    return ".".join(place.parts[:2] if place.parts[0] in ("actors", "transports") else place.parts[:1])
 
 
 def _within(module: str, package: str) -> bool:
@@ -199,11 +221,15 @@ def house(tmp_path: Path) -> Path:
         _plant(tmp_path, f"actors/{package}/__init__.py", "")
         _plant(tmp_path, f"actors/{package}/{module}.py", "")
     _plant(tmp_path, "codec/scene.py", "")
-    _plant(tmp_path, "transports/door.py", "import quart\nfrom actors.kernel import Actor\nimport codec.scene\n")
+    _plant(tmp_path, "transports/wire/head.py", "import trio\n")
+    _plant(tmp_path, "transports/http/guard.py", "import quart\nfrom transports.wire import head\n")
+    _plant(tmp_path, "transports/door/door.py", "import transports.http.guard, transports.wire.head, codec.scene\n")
+    _plant(tmp_path, "transports/judge/port.py", "from transports.door import door\nfrom actors.kernel import Actor\n")
+    _plant(tmp_path, "transports/agent/port.py", "import quart\nimport transports.http.guard\n")
     _plant(tmp_path, "program/logs.py", "import structlog, os, time\nfrom . import signals\n")
     _plant(tmp_path, "program/signals.py", "import signal\nfrom codec.scene import Scene\n")
-    _plant(tmp_path, "supervisor.py", "import actors.judge.run, actors.agent.turn, transports.door, program.logs\n")
-    _plant(tmp_path, "systems/judge.py", "import actors.judge.run, transports.door, program.logs\n")
+    _plant(tmp_path, "supervisor.py", "import actors.judge.run, actors.agent.turn\nimport transports.door.door\n")
+    _plant(tmp_path, "systems/judge.py", "import actors.judge.run, transports.judge.port, program.logs\n")
     _plant(tmp_path, "tests/test_all.py", "import asyncio, actors.judge.run\nscope.shield = True\n")
     assert offences(tmp_path) == []
     return tmp_path
@@ -233,7 +259,7 @@ OFFENCES = [
     ("actors/judge/a.py", "from actors.agent.turn import Turn", "imports actors.agent.turn; actors/*/"),
     ("actors/judge/a.py", "from actors import agent", "imports actors.agent; actors/*/"),
     ("actors/judge/a.py", "from ..agent import turn", "imports actors.agent.turn; actors/*/"),
-    ("actors/judge/a.py", "import transports.door", "imports transports.door; actors/*/"),
+    ("actors/judge/a.py", "import transports.door.door", "imports transports.door.door; actors/*/"),
     ("actors/judge/a.py", "import quart", "imports quart; actors/*/"),
     ("actors/judge/a.py", "import trio_websocket", "imports trio_websocket; actors/*/"),
     ("actors/judge/a.py", "def f():\n    import program.logs", "imports program.logs; actors/*/"),
@@ -242,6 +268,11 @@ OFFENCES = [
     ("actors/judge/a.py", "import actors.store.database", "imports actors.store.database, the inside of actors.store"),
     ("transports/a.py", "import program.logs", "imports program.logs; transports/"),
     ("transports/a.py", "import asyncio", "imports asyncio; transports/ may not touch it"),
+    ("transports/wire/a.py", "import transports.http.guard", "imports transports.http.guard; transports/wire/"),
+    ("transports/wire/a.py", "import quart", "imports quart; transports/wire/"),
+    ("transports/http/a.py", "import transports.door.door", "imports transports.door.door; transports/http/"),
+    ("transports/door/a.py", "from ..judge import port", "imports transports.judge.port; transports/door/"),
+    ("transports/judge/a.py", "import transports.agent.port", "imports transports.agent.port; transports/"),
     ("program/a.py", "from actors.store import database", "imports actors.store.database; program/"),
     ("program/a.py", "import supervisor", "imports supervisor; program/"),
     ("program/a.py", "import systems.judge", "imports systems.judge; program/"),

@@ -12,9 +12,9 @@ from typing import Any, Protocol
 from quart import Response
 
 from actors.kernel import KernelError, in_words
-from transports.application import Application
-from transports.static import serve_files
-from transports.websocket import Handler, Upgrade, WebSocket
+from transports.http.application import Application
+from transports.http.static import serve_files
+from transports.websocket.websocket import Handler, Upgrade, WebSocket
 
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from actors.judge.messages import tell
+from actors.judge.messages.panel import tell
 from actors.kernel import ActorRef
 from codec.judge import RunSettings
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import msgspec
 
 from actors.judge.checkers import Differs, Same, Verdict, compare
-from actors.judge.messages import Bounds
+from actors.judge.given import Bounds
 from codec.judge import Compare
 
 APART = 1 << 18

@@ -5,8 +5,10 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
+from actors.judge.given import Line
 from actors.judge.intake import LARGE, Intake, TooMuchPosted
-from actors.judge.messages import Line, Posted, Refused, Said
+from actors.judge.messages.intake import Posted, Refused
+from actors.judge.messages.panel import Said
 from actors.judge.panel import Panel, panel_mailbox
 from actors.judge.posts import encode, lane_of
 from actors.judge.registered import INTAKE, PANELS, PROBLEMS, RUNS

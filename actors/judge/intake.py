@@ -23,18 +23,9 @@ from typing import ClassVar
 
 import trio
 
-from actors.judge.messages import (
-    Again,
-    Arrived,
-    Changed,
-    Complain,
-    IntakeMessage,
-    PlaceFor,
-    Posted,
-    Refused,
-    ShelfMessage,
-    Trouble,
-)
+from actors.judge.messages.intake import Again, Complain, IntakeMessage, Posted, Refused
+from actors.judge.messages.problem import Arrived
+from actors.judge.messages.shelf import Changed, PlaceFor, ShelfMessage, Trouble
 from actors.judge.places import Place
 from actors.judge.posts import NeverAnswered, Posts, read
 from actors.judge.registered import INTAKE, SHELF

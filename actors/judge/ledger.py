@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from actors.judge.given import Found, Text
 from actors.judge.limits import limits
-from actors.judge.messages import Found, Text
 from codec.judge import LastRun, Outdated, Reason, RunResult, RunSettings, Standing, Summary, Task, fingerprint
 
 LONG = 16

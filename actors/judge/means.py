@@ -7,7 +7,8 @@ from typing import TypeVar
 import trio
 
 from actors.judge import ordering
-from actors.judge.messages import Machine, SettingsNow
+from actors.judge.given import Machine
+from actors.judge.messages.shelf import SettingsNow
 from actors.judge.ordering import NotNow
 from actors.judge.registered import SHELF
 from actors.kernel import KernelError, Registry, in_words

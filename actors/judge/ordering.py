@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from actors.judge.given import Folders, Found, Names
 from actors.judge.limits import limits
-from actors.judge.messages import Folders, Found, Names
 from actors.judge.run import Order
 from actors.judge.telling import unsupported
 from codec.judge import RunSettings, Task

@@ -14,30 +14,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import cast
 
-from actors.judge.messages import (
-    Came,
-    CancelAsked,
-    CaseAsked,
-    ChangeSettings,
-    Follow,
-    IsBack,
-    Left,
-    Line,
-    LookAgain,
-    LookAround,
-    Looks,
-    Opened,
-    PanelMessage,
-    ProblemMessage,
-    PutBack,
-    RunAsked,
-    Said,
-    Shown,
-    TakenOff,
-    TakeOff,
-    Together,
-    Welcome,
-)
+from actors.judge.given import Line
+from actors.judge.messages.panel import Follow, IsBack, PanelMessage, Said, Shown, TakenOff, Together, Welcome
+from actors.judge.messages.problem import CancelAsked, CaseAsked, Left, LookAgain, Opened, ProblemMessage, RunAsked
+from actors.judge.messages.shelf import Came, ChangeSettings, LookAround, Looks, PutBack, TakeOff
 from actors.judge.registered import SHELF
 from actors.judge.shelving import Shelving
 from actors.judge.telling import unknown

@@ -28,32 +28,27 @@ import msgspec
 from actors.judge import ordering
 from actors.judge.audience import Audience
 from actors.judge.filing import Filing
+from actors.judge.given import Folders, Found, Machine, Watching
 from actors.judge.keeping import Keeping, Kept
 from actors.judge.ledger import Ledger, Present, same, version_of
 from actors.judge.means import with_means
 from actors.judge.merge import Pair, plan
-from actors.judge.messages import (
+from actors.judge.messages.panel import Shown, tell
+from actors.judge.messages.problem import (
     Arrived,
     CancelAsked,
     CaseAsked,
     CaseJudged,
-    Changed,
-    Folders,
     Forsaken,
-    Found,
     KeepSoFar,
     Left,
     LookAgain,
-    Machine,
     Opened,
     ProblemMessage,
     RunAsked,
-    Shown,
     Stirred,
-    Vanished,
-    Watching,
-    tell,
 )
+from actors.judge.messages.shelf import Changed, Vanished
 from actors.judge.ordering import NotNow
 from actors.judge.outputs import MOST_SHOWN, Outputs
 from actors.judge.places import Place

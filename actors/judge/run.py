@@ -30,8 +30,10 @@ import msgspec
 from actors.judge.checkers import Differs, Same, Verdict, compare
 from actors.judge.comparing import APART, ELSEWHERE, MODULE, SECONDS, Undecided, alike, bounds, read, request
 from actors.judge.difference import diff_summary
+from actors.judge.given import Bounds, Folders, Machine, Ran, Text
 from actors.judge.limits import Limits
-from actors.judge.messages import Bounds, CaseJudged, Folders, Go, Judged, Machine, Ran, Text
+from actors.judge.messages.problem import CaseJudged
+from actors.judge.messages.run import Go, Judged
 from actors.judge.outputs import MOST_SHOWN
 from actors.judge.stderr import console
 from actors.judge.turns import Turn, Turns

@@ -21,15 +21,14 @@ from typing import Any
 
 from msgspec import structs
 
+from actors.judge.given import Folders
 from actors.judge.keeping import Keeping, Kept
 from actors.judge.ledger import standing
-from actors.judge.messages import (
+from actors.judge.messages.panel import Follow, IsBack, TakenOff, Welcome, tell
+from actors.judge.messages.shelf import (
     Came,
     Changed,
     ChangeSettings,
-    Folders,
-    Follow,
-    IsBack,
     LookAround,
     Looks,
     PlaceFor,
@@ -37,13 +36,10 @@ from actors.judge.messages import (
     PutBack,
     SettingsNow,
     ShelfMessage,
-    TakenOff,
     TakeOff,
     There,
     Trouble,
     Vanished,
-    Welcome,
-    tell,
 )
 from actors.judge.places import Place, place
 from actors.judge.registered import SHELF

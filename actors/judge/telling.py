@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable
 
+from actors.judge.given import Folders, Found, Names
 from actors.judge.ledger import version
 from actors.judge.limits import time_limit
-from actors.judge.messages import Folders, Found, Names
 from codec.judge import SHOWN, Case, Excerpt, Problem, Regex, RunResult, Summary, Task, excerpt
 
 MOST_TOLD, LEAST_TOLD = 8 << 20, 256

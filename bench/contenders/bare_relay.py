@@ -6,11 +6,11 @@ from urllib.parse import parse_qs
 
 import trio
 
-from transports.application import Application
-from transports.door import Door
-from transports.limits import DoorLimits
-from transports.outbox import Outbox, frame
-from transports.websocket import Upgrade
+from transports.door.door import Door
+from transports.http.application import Application
+from transports.websocket.outbox import Outbox, frame
+from transports.websocket.websocket import Upgrade
+from transports.wire.limits import DoorLimits
 
 
 async def main(port: int) -> None:

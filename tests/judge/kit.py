@@ -19,7 +19,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.judge import Desk, Shelving, judge_specs
 from actors.judge.comparing import answered
-from actors.judge.messages import Bounds, Names, Turn, Watching
+from actors.judge.given import Bounds, Names, Turn, Watching
 from actors.judge.verdicts import Excess
 from actors.kernel import ActorRef, ChildSpec, Registry
 from actors.kernel.testing import House, Log, staged

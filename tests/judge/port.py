@@ -14,7 +14,7 @@ from trio_websocket import WebSocketConnection, wrap_client_stream
 
 from tests.house.running import Server
 from tests.judge.kit import Json, post
-from tests.transports.process_house import marked
+from tests.transports.process.house import marked
 
 PATIENCE = 30.0
 """Real seconds after which a test has failed."""

@@ -7,7 +7,7 @@ import pytest
 
 from tests.judge.kit import post
 from tests.judge.port import EXAMPLES, SUMS, Port
-from tests.transports.disks import MAY_MOUNT, small_disk
+from tests.transports.folder.disks import MAY_MOUNT, small_disk
 
 pytestmark = pytest.mark.slow
 

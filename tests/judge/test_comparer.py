@@ -16,9 +16,9 @@ from actors.judge.comparing import ELSEWHERE, MODULE, Undecided
 from actors.judge.difference import diff_summary
 from actors.judge.run import _compared
 from codec.judge import Compare
-from tests.transports.process_house import PATIENCE, Processes, marked, open_launcher
-from transports.launcher import census
-from transports.solving import Machine
+from tests.transports.process.house import PATIENCE, Processes, marked, open_launcher
+from transports.judge.solving import Machine
+from transports.process.launcher import census
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ import trio
 from actors.judge.verdicts import INTERFERENCE
 from tests.house.running import PROGRAM, server
 from tests.judge.port import EXAMPLES, PATIENCE, Port
-from tests.transports.hostile import HOSTILE, program
+from tests.transports.process.hostile import HOSTILE, program
 
 UNPROTECTED = Path(__file__).with_name("unprotected_server.py")
 LAUNCHER = "troupe/judge/launcher/process"

@@ -3,7 +3,8 @@
 import pytest
 import trio
 
-from actors.judge.messages import Follow, Forsaken
+from actors.judge.messages.panel import Follow
+from actors.judge.messages.problem import Forsaken
 from actors.kernel import TooManyChildren
 from actors.store import StateDirectory
 from codec.judge import Listed, RunSettings

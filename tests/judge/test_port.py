@@ -17,7 +17,7 @@ from codec.judge import LONGEST_TASK
 from tests.house.running import server
 from tests.judge.kit import post
 from tests.judge.port import EXAMPLES, PATIENCE, SUMS, Port, leaves_nothing
-from tests.transports.disks import read_only_disk
+from tests.transports.folder.disks import read_only_disk
 
 pytestmark = pytest.mark.slow
 

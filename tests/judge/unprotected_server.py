@@ -7,9 +7,9 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 import supervisor  # noqa: E402
-from transports import process_launcher  # noqa: E402
+from transports.process import keepers  # noqa: E402
 
-process_launcher.PROGRAM = ROOT / "tests" / "transports" / "unprotected_launcher.py"
+keepers.PROGRAM = ROOT / "tests" / "transports" / "process" / "unprotected_launcher.py"
 
 if __name__ == "__main__":
     sys.exit(supervisor.main())

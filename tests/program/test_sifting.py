@@ -13,8 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from codec.console import Hello, Node, StopNote
-from program import tree
 from program.arguments import Tree, read
+from program.commands import tree
 from program.drawing import draw
 from program.sifting import sift
 from program.trouble import Trouble

@@ -28,7 +28,7 @@ from tests.sidekick.codec.test_total import hold, mouths
 from tests.sidekick.kit import bystanders, peer, said
 from tests.sidekick.test_everyone import GUESTS, introduction
 from tests.transports.house import BINARY, CLOSE, CONTINUATION, PATIENCE, PING, TEXT, frame, read_all
-from tests.transports.test_fast_lane import VIOLATIONS
+from tests.transports.websocket.test_fast_lane import VIOLATIONS
 
 ROOMS = 6
 BROKEN = trio.BrokenResourceError, trio.ClosedResourceError

@@ -22,7 +22,7 @@ from tests.transports.house import (
     read_all,
     read_until,
 )
-from tests.transports.test_fast_lane import VIOLATIONS
+from tests.transports.websocket.test_fast_lane import VIOLATIONS
 
 pytestmark = pytest.mark.slow
 MIB = 1 << 20

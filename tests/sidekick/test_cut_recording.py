@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from codec.sidekick.recording import Unreadable, entry_line, header_line, read_entry
+from program.commands.replay import replay
 from program.reel import Reel
-from program.replaying import replay
 from program.trouble import Trouble
 from tests.sidekick.test_recording import SPAWN, Room, replaying
 

@@ -17,9 +17,9 @@ from tests.sidekick.kit import announce, said, spawn, update
 from tests.sidekick.scene.stories import stories
 from tests.sidekick.test_room import house as rooms
 from tests.transports.house import BINARY, CONTINUATION, PING, PONG, TEXT, House, frame, open_house, read_all
-from tests.transports.test_fast_lane import VIOLATIONS, cut
-from transports.limits import DoorLimits, WebSocketLimits
-from transports.sidekick import sidekick_websocket
+from tests.transports.websocket.test_fast_lane import VIOLATIONS, cut
+from transports.sidekick.port import sidekick_websocket
+from transports.wire.limits import DoorLimits, WebSocketLimits
 
 pytestmark = pytest.mark.slow
 LIMITS = DoorLimits(websocket=WebSocketLimits(message_bytes=100_000, backlog_bytes=200_000))

@@ -19,11 +19,10 @@ from hypothesis import strategies as st
 
 from actors.kernel import PeerGone
 from codec.sidekick.recording import Entry, Unreadable, entry_line, header_line, read_entry, read_header
-from program import recording
 from program.arguments import Record, Replay
-from program.recording import record
+from program.commands.record import record
+from program.commands.replay import Pace, replay
 from program.reel import Reel
-from program.replaying import Pace, replay
 from program.trouble import Trouble
 from program.visiting import Means
 from tests.house.running import ROOT, Server, server, troupe
@@ -362,7 +361,7 @@ def test_a_file_that_waits_for_a_reader_is_waited_for_no_longer_than_until_ctrl_
         read.wait(60)
         raise OSError
 
-    monkeypatch.setattr(recording, "_made", wait_for_a_reader)
+    monkeypatch.setattr("program.commands.record._made", wait_for_a_reader)
     out = io.StringIO()
     try:
         assert record(recording_to(tmp_path / "pipe", force=True), Room([]).means, out) == 130

@@ -1,0 +1,56 @@
+"""What a program can leave in a folder, and that it goes."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from transports.folder.clearance import clear_away
+
+
+def test_a_folder_goes_with_all_that_is_in_it(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    (folder / "a" / "b").mkdir(parents=True)
+    (folder / "a" / "c").mkdir()
+    (folder / "a" / "b" / "c").mkdir()
+    (folder / "a" / "b" / "c" / "\udcff\n").write_text("")
+    os.mkfifo(folder / "a" / "pipe")
+    (tmp_path / "stays").mkdir()
+    (tmp_path / "stays" / "file").write_text("")
+    (folder / "a" / "link").symlink_to(tmp_path / "stays")
+    clear_away(folder)
+    assert os.listdir(tmp_path) == ["stays"]
+    assert os.listdir(tmp_path / "stays") == ["file"]
+
+
+@pytest.mark.slow
+def test_a_folder_goes_however_deep_it_is(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(3000):
+        os.mkdir("d", dir_fd=here)
+        below = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(here)
+    clear_away(folder)
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_was_closed_to_its_owner_goes_too(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    (folder / "closed" / "below").mkdir(parents=True)
+    (folder / "closed" / "below" / "file").write_text("")
+    for closed in (folder / "closed" / "below", folder / "closed", folder):
+        closed.chmod(0)
+    clear_away(folder)
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_is_a_link_or_is_not_there_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "stays").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "stays")
+    clear_away(tmp_path / "link")
+    clear_away(tmp_path / "missing")
+    assert sorted(os.listdir(tmp_path)) == ["link", "stays"]

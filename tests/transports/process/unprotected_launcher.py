@@ -1,0 +1,13 @@
+"""A launcher as it is where the kernel lets every program signal every other of its user."""
+
+import sys
+from os.path import abspath, dirname
+
+sys.path.append(dirname(dirname(dirname(dirname(abspath(__file__))))))
+
+from transports.process.launcher import warden
+
+warden.keep_to_ourselves = lambda: False  # type: ignore[attr-defined]
+
+if __name__ == "__main__":
+    warden.serve()

@@ -1,0 +1,141 @@
+"""Whoever always has more to say takes turns, and holds up nobody else."""
+
+import math
+from collections import Counter
+
+import httpx
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from tests.transports.house import PATIENCE, TEXT, House, frame, open_house, read_until
+from transports.websocket.websocket import Upgrade
+from transports.wire.turns import MOMENT, MOST_PASSES, Pace, Turns, turns
+
+GREEDY = 80
+
+
+async def test_there_is_one_line_for_a_run() -> None:
+    assert turns() is turns()
+
+
+async def test_no_more_than_one_turn_begins_in_a_pass_and_each_has_as_many() -> None:
+    line, passes, begun = Turns(), 0, list[tuple[int, int]]()
+
+    async def greedy(number: int) -> None:
+        while True:
+            await line.take()
+            begun.append((passes, number))
+
+    async with trio.open_nursery() as nursery:
+        for number in range(GREEDY):
+            nursery.start_soon(greedy, number)
+        for _ in range(1_000):
+            passes += 1
+            await trio.lowlevel.checkpoint()
+        nursery.cancel_scope.cancel()
+    in_each = Counter(at for at, _ in begun)
+    assert max(in_each.values()) <= 2  # who counts the passes may be first in the one and last in the next
+    assert 400 < len(begun) <= 1_001
+    had = [sum(who == number for _, who in begun) for number in range(GREEDY)]
+    assert max(had) - min(had) <= 1
+
+
+async def test_the_longer_the_last_turn_was_the_longer_the_others_have() -> None:
+    line, passes = Turns(), 0
+
+    async def polite() -> None:
+        nonlocal passes
+        while True:
+            await trio.lowlevel.checkpoint()
+            passes += 1
+
+    waited = []
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(polite)
+        for last in (0.0, 0.001, 1000.0):
+            before = passes
+            await line.take(last)
+            waited.append(passes - before)
+        nursery.cancel_scope.cancel()
+    assert waited == sorted(waited)
+    assert waited[0] <= 2
+    assert MOST_PASSES - 1 <= waited[-1] <= MOST_PASSES + 3
+
+
+async def test_whoever_is_cancelled_in_the_line_does_not_hold_it_up() -> None:
+    line, begun = Turns(), list[str]()
+
+    async def greedy(name: str, scope: trio.CancelScope) -> None:
+        with scope:
+            await line.take()
+            begun.append(name)
+
+    scopes = {name: trio.CancelScope() for name in "abcd"}
+    async with trio.open_nursery() as nursery:
+        for name, scope in scopes.items():
+            nursery.start_soon(greedy, name, scope)
+            await trio.lowlevel.checkpoint()
+            if name == "c":
+                scopes["b"].cancel()
+                scopes["c"].cancel()
+    assert sorted(begun) in (["a", "d"], ["a", "b", "d"], ["a", "c", "d"], ["a", "b", "c", "d"])
+    with trio.fail_after(PATIENCE):
+        await line.take()  # nobody has come up and gone
+    assert len(line) == 0
+
+
+async def test_who_comes_again_at_once_is_greedy_and_who_was_away_for_a_moment_is_not(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    pace, line = Pace(), turns()
+    for away, taken in ((math.nan, 0), (0.0, 1), (2.0, 1), (MOMENT / 2, 2), (MOMENT * 2, 2)):
+        if away == away:  # the first time there was none before
+            await trio.sleep(away)
+        await pace.begin()
+        await trio.sleep(1.0)
+        pace.end()
+        assert line.taken == taken
+
+
+async def flood(house: House, number: int, there: trio.Event) -> None:
+    """One that has always more to say than is read."""
+    async with await house.connect() as stream:
+        await stream.send_all(house.upgrade("/"))
+        await read_until(stream, b"\r\n\r\n")
+        there.set()
+        texts = frame(TEXT, b"x" * 20) * 5_000
+        while True:
+            await stream.send_all(texts)
+
+
+@pytest.mark.slow
+async def test_eighty_greedy_connections_leave_the_others_their_time() -> None:
+    """A polite request is answered within some of the greedies' turns, not within some rounds of them all."""
+    batches = 0
+
+    async def hear(upgrade: Upgrade) -> None:
+        nonlocal batches
+        socket = await upgrade.accept_fast()
+        while True:
+            await socket.receive_batch()
+            batches += 1
+
+    async with open_house(on_websocket=hear) as house, trio.open_nursery() as nursery:
+        events = [trio.Event() for _ in range(GREEDY)]
+        for number, there in enumerate(events):
+            nursery.start_soon(flood, house, number, there)
+        for there in events:
+            await there.wait()
+        while batches < 10 * GREEDY:
+            await trio.lowlevel.checkpoint()
+        meanwhile = []
+        async with httpx.AsyncClient() as client:
+            await client.get(house.url)
+            for _ in range(5):
+                before = batches
+                assert (await client.get(house.url, timeout=PATIENCE)).status_code == 200
+                meanwhile.append(batches - before)
+        assert sorted(meanwhile)[2] < GREEDY, meanwhile
+        nursery.cancel_scope.cancel()
+    await wait_all_tasks_blocked()

@@ -1,0 +1,349 @@
+"""The door: one port, two kinds of client.
+
+A door listens on several hosts at one port. It reads the first head of every connection, hands those that ask for a
+WebSocket to trio-websocket and all others to Hypercorn, and gives either the same bytes to read again.
+
+Rules
+  - Whatever happens on a connection ends that connection and nothing else: malformed input, a fault in a library, an
+    exception in a handler. It is logged and counted (`contained`) where it ends.
+  - The accept loop never ends while the door is open. Out of file descriptors, it waits a moment and goes on.
+  - Everything a stranger may take is in `DoorLimits`. Above the cap on connections a client is turned away before a
+    byte of its request has been read.
+  - Other accounts of this machine are refused (account.py) at once, without a look at what they want, and take no
+    place of those who may come in.
+  - It closes in order: no new connections; idle ones closed; WebSockets told 1001; requests in flight finished,
+    within `grace`; then the sockets are cut. When simply cancelled, the sockets are cut at once: Hypercorn sends
+    under a shield, and without its socket even that send ends.
+
+A door opens once. It knows nothing of actors; `listener.py` has one that owns a door.
+"""
+
+import secrets
+import ssl
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import structlog
+import trio
+
+from actors.kernel import describe
+from transports.http.guard import App, Guard, SecurityHeaders
+from transports.http.hypercorn import Ends, Http
+from transports.websocket.websocket import Handler, Upgrade, WebSockets, check_upgrade
+from transports.wire.account import Accounts, Kernel, Porter, Stranger
+from transports.wire.binding import Address, Bound, bind
+from transports.wire.head import Head, HeadReader
+from transports.wire.limits import DoorLimits
+from transports.wire.policy import HostPolicy, HostRules
+from transports.wire.refusal import Refusal
+from transports.wire.sock_diag import CannotSay, SockDiag
+from transports.wire.wire import GONE, Wire
+
+LOOPBACK = ("127.0.0.1", "::1")
+ACCEPT_PAUSE = 0.1
+READ_BYTES = 16 * 1024
+MOST_TOLD_OF = 64
+"""Accounts that the log gets a line about."""
+
+
+@dataclass(frozen=True, slots=True)
+class DoorStatistics:
+    addresses: tuple[Address, ...]
+    unavailable: tuple[str, ...]
+    """Hosts that this machine does not have."""
+    open: int
+    accepted: int
+    turned_away: int
+    """Above the cap on connections."""
+    accept_errors: int
+    strangers: int
+    """Of other accounts of this machine, or of nobody any more."""
+    http: int
+    websockets: int
+    refused: int
+    """Connections whose first request was found wanting."""
+    contained: int
+    """Errors that were ended at their connection."""
+
+
+class Door:
+    def __init__(
+        self,
+        *,
+        app: App,
+        on_websocket: Handler | None = None,
+        hosts: Sequence[str] = LOOPBACK,
+        port: int = 0,
+        tls: ssl.SSLContext | None = None,
+        policy: HostPolicy | None = None,
+        limits: DoorLimits | None = None,
+        headers: SecurityHeaders | None = None,
+        accounts: Accounts = "own",
+        kernel: Callable[[], Kernel] = SockDiag,
+        new_id: Callable[[], str] | None = None,
+        log: Any = None,
+    ) -> None:
+        """`accounts`: whom of this machine to let in; `kernel`: who is asked whose a connection is."""
+        self._app = app
+        self._hosts = tuple(hosts)
+        self._port = port
+        self._tls = tls
+        if tls is not None:
+            tls.set_alpn_protocols(["http/1.1"])
+        self._policy = policy or HostPolicy()
+        self._limits = limits or DoorLimits()
+        self._headers = headers or SecurityHeaders()
+        self._accounts = accounts
+        self._kernel = kernel
+        self._porter: Porter | None = None
+        """None: nobody is asked who they are."""
+        self._new_id = new_id or partial(secrets.token_hex, 6)
+        self._log = log or structlog.get_logger("door")
+        self._rules: HostRules
+        self._http: Http
+        self._websockets = WebSockets(
+            on_websocket or _no_websocket,
+            self._limits.websocket,
+            handshake_seconds=self._limits.head_seconds,
+            contain=self.contain,
+        )
+        self._closing = trio.Event()
+        self._closed = trio.Event()
+        self._wires: set[Wire] = set()
+        """One for each connection; never more than `limits.connections`."""
+        self._waiting: set[Wire] = set()
+        """Those whose first head is not there yet."""
+        self._strangers: set[Wire] = set()
+        """Those who are being told why they may not; never more than `limits.strangers`, and none is in `_wires`."""
+        self._told_of: set[int] = set()
+        """Accounts that the log has a line about."""
+        self._empty = trio.lowlevel.ParkingLot()
+        self._addresses: tuple[Address, ...] = ()
+        self._unavailable: tuple[str, ...] = ()
+        self._accepted = self._turned_away = self._accept_errors = 0
+        self._strange = self._as_http = self._as_websocket = self._refused = self._contained = 0
+        self._crowded = False
+        self._starving = False
+        """It has been said that there is no room, in the door and in the process, and there was none since."""
+
+    def statistics(self) -> DoorStatistics:
+        return DoorStatistics(
+            addresses=self._addresses,
+            unavailable=self._unavailable,
+            open=len(self._wires),
+            accepted=self._accepted,
+            turned_away=self._turned_away,
+            accept_errors=self._accept_errors,
+            strangers=self._strange,
+            http=self._as_http,
+            websockets=self._as_websocket,
+            refused=self._refused,
+            contained=self._contained,
+        )
+
+    def contain(self, what: str, error: BaseException) -> None:
+        """Log and count an error that ends at its connection."""
+        self._contained += 1
+        self._log.error("contained", what=what, error=describe(error), exc_info=error)
+
+    async def serve(self, *, task_status: trio.TaskStatus[tuple[Address, ...]] = trio.TASK_STATUS_IGNORED) -> None:
+        """Listen (or raise `CannotListen`), report the addresses, and serve until `close` or a cancellation."""
+        bound = await bind(self._hosts, self._port)
+        try:
+            self._open_at(bound)
+            async with trio.open_nursery() as connections:
+                connections.start_soon(self._cut_all_when_cancelled)
+                async with trio.open_nursery() as accepting:
+                    for listener in bound.listeners:
+                        accepting.start_soon(self._accept, listener, connections)
+                    task_status.started(self._addresses)
+                    await self._closing.wait()
+                    accepting.cancel_scope.cancel()
+                bound.close()
+                with trio.move_on_after(self._limits.grace):
+                    await self._wind_up()
+                connections.cancel_scope.cancel()
+        finally:
+            bound.close()
+            if self._porter is not None:
+                self._porter.close()
+            self._closed.set()
+
+    async def close(self) -> None:
+        """Close in order, and wait until that is done."""
+        self._closing.set()
+        await self._closed.wait()
+
+    async def attend(self, wire: Wire, ends: Ends) -> None:
+        """Serve one connection to its end. Raises nothing but a cancellation. What is logged meanwhile, also by actors
+        that it leases, carries the same conversation id."""
+        structlog.contextvars.bind_contextvars(conversation=self._new_id())  # the task is this connection's alone
+        try:
+            await self._serve(wire, ends)
+            linger = 0.0 if self._closing.is_set() else self._limits.linger_seconds
+            await wire.finish(seconds=linger, most=self._limits.linger_bytes)
+        except* (*GONE, OSError):
+            pass  # the client has left; what a handler raises does not come this far
+        except* Exception as errors:
+            self.contain("a connection", errors)
+        finally:
+            wire.cut()
+            self._wires.discard(wire)
+            if not self._wires:
+                self._empty.unpark_all()
+
+    def admit(self, stream: trio.abc.Stream, cut: Callable[[], object]) -> Wire:
+        """Count a connection in, to be attended. `cut` closes its socket without awaiting anything."""
+        wire = Wire(stream, cut, send_seconds=self._limits.send_seconds)
+        self._accepted += 1
+        self._wires.add(wire)
+        return wire
+
+    def _open_at(self, bound: Bound) -> None:
+        secure = self._tls is not None
+        names = [listener.socket.getsockname()[0] for listener in bound.listeners]
+        self._addresses = tuple(Address(name, bound.port, secure) for name in names)
+        self._unavailable = bound.unavailable
+        self._porter = self._hire((names[0], bound.port))
+        self._rules = self._policy.at(bound.port, secure=secure, hosts=(*self._hosts, *names))
+        guard = Guard(self._app, self._rules, self._limits.http, self._headers, self.contain)
+        self._http = Http(
+            guard, self._limits.http, head_bytes=self._limits.head_bytes, secure=secure, contain=self.contain
+        )
+
+    async def _accept(self, listener: trio.SocketListener, connections: trio.Nursery) -> None:
+        while True:
+            try:
+                stream = await listener.accept()
+            except OSError as error:  # out of file descriptors or memory; trio deals with the rest
+                self._accept_errors += 1
+                if not self._starving:
+                    self._starving = True
+                    self._log.warning("no more connections can be taken; some must end first", error=str(error))
+                await trio.sleep(ACCEPT_PAUSE)
+                continue
+            self._starving = False
+            try:
+                ends = (_address(stream.socket.getpeername()), _address(stream.socket.getsockname()))
+            except OSError:
+                stream.socket.close()  # it has already left
+                continue
+            refusal = None if self._porter is None else self._porter.refusal(*ends)
+            if refusal is not None:
+                self._send_away(stream, refusal, connections)
+                continue
+            if len(self._wires) >= self._limits.connections:
+                self._turn_away(stream)
+                continue
+            self._crowded = False
+            connections.start_soon(self.attend, self.admit(self._secured(stream), stream.socket.close), ends)
+
+    def _hire(self, at: tuple[str, int]) -> Porter | None:
+        if self._accounts == "any":
+            return None
+        try:
+            return Porter(at, self._kernel)
+        except CannotSay as why:
+            self._log.warning("every account of this machine can come in", port=at[1], because=str(why))
+            return None
+
+    def _send_away(self, stream: trio.SocketStream, refusal: Refusal, connections: trio.Nursery) -> None:
+        self._strange += 1
+        uid = refusal.uid if isinstance(refusal, Stranger) else None
+        if uid is not None and uid not in self._told_of and len(self._told_of) < MOST_TOLD_OF:
+            self._told_of.add(uid)
+            self._log.warning("another account of this machine is not let in", uid=uid)
+        if len(self._strangers) >= self._limits.strangers:
+            stream.socket.close()
+            return
+        wire = Wire(self._secured(stream), stream.socket.close, send_seconds=self._limits.linger_seconds)
+        self._strangers.add(wire)
+        connections.start_soon(self._tell_stranger, wire, refusal)
+
+    async def _tell_stranger(self, wire: Wire, refusal: Refusal) -> None:
+        try:
+            with trio.move_on_after(2 * self._limits.linger_seconds):
+                await wire.send_all(refusal.response())
+                await wire.finish(seconds=self._limits.linger_seconds, most=self._limits.linger_bytes)
+        except (*GONE, OSError):
+            pass  # the client has left
+        except Exception as error:
+            self.contain("a stranger's connection", error)
+        finally:
+            wire.cut()
+            self._strangers.discard(wire)
+
+    def _turn_away(self, stream: trio.SocketStream) -> None:
+        stream.socket.close()
+        self._turned_away += 1
+        if not self._crowded:
+            self._crowded = True
+            self._log.warning("too many connections", most=self._limits.connections)
+
+    def _secured(self, stream: trio.SocketStream) -> trio.abc.Stream:
+        if self._tls is None:
+            return stream
+        return trio.SSLStream(stream, self._tls, server_side=True, https_compatible=True)
+
+    async def _serve(self, wire: Wire, ends: Ends) -> None:
+        try:
+            head = await self._head(wire)
+            if head is not None and head.wants_websocket:
+                self._rules.check(head.values("host"), head.values("origin"))
+                check_upgrade(head)
+        except Refusal as refusal:
+            self._refused += 1
+            await wire.send_all(refusal.response())
+            return
+        if head is None:
+            return
+        if head.wants_websocket:
+            self._as_websocket += 1
+            host, port = ends[0]
+            await self._websockets.serve(wire, head, Address(host, port).netloc)
+        else:
+            self._as_http += 1
+            wire.replay(head.raw)
+            await self._http.serve(wire, ends)
+
+    async def _head(self, wire: Wire) -> Head | None:
+        """The first head; None if the client left or never said a word."""
+        reader = HeadReader(head_bytes=self._limits.head_bytes, header_count=self._limits.header_count)
+        self._waiting.add(wire)
+        try:
+            with trio.move_on_after(self._limits.head_seconds):
+                while data := await wire.receive_some(READ_BYTES):
+                    if head := reader.feed(data):
+                        wire.replay(reader.rest(head))
+                        return head
+                return None
+        finally:
+            self._waiting.discard(wire)
+        if reader.empty:
+            return None
+        raise Refusal(408, f"The head of the request was not there after {self._limits.head_seconds:g} seconds.")
+
+    async def _wind_up(self) -> None:
+        for wire in tuple(self._waiting):
+            wire.cut()
+        await self._http.wind_up()
+        await self._websockets.wind_up()
+        if self._wires:
+            await self._empty.park()
+
+    async def _cut_all_when_cancelled(self) -> None:
+        try:
+            await trio.sleep_forever()
+        finally:
+            for wire in tuple(self._wires):
+                wire.cut()
+
+
+async def _no_websocket(upgrade: Upgrade) -> None:
+    await upgrade.reject(404, "There is no WebSocket at this port.")
+
+
+def _address(name: tuple[str, int] | tuple[str, int, int, int]) -> tuple[str, int]:
+    return name[0], name[1]

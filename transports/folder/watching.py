@@ -1,0 +1,260 @@
+"""The watcher: whoever asks is told soon after something has changed in folders of theirs.
+
+    Watch      from now on, these folders are watched for this actor (in place of what was watched for it before); it is
+               told its news at once, for what has happened before is nobody's to say
+    Looked     it has looked at what there is: it may be told again
+    Unwatch    no more; an actor that has ended is forgotten anyway
+    Settled    something has happened, and then a little while has passed: who is concerned is told
+
+Rules
+  - Whatever happens after somebody was told is told again once they have looked: nothing is missed, and nobody has more
+    than one piece of news waiting, however much is written.
+  - A folder is watched by its path: one that is deleted, moved away and made anew is found again, for the folders above
+    it are watched too. Watching is renewed before anybody is told, so what is done in a new folder is seen by whoever
+    looks then.
+  - Where events were lost, or this actor has crashed, everybody is told.
+  - Only so many folders are watched, and where the system has no inotify, or no more of it, none. Then nobody is told
+    of anything, and `note` says so: whoever shows a folder looks when somebody looks.
+
+A folder is opened in a thread: a disk may hang. Nothing here knows what the folders hold.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Mailbox, MailboxFull, Registry
+from codec.counting import counted
+from transports.folder.inotify import Event, Inotify
+
+SETTLE_SECONDS = 0.03
+"""An editor that saves does several things one after the other."""
+AGAIN_SECONDS = 1.0
+"""After which somebody is told whose mailbox was full."""
+PATIENCE = 5.0
+"""For a disk."""
+MOST_FOLDERS = 4_096
+THREADS = 4
+
+Place = tuple[Path, frozenset[str] | None]
+"""A folder, and the names of what matters in it; None: all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    who: ActorRef[Any]
+    places: tuple[Place, ...]
+    news: object
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    who: ActorRef[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Unwatch:
+    who: ActorRef[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    pass
+
+
+WatcherMessage = Watch | Looked | Unwatch | Settled
+
+
+class Watching:
+    """What others know of the watcher."""
+
+    def __init__(self, name: str, registry: Registry) -> None:
+        self._name = name
+        self._registry = registry
+
+    def watch(self, who: ActorRef[Any], places: Sequence[Place], news: object) -> None:
+        self._tell(Watch(who, tuple(places), news))
+
+    def looked(self, who: ActorRef[Any]) -> None:
+        self._tell(Looked(who))
+
+    def unwatch(self, who: ActorRef[Any]) -> None:
+        self._tell(Unwatch(who))
+
+    def _tell(self, message: WatcherMessage) -> None:
+        with suppress(KernelError):  # there is none, or it has more to do than it can: nothing is watched
+            self._registry.get(self._name).tell(message)
+
+
+@dataclass(slots=True)
+class Wanted:
+    """What is watched for one actor."""
+
+    places: tuple[Place, ...]
+    news: object
+    numbers: dict[int, list[frozenset[str] | None]] = field(default_factory=dict)
+    """What matters in which folder, by its number."""
+    stirred: bool = True
+    """Something has happened since it was told."""
+    told: bool = False
+    """It has not looked since it was told."""
+    unsure: bool = True
+    """Its folders may be others now."""
+
+    def concerns(self, event: Event) -> bool:
+        mattering = self.numbers.get(event.number, ())
+        return event.lost or any(names is None or not event.name or event.name in names for names in mattering)
+
+
+class Watcher(Actor[WatcherMessage]):
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._wanted: dict[ActorRef[Any], Wanted] = {}
+        self._inotify: Inotify | None = None
+        self._settling = False
+        self._threads = trio.CapacityLimiter(THREADS)
+        self._why_not: str | None = None
+
+    async def started(self, kept: object | None) -> None:
+        self.stage.registry.claim(self._name, self.ref)
+        if isinstance(kept, dict):
+            for who, wanted in kept.items():
+                self._wanted[who] = Wanted(wanted.places, wanted.news)
+                self.monitor(who)
+        try:
+            self._inotify = Inotify()
+        except OSError as error:
+            self._why_not = error.strerror or str(error)
+        else:
+            self.run_beside(self._listen, self._inotify)
+        self._settle()
+        self._say()
+
+    def keep(self) -> object:
+        return self._wanted
+
+    async def handle(self, message: WatcherMessage) -> None:
+        match message:
+            case Watch(who, places, news):
+                if who not in self._wanted:
+                    self.monitor(who)
+                self._forget(who)
+                self._wanted[who] = Wanted(places, news)
+                await self._tell_all()
+            case Looked(who):
+                if (wanted := self._wanted.get(who)) is not None:
+                    wanted.told = False
+                    if wanted.stirred:
+                        self._settle()
+            case Unwatch(who):
+                self._forget(who)
+            case Settled():
+                self._settling = False
+                await self._tell_all()
+        self._say()
+
+    async def down(self, down: Down) -> None:
+        self._forget(down.ref)
+        self._say()
+
+    # -- what happens
+
+    async def _listen(self, inotify: Inotify) -> None:
+        try:
+            while True:
+                await trio.lowlevel.wait_readable(inotify)
+                await trio.sleep(SETTLE_SECONDS)
+                self._heard(inotify.read())
+        finally:
+            inotify.close()
+
+    def _heard(self, events: Iterable[Event]) -> None:
+        for event in set(events):
+            for wanted in self._wanted.values():
+                if event.lost or wanted.concerns(event):
+                    wanted.stirred = True
+                    wanted.unsure = wanted.unsure or event.of_folder
+                if event.over:
+                    wanted.numbers.pop(event.number, None)
+        if any(wanted.stirred and not wanted.told for wanted in self._wanted.values()):
+            self._settle()
+
+    def _settle(self) -> None:
+        if not self._settling:
+            self._settling = True
+            self.tell_later(0.0, Settled())
+
+    async def _tell_all(self) -> None:
+        if self._inotify is None:
+            return
+        await self._watch_anew(self._inotify)
+        for who, wanted in self._wanted.items():
+            if not wanted.stirred or wanted.told:
+                continue
+            try:
+                who.tell(wanted.news)
+            except MailboxFull:
+                self.tell_later(AGAIN_SECONDS, Settled())
+            else:
+                wanted.stirred, wanted.told = False, True
+
+    # -- folders
+
+    async def _watch_anew(self, inotify: Inotify) -> None:
+        unsure = [wanted for wanted in self._wanted.values() if wanted.unsure]
+        for wanted in unsure:
+            wanted.unsure = False
+            room = MOST_FOLDERS - len(self._watched())
+            opened = await self._opened(inotify, [folder for folder, _ in wanted.places][: max(0, room)])
+            before, wanted.numbers = wanted.numbers, {}
+            for folder, names in wanted.places:
+                if folder in opened:
+                    wanted.numbers.setdefault(opened[folder], []).append(names)
+            self._let_go(before)
+
+    async def _opened(self, inotify: Inotify, folders: Sequence[Path]) -> Mapping[Path, int]:
+        found: dict[Path, int] = {}
+        with trio.move_on_after(PATIENCE):
+            call = partial(_add, inotify, folders)
+            found, self._why_not = await trio.to_thread.run_sync(call, abandon_on_cancel=True, limiter=self._threads)
+        return found
+
+    def _watched(self) -> set[int]:
+        return {number for wanted in self._wanted.values() for number in wanted.numbers}
+
+    def _forget(self, who: ActorRef[Any]) -> None:
+        if (gone := self._wanted.pop(who, None)) is not None:
+            self._let_go(gone.numbers)
+
+    def _let_go(self, numbers: Iterable[int]) -> None:
+        if self._inotify is not None:
+            for number in set(numbers) - self._watched():
+                self._inotify.remove(number)
+
+    def _say(self) -> None:
+        count = len(self._watched())
+        watched = f"{counted(count, 'folder')} watched"
+        self.note = watched if self._why_not is None else f"{watched}; not all that are looked at: {self._why_not}"
+
+
+def _add(inotify: Inotify, folders: Sequence[Path]) -> tuple[dict[Path, int], str | None]:
+    """What could be watched, and why not all of what is there. In a thread."""
+    found: dict[Path, int] = {}
+    why_not = None
+    for folder in folders:
+        try:
+            found[folder] = inotify.add(folder)
+        except (FileNotFoundError, NotADirectoryError):
+            continue  # the folder above tells when there is one
+        except OSError as error:
+            why_not = error.strerror or str(error)
+    return found, why_not
+
+
+def watcher_spec(name: str) -> ChildSpec:
+    return ChildSpec("watcher", lambda: Watcher(name), mailbox=partial(Mailbox, 4_096))

@@ -1,0 +1,153 @@
+"""Hypercorn on one of our wires: HTTP/1.1, one connection.
+
+HTTP/2 is off. Nothing here needs it on a local machine, browsers offer it by ALPN only (we do not), and Hypercorn's
+other two ways into it, prior knowledge and `Upgrade: h2c`, would lead around the door's reading of the head. An h2c
+upgrade is ignored, as HTTP lets us: the answer comes in HTTP/1.1 (Java's HTTP client offers h2c with every plain
+request).
+
+These are names of Hypercorn 0.18's inside (`TCPServer`, `H11Protocol`, `TaskGroup`): its public `serve` binds sockets
+of its own and lets an error of one connection end all of them. The tests of this folder fail when a name moves.
+"""
+
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any, cast
+
+import h11
+import trio
+from hypercorn.config import Config
+from hypercorn.events import Closed, Event, RawData
+from hypercorn.protocol.h11 import H11Protocol
+from hypercorn.trio.task_group import TaskGroup
+from hypercorn.trio.tcp_server import TCPServer
+from hypercorn.trio.worker_context import WorkerContext
+from hypercorn.typing import AppWrapper, ConnectionState, LifespanState
+
+from transports.http.guard import Guard, Receive, Scope, Send
+from transports.wire.contain import Contain
+from transports.wire.limits import HttpLimits
+from transports.wire.refusal import Refusal
+from transports.wire.turns import Pace
+from transports.wire.wire import Wire
+
+Ends = tuple[tuple[str, int], tuple[str, int]]
+"""The client's address and ours."""
+
+
+class Http:
+    """What the HTTP connections of one door share."""
+
+    def __init__(self, guard: Guard, limits: HttpLimits, *, head_bytes: int, secure: bool, contain: Contain) -> None:
+        self._guard = guard
+        self._secure = secure
+        self._context = WorkerContext(None)
+        self._config = Config()
+        self._config.logger_class = cast(Any, partial(_Log, contain))
+        self._config.include_server_header = False
+        self._config.h11_max_incomplete_size = head_bytes
+        self._config.keep_alive_timeout = limits.idle_seconds
+
+    async def serve(self, wire: Wire, ends: Ends) -> None:
+        """Until the connection is over. May raise anything Hypercorn raises: the door contains it."""
+
+        pace = Pace()
+
+        async def app(scope: Scope, receive: Receive, send: Send, *_: object) -> None:
+            await pace.begin()
+            try:
+                await self._guard(scope, receive, send, wire)
+            finally:
+                pace.end()
+
+        await _Connection(cast(AppWrapper, app), self._config, self._context, wire, ends, secure=self._secure).run()
+
+    async def wind_up(self) -> None:
+        """Idle connections close now, the others after the answer they are at."""
+        await self._context.terminated.set()
+
+
+class _Connection(TCPServer):
+    def __init__(
+        self, app: AppWrapper, config: Config, context: WorkerContext, wire: Wire, ends: Ends, *, secure: bool
+    ) -> None:
+        super().__init__(app, config, context, LifespanState({}), cast("trio.SSLStream[trio.SocketStream]", wire))
+        self._ends = ends
+        self._secure = secure
+
+    async def run(self) -> None:
+        client, server = self._ends
+        try:
+            async with TaskGroup() as self._task_group:
+                protocol = _Http11(
+                    self.app,
+                    self.config,
+                    self.context,
+                    self._task_group,
+                    ConnectionState(self.state),
+                    self._secure,
+                    client,
+                    server,
+                    self.protocol_send,
+                )
+                self.protocol = cast(Any, protocol)
+                await protocol.initiate()
+                await self.idle_task.restart(self._task_group, self._idle_timeout)
+                with protocol.reading:
+                    await self._read_data()
+                # Hypercorn 0.18 leaves the idle timer running when the client has gone: it would hold the connection's
+                # place until it rings.
+                await self.idle_task.stop()
+        finally:
+            await self._close()
+
+
+class _Http11(H11Protocol):
+    def __init__(self, *facts: Any) -> None:
+        super().__init__(*facts)
+        self.reading = trio.CancelScope()
+        """The connection's reader works in it."""
+
+    async def handle(self, event: Event) -> None:
+        """Hypercorn 0.18's reader waits, where the next request came before this one was answered, until the answer has
+        been sent. When it never will be, because the client has gone, the reader would wait for ever."""
+        await super().handle(event)
+        if isinstance(event, Closed):
+            self.reading.cancel()
+
+    async def _check_protocol(self, event: h11.Request) -> None:
+        """Hypercorn's step into HTTP/2: not taken."""
+
+    async def _send_error_response(self, status_code: int) -> None:
+        """What h11 will not read is answered in words, its own: it is called where h11's error is being handled."""
+        refusal = Refusal(status_code, f"The request is malformed: {sys.exc_info()[1]}.")
+        whole = (
+            h11.Response(status_code=status_code, headers=refusal.headers),
+            h11.Data(data=refusal.body),
+            h11.EndOfMessage(),
+        )
+        data = b""
+        with suppress(h11.LocalProtocolError):  # an answer to HEAD has no body
+            for event in whole:
+                data += self.connection.send(event) or b""
+        await self.send(RawData(data=data))  # at once, for the application may be about to answer, too
+
+
+class _Log:
+    """Hypercorn's log, reduced to what must not be lost: an error that got past the guard."""
+
+    def __init__(self, contain: Contain, config: Config) -> None:
+        self._contain = contain
+
+    async def exception(self, message: str, *_: object, **__: object) -> None:
+        error = sys.exc_info()[1]
+        if error is not None:
+            self._contain(message, error)
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[None]]:
+        return _silent
+
+
+async def _silent(*_: object, **__: object) -> None:
+    pass

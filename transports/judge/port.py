@@ -1,0 +1,96 @@
+"""The judge's port: where Competitive Companion posts problems, and the panel that shows them.
+
+POST /        a problem, as Competitive Companion sends it      WS  /panel   the panel's messages
+GET /         the panel                                         GET /web/... what it is made of
+
+The extension asks for an answer within half a second and ignores it: a post is answered once it is understood and
+kept, and what becomes of it is no matter of this connection any more.
+"""
+
+from collections.abc import Awaitable
+from contextlib import AbstractAsyncContextManager
+from importlib.resources.abc import Traversable
+from typing import Protocol
+
+import trio
+from quart import Response, request
+
+from actors.kernel import KernelError, in_words
+from codec.judge import BadTask
+from transports.http.application import Application
+from transports.http.static import TYPES, serve_files
+from transports.websocket.line import Line
+from transports.websocket.websocket import FastSocket, Handler, Upgrade
+
+EXTENSIONS = ("chrome-extension://*", "moz-extension://*", "safari-web-extension://*")
+"""What posts, beside programs, and may do nothing else."""
+WEBVIEWS = ("vscode-webview://*",)
+"""What shows the panel, beside our own page."""
+
+RESTARTING, TRY_LATER = 1012, 1013
+
+
+class Attendance(Protocol):
+    def heard(self, text: bytes) -> Awaitable[None]:
+        """What the page sends next."""
+
+
+class Desk(Protocol):
+    """Who answers. Every refusal is a BadTask or a KernelError whose text can be shown."""
+
+    def receive(self, body: bytes) -> Awaitable[None]: ...
+
+    def attend(self, line: Line) -> AbstractAsyncContextManager[Attendance]:
+        """For as long as the page is there; whoever attends may leave early by cancelling the block."""
+
+
+def judge_application(desk: Desk, web: Traversable) -> Application:
+    app = Application("judge")
+    serve_files(app, web, index="judge/index.html")
+    serve_files(app, web, at="/web/")
+
+    @app.post("/")
+    async def receive() -> Response:
+        body = await request.get_data(as_text=False)
+        assert isinstance(body, bytes)
+        await desk.receive(body)
+        return _said("taken in", 200)
+
+    @app.errorhandler(BadTask)
+    async def not_a_problem(error: BadTask) -> Response:
+        return _said(str(error), 400)
+
+    @app.errorhandler(KernelError)
+    async def not_now(error: KernelError) -> Response:
+        return _said(in_words(error), 503)
+
+    return app
+
+
+def judge_websocket(desk: Desk) -> Handler:
+    async def on_websocket(upgrade: Upgrade) -> None:
+        if upgrade.path != "/panel":
+            await upgrade.reject(404, "The judge's WebSocket is at /panel.")
+            return
+        socket = await upgrade.accept_fast()
+        async with trio.open_nursery() as nursery:
+            await _attend(desk, socket, Line(socket, nursery))
+            nursery.cancel_scope.cancel()
+
+    return on_websocket
+
+
+async def _attend(desk: Desk, socket: FastSocket, line: Line) -> None:
+    try:
+        async with desk.attend(line) as attendance:
+            while True:
+                for text in await socket.receive_batch():
+                    await attendance.heard(text)
+    except KernelError as error:
+        await socket.close(TRY_LATER, in_words(error))
+    else:
+        await socket.close(RESTARTING, "the panel has ended; connect again")
+
+
+def _said(sentence: str, status: int) -> Response:
+    return Response(f"{sentence}\n", status, content_type=TYPES[".txt"])

@@ -1,0 +1,39 @@
+"""Keeps what a program writes, within a bound: all of it, or the first and the last half of what may be kept.
+
+The last half is kept in one buffer that is cut when it has grown to twice its size, so that a flood of small writes
+costs no more than one of large ones.
+"""
+
+from transports.process.command import Captured
+
+
+class Capture:
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._last = most // 2
+        self._head = bytearray()
+        """Invariant: no longer than `_most`; once that was not enough, its first half and a tail."""
+        self._tail: bytearray | None = None
+        self.total = 0
+
+    def take(self, data: bytes) -> None:
+        self.total += len(data)
+        if self._tail is None:
+            if self.total <= self._most:
+                self._head += data
+                return
+            room = self._most - len(self._head)
+            self._head += data[:room]
+            data = data[room:]
+            first = self._most - self._last
+            self._tail = self._head[first:]
+            del self._head[first:]
+        self._tail += data
+        if len(self._tail) > 2 * self._last:
+            del self._tail[: len(self._tail) - self._last]
+
+    def captured(self) -> Captured:
+        tail = self._tail
+        if tail is None:
+            return Captured(bytes(self._head), b"", self.total)
+        return Captured(bytes(self._head), bytes(tail[max(0, len(tail) - self._last) :]), self.total)

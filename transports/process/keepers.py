@@ -1,0 +1,317 @@
+"""The actor that owns the launcher, and lends its keepers.
+
+    Wanted    a keeper is lent: one that is idle, or a new one, which is there before it has been forked: what is sent
+              to it waits in its socket. OSError, if there are too many open files for one
+    GivenBack it is kept for the next, or let go
+    Renew     all that runs is ended, and what is wanted next comes from a launcher of which nobody knows yet
+
+A keeper is one end of a socket; closing it ends whatever runs at the other. So a run that is given up lets go of its
+keeper and has nothing to wait for, and when the launcher's process ends, or this actor, shutting down the ends that
+are lent interrupts every run, here and there.
+
+The launcher's process says READY and then nothing more. Its end is a crash of this actor, which supervision repairs;
+whoever wants a keeper meanwhile waits in the mailbox. One that was halted is as good as ended.
+
+    launcher             Supervisor: never gives up
+    └─ process           Launcher: the process, and its keepers
+
+What runs may be able to kill it (see `launcher/system.py`), as often as it likes: so its ends say nothing of those who
+run programs, and count against nobody.
+"""
+
+import math
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import trio
+
+from actors.kernel import Actor, ChildSpec, KernelError, Reply, Stop, Supervisor
+from transports.process.launcher.orders import MOST_BYTES, READY
+from transports.process.leftovers import end_at_once, none_left
+
+NAME = "launcher"
+PROGRAM = Path(__file__).with_name("launcher") / "__main__.py"
+
+RUNNING = 64
+"""So many programs run at once."""
+IDLE = 8
+"""So many keepers are kept for later."""
+BACKOFF = (0.01, 0.1, 0.5)
+"""Seconds before it is started again: nearly at once, however often it is ended."""
+AGAIN_SECONDS = 1.0
+"""Before it is tried again to start one that could not be started."""
+GOODBYE_SECONDS = 7.0
+"""Somewhat more than keepers take to end what does not want to end."""
+
+
+class LauncherLost(KernelError):
+    """The launcher's process has ended, or could not be started."""
+
+
+class TooManyPrograms(KernelError):
+    """As many as may run at once do."""
+
+
+class Keeper:
+    """Our end of a keeper."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self.end = end
+        self.pid: int | None = None  # once it has told
+        self.in_use = True
+        self._interrupted = False
+
+    @property
+    def fit(self) -> bool:
+        """It is there, and has nothing to say: it is idle."""
+        try:
+            self.end.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            pass
+        return False
+
+    def done(self, *, fit: bool) -> None:
+        """Said by whom it was lent to, who is about to give it back. Unless it is fit for another run, that ends it."""
+        self.in_use = False
+        if self._interrupted or not fit:
+            self.end.close()
+
+    def interrupt(self) -> None:
+        """As if it had gone: whoever listens to it hears the end, and so does the keeper."""
+        self._interrupted = True
+        if self.in_use:
+            _shut_down(self.end)
+        else:  # it is on its way back, to nobody
+            self.end.close()
+
+    def lend(self) -> "Keeper":
+        self.in_use = True
+        return self
+
+    def let_go(self) -> None:
+        self.end.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    reply: Reply[Keeper]
+
+
+@dataclass(frozen=True, slots=True)
+class GivenBack:
+    keeper: Keeper
+
+
+@dataclass(frozen=True, slots=True)
+class Renew:
+    pass
+
+
+LauncherMessage = Wanted | GivenBack | Renew
+
+
+@dataclass(frozen=True, slots=True)
+class LauncherStatistics:
+    pid: int | None
+    running: int
+    idle: int
+    forked: int
+
+
+class Launcher(Actor[LauncherMessage]):
+    def __init__(self, name: str = NAME, *, running: int = RUNNING, idle: int = IDLE) -> None:
+        self._name = name
+        self._most_running = running
+        self._most_idle = idle
+        self._process: trio.Process | None = None
+        self._control: socket.socket | None = None
+        self._leaving = False
+        self._ended_well = False
+        """The process has ended by itself, after the last of its keepers."""
+        self._lent: set[Keeper] = set()
+        self._idle: list[Keeper] = []
+        """Invariant: a keeper is in at most one of the two, and open if it is in one."""
+        self._forked = 0
+
+    def statistics(self) -> LauncherStatistics:
+        pid = self._process.pid if self._process else None
+        running = sum(keeper.in_use for keeper in self._lent)
+        return LauncherStatistics(pid, running, len(self._idle), self._forked)
+
+    async def started(self, kept: object | None) -> None:
+        self.stage.registry.claim(self._name, self.ref)
+        await none_left()
+        try:
+            await self._open()
+        except (LauncherLost, OSError):
+            await trio.sleep(AGAIN_SECONDS)
+            raise
+        self.run_beside(self._live)
+
+    async def _open(self) -> None:
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        self._control = ours
+        try:
+            with theirs:
+                self._process = await _open_launcher(theirs)
+            await trio.lowlevel.wait_readable(ours)
+            if ours.recv(len(READY)) != READY:
+                raise LauncherLost(f"the launcher ({PROGRAM}) ended before it was ready; its error output says why")
+        except BaseException:
+            self._close()
+            raise
+
+    def at_once(self, message: LauncherMessage) -> bool:
+        match message:
+            case Wanted(reply):
+                return self._lend(self._idle_one(), reply)
+            case GivenBack(keeper):
+                self._given_back(keeper)
+                return True
+            case Renew():
+                return False
+
+    async def handle(self, message: LauncherMessage) -> None:
+        match message:
+            case Wanted(reply):
+                self._lend(self._idle_one() or self._new_one(reply), reply)
+            case GivenBack(keeper):
+                self._given_back(keeper)
+            case Renew():
+                self._close()
+                self.finish()
+
+    async def stopping(self, stop: Stop) -> None:
+        self._hang_up()
+        if self._process is not None and not self._is_halted():
+            with trio.move_on_after(GOODBYE_SECONDS):
+                await self._process.wait()
+
+    def _lend(self, keeper: Keeper | None, reply: Reply[Keeper]) -> bool:
+        if keeper is None:
+            return False
+        self._lent.add(keeper)
+        reply.set(keeper.lend())
+        return True
+
+    def _given_back(self, keeper: Keeper) -> None:
+        ours = keeper in self._lent
+        self._lent.discard(keeper)
+        if ours and len(self._idle) < self._most_idle and keeper.fit:
+            self._idle.append(keeper)
+        else:
+            keeper.let_go()
+
+    def _idle_one(self) -> Keeper | None:
+        while self._idle:
+            keeper = self._idle.pop()
+            if keeper.fit:
+                return keeper
+            keeper.let_go()
+        return None
+
+    def _new_one(self, reply: Reply[Keeper]) -> Keeper | None:
+        if len(self._lent) >= self._most_running:
+            words = f"{len(self._lent)} programs are running, which is all that may; try again when one has ended"
+            reply.fail(TooManyPrograms(words))
+            return None
+        assert self._control is not None
+        if self._is_halted():
+            raise LauncherLost("the launcher was halted")
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError as error:  # too many open files: that concerns whoever asks, and not those that run
+            reply.fail(error)
+            return None
+        ours.setblocking(False)
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * MOST_BYTES)
+        try:
+            with theirs:
+                socket.send_fds(self._control, [b"k"], [theirs.fileno()])
+        except OSError as error:
+            ours.close()
+            raise LauncherLost("the launcher has ended") from error
+        self._forked += 1
+        return Keeper(ours)
+
+    def _is_halted(self) -> bool:
+        """By a SIGSTOP, of which it cannot tell."""
+        assert self._process is not None
+        try:
+            return os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:  # it has ended
+            return False
+
+    async def _live(self) -> None:
+        assert self._control is not None
+        assert self._process is not None
+        try:
+            await trio.lowlevel.wait_readable(self._control)
+            if not self._leaving:
+                raise LauncherLost("the launcher has ended; what it ran was interrupted")
+            self._ended_well = await self._process.wait() == 0  # it ends after the last of its keepers
+        finally:
+            self._close()
+
+    def _hang_up(self) -> None:
+        self._leaving = True
+        if self._control is not None:
+            _shut_down(self._control)
+        for keeper in self._lent:
+            keeper.interrupt()
+        for keeper in self._idle:
+            keeper.let_go()
+        self._idle.clear()
+
+    def _close(self) -> None:
+        """However this incarnation ends. Keepers that are lent are closed by whom they were lent to."""
+        self._hang_up()
+        if self._control is not None:
+            self._control.close()
+        process = self._process
+        if process is not None and process.poll() is None:
+            process.kill()
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # about a millisecond
+            process.poll()
+        if not self._ended_well:
+            end_at_once()
+
+
+async def _open_launcher(control: socket.socket) -> trio.Process:
+    return await trio.lowlevel.open_process(
+        [sys.executable, "-I", "-S", str(PROGRAM)],
+        stdin=control.fileno(),
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def _shut_down(end: socket.socket) -> None:
+    with suppress(OSError):  # it is closed, or the other end has gone
+        end.shutdown(socket.SHUT_RDWR)
+
+
+class Untiring:
+    """A meter for what is always wanted again. How soon is up to the child's backoff."""
+
+    def failure(self, child: Hashable, now: float, luck: float) -> float | None:
+        return 0.0
+
+    def limit(self) -> str:
+        return "any number of restarts"
+
+
+def launcher_spec(make: Callable[[], Launcher] = Launcher) -> ChildSpec:
+    process = ChildSpec("process", make, grace=GOODBYE_SECONDS + 1.0, backoff=BACKOFF)
+    return ChildSpec(
+        "launcher", lambda: Supervisor([process], meter=Untiring()), start_timeout=math.inf, grace=math.inf
+    )

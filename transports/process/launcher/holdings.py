@@ -1,0 +1,142 @@
+"""What processes hold beside their own pages: memory in files that only look like some (memfd, /dev/shm), and disk.
+
+Looked for where it can be seen: among the open files of each process. A file that has been closed counts for as long as
+it is still there by its name. What was written to disks the kernel counts, in pages, of each process and those of its
+children that it has reaped.
+
+A process can forbid that, and it can have file systems that are in no other's sight: then it is `hidden`.
+
+Not seen: a memfd that is mapped, closed, and filled without touching the mapping; one that nobody has open, because it
+is on its way through a socket; what was allocated on a disk, not written, and closed between two looks.
+"""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+
+from transports.process.launcher.census import Member, number_after, read
+
+BLOCK_BYTES = 512
+MOST_FILES = 4096
+"""That a process may have open: all are looked at."""
+MOST_THREADS = 64
+"""Of a process, each of which may have opened files for itself."""
+MOST_REMEMBERED = 4096
+
+
+def _our_mounts() -> int:
+    try:
+        return os.stat("/proc/self/ns/mnt").st_ino
+    except OSError:  # this is not Linux
+        return 0
+
+
+OUR_MOUNTS = _our_mounts()
+
+
+def _memory_devices() -> frozenset[int]:
+    """What is in a file of these is in memory."""
+    devices = set()
+    for line in read("/proc/self/mountinfo").splitlines():
+        fields = line.split(b" ")
+        if b"-" in fields and fields[fields.index(b"-") + 1] in (b"tmpfs", b"ramfs", b"devtmpfs", b"hugetlbfs"):
+            major, minor = fields[2].split(b":")
+            devices.add(os.makedev(int(major), int(minor)))
+    for flags in (0, getattr(os, "MFD_HUGETLB", 0)):
+        with suppress(AttributeError, OSError):
+            descriptor = os.memfd_create("device", flags)
+            devices.add(os.fstat(descriptor).st_dev)
+            os.close(descriptor)
+    return frozenset(devices)
+
+
+class Holdings:
+    """Of one run."""
+
+    memory_devices = _memory_devices()
+
+    def __init__(self) -> None:
+        self._files: dict[tuple[int, int], tuple[str, int]] = {}
+        """By device and number: by what name it was opened, and what it has of its disk."""
+        self.memory_bytes = 0
+        """In files, now."""
+        self.disk_bytes = 0
+        """The most that was written, or that files had which were open to be written."""
+        self.hidden = False
+        """What somebody holds could not be seen, twice: once, it may just have been on its way out."""
+        self._suspects: set[tuple[int, int]] = set()
+
+    def look(self, members: Iterable[Member], reaped_bytes: int) -> None:
+        written = reaped_bytes
+        memory, disk = 0, 0
+        seen: set[tuple[int, int]] = set()
+        suspects: set[tuple[int, int]] = set()
+        for member in members:
+            if member.zombie:
+                continue
+            if _is_hidden(member):
+                suspects.add((member.pid, member.began))
+            written += _written_bytes(member.pid)
+            for path in _open_files(member):
+                with suppress(OSError):  # closed meanwhile
+                    status = os.stat(path)
+                    file = status.st_dev, status.st_ino
+                    if not stat.S_ISREG(status.st_mode) or file in seen:
+                        continue
+                    in_memory = status.st_dev in self.memory_devices
+                    if in_memory or os.lstat(path).st_mode & stat.S_IWUSR:
+                        seen.add(file)
+                        if status.st_blocks and len(self._files) < MOST_REMEMBERED:
+                            self._files[file] = os.readlink(path), status.st_blocks
+        self.hidden = self.hidden or bool(suspects & self._suspects)
+        self._suspects = suspects
+        for file, (name, blocks) in tuple(self._files.items()):
+            if file not in seen:
+                blocks = _blocks_of(name, file)
+                if not blocks:
+                    del self._files[file]
+            if file[0] in self.memory_devices:
+                memory += blocks * BLOCK_BYTES
+            else:
+                disk += blocks * BLOCK_BYTES
+        self.memory_bytes = memory
+        self.disk_bytes = max(self.disk_bytes, written, disk)
+
+
+def _open_files(member: Member) -> Iterator[str]:
+    """A link to each, below /proc. A thread may have a table of its own, which nobody sees at its process."""
+    tables = [f"/proc/{member.place}/fd"]
+    if member.threads > 1:
+        with suppress(OSError):
+            threads = os.listdir(f"/proc/{member.pid}/task")[:MOST_THREADS]
+            tables = [f"/proc/{member.pid}/task/{thread}/fd" for thread in threads]
+    for table in tables:
+        with suppress(OSError):  # it has gone, or hides
+            for number in os.listdir(table)[:MOST_FILES]:
+                yield f"{table}/{number}"
+
+
+def _is_hidden(member: Member) -> bool:
+    """Whether it may not be looked at, or has mounts of its own."""
+    try:
+        return os.stat(f"/proc/{member.place}/ns/mnt").st_ino != OUR_MOUNTS
+    except PermissionError:
+        return True
+    except OSError:  # it has gone
+        return False
+
+
+def _written_bytes(pid: int) -> int:
+    """What it has written to disks, and those whom it has reaped, without what was removed before it got there."""
+    counts = read(f"/proc/{pid}/io")
+    return max(0, number_after(b"\nwrite_bytes:", counts) - number_after(b"\ncancelled_write_bytes:", counts))
+
+
+def _blocks_of(name: str, file: tuple[int, int]) -> int:
+    """What it has, if it still is there."""
+    try:
+        status = os.stat(name, follow_symlinks=False)
+    except (OSError, ValueError):
+        return 0
+    return status.st_blocks if (status.st_dev, status.st_ino) == file else 0

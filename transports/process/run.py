@@ -1,0 +1,423 @@
+"""Running a program, from its start until nothing of it is left.
+
+One task per run, which is the caller's. It waits for the keeper's socket; and where there is more to wait for, a
+selector holds that socket, the two outputs and the input, and trio waits for the selector itself: so feeding and
+draining go on side by side without a task for each, in whatever order the program likes, and there is one await, at
+which the run can be cancelled.
+
+    ended by                        how
+    itself                          the keeper tells how it was, after the last of its processes has gone
+    CPU, memory, processes, files,  the keeper sees the excess, and stops it: of wall time it takes off what the program
+    wall time                       waited for processors
+    wall time, and the keeper does  we see it, some seconds later, and ask the keeper to stop it
+    not see it; a flood of output
+    cancellation, an error          we let go of the keeper, which ends the run and itself; nothing is waited for
+    the launcher's end              the keeper's socket ends: Interrupted
+    a keeper that does not answer   we kill it, and the launcher ends the run: Interrupted
+
+Rules
+  - When a run has ended, nobody is left who could write; what still lies in the pipes is read at once and is all.
+  - A program that does not read its input, or no longer, is not in error.
+  - What is kept of the output is bounded, and so is what is read at one go; a program that floods is slowed by its
+    pipe until it is stopped.
+  - Nobody reads what a program writes in its first moments, unless somebody wants to hear it at once: most have ended
+    by then, and have written less than a pipe holds. So a short run wakes us once.
+  - A run that has to wait for its turn makes everything ready before; then it takes one message to the keeper, which is
+    sent by whoever gives it the turn.
+  - A file as input is opened by the keeper and never seen here.
+"""
+
+import fcntl
+import math
+import os
+import selectors
+import signal
+import socket
+import termios
+from array import array
+from collections import deque
+from collections.abc import Callable
+from contextlib import closing, suppress
+from functools import partial
+from typing import Protocol
+
+import trio
+
+from actors.kernel import ActorRef, KernelError, Registry
+from transports.process.capture import Capture
+from transports.process.command import Captured, Command, Excess, Exited, Outcome, Signalled, Stream
+from transports.process.keepers import NAME, GivenBack, Keeper, LauncherLost, LauncherMessage, Renew, Wanted
+from transports.process.launcher import orders
+from transports.process.order import NotStarted, not_started, order_of, refused
+
+__all__ = ["Interrupted", "NotStarted", "Now", "OnOutput", "Runner", "Turn"]
+
+OnOutput = Callable[[Stream, bytes], object]
+"""Told what a program writes, as it comes. It must not wait; what it raises ends the run."""
+
+KEEPER_SECONDS = 15.0
+"""To be lent a keeper; a launcher may have to be restarted."""
+START_SECONDS = 5.0
+"""From the order until the program runs; a keeper may have to be forked, on a machine that is busy."""
+LATE_SECONDS = 5.0
+"""From the end of a run's wall time, as far as we know: by then its keeper has stopped it, or is held by something."""
+END_SECONDS = 8.0
+"""From a stop to the end: somewhat more than the keeper's own patience."""
+READ_BYTES = 64 * 1024
+READS = WRITES = 4
+"""At one go, before others have their turn."""
+CONTENDED_SHARE, CONTENDED_SECONDS = 0.25, 0.05
+"""A run is contended if its leader waited for a processor this share of its time, and at least so long."""
+
+
+class Interrupted(KernelError):
+    """The program was running, and was ended with the launcher. It may be run again."""
+
+
+class Turn(Protocol):
+    """When a program may start."""
+
+    def come(self, begin: Callable[[], None]) -> None:
+        """All is ready: call this, which does not raise, as soon as it may."""
+
+    def over(self) -> None:
+        """It has ended, or will not start. Said again, it is nothing."""
+
+
+class Now:
+    """At once."""
+
+    def come(self, begin: Callable[[], None]) -> None:
+        begin()
+
+    def over(self) -> None:
+        pass
+
+
+class Runner:
+    """What those hold who run programs."""
+
+    def __init__(self, registry: Registry, name: str = NAME) -> None:
+        self._registry = registry
+        self._name = name
+
+    async def run(self, command: Command, *, on_output: OnOutput | None = None, turn: Turn | None = None) -> Outcome:
+        """NotStarted, Interrupted, TooManyPrograms; or a KernelError of the launcher's actor."""
+        order = order_of(command)
+        launcher = self._registry.get(self._name)
+        try:
+            keeper = await _borrowed(launcher)
+        except OSError as error:  # too many open files
+            raise refused(command, str(error.strerror)) from error
+        run = _Run(command, keeper, order, on_output, turn or Now())
+        try:
+            with closing(run):
+                run.make_ready()
+                return await run.outcome()
+        finally:
+            keeper.done(fit=run.keeper_is_idle)
+            launcher.hand(GivenBack(keeper), urgent=True)
+
+    def renew(self) -> None:
+        """What is run next is run by a launcher that was started for it, after the end of all that runs now."""
+        self._registry.get(self._name).tell(Renew())
+
+
+async def _borrowed(launcher: ActorRef[LauncherMessage]) -> Keeper:
+    until = trio.current_time() + KEEPER_SECONDS
+    while True:
+        try:
+            return await launcher.ask(Wanted, timeout=max(0.0, until - trio.current_time()))
+        except LauncherLost:  # we were the first to notice; it is being restarted
+            if trio.current_time() > until:
+                raise
+
+
+class _Run:
+    def __init__(self, command: Command, keeper: Keeper, order: bytes, on_output: OnOutput | None, turn: Turn) -> None:
+        self.keeper_is_idle = True
+        """It can be used again."""
+        self._keeper = keeper
+        self._end = keeper.end
+        """Our end of the keeper's socket."""
+        self._order = order
+        self._turn = turn
+        self._command = command
+        self._on_output = on_output
+        limits = command.limits
+        self._captures = {Stream.STDOUT: Capture(limits.output_bytes), Stream.STDERR: Capture(limits.stderr_bytes)}
+        self._selector: selectors.DefaultSelector | None = None
+        """None: there is nothing to wait for but the keeper."""
+        self._listening = False
+        self._theirs: list[int] = []
+        """The program's ends of its pipes, until the keeper has them."""
+        self._open: dict[Stream, int] = {}
+        """Ends of pipes that we read from."""
+        self._input: int | None = None
+        """The end of the pipe that we write to. Invariant: not None => some of `_unfed` is left."""
+        parts = (command.stdin,) if isinstance(command.stdin, bytes) else command.stdin
+        self._parts = deque(filter(None, parts)) if isinstance(parts, tuple) else deque[bytes]()
+        """Those after `_unfed`."""
+        self._unfed = memoryview(self._parts.popleft() if self._parts else b"")
+        self._held = bytearray()
+        self._leader: int | None = None  # once the keeper has told
+        self._stopped_for: Excess | None = None
+        self._waits = trio.CancelScope()
+        """Around what waits: its deadline is the run's next."""
+        self._deadline = math.inf
+        self._began = 0.0  # once the keeper has told
+        self._failure: KernelError | None = None
+        self._ended: orders.Ended | None = None
+
+    # -- the run
+
+    def make_ready(self) -> None:
+        """All that can be done before its turn."""
+        try:
+            if self._unfed:
+                reads, self._input = os.pipe()
+                self._theirs.append(reads)
+                os.set_blocking(self._input, False)
+                self._feed()
+            for stream in Stream:
+                reads, writes = os.pipe()
+                self._theirs.append(writes)
+                self._open[stream] = reads
+                os.set_blocking(reads, False)
+            if self._input is not None:
+                self._select().register(self._input, selectors.EVENT_WRITE, self._feed)
+            if self._on_output is not None:
+                self._listen()
+        except OSError as error:  # too many open files
+            raise refused(self._command, str(error.strerror)) from error
+
+    async def outcome(self) -> Outcome:
+        self._turn.come(self._begin)
+        while True:
+            with trio.CancelScope(deadline=self._deadline) as self._waits:
+                while self._ended is None and self._failure is None:
+                    await self._something()
+            if self._failure is not None:
+                raise self._failure
+            if self._ended is not None:
+                break
+            if trio.current_time() >= self._deadline:
+                if self._stopped_for is not None:
+                    self._kill_keeper()
+                    raise self._interrupted()
+                self._stop("wall")
+        self._turn.over()
+        for stream in tuple(self._open):
+            self._read_what_lies_in(stream)
+        return self._told(self._ended)
+
+    def close(self) -> None:
+        """Let go of all but the keeper."""
+        self._turn.over()
+        if self._selector is not None:
+            self._selector.close()
+        self._let_go_of_theirs()
+        for descriptor in self._open.values():
+            os.close(descriptor)
+        self._open.clear()
+        if self._input is not None:
+            os.close(self._input)
+            self._input = None
+
+    def _begin(self) -> None:
+        """In the task of whoever gives us the turn."""
+        self.keeper_is_idle = False
+        try:
+            if socket.send_fds(self._end, [self._order], self._theirs) < len(self._order):
+                self._fail(self._interrupted())
+        except ConnectionError:  # it has gone, and may have told us why: we shall hear
+            pass
+        except OSError as error:
+            self._fail(refused(self._command, str(error.strerror)))
+        self._let_go_of_theirs()
+        wall = self._command.limits.wall_seconds
+        if wall is not None:  # it has not started yet; once it has, we are told since when
+            self._set_deadline(trio.current_time() + START_SECONDS + wall)
+
+    def _fail(self, error: KernelError) -> None:
+        self._failure = error
+        self._waits.cancel()
+
+    async def _something(self) -> None:
+        if self._selector is None:
+            await trio.lowlevel.wait_readable(self._end)
+            self._hear()
+            return
+        await trio.lowlevel.wait_readable(self._selector.fileno())
+        for key, _ in self._selector.select(0):
+            key.data()
+
+    def _set_deadline(self, deadline: float) -> None:
+        self._deadline = self._waits.deadline = deadline
+
+    def _let_go_of_theirs(self) -> None:
+        for descriptor in self._theirs:
+            os.close(descriptor)
+        self._theirs.clear()
+
+    def _select(self) -> selectors.DefaultSelector:
+        """Made when there is something else to wait for. Not while we wait."""
+        if self._selector is None:
+            self._selector = selectors.DefaultSelector()
+            self._selector.register(self._end, selectors.EVENT_READ, self._hear)
+        return self._selector
+
+    # -- what the selector calls
+
+    def _read(self, stream: Stream, reads: int = READS) -> None:
+        capture, flood = self._captures[stream], self._command.limits.flood_bytes
+        for _ in range(reads):
+            if stream not in self._open:
+                return
+            try:
+                data = os.read(self._open[stream], READ_BYTES)
+            except BlockingIOError:
+                return
+            if not data:
+                self._close_output(stream)
+                return
+            capture.take(data)
+            if self._on_output is not None:
+                self._on_output(stream, data)
+            if flood is not None and capture.total > flood:
+                self._close_output(stream)
+                self._stop("output")
+
+    def _read_what_lies_in(self, stream: Stream) -> None:
+        """However the program has cut or enlarged its pipe: as much as the pipe says it holds, and no more, should a
+        stranger whom the program gave it to go on writing."""
+        capture = self._captures[stream]
+        held = array("i", [0])
+        fcntl.ioctl(self._open[stream], termios.FIONREAD, held)
+        end = capture.total + held[0]
+        before = -1
+        while stream in self._open and before < capture.total < end:
+            before = capture.total
+            self._read(stream, 1)
+
+    def _feed(self) -> None:
+        assert self._input is not None
+        try:
+            for _ in range(WRITES):
+                self._unfed = self._unfed[os.write(self._input, self._unfed[:READ_BYTES]) :]
+                if not self._unfed and self._parts:
+                    self._unfed = memoryview(self._parts.popleft())
+                if not self._unfed:
+                    break
+            else:
+                return
+        except BlockingIOError:
+            return
+        except BrokenPipeError:  # it does not care for the rest
+            pass
+        if self._selector is not None and self._input in self._selector.get_map():
+            self._selector.unregister(self._input)
+        os.close(self._input)
+        self._input = None
+
+    def _hear(self) -> None:
+        try:
+            data = self._end.recv(READ_BYTES)
+        except BlockingIOError:
+            return
+        except ConnectionError as error:
+            raise self._interrupted() from error
+        if not data:
+            raise self._interrupted()
+        self._held += data
+        while (fields := orders.take_frame(self._held)) is not None:
+            match fields:
+                case [orders.HERE, pid]:
+                    self._keeper.pid = int(pid)
+                case [orders.ALIVE, pid, seconds]:
+                    self._leader = int(pid)
+                    try:
+                        self._listen()
+                    except OSError as error:  # too many open files
+                        raise refused(self._command, str(error.strerror)) from error
+                    self._began = trio.current_time() - float(seconds)
+                    self._expect_its_end(0.0)
+                case [orders.WAITED, seconds]:
+                    self._expect_its_end(float(seconds))
+                case [orders.FAILED, stage, number]:
+                    self.keeper_is_idle = stage.decode() != orders.KEEPER
+                    raise not_started(self._command, stage.decode(), int(number))
+                case [orders.ENDED, *_]:
+                    self._ended = orders.read_ended(fields)
+                    self.keeper_is_idle = not self._ended.left
+
+    # -- what follows from it
+
+    def _expect_its_end(self, waited: float) -> None:
+        wall = self._command.limits.wall_seconds
+        if self._stopped_for is None and wall is not None:
+            self._set_deadline(self._began + wall + waited + LATE_SECONDS)
+
+    def _stop(self, excess: Excess) -> None:
+        if self._stopped_for is None and self._ended is None:
+            self._stopped_for = excess
+            self._set_deadline(trio.current_time() + END_SECONDS)
+            with suppress(ConnectionError):  # it has gone, as we shall hear
+                self._end.send(orders.framed(orders.STOP))
+
+    def _listen(self) -> None:
+        """To what it writes, as it comes."""
+        if not self._listening:
+            self._listening = True
+            selector = self._select()
+            for stream, descriptor in self._open.items():
+                selector.register(descriptor, selectors.EVENT_READ, partial(self._read, stream))
+
+    def _close_output(self, stream: Stream) -> None:
+        descriptor = self._open.pop(stream)
+        if self._listening:
+            self._select().unregister(descriptor)
+        os.close(descriptor)
+
+    def _told(self, ended: orders.Ended) -> Outcome:
+        stopped_for: Excess | None = self._stopped_for
+        if ended.excess:
+            stopped_for = _EXCESSES[ended.excess]
+        contended = ended.delay_seconds >= max(CONTENDED_SECONDS, CONTENDED_SHARE * ended.wall_seconds)
+        return Outcome(
+            end=Exited(ended.status) if ended.status >= 0 else Signalled(-ended.status),
+            stopped_for=stopped_for,
+            cpu_seconds=ended.cpu_seconds,
+            wall_seconds=ended.wall_seconds,
+            peak_bytes=ended.peak_bytes,
+            contended=contended,
+            stdout=self._captured(Stream.STDOUT),
+            stderr=self._captured(Stream.STDERR),
+        )
+
+    def _captured(self, stream: Stream) -> Captured:
+        return self._captures.pop(stream).captured()
+
+    def _kill_keeper(self) -> None:
+        """It is held by something, as a debugger holds a process, and would not hear that we let go of it. It lives, or
+        its socket had ended; so its number is its own."""
+        if self._keeper.pid is not None:
+            with suppress(ProcessLookupError):  # just now
+                os.kill(self._keeper.pid, signal.SIGKILL)
+
+    def _interrupted(self) -> Interrupted:
+        """If keeper and launcher were killed together, nobody else is left to end the run."""
+        if self._leader is not None:
+            with suppress(ProcessLookupError, PermissionError):  # as it should be
+                os.killpg(self._leader, signal.SIGKILL)
+        return Interrupted(f"{self._command.argv[0]} was interrupted: the launcher that ran it ended; run it again")
+
+
+_EXCESSES: dict[str, Excess] = {
+    orders.CPU: "cpu",
+    orders.WALL: "wall",
+    orders.MEMORY: "memory",
+    orders.PROCESSES: "processes",
+    orders.FILES: "files",
+    orders.HIDDEN: "hidden",
+}

@@ -1,0 +1,182 @@
+"""The lane of a WebSocket that carries very many small texts.
+
+Whoever receives reads the socket itself and peels whole texts off each read: no other task, and no library, has to do
+with them. What is not peeled is handed to trio-websocket, piece by piece.
+
+Rules
+  - After a piece has been handed over, nothing is read or peeled until the library has dealt with it and asks for
+    more; and if it made a message, until that has been received. So order holds, and a library that cannot send a
+    pong slows the client.
+  - From a violation of the protocol on, from a close frame on, either side's, and from the end of the stream on, the
+    library reads by itself, as it would have done from the beginning. A lane never comes back from that.
+  - All that is sent goes through the outbox.
+  - What is given at once is heard in one turn of everybody's time, so it is bounded by number (`MOST_AT_ONCE`) and, by
+    how long the last ones took, by time.
+  - What is kept of a message that has not come whole is known to the backlog, which has a bound for all lanes: a lane
+    that has to give way says 1013.
+"""
+
+import trio
+
+from transports.websocket.lane import CLOSE_FRAME, READ_BYTES, Lane
+from transports.websocket.outbox import Outbox
+from transports.websocket.peel import MOST_AT_ONCE, Peeler, Piece, Rest
+from transports.wire.backlog import Backlog
+from transports.wire.turns import TURN, turns
+from transports.wire.wire import GONE, Wire
+
+TRY_LATER = 1013
+FEW = 64
+"""Texts that are given at once, however long it takes to hear them."""
+
+
+class FastLane(Lane):
+    def __init__(
+        self, wire: Wire, request: bytes, outbox: Outbox, backlog: Backlog, nursery: trio.Nursery, *, message_bytes: int
+    ) -> None:
+        super().__init__(wire, request, most_without_message=2 * message_bytes + READ_BYTES)
+        self._outbox = outbox
+        self._backlog = backlog
+        self._nursery = nursery
+        self._peeler = Peeler(message_bytes)
+        self._turns = turns()
+        self._batch = MOST_AT_ONCE
+        """So many texts are given at once..."""
+        self._gave = 0
+        """...and so many were given the last time, if they were many."""
+        self._gave_at = 0.0
+        self._handed_over = False
+        """The library reads by itself."""
+        self._for_it = b""
+        """A piece for the library."""
+        self._makes_message = False
+        """The library has, or will have, a message that has not been received."""
+        self._given = trio.Event()
+        """The library waits for this before it looks again at the three above."""
+        self._asks = trio.Event()
+        """Set <=> the library has dealt with all it was given, or will never ask again."""
+        self._asks.set()
+        self._receiver_reads = False
+        """Then the library does not, also if all has been handed over."""
+        self._left: trio.Event | None = None
+        """Not None <=> it has to give way. What still comes is dropped; once this is set, the stream has ended."""
+
+    async def receive_batch(self) -> list[bytes] | None:
+        """The next texts, at least one. None: receive from the library, which has a message or knows of the end."""
+        if self._gave:
+            await self._rest()
+        while True:
+            if not self._asks.is_set():
+                await self._asks.wait()
+            if self._handed_over or self._makes_message:
+                return None
+            match self._peeler.next(self._batch):
+                case list() as payloads:
+                    if len(payloads) >= FEW:
+                        self._gave, self._gave_at = len(payloads), trio.current_time()
+                    self.bore_fruit()
+                    return payloads
+                case None:
+                    await self._feed()
+                case Piece(data, ends_message):
+                    self._give(data, ends_message)
+                case Rest():
+                    self.hand_over()
+
+    async def _rest(self) -> None:
+        """After many texts: others have their turn, if there may be more, for which nothing would have to be read. If
+        it was a long one, the next time there will be fewer."""
+        took, given, batch = trio.current_time() - self._gave_at, self._gave, self._batch
+        self._gave = 0
+        self._batch = MOST_AT_ONCE if took <= 0 else max(FEW, min(MOST_AT_ONCE, int(given * TURN / took)))
+        if given == batch:
+            await self._turns.take(took)
+
+    def bore_fruit(self) -> None:
+        super().bore_fruit()
+        self._backlog.release(self)
+        self._makes_message = False
+
+    def library_failed(self) -> None:
+        super().library_failed()
+        self.hand_over()
+
+    def hand_over(self) -> None:
+        self._handed_over = True
+        self._backlog.release(self)
+        self._asks.set()
+        self._given.set()
+
+    def forget(self) -> None:
+        self._backlog.release(self)
+        self._peeler.give_up()
+
+    def give_way(self) -> None:
+        self._wire.fault = "its message was not there in whole, and there was no more room for it"
+        self._peeler.give_up()
+        self._left = trio.Event()
+        self._nursery.start_soon(self._leave, self._left, self._wire.fault)
+
+    async def _leave(self, left: trio.Event, why: str) -> None:
+        await self._say_goodbye(TRY_LATER, why)
+        await self._wire.aclose()
+        left.set()
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        if data[0] == CLOSE_FRAME:
+            self._said_goodbye = True
+            self._outbox.shut()
+            self.hand_over()
+        await self._outbox.send(data)
+
+    async def aclose(self) -> None:
+        self._outbox.shut()
+        self.hand_over()
+        await super().aclose()
+
+    async def _for_library(self, max_bytes: int | None) -> bytes:
+        while True:
+            if self._for_it:
+                data, self._for_it = self._for_it, b""
+                return data
+            if self._left is not None and self._handed_over:
+                await self._left.wait()
+                raise trio.ClosedResourceError
+            if self._handed_over and not self._receiver_reads:
+                return self._peeler.give_up() or await self._read(max_bytes)
+            self._asks.set()
+            await self._given.wait()
+            self._given = trio.Event()
+
+    async def _feed(self) -> None:
+        data = b""
+        if self._peeler.unfinished > READ_BYTES:
+            self._backlog.keep(self, self._peeler.unfinished)
+        self._receiver_reads = self.listening = True
+        try:
+            data = await self._wire.receive_directly(READ_BYTES)
+            self._count(data)
+            if self._fruitless > self._most:
+                await self._has_nothing_to_say()
+        except GONE:
+            pass  # the library will be told the same
+        finally:
+            self._receiver_reads = self.listening = False
+            if self._handed_over:
+                self._given.set()
+        if self._left is not None:
+            self.hand_over()
+        elif data:
+            self._peeler.feed(data)
+        else:
+            self._peeler.give_up()  # half a frame: of no use to the library, which will hear of the end
+            self.hand_over()
+
+    def _give(self, data: bytes, makes_message: bool) -> None:
+        """Hand this to the library, and have it ask for more."""
+        self._for_it, self._makes_message = data, makes_message
+        if self._connection is not None and self._connection.closed is not None:
+            self.hand_over()  # it has ended without a goodbye, and will not ask again
+            return
+        self._asks = trio.Event()
+        self._given.set()

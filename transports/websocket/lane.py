@@ -1,0 +1,115 @@
+"""The stream under trio-websocket.
+
+Between the wire and the library there is this one, which sees every byte of a WebSocket. It listens for signs of
+life, mends three faults of trio-websocket 0.12, and is the place for anything that wants to see frames before the
+library does.
+
+  - A frame that comes in one packet with the upgrade is lost in the library, which feeds it to the parser of the
+    handshake. So the library is given a request (see library.py), and nothing more until the handshake is done.
+  - On a violation of the protocol the library closes the stream without a close frame; here it is sent, so that the
+    client learns what it did (1002, 1007).
+  - The library takes pings and pongs for ever, and each costs as much as many messages. So the bytes that may come
+    without a message coming of them are bounded.
+"""
+
+import struct
+from contextlib import suppress
+
+import trio
+from trio_websocket import WebSocketConnection
+
+from transports.wire.wire import GONE, Wire
+
+CLOSE_FRAME = 0x88
+VIOLATIONS = (1002, 1007)
+POLICY = 1008
+READ_BYTES = 64 * 1024
+IDLE_BYTES_PER_SECOND = 256
+"""Pings and pongs of a client that has nothing to say may come at this rate for ever."""
+
+
+class Lane(trio.abc.Stream):
+    def __init__(self, wire: Wire, request: bytes, *, most_without_message: int) -> None:
+        self._wire = wire
+        self._request = request
+        self._most = most_without_message
+        self._fruitless = 0
+        self.reads = 0
+        """How often the client was heard."""
+        self.listening = False
+        """Somebody is waiting for the client's next bytes."""
+        self._said_goodbye = False
+        self._ending = trio.Lock()
+        self._sending = trio.Lock()
+        self._connection: WebSocketConnection | None = None
+        self._shaken_hands = trio.Event()
+
+    def shaken_hands(self, connection: WebSocketConnection) -> None:
+        self._connection = connection
+        self._shaken_hands.set()
+
+    def bore_fruit(self) -> None:
+        """A message has come out."""
+        self._fruitless = 0
+
+    def forgive(self, seconds: float) -> None:
+        """So much time has passed: to be called now and then, as long as the connection is there."""
+        self._fruitless = max(0, self._fruitless - int(IDLE_BYTES_PER_SECOND * seconds))
+
+    def library_failed(self) -> None:
+        self._wire.cut()
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        if self._request:
+            await trio.lowlevel.checkpoint()
+            request, self._request = self._request, b""
+            return request
+        await self._shaken_hands.wait()
+        return await self._for_library(max_bytes)
+
+    async def _for_library(self, max_bytes: int | None) -> bytes:
+        return await self._read(max_bytes)
+
+    async def _read(self, max_bytes: int | None) -> bytes:
+        self.listening = True
+        try:
+            data = await self._wire.receive_directly(max_bytes or READ_BYTES)
+        finally:
+            self.listening = False
+        self._count(data)
+        if self._fruitless > self._most:
+            await self._has_nothing_to_say()
+        return data
+
+    def _count(self, data: bytes) -> None:
+        self.reads += 1
+        self._fruitless += len(data)
+
+    async def _has_nothing_to_say(self) -> None:
+        self._wire.fault = f"{self._fruitless} bytes came and no message among them"
+        await self._say_goodbye(POLICY, self._wire.fault)
+        await self._wire.aclose()
+        raise trio.ClosedResourceError
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        if data[0] == CLOSE_FRAME:
+            self._said_goodbye = True
+        async with self._sending:  # the library takes turns, but a goodbye of ours comes when it must
+            await self._wire.send_all(data)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self._wire.wait_send_all_might_not_block()
+
+    async def aclose(self) -> None:
+        async with self._ending:
+            reason = self._connection.closed if self._connection is not None else None
+            if reason is not None and reason.code in VIOLATIONS:
+                await self._say_goodbye(int(reason.code), reason.reason or "")
+            await self._wire.aclose()
+
+    async def _say_goodbye(self, code: int, reason: str) -> None:
+        if self._said_goodbye:
+            return
+        payload = struct.pack("!H", code) + reason.encode("ascii", "replace")[:120]
+        with suppress(*GONE):
+            await self.send_all(bytes([CLOSE_FRAME, len(payload)]) + payload)

@@ -1,0 +1,217 @@
+"""What is to be sent to a WebSocket, for those who cannot wait.
+
+A room tells a hundred UIs the same thing and must not be slowed by one of them. So `offer` does not wait: it writes at
+once what the socket takes, keeps the rest, and a task of the outbox sends that when it can. Once somebody has fallen so
+far behind that more than `most_bytes` are waiting, those are thrown away, and nothing is taken any more: what comes
+next would make no sense without them. When the socket takes data again, `on_drained` is called, and whoever hears
+it begins anew with `restart`.
+
+    FLOWING --offer beyond the bound--> BEHIND --the socket takes data--> DRAINED --restart--> FLOWING
+
+Rules
+  - A blob is one or more whole frames. What was partly written is completed before anything else is sent, also when
+    the rest of the queue has been thrown away.
+  - trio-websocket's own frames go through here too, and are never thrown away: a ping or pong goes next, before what
+    is waiting; the close frame goes last, after it.
+  - What waits is at most `most_bytes`. Beside it there is what is just being sent: some `JOIN_BYTES`, or one blob of
+    any size that was offered when nothing else was waiting. So a bound smaller than a replay does no harm.
+  - All outboxes share a load, which has a bound too. Who has to give way throws away what is waiting and is behind, as
+    above; if that was nothing, or not enough, it lets go of what is just being sent, and with it of the connection.
+  - A client that takes nothing is cut off by the wire's deadline, whatever we were sending or waiting to send. A send
+    that fails because the client has gone ends the sending only: its last words may still lie unread.
+  - Only a plain socket is written to at once. Through TLS, and anything else that is not one, all goes by the task.
+"""
+
+import enum
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import trio
+
+from transports.wire.load import Load
+from transports.wire.wire import GONE, Wire
+
+JOIN_BYTES = 64 * 1024
+
+
+class State(enum.Enum):
+    FLOWING = "flowing"
+    BEHIND = "behind"
+    DRAINED = "drained"
+    SHUT = "shut"
+    """The last frame has been sent, or the client has gone."""
+
+
+MOVES = {
+    State.FLOWING: {State.BEHIND, State.SHUT},
+    State.BEHIND: {State.DRAINED, State.FLOWING, State.SHUT},
+    State.DRAINED: {State.FLOWING, State.SHUT},
+    State.SHUT: {State.SHUT},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxStatistics:
+    state: State
+    waiting_bytes: int
+    thrown_away_bytes: int
+    resyncs: int
+
+
+def frame(payload: bytes) -> bytes:
+    """A text message as a server sends it; made once for all who are to get it."""
+    size = len(payload)
+    if size < 126:
+        return b"\x81%c%b" % (size, payload)
+    if size < 1 << 16:
+        return b"\x81\x7e%b%b" % (size.to_bytes(2, "big"), payload)
+    return b"\x81\x7f%b%b" % (size.to_bytes(8, "big"), payload)
+
+
+def _nobody() -> None:
+    pass
+
+
+class Outbox:
+    def __init__(self, wire: Wire, most_bytes: int, load: Load) -> None:
+        self._wire = wire
+        self._load = load
+        self._most = most_bytes
+        self._state = State.FLOWING
+        self._torn = b""
+        """The rest of a blob of which the beginning has been written."""
+        self._queue: deque[bytes] = deque()
+        self._waiting = 0
+        """Invariant: the sum of the lengths in `_queue`."""
+        self._sending = 0
+        """Bytes that have been handed to the wire, and not taken yet."""
+        self._turn = trio.Lock()
+        """Held while something is being sent."""
+        self._work = trio.Event()
+        """Set <=> the task has something to do."""
+        self._thrown_away = self._resyncs = 0
+        self.on_drained: Callable[[], object] = _nobody
+        """Called in the outbox's task, when an outbox that was behind can be restarted. It must not raise."""
+
+    def statistics(self) -> OutboxStatistics:
+        waiting = len(self._torn) + self._waiting
+        return OutboxStatistics(self._state, waiting, self._thrown_away, self._resyncs)
+
+    def offer(self, blob: bytes) -> bool:
+        """Send this, now or soon. False: it was not taken, nor will others be before `restart`."""
+        if self._state is not State.FLOWING:
+            return False
+        if not self._waiting and not self._torn and not self._turn.locked():
+            return self._write_now(blob)
+        if self._waiting + len(blob) > self._most and self._waiting:
+            self._throw_away(len(blob))
+            self._move(State.BEHIND)
+            return False
+        self._put(blob)
+        return self._state is State.FLOWING
+
+    def restart(self, blob: bytes) -> bool:
+        """Begin anew: throw away what is waiting, and send this, which says everything. False: the client has gone."""
+        if self._state is State.SHUT:
+            return False
+        self._throw_away()
+        if self._state is not State.FLOWING:
+            self._resyncs += 1
+            self._move(State.FLOWING)
+        return self.offer(blob)
+
+    async def send(self, frame: bytes | bytearray | memoryview) -> None:
+        """Send a frame of the library. Raises what the wire raises."""
+        async with self._turn:
+            before = self._take(self._waiting if self._state is State.SHUT else 0)
+            await self._hand_over(before + bytes(frame))
+
+    def shut(self) -> None:
+        """Take nothing more. What is waiting can still be sent."""
+        self._move(State.SHUT)
+
+    async def run(self) -> None:
+        """Send what is waiting, until cancelled or the client has gone."""
+        try:
+            while True:
+                await self._work.wait()
+                self._work = trio.Event()
+                while self._torn or self._queue:
+                    async with self._turn:
+                        await self._hand_over(self._take(JOIN_BYTES))
+                if self._state is State.BEHIND:
+                    async with self._turn:
+                        await self._wire.wait_send_all_might_not_block()
+                if self._state is State.BEHIND:
+                    self._move(State.DRAINED)
+                    self.on_drained()
+        except GONE:
+            pass
+        finally:
+            self._let_go()
+
+    def give_way(self) -> None:
+        if self._state is State.FLOWING and self._waiting:
+            self._move(State.BEHIND)
+            self._throw_away()
+            return
+        self._wire.fault = "it reads too slowly, and there was no more room for what it has not read"
+        self._let_go()
+        self._wire.cut()
+
+    def _let_go(self) -> None:
+        self.shut()
+        self._torn, self._sending = b"", 0
+        self._throw_away()
+
+    async def _hand_over(self, data: bytes) -> None:
+        self._sending = len(data)
+        await self._wire.send_all(data)
+        self._sending = 0
+        self._weigh()
+
+    def _weigh(self) -> None:
+        self._load.carry(self, len(self._torn) + self._waiting + self._sending)
+
+    def _write_now(self, blob: bytes) -> bool:
+        try:
+            written = self._wire.write_now(blob)
+        except GONE:
+            self.shut()
+            return False
+        if not written:
+            self._put(blob)
+        elif written < len(blob):
+            self._torn = blob[written:]
+            self._work.set()
+            self._weigh()
+        return self._state is State.FLOWING
+
+    def _put(self, blob: bytes) -> None:
+        self._queue.append(blob)
+        self._waiting += len(blob)
+        self._work.set()
+        self._weigh()
+
+    def _take(self, enough: int) -> bytes:
+        """Join as many of those that are waiting as make this many bytes, after what was torn."""
+        blobs, taken = [self._torn], 0
+        self._torn = b""
+        while self._queue and taken < enough:
+            blobs.append(self._queue.popleft())
+            taken += len(blobs[-1])
+        self._waiting -= taken
+        return b"".join(blobs)
+
+    def _throw_away(self, more: int = 0) -> None:
+        self._thrown_away += self._waiting + more
+        self._queue.clear()
+        self._waiting = 0
+        self._weigh()
+
+    def _move(self, to: State) -> None:
+        assert to in MOVES[self._state], f"an outbox does not go from {self._state.value} to {to.value}"
+        self._state = to
+        if to is State.BEHIND:
+            self._work.set()

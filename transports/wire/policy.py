@@ -1,0 +1,142 @@
+"""Who may talk to a local server: the Host and Origin of a request, judged.
+
+A page on the internet can make the browser that shows it send requests to 127.0.0.1. A few headers tell such requests
+from honest ones, and no page can forge them:
+
+  - Host. By DNS rebinding a page makes its own name resolve to 127.0.0.1, but the browser then says that name here.
+  - Origin. A page of another site says its site here. Absent from a program that is no browser.
+  - Sec-Fetch-Site and Sec-Fetch-Mode. A browser leaves the Origin out when a page includes a picture or a script from
+    here, and when an extension reads what it has a permission for; then these say whether it was one of our own pages,
+    or a person who goes to one.
+
+Rules
+  - A Host is right if it is one of our names with our port, or was configured.
+  - An Origin is right if it is absent, is our own under any of our names, or was configured. `null` (a sandboxed
+    frame, a local file) is nobody and is refused unless configured.
+  - Some may post and do nothing else: an extension that posts problems need not read a page or open a WebSocket.
+  - Pure; the same verdicts for requests and for upgrades.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from transports.wire.refusal import Refusal
+
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
+ANY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104  these are recognised here, not bound
+DEFAULT_PORT = {"http": 80, "https": 443}
+_LOOPBACK_ORIGIN = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?")
+
+
+@dataclass(frozen=True, slots=True)
+class HostPolicy:
+    """What the user allows beside loopback."""
+
+    names: tuple[str, ...] = ()
+    """More names of this machine: "box.lan" (with the door's port), or "box.lan:8443" (a forwarded port)."""
+    origins: tuple[str, ...] = ()
+    """Origins that may ask although not ours: "https://tools.example", or "vscode-webview://*" for all of a kind."""
+    posters: tuple[str, ...] = ()
+    """The same, of those that may `POST /` and nothing else."""
+    loopback: bool = False
+    """Whether pages of any other server on loopback may ask as well, at whichever port it stands."""
+    setting: str = ""
+    """Where a person adds to `origins`, if anywhere."""
+
+    def at(self, port: int, *, secure: bool = False, hosts: Sequence[str] = ()) -> "HostRules":
+        """The rules for a door that stands at this port on these hosts."""
+        scheme = "https" if secure else "http"
+        bound = [f"[{host}]" if ":" in host else host for host in hosts if host not in ANY_ADDRESS]
+        names: set[str] = set()
+        for name in (*LOOPBACK_NAMES, *bound, *self.names):
+            bare, has_port = _split(name.lower())
+            names.add(name.lower() if has_port else f"{bare}:{port}")
+            if not has_port and port == DEFAULT_PORT[scheme]:
+                names.add(bare)
+        own = frozenset(f"{scheme}://{name}" for name in names)
+        return HostRules(
+            frozenset(names),
+            own,
+            Origins.of(self.origins),
+            Origins.of(self.posters),
+            loopback=self.loopback,
+            setting=self.setting,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    exact: frozenset[str]
+    kinds: tuple[str, ...]
+
+    @classmethod
+    def of(cls, origins: Sequence[str]) -> "Origins":
+        exact = frozenset(origin.lower() for origin in origins if not origin.endswith("*"))
+        return cls(exact, tuple(origin.lower().removesuffix("*") for origin in origins if origin.endswith("*")))
+
+    def __contains__(self, origin: str) -> bool:
+        return origin in self.exact or any(map(origin.startswith, self.kinds))
+
+
+@dataclass(frozen=True, slots=True)
+class HostRules:
+    names: frozenset[str]
+    own_origins: frozenset[str]
+    origins: Origins
+    posters: Origins
+    loopback: bool = False
+    setting: str = ""
+
+    def check(self, hosts: Sequence[str], origins: Sequence[str], *, posts: bool = False) -> str | None:
+        """Refuse, or give the foreign origin that was let in (None: no origin, or our own).
+
+        `posts`: the request is a `POST /`, or a browser's question whether it may be made.
+        """
+        self._check_host(hosts)
+        return self._check_origin(origins, posts=posts)
+
+    def check_fetch(self, sites: Sequence[str], modes: Sequence[str]) -> None:
+        """Of a request without an Origin."""
+        if sites and "same-origin" not in sites and "navigate" not in modes:
+            raise Refusal(403, "Another page or an extension may not read this; open it in a tab, or use a program.")
+
+    def _check_host(self, hosts: Sequence[str]) -> None:
+        match hosts:
+            case []:
+                raise Refusal(400, "The request has no Host header.")
+            case [host] if host.lower() in self.names:
+                return
+            case [host]:
+                known = ", ".join(sorted(self.names))
+                raise Refusal(421, f"This server is not {host[:80]!r}; ask for it by a name it answers to: {known}.")
+            case _:
+                raise Refusal(400, "The request has more than one Host header.")
+
+    def _check_origin(self, origins: Sequence[str], *, posts: bool) -> str | None:
+        match [origin.lower() for origin in origins]:
+            case []:
+                return None
+            case [origin] if origin in self.own_origins:
+                return None
+            case [origin] if origin in self.origins or (self.loopback and _LOOPBACK_ORIGIN.fullmatch(origin)):
+                return origin
+            case [origin] if origin in self.posters:
+                if posts:
+                    return origin
+                raise Refusal(403, "An extension may post problems here (POST /), and nothing else.")
+            case [origin]:
+                more = f" Others can be named in {self.setting}." if self.setting else ""
+                raise Refusal(
+                    403,
+                    f"A page of {origin[:80]!r} may not use this server; its own pages may, and programs that send no "
+                    f"Origin.{more}",
+                )
+            case _:
+                raise Refusal(400, "The request has more than one Origin header.")
+
+
+def _split(name: str) -> tuple[str, bool]:
+    """A name without its port, and whether it had one."""
+    bare, colon, port = name.rpartition(":")
+    return (bare, True) if colon and port.isdigit() and (not bare.count(":") or bare.endswith("]")) else (name, False)
