@@ -16,7 +16,7 @@ from actors.console.messages import HowAreYou, Look, Measure, Tick, Watch, Welco
 from actors.console.metrics import exposition
 from actors.console.picture import Facts, Picture, Sample, draw, greeting, walk
 from actors.console.systems import SystemFact, health, restarted_lately, status
-from actors.kernel import Actor, ActorRef, Crash, DeadLetter, Down, Ended, SlotStatistics, Stop, describe
+from actors.kernel import Actor, ActorRef, Crash, DeadLetter, Down, Ended, Slot, SlotStatistics, Stop, describe
 from codec.console import DeadNote, Hello, Listening, Node, StopNote, System, Totals
 
 INTERVAL = 1.0
@@ -52,7 +52,7 @@ class Observer(Actor[ObserverMessage]):
         self._remember()
         self._unwatch = self.stage.watch(self._trace)
         self.measured_at = self.stage.now()
-        self.handled = self._count()  # before our time: no rate of ours
+        self.handled = self._count(list(self.stage.slots()))  # before our time: no rate of ours
         self._measure()
         self._next_tick()
 
@@ -104,37 +104,38 @@ class Observer(Actor[ObserverMessage]):
         now = self.stage.now()
         passed = now - self.measured_at
         self.measured_at = now
-        handled = self._count()
-        self.rates = {path: self._rate(path, count, passed) for path, count in handled.items()}
-        self.handled = handled
-        inside = self._inside()
-        inside[""] = self.rates[""]
+        slots = list(self.stage.slots())
+        before, self.handled = self.handled, self._count(slots)
+        self.rates = {
+            path: round((count - before.get(path, 0)) / passed, 1)
+            for path, count in self.handled.items()
+            if count > before.get(path, 0) and passed > 0
+        }
+        inside = self._inside(slots)
+        inside[""] = self.rates.get("", 0.0)
         drawn = ["", *(sample.statistics.path for sample in self._walk())]
         self.history = {path: self.history.get(path) or deque(maxlen=HISTORY) for path in drawn}
         for path, rates in self.history.items():
-            rates.append(inside[path])
+            rates.append(round(inside.get(path, 0.0), 1))
 
-    def _count(self) -> dict[str, int]:
-        handled = {slot.path: slot.handled for slot in self.stage.slots()}
-        handled[""] = self.stage.statistics().handled
+    def _count(self, slots: Sequence[Slot]) -> dict[str, int]:
+        handled = {slot.path: slot.handled for slot in slots}
+        handled[""] = self.stage.handled_by_gone + sum(slot.box.handled for slot in slots if slot.stop is None)
         return handled
 
-    def _inside(self) -> dict[str, float]:
-        """Of each actor its rate and those of all below it: what its branch shows when it is folded."""
-        slots = list(self.stage.slots())
-        inside = {slot.path: self.rates.get(slot.path, 0.0) for slot in slots}
+    def _inside(self, slots: Sequence[Slot]) -> dict[str, float]:
+        """Of each actor its rate and those of all below it: what its branch shows when it is folded. Those that are
+        not named have none, as most of a large tree have most of the time."""
+        inside = self.rates.copy()
         for slot in reversed(slots):  # children before their parents
-            if slot.supervisor is not None:
-                inside[slot.supervisor.ref.path] += inside[slot.path]
-        return {path: round(rate, 1) for path, rate in inside.items()}
-
-    def _rate(self, path: str, handled: int, passed: float) -> float:
-        fresh = handled - self.handled.get(path, 0)
-        return round(fresh / passed, 1) if passed > 0 and fresh > 0 else 0.0
+            if (rate := inside.get(slot.path)) and slot.supervisor is not None:
+                above = slot.supervisor.ref.path
+                inside[above] = inside.get(above, 0.0) + rate
+        return inside
 
     def _draw(self) -> Picture:
         now, wall = self.stage.now(), self.facts.wall()
-        inside, walls = self._inside(), {}
+        inside, walls = self._inside(list(self.stage.slots())), {}
 
         def settled(path: str, what: str, at: float) -> float:
             # A wall time is settled once: clocks drift apart, and a row that has not changed is not told.
@@ -150,7 +151,7 @@ class Observer(Actor[ObserverMessage]):
                 since=settled(path, "changed", sample.statistics.since),
                 restarted=None if again is None else settled(path, "restarted", again),
                 rate=self.rates.get(path, 0.0),
-                inside=inside[path],
+                inside=round(inside.get(path, 0.0), 1),
                 now=now,
             )
         self.walls = walls

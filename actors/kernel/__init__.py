@@ -19,6 +19,7 @@ from actors.kernel.lease import Lease
 from actors.kernel.mailbox import Mailbox, MailboxStatistics, Overflow
 from actors.kernel.ref import ActorRef
 from actors.kernel.reply import Reply
+from actors.kernel.slot import Slot
 from actors.kernel.spec import ChildSpec, Restart
 from actors.kernel.stage import Crash, DeadLetter, Registry, Stage, StageStatistics, Tracer, run
 from actors.kernel.standing import SlotState, SlotStatistics
@@ -62,6 +63,7 @@ __all__ = [
     "Registry",
     "Reply",
     "Restart",
+    "Slot",
     "SlotState",
     "SlotStatistics",
     "Stage",

@@ -56,6 +56,8 @@ TOGETHER = 1.0
 AGAIN_AFTER = 5.0
 AT_A_TIME = 4
 IN_ONE_GO = 32
+BETWEEN = 8
+"""So many rooms are asked for their pictures, and then others have their turn."""
 PATIENCE = 5.0
 """With a room that is asked for a picture; if it comes later, it is written later."""
 SWEEP_EVERY = 3600.0
@@ -83,6 +85,7 @@ class Boards(Actor[BoardsMessage]):
         self._kept: dict[str, Header] = {}
         self._size = 0
         """Bytes of all books."""
+        self._counted = (-1, -1)
         self._is_open = False
         """What is kept is known."""
         self._agenda = Agenda()
@@ -172,7 +175,10 @@ class Boards(Actor[BoardsMessage]):
             await self._rung()
 
     def _count(self) -> None:
-        self.note = f"{counted(len(self._rooms), 'room')}, {counted(len(self._kept), 'board')} kept"
+        count = len(self._rooms), len(self._kept)
+        if count != self._counted:
+            self._counted = count
+            self.note = f"{counted(count[0], 'room')}, {counted(count[1], 'board')} kept"
 
     @property
     def _keeps(self) -> bool:
@@ -358,7 +364,8 @@ class Boards(Actor[BoardsMessage]):
                     self._awaited[name] = trio.Event()
                     asked.append(name)
                 standing.room.hand(PictureWanted(self._keeps), urgent=True)
-                await trio.lowlevel.checkpoint()
+                if len(asked) % BETWEEN == 0:
+                    await trio.lowlevel.checkpoint()
         with trio.move_on_after(PATIENCE):
             for name in asked:
                 if (came := self._awaited.get(name)) is not None:
