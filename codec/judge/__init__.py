@@ -50,6 +50,7 @@ from codec.judge.settings import (
     Interpreter,
     RunSettings,
     changed,
+    with_what_makes_sense,
     without_unnamed,
 )
 from codec.judge.task import LONGEST as LONGEST_TASK
@@ -130,6 +131,7 @@ __all__ = [
     "is_file_name",
     "read_task",
     "read_ui",
+    "with_what_makes_sense",
     "without_unnamed",
     "write",
 ]

@@ -103,6 +103,11 @@ def changed(settings: RunSettings, changes: Mapping[str, Any], commands: Command
     return cast("RunSettings", after)
 
 
+def with_what_makes_sense(settings: RunSettings, changes: Mapping[str, Any]) -> RunSettings:
+    """The settings with those of the changes that can be made: they may have been kept by another version of Troupe."""
+    return cast("RunSettings", _changed(settings, changes, "", []))
+
+
 def without_unnamed(changes: Mapping[str, Any], commands: Commands) -> tuple[dict[str, Any], list[str]]:
     """Changes that were kept, but for commands that the configuration does not name (any more, or never did); and for
     each of those a sentence."""
