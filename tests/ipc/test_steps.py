@@ -87,9 +87,12 @@ class OurServer:
         self.may_run, self.running = False, False
         self.ended: Outcome | None = None
 
-    def end(self) -> None:
-        if self.running:
-            self.running, self.ended = False, self.outcomes()
+    def end(self) -> bool:
+        """Its run ends, if there is one."""
+        was, self.running = self.running, False
+        if was:
+            self.ended = self.outcomes()
+        return was
 
     def step(self) -> bool:
         folder = self.folder
@@ -133,9 +136,11 @@ class HeadServer:
         self.doing: str | None = None
         self.outcome: Outcome = Success()
 
-    def end(self) -> None:
-        if self.doing == "running":
+    def end(self) -> bool:
+        was = self.doing == "running"
+        if was:
             self.outcome, self.doing = self.outcomes(), "ended"
+        return was
 
     def step(self) -> bool:
         folder = self.folder
@@ -157,6 +162,11 @@ class HeadServer:
 
 EVENTS = st.sampled_from(["client", "client", "server", "server", "end", "client dies", "server dies", "overdue"])
 OUTCOMES = st.sampled_from([Success("done"), Failure("busy"), Failure("never", permanent=True)])
+
+
+ANSWERED = [*["server"] * 3, "end", *["server"] * 3]
+ANSWERED_TWICE = ["client", "client", *ANSWERED, "client", "client", "server", *ANSWERED, "client dies", "client"]
+"""The second answer is there before the client has written down that it asked for it."""
 
 
 def live(
@@ -187,8 +197,7 @@ def live(
                 ours.overdue = True
         look()
     for _ in range(400):  # from here on nobody dies any more, and time passes when nobody has anything to do
-        moved = [ours.step(), theirs.step()]
-        theirs.end()
+        moved = [ours.step(), theirs.step(), theirs.end()]
         look()
         if ours.row.is_over and not any(moved):
             return ours, theirs, folder
@@ -203,6 +212,7 @@ def live(
 @given(st.sampled_from([Dialect.SPEC, Dialect.HEAD]), st.lists(EVENTS, max_size=60), st.lists(OUTCOMES, max_size=6))
 @settings(max_examples=400)
 @example(Dialect.SPEC, [], [Failure("busy"), Failure("busy"), Success("done")])
+@example(Dialect.SPEC, ANSWERED_TWICE, [Failure("busy"), Success("done")])
 @example(Dialect.HEAD, ["client", "client", "server", "end", "server", "server dies"], [Success("done")])
 def test_every_request_ends_after_three_attempts_at_most_whatever_happens_meanwhile(
     dialect: Dialect, events: list[str], outcomes: list[Outcome]
@@ -227,6 +237,24 @@ def test_where_nobody_dies_and_nothing_is_late_each_attempt_is_one_run(
     ours, theirs, _ = live(Dialect.SPEC, events, outcomes)
     assert isinstance(theirs, OurServer)
     assert theirs.runs == ours.row.attempt
+
+
+def test_the_second_answer_is_not_taken_away_in_the_place_of_the_first() -> None:
+    first, second = Identity(1, 1), Identity(1, 2)
+    row = client.Row("r", State.RETRYING, 1, (Failure("busy"),), read=first)
+    answered = client.View(request=True, response=Answer(second, Success()))
+    assert client.next_step(row, answered) == client.Journal(replace(row, state=State.POLLING, attempt=2, read=None))
+    assert client.next_step(row, replace(answered, response=Answer(first, Failure("busy")))) == client.TakeAway(first)
+
+
+def test_an_attempt_that_was_overdue_is_asked_for_anew_though_its_request_is_there() -> None:
+    waiting = client.View(request=True, response=None)
+    late = client.Row("r", State.POLLING, 2, (Failure(client.OVERDUE),))
+    refused = client.Row("r", State.POLLING, 2, (Failure("busy"),))
+    assert client.next_step(late, waiting) == client.Publish()
+    assert client.next_step(late, replace(waiting, published=2)) == Wait()
+    assert client.next_step(refused, waiting) == Wait()
+    assert client.next_step(refused, replace(waiting, request=False)) == client.Publish()
 
 
 def test_what_kills_the_server_is_begun_three_times_and_then_answered() -> None:
