@@ -75,6 +75,8 @@ class View:
     running: bool = False
     ended: Outcome | None = None
     """How the run that this process began has ended."""
+    written: bool = False
+    """This process has written the answer; somebody may have taken it away since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +171,10 @@ def _decide(row: Row, outcome: Outcome) -> Journal:
 
 
 def _decided(row: Row, view: View) -> Step:
+    if view.written:
+        return Journal(replace(row, phase=Phase.ANSWERED))
     match view.response:
-        case Answer(_, outcome):  # ours, or somebody else's who was quicker
+        case Answer(_, outcome):  # ours, written before a crash, or somebody else's who was quicker
             return Journal(replace(row, phase=Phase.ANSWERED, outcome=outcome))
         case Spoiled(identity, why):
             return SetAside(identity, why)

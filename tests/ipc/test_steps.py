@@ -84,7 +84,7 @@ class OurServer:
         self.crash()
 
     def crash(self) -> None:
-        self.may_run, self.running = False, False
+        self.may_run, self.running, self.written = False, False, False
         self.ended: Outcome | None = None
 
     def end(self) -> bool:
@@ -97,13 +97,13 @@ class OurServer:
     def step(self) -> bool:
         folder = self.folder
         request = server.Wanted(ASKED) if folder.request else None
-        view = server.View(request, folder.response, self.may_run, self.running, self.ended)
+        view = server.View(request, folder.response, self.may_run, self.running, self.ended, self.written)
         match server.next_step("r", self.row, view):
             case server.Journal(row):
                 self.may_run = row.phase is Phase.ASKED and row.starts > 0
                 if row.phase is Phase.DECIDED and self.ended is not None:
                     self.given.append(self.ended)
-                self.row, self.ended = row, None
+                self.row, self.ended, self.written = row, None, False
             case server.Forget():
                 self.row = None
             case server.Run():
@@ -115,6 +115,7 @@ class OurServer:
             case server.Write(outcome):
                 assert folder.response is None
                 folder.answer(outcome)
+                self.written = True
             case SetAside(identity):
                 folder.take(identity)
             case Wait():
