@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.judge import Desk, Shelving, judge_specs
+from actors.judge import Desk, Problems, judge_specs
 from actors.judge.comparing import answered
 from actors.judge.given import Bounds, Names, Turn, Watching
 from actors.judge.verdicts import Excess
@@ -459,11 +459,11 @@ async def judging(
     watching: Callable[[Registry], Watching] | None = None,
 ) -> AsyncIterator[Court]:
     folders, machine = folders or Folders(), machine or Machine()
-    shelving = Shelving(folders, cache(lambda registry: machine), wall, CORES, watching, commands or Commands())
+    problems = Problems(folders, cache(lambda registry: machine), wall, CORES, watching, commands or Commands())
     store = ChildSpec(STORE, partial(Store, directory, Inline))
-    specs = judge_specs(shelving, configured or RunSettings())
+    specs = judge_specs(problems, configured or RunSettings())
     async with staged(store, *specs, intensity=100) as house:
-        desk = Desk(house.stage.registry, house.stage.new_id, shelving)
+        desk = Desk(house.stage.registry, house.stage.new_id, problems)
         async with trio.open_nursery() as nursery:
             yield Court(house, desk, folders, machine, nursery)
             nursery.cancel_scope.cancel()
