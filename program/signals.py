@@ -1,8 +1,8 @@
 """Ending in order when asked to.
 
-The first SIGTERM, SIGINT (Ctrl-C) or SIGHUP asks for an orderly stop. A later one means that somebody has run out of
-patience. The same request often comes twice at once - a terminal sends Ctrl-C to a whole process group, and a wrapper
-passes its own on - so what comes within `ECHO` seconds of the first is taken for its echo.
+What each signal means, now and at other times, is in the table of ending.py. The same request often comes twice at
+once - a terminal sends Ctrl-C to a whole process group, and a wrapper passes its own on - so what comes within `ECHO`
+seconds of the first is taken for its echo.
 """
 
 import signal
