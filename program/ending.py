@@ -13,8 +13,8 @@
     ends it at once        somebody has run out of patience; what comes within a moment of the first is its echo
     is nothing             the process is on its way, and will be gone in time
 
-Whoever started us with a signal ignored means it (nohup and SIGHUP): it stays ignored. But a tree and a visit can
-always be asked to end by SIGINT and SIGTERM.
+What is ignored when we are started stays ignored: SIGHUP after `nohup`, SIGINT where a script has started us with `&`
+(a Ctrl-C is then meant for what runs in front). But SIGTERM always ends a tree or a visit.
 
 Python's own way with Ctrl-C is an exception wherever it happens to be: in the middle of an import it is a page of
 traceback, in a callback it is lost. So it is left to the system, until there is something to tidy up.
