@@ -2,12 +2,8 @@
 
 The tree ends in order, and each actor in it has its grace; whoever waits for a thread then leaves it behind. Once the
 tree is gone, the process ends without such threads, and waits only for those that tidy up. If it is still there some
-seconds after it was asked to end, whatever hangs, it leaves all the same. What was given up is said.
-
-    a signal comes                    and
-    before it was asked to end        if nobody listens (signals.py), ends it at once (ending.py)
-    after that, while it listens      stops it in order; a later one, at once
-    after that                        means nothing: the process is on its way, and will be gone in time
+seconds after it was asked to end, whatever hangs, it leaves all the same. What was given up is said. What signals mean
+meanwhile is in the table of ending.py.
 
 Nothing that was acknowledged is lost by it: a kill is a normal way to stop.
 """
@@ -22,7 +18,7 @@ from types import TracebackType
 from typing import Self
 
 from program import streams
-from program.ending import ENDING
+from program.ending import heeded
 from program.trouble import WENT_WRONG
 
 MOMENT = 0.25
@@ -39,7 +35,7 @@ class Leaving:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._begun = False
-        self._heeded = [each for each in ENDING if signal.getsignal(each) is not signal.SIG_IGN]
+        self._heeded = heeded()
 
     def begin(self) -> None:
         """From now on so many seconds are left."""

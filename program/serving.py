@@ -1,8 +1,7 @@
 """From a tree to an exit code: the tree runs, signals stop it, and the world is told where its listeners are.
 
-    while                                                a signal does
-    the tree runs, or starts                             cancel it; the kernel makes an orderly stop of that
-    it stops in order (at most the root's grace)         a second one kills it
+A signal (the table of ending.py) cancels the tree, of which the kernel makes an orderly stop: that takes at most the
+root's grace, and a second signal kills what is left.
 
 The ready file is written once every listener is up or known to be down, and again when that changes. A ready file that
 cannot be written, and with `strict` a listener that is down, end the program with a sentence, after an orderly stop.

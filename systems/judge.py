@@ -29,7 +29,7 @@ WATCHER = "judge/watcher"
 def judge_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
     section = settings.judge
     workspace = Path(section.workspace or places.here())
-    shelving = judge.Shelving(
+    problems = judge.Problems(
         TaskFolders(workspace, tests_dir=section.tests_dir, template=section.template, head_bytes=SHOWN),
         cache(partial(Machine, workspace)),
         time.time,
@@ -41,7 +41,7 @@ def judge_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
     web = resources.files("web")
 
     def door(stage: Stage) -> Door:
-        desk = judge.Desk(stage.registry, stage.new_id, shelving, chelper=section.chelper)
+        desk = judge.Desk(stage.registry, stage.new_id, problems, chelper=section.chelper)
         return Door(
             app=add_pages(judge_application(desk, web), web, listeners.urls),
             on_websocket=judge_websocket(desk),
@@ -58,7 +58,7 @@ def judge_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
         [
             launcher_spec(),
             watcher_spec(WATCHER),
-            *judge.judge_specs(shelving, section.run),
+            *judge.judge_specs(problems, section.run),
             listener_spec("judge", door, listeners.report),
         ],
     )

@@ -2,12 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from actors.judge.verdicts import Excess
 from actors.kernel import ActorRef
+from codec.programs import Bounds, Outcome
 
 T = TypeVar("T")
 
@@ -102,47 +101,6 @@ class PrivateFolder(Protocol):
         """What the program wrote to this file; None if there is none."""
 
 
-class Ran(Protocol):
-    """How a program's run went."""
-
-    @property
-    def exit_code(self) -> int | None: ...
-    @property
-    def signal(self) -> int | None: ...
-    @property
-    def stopped_for(self) -> Excess | None: ...
-    @property
-    def cpu_seconds(self) -> float: ...
-    @property
-    def wall_seconds(self) -> float: ...
-    @property
-    def peak_bytes(self) -> int: ...
-    @property
-    def contended(self) -> bool: ...
-    @property
-    def output(self) -> bytes:
-        """Its beginning, if it was more than was to be kept."""
-
-    @property
-    def output_size(self) -> int: ...
-    @property
-    def errors(self) -> tuple[bytes, bytes, int]:
-        """Head, tail, and the size of the whole."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Of one run of a solution."""
-
-    cpu_seconds: float
-    wall_seconds: float
-    memory_bytes: int | None
-    output_bytes: int
-    """So much is kept."""
-    flood_bytes: int
-    """More than this, and it is stopped."""
-
-
 class Turn(Protocol):
     def come(self, begin: Callable[[], None]) -> None:
         """`begin`, which does not raise, is called as soon as the program may start: now, or later."""
@@ -163,12 +121,12 @@ class Machine(Protocol):
 
     def run(
         self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn | None
-    ) -> Awaitable[Ran | None]:
+    ) -> Awaitable[Outcome | None]:
         """No `stdin`: there is nothing to read. None: what ran it was ended, by this program or another; it is to be
         run again without a turn, which is alone, and has a result. Raises a KernelError in words for a program that
         cannot be run."""
 
-    def elsewhere(self, module: str, given: Sequence[bytes], bounds: Bounds) -> Awaitable[Ran]:
+    def elsewhere(self, module: str, given: Sequence[bytes], bounds: Bounds) -> Awaitable[Outcome]:
         """Run a module of ours in a process of its own, with this as its input. Raises a KernelError in words."""
 
     def apart(self, call: Callable[..., T], *args: Any) -> Awaitable[T]:

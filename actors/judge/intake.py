@@ -2,6 +2,9 @@
 
     kept by the store -> answered -> (at most 8 at a time, those of one problem in order) written -> taken off the queue
 
+    to be written     the shelf is asked which folder is the problem's (PlaceFor), its actor is fetched from the factory
+                      (problems.py) and takes it in (Arrived); what it then is, the shelf lists (Changed)
+
 Rules
   - A post is answered when it cannot be lost any more. It is taken off the queue (posts.py) when its folder is whole;
     whatever ends before that, the problem, the judge or the server, it is taken up again. To write what is written
@@ -28,8 +31,8 @@ from actors.judge.messages.problem import Arrived
 from actors.judge.messages.shelf import Changed, PlaceFor, ShelfMessage, Trouble
 from actors.judge.places import Place
 from actors.judge.posts import NeverAnswered, Posts, read
+from actors.judge.problems import Problems
 from actors.judge.registered import INTAKE, SHELF
-from actors.judge.shelving import Shelving
 from actors.judge.waiting import IN_HAND, RESTING, Aside, Post, Queue, Whole
 from actors.kernel import (
     Actor,
@@ -84,8 +87,8 @@ class NotKept(KernelError):
 
 
 class Intake(Actor[IntakeMessage]):
-    def __init__(self, shelving: Shelving) -> None:
-        self._shelving = shelving
+    def __init__(self, problems: Problems) -> None:
+        self._problems = problems
         self._queue = Queue(at_once_bytes=AT_ONCE_BYTES)
         self._number = 0
         """Of the last post."""
@@ -264,14 +267,14 @@ class Intake(Actor[IntakeMessage]):
         if post.told:
             return None
         post.told = True
-        folder = self._shelving.folders.root
+        folder = self._problems.folders.root
         return Trouble(f"{name} was not written to {folder} yet: {reason}. It is kept: mend that, and it will be.")
 
     async def _read(self, post: Post) -> Task:
         parts = await self._posts.parts(post)
         if post.size <= LARGE:
             return read(parts)
-        return await self._shelving.machine(self.stage.registry).apart(read, parts)
+        return await self._problems.machine(self.stage.registry).apart(read, parts)
 
     async def _written(self, post: Post, task: Task) -> Listed:
         place: Place = await self._shelf.ask(lambda reply: PlaceFor(task, reply), timeout=SECONDS)
@@ -283,7 +286,7 @@ class Intake(Actor[IntakeMessage]):
             return await self._hand_over(post, task, place)  # nobody had looked at it, and it was just leaving
 
     async def _hand_over(self, post: Post, task: Task, place: Place) -> Listed:
-        problem = await self._shelving.problem(self.stage.registry, place.id)
+        problem = await self._problems.actor(self.stage.registry, place.id)
         return await problem.ask(lambda reply: Arrived(task, place, reply, post.again), timeout=SECONDS)
 
     # -- coming to an end

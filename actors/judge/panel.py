@@ -18,8 +18,8 @@ from actors.judge.given import Line
 from actors.judge.messages.panel import Follow, IsBack, PanelMessage, Said, Shown, TakenOff, Together, Welcome
 from actors.judge.messages.problem import CancelAsked, CaseAsked, Left, LookAgain, Opened, ProblemMessage, RunAsked
 from actors.judge.messages.shelf import Came, ChangeSettings, LookAround, Looks, PutBack, TakeOff
+from actors.judge.problems import Problems
 from actors.judge.registered import SHELF
-from actors.judge.shelving import Shelving
 from actors.judge.telling import unknown
 from actors.kernel import Actor, ActorRef, Down, KernelError, Mailbox, Why, in_words
 from codec.judge import (
@@ -57,9 +57,9 @@ PASSED_ON = frozenset({Together, RunProgress, RunReport, RunComplete, Notice, St
 
 
 class Panel(Actor[PanelMessage]):
-    def __init__(self, line: Line, shelving: Shelving) -> None:
+    def __init__(self, line: Line, problems: Problems) -> None:
         self._line = line
-        self._shelving = shelving
+        self._problems = problems
         self._settings: RunSettings | None = None
         """None: the shelf has not said yet."""
         self._shown: str | None = None
@@ -199,7 +199,7 @@ class Panel(Actor[PanelMessage]):
     def _answer_without_problem(self) -> None:
         if self._owes_init and self._problem is None and self._settings is not None:
             self._owes_init = False
-            self._say(StateInit(settings=self._settings, commands=self._shelving.commands))
+            self._say(StateInit(settings=self._settings, commands=self._problems.commands))
 
     async def _welcome(self, told: Welcome) -> None:
         changed = told.settings != self._settings
@@ -249,7 +249,7 @@ class Panel(Actor[PanelMessage]):
 
     async def _find(self, id: str) -> ActorRef[ProblemMessage] | None:  # noqa: A002
         try:
-            return await self._shelving.problem(self.stage.registry, id)
+            return await self._problems.actor(self.stage.registry, id)
         except KernelError as error:
             self._say(Notice("error", f"{id!r} cannot be opened: {in_words(error)}"))
             return None
@@ -274,7 +274,7 @@ class Panel(Actor[PanelMessage]):
                     last=shown.last,
                     running=shown.running,
                     interrupted=shown.interrupted,
-                    commands=self._shelving.commands,
+                    commands=self._problems.commands,
                 )
             )
 

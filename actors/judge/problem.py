@@ -58,7 +58,6 @@ from actors.judge.telling import told, told_case
 from actors.judge.underway import UnderWay
 from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Restart, Stop, Timer, Why, in_words
 from actors.store import StoreError
-from codec.counting import counted
 from codec.judge import (
     Listed,
     Notice,
@@ -76,6 +75,7 @@ from codec.judge import (
 from codec.judge import (
     Problem as Told,
 )
+from codec.words import counted
 
 FORSAKEN_AFTER, POSTED_AFTER = 30.0, 5.0
 """Without anybody who looks; and if nobody ever did: of many that are posted only few are there at a time."""

@@ -30,7 +30,7 @@ import msgspec
 from actors.judge.checkers import Differs, Same, Verdict, compare
 from actors.judge.comparing import APART, ELSEWHERE, MODULE, SECONDS, Undecided, alike, bounds, read, request
 from actors.judge.difference import diff_summary
-from actors.judge.given import Bounds, Folders, Machine, Ran, Text
+from actors.judge.given import Folders, Machine, Text
 from actors.judge.limits import Limits
 from actors.judge.messages.problem import CaseJudged
 from actors.judge.messages.run import Go, Judged
@@ -40,9 +40,13 @@ from actors.judge.turns import Turn, Turns
 from actors.judge.verdicts import Facts, is_no_program, rule
 from actors.kernel import Actor, ActorRef, ChildSpec, Crowd, Down, KernelError, Restart, in_words
 from codec.judge import Compare, File, Input, Output, RunResult, Stdout, excerpt
+from codec.programs import MIB, Bounds, Outcome
 
-KEPT, FLOOD = 1 << 20, 64 << 20
+KEPT, FLOOD = MIB, 64 * MIB
 """Bytes of output that are kept and allowed, beyond what is expected."""
+PROCESSES = 128
+"""That a solution may have at the same time: a thread is none."""
+FILE_BYTES = 512 * MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +215,7 @@ async def _compared(machine: Machine, expected: bytes, actual: bytes, how: Compa
     if ran.exit_code != 0:
         return Undecided(f"{tried} was ended by something else. Run it again.")
     try:
-        return read(ran.output)
+        return read(ran.stdout.head)
     except msgspec.MsgspecError:
         return Undecided(f"{tried} has failed. Run it again.")
 
@@ -225,31 +229,33 @@ async def _expected(order: Order, folders: Folders, index: int) -> bytes:
 
 async def _ran(
     order: Order, folders: Folders, machine: Machine, index: int, expected: int, turn: Turn | None
-) -> tuple[Ran, bytes | None] | None:
+) -> tuple[Outcome, bytes | None] | None:
     """The run, and what the program wrote where it was to write, None if there is no such file. None: it was
     interrupted."""
     bounds = Bounds(
         cpu_seconds=order.limits.cpu_ms / 1000,
         wall_seconds=order.limits.wall_ms / 1000,
         memory_bytes=None if order.limits.memory_kb is None else order.limits.memory_kb * 1024,
+        processes=PROCESSES,
+        file_bytes=FILE_BYTES,
         output_bytes=2 * (expected + KEPT),  # of more than that the first half is kept, and the last
         flood_bytes=2 * expected + FLOOD,
     )
     stdin, _ = folders.case_paths(order.task, index)
     if isinstance(order.output, Stdout) and not isinstance(order.input, File):
         ran = await machine.run(order.program, cwd=order.cwd, stdin=stdin, bounds=bounds, turn=turn)
-        return None if ran is None else (ran, ran.output)
+        return None if ran is None else (ran, ran.stdout.head)
     input_name = order.input.file_name if isinstance(order.input, File) else None
     async with folders.private(order.task, index, input_name) as folder:
         given = None if input_name is not None else stdin
         ran = await machine.run(order.program, cwd=folder.path, stdin=given, bounds=bounds, turn=turn)
         if ran is None or isinstance(order.output, Stdout):
-            return None if ran is None else (ran, ran.output)
+            return None if ran is None else (ran, ran.stdout.head)
         return ran, await folder.read(order.output.file_name, bounds.output_bytes)
 
 
-def _result(order: Order, index: int, ran: Ran, output: bytes, answer: Same | Differs | None) -> RunResult:
-    head, tail, size = ran.errors
+def _result(order: Order, index: int, ran: Outcome, output: bytes, answer: Same | Differs | None) -> RunResult:
+    head, tail, size = ran.stderr.head, ran.stderr.tail, ran.stderr.total
     cpu_ms, memory_kb = round(ran.cpu_seconds * 1000), ran.peak_bytes // 1024
     facts = Facts(
         exit_code=ran.exit_code,
@@ -262,7 +268,7 @@ def _result(order: Order, index: int, ran: Ran, output: bytes, answer: Same | Di
         answer=answer,
     )
     ruling = rule(facts)
-    written = ran.output_size if isinstance(order.output, Stdout) else len(output)
+    written = ran.stdout.total if isinstance(order.output, Stdout) else len(output)
     actual = excerpt(output, size=written)
     return RunResult(
         index=index,

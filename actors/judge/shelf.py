@@ -46,8 +46,8 @@ from actors.judge.registered import SHELF
 from actors.judge.telling import unknown
 from actors.kernel import Actor, ActorRef, Down, KernelError, Timer, in_words
 from actors.store import StoreError
-from codec.counting import counted
 from codec.judge import BadSettings, Commands, Listed, Notice, RunSettings, StateProblems, Task, changed
+from codec.words import counted
 
 PUBLISH_SECONDS = 0.1
 MOST = 2_000

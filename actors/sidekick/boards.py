@@ -41,12 +41,11 @@ from actors.sidekick.board_messages import (
     WhichRooms,
 )
 from actors.sidekick.bookkeeping import BATCH, Bookkeeping, TooLong
-from actors.sidekick.default import DEFAULT
 from actors.sidekick.messages import PictureWanted
 from actors.store import StoreError
-from codec.counting import counted
 from codec.sidekick.kept import Header
-from codec.sidekick.rooms import RoomListed
+from codec.sidekick.rooms import DEFAULT_ROOM, RoomListed
+from codec.words import counted
 
 NAME = "sidekick/boards"
 CAPACITY = 16_384
@@ -418,12 +417,12 @@ class Boards(Actor[BoardsMessage]):
         found = [
             _listed(one.name, one.scripts, one.pages, one.drawn_at)
             for one in self._rooms.values()
-            if one.scripts or one.pages or one.drawn_at is not None or one.name == DEFAULT
+            if one.scripts or one.pages or one.drawn_at is not None or one.name == DEFAULT_ROOM
         ]
-        if DEFAULT not in self._rooms and DEFAULT not in self._kept:
-            found.append(_listed(DEFAULT, 0, 0, None))
+        if DEFAULT_ROOM not in self._rooms and DEFAULT_ROOM not in self._kept:
+            found.append(_listed(DEFAULT_ROOM, 0, 0, None))
         found += [_listed(name, 0, 0, one.drawn_at) for name, one in self._kept.items() if name not in self._rooms]
-        return sorted(found, key=lambda room: (room.name != DEFAULT, -(room.drawn_at or 0), room.name))
+        return sorted(found, key=lambda room: (room.name != DEFAULT_ROOM, -(room.drawn_at or 0), room.name))
 
 
 class _Entry:
@@ -452,5 +451,5 @@ class _Entry:
 
 
 def _listed(name: str, scripts: int, pages: int, drawn_at: float | None) -> RoomListed:
-    path = "/" if name == DEFAULT else f"/session/{name}"
+    path = "/" if name == DEFAULT_ROOM else f"/session/{name}"
     return RoomListed(name, path, scripts, pages, None if drawn_at is None else int(drawn_at * 1000))

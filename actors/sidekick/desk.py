@@ -20,13 +20,12 @@ from actors.kernel import (
 )
 from actors.sidekick.board_messages import WhichRooms
 from actors.sidekick.boards import NAME as BOARDS
-from actors.sidekick.default import DEFAULT
 from actors.sidekick.messages import Heard, Line
 from actors.sidekick.peer import Peer
 from actors.sidekick.room import Room
 from actors.sidekick.scene import Reserve
 from actors.sidekick.vacancies import Vacancies
-from codec.sidekick.rooms import Rooms, encode_rooms
+from codec.sidekick.rooms import DEFAULT_ROOM, Rooms, encode_rooms
 
 ROOMS, PEERS = "sidekick/rooms", "sidekick/peers"
 BATCHES = 64
@@ -101,11 +100,11 @@ class Desk:
 
     async def _room(self, name: str) -> ActorRef[Any]:
         rooms = self._registry.get(ROOMS)
-        id = name or DEFAULT  # noqa: A001 - as in ChildSpec
+        id = name or DEFAULT_ROOM  # noqa: A001 - as in ChildSpec
         known = rooms.child(id)
         if known is not None:
             return known
-        make = partial(self._make_room, id, lasting=id == DEFAULT)
+        make = partial(self._make_room, id, lasting=id == DEFAULT_ROOM)
         spec = ChildSpec(
             id, make, restart=Restart.TRANSIENT, start_timeout=RESTORING_SECONDS, mailbox=partial(Mailbox, BATCHES)
         )

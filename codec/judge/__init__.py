@@ -1,6 +1,5 @@
 """The judge on the wire: problems as Competitive Companion posts them, and what the backend and its pages say."""
 
-from codec.judge.fingerprint import fingerprint
 from codec.judge.messages import (
     BackendMessage,
     BadMessage,
@@ -68,7 +67,7 @@ from codec.judge.task import (
     is_file_name,
     read_task,
 )
-from codec.judge.texts import SHOWN, Excerpt, excerpt
+from codec.judge.texts import SHOWN, Excerpt, excerpt, fingerprint
 
 __all__ = [
     "LONGEST_TASK",

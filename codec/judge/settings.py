@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta, Struct, structs
 
 from codec.judge.wording import listed, shown
-from codec.kinds import kind
+from codec.words import kind
 
 Interpreter = Literal["cpython", "pypy"]
 CwdMode = Literal["workspace", "task"]

@@ -1,10 +1,12 @@
-"""Text that can be written to a file and sent to a page, whatever it was made from.
+"""What is in a case's files: as text that can be written to a file and sent to a page, whatever it was made from; and
+what it is known by.
 
 Half a surrogate pair is legal in JSON and in Python, and in no file and no WebSocket: it becomes the replacement
 character here, at the border, so that nobody further in has to think of it.
 """
 
 import codecs
+import hashlib
 from typing import Any, NamedTuple
 
 SHOWN = 16_384
@@ -49,3 +51,9 @@ def wholly(value: Any) -> Any:
         case dict():
             return {wholly(key): wholly(item) for key, item in value.items()}
     return value
+
+
+def fingerprint(content: bytes = b"") -> "hashlib._Hash":
+    """What a case's file is known by, so that a problem which is sent again adds nothing. Can be updated with what
+    follows; its `digest()` names the whole."""
+    return hashlib.sha256(content)

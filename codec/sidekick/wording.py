@@ -4,7 +4,7 @@ it must be, what it was."""
 import re
 from typing import Any
 
-from codec.kinds import kind
+from codec.words import kind
 
 NOT_FINITE = frozenset(("NaN", "Infinity", "-Infinity"))
 

@@ -29,7 +29,7 @@ from typing import Any
 import trio
 
 from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Mailbox, MailboxFull, Registry
-from codec.counting import counted
+from codec.words import counted
 from transports.folder.inotify import Event, Inotify
 
 SETTLE_SECONDS = 0.03

@@ -1,4 +1,4 @@
-"""How the judge runs solutions: as it says what it wants, on the launcher.
+"""How the judge runs solutions: on the launcher, within the bounds that it names (`codec/programs.py`).
 
 Who was interrupted is to be run again alone, so that it is known whose fault it was (see `seclusion.py`).
 """
@@ -9,14 +9,14 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import trio
 
 from actors.kernel import Registry
-from transports.process.command import MIB, NOTHING, Command, Excess, Exited, Limits, Outcome, Signalled
+from codec.programs import NOTHING, Bounds, Outcome, Signalled
+from transports.process.command import Command
 from transports.process.keepers import RUNNING
 from transports.process.programs import Interpreters, NoSuchProgram, clean_env
 from transports.process.run import Interrupted, NotStarted, Now, Runner, Turn
@@ -27,11 +27,6 @@ T = TypeVar("T")
 AT_ONCE = RUNNING - 4
 """Solutions that are made ready or run at once, of all problems. Somewhat fewer than the launcher runs, for it
 refuses, and is asked for an interpreter now and then too."""
-PROCESSES = 128
-"""That a solution may have at the same time: a thread is none."""
-OF_OURS = 16
-"""That a module of ours may have: a library that it loads may look around with a process of its own."""
-FILE_BYTES = 512 * MIB
 OURS = Path(__file__).resolve().parents[2]
 """Where our own modules are found."""
 
@@ -46,67 +41,6 @@ INTERFERED = Outcome(
     stderr=NOTHING,
 )
 """All that is known of who has ended what ran it."""
-
-
-class Bounds(Protocol):
-    @property
-    def cpu_seconds(self) -> float: ...
-    @property
-    def wall_seconds(self) -> float: ...
-    @property
-    def memory_bytes(self) -> int | None: ...
-    @property
-    def output_bytes(self) -> int: ...
-    @property
-    def flood_bytes(self) -> int: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Ran:
-    outcome: Outcome
-
-    @property
-    def exit_code(self) -> int | None:
-        return self.outcome.end.code if isinstance(self.outcome.end, Exited) else None
-
-    @property
-    def signal(self) -> int | None:
-        return self.outcome.end.number if isinstance(self.outcome.end, Signalled) else None
-
-    @property
-    def stopped_for(self) -> Excess | None:
-        return self.outcome.stopped_for
-
-    @property
-    def cpu_seconds(self) -> float:
-        return self.outcome.cpu_seconds
-
-    @property
-    def wall_seconds(self) -> float:
-        return self.outcome.wall_seconds
-
-    @property
-    def peak_bytes(self) -> int:
-        return self.outcome.peak_bytes
-
-    @property
-    def contended(self) -> bool:
-        return self.outcome.contended
-
-    @property
-    def output(self) -> bytes:
-        """All of it, or its beginning."""
-        return self.outcome.stdout.head
-
-    @property
-    def output_size(self) -> int:
-        return self.outcome.stdout.total
-
-    @property
-    def errors(self) -> tuple[bytes, bytes, int]:
-        """Head, tail, and the size of the whole."""
-        stderr = self.outcome.stderr
-        return stderr.head, stderr.tail, stderr.total
 
 
 class Machine:
@@ -146,52 +80,34 @@ class Machine:
 
     async def run(
         self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn | None
-    ) -> Ran | None:
-        limits = Limits(
-            cpu_seconds=bounds.cpu_seconds,
-            wall_seconds=bounds.wall_seconds,
-            memory_bytes=bounds.memory_bytes,
-            processes=PROCESSES,
-            file_bytes=FILE_BYTES,
-            output_bytes=bounds.output_bytes,
-            flood_bytes=bounds.flood_bytes,
-        )
-        command = Command(program, cwd, self._env, b"" if stdin is None else stdin, limits)
+    ) -> Outcome | None:
+        command = Command(program, cwd, self._env, b"" if stdin is None else stdin, bounds)
         if turn is None:
             async with self._seclusion.alone():
                 self._runner.renew()
                 try:
-                    return Ran(await self._runner.run(command))
+                    return await self._runner.run(command)
                 except Interrupted:
                     self._runner.renew()  # it may only have been halted, and what it ran would stay
-                    return Ran(INTERFERED)
+                    return INTERFERED
         while True:
             among = self._seclusion.among_others(turn)
             try:
-                return Ran(await self._runner.run(command, turn=among))
+                return await self._runner.run(command, turn=among)
             except Interrupted:
                 if among.begun:
                     return None
                 turn = Now()  # its own has passed; whatever it was, this program had no part in it
 
-    async def elsewhere(self, module: str, given: Sequence[bytes], bounds: Bounds) -> Ran:
+    async def elsewhere(self, module: str, given: Sequence[bytes], bounds: Bounds) -> Outcome:
         """A module of ours, in a process of its own that is measured, limited and ended as a solution is."""
-        limits = Limits(
-            cpu_seconds=bounds.cpu_seconds,
-            wall_seconds=bounds.wall_seconds,
-            memory_bytes=bounds.memory_bytes,
-            processes=OF_OURS,
-            file_bytes=0,
-            output_bytes=bounds.output_bytes,
-            flood_bytes=bounds.flood_bytes,
-        )
-        command = Command((sys.executable, "-m", module), OURS, self._env, tuple(given), limits)
+        command = Command((sys.executable, "-m", module), OURS, self._env, tuple(given), bounds)
         try:
-            return Ran(await self._runner.run(command))
+            return await self._runner.run(command)
         except Interrupted:
             async with self._seclusion.alone():
                 self._runner.renew()
-                return Ran(await self._runner.run(command))
+                return await self._runner.run(command)
 
     async def apart(self, call: Callable[..., T], *args: Any) -> T:
         return await trio.to_thread.run_sync(functools.partial(call, *args), abandon_on_cancel=True)

@@ -4,7 +4,7 @@ The last half is kept in one buffer that is cut when it has grown to twice its s
 costs no more than one of large ones.
 """
 
-from transports.process.command import Captured
+from codec.programs import Captured
 
 
 class Capture:

@@ -12,8 +12,8 @@ import pytest
 import trio
 
 from actors.kernel import NobodyThere
+from codec.programs import Stream
 from tests.transports.process.house import PATIENCE, PYTHON, Processes, gone, marked, open_launcher
-from transports.process.command import Stream
 from transports.process.launcher import census, orders
 from transports.process.run import Interrupted, NotStarted, Runner
 
