@@ -1,6 +1,6 @@
-"""A number and what it counts, as people say it: "1 room", "2,000 rooms"."""
+"""A number with its noun: "1 room", "2,000 rooms"."""
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """`many`: where it is not `one` and an s."""
+    """`many` is the plural, if it is not `one` with an s."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"

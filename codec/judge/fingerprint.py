@@ -1,8 +1,8 @@
-"""What a case's file is known by, so that a problem which is sent again adds nothing."""
+"""The digest by which a case's file is recognised, so that a problem that is sent again adds no cases."""
 
 import hashlib
 
 
 def fingerprint(content: bytes = b"") -> "hashlib._Hash":
-    """Can be updated with what follows; its `digest()` names the whole."""
+    """It can be updated with further content; its `digest()` stands for all of it."""
     return hashlib.sha256(content)

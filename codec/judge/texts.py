@@ -1,7 +1,7 @@
-"""Text that can be written to a file and sent to a page, whatever it was made from.
+"""Makes text that can be written to a file and sent to a page.
 
-Half a surrogate pair is legal in JSON and in Python, and in no file and no WebSocket: it becomes the replacement
-character here, at the border, so that nobody further in has to think of it.
+Half a surrogate pair is legal in JSON and in Python, but not in a file or on a WebSocket. Here, at the border, it
+becomes the replacement character, so the code further in need not think of it.
 """
 
 import codecs
