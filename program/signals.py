@@ -1,8 +1,8 @@
-"""Ending in order when asked to.
+"""Stops in order when a signal asks for it.
 
-The first SIGTERM, SIGINT (Ctrl-C) or SIGHUP asks for an orderly stop. A later one means that somebody has run out of
-patience. The same request often comes twice at once - a terminal sends Ctrl-C to a whole process group, and a wrapper
-passes its own on - so what comes within `ECHO` seconds of the first is taken for its echo.
+The first SIGTERM, SIGINT (Ctrl-C) or SIGHUP asks for an orderly stop. A later one means that the user has run out of
+patience. The same request often comes twice at once: a terminal sends Ctrl-C to a whole process group, and a wrapper
+passes its own signal on. So a signal within `ECHO` seconds of the first counts as its echo and is ignored.
 """
 
 import signal
@@ -22,11 +22,11 @@ async def listen(
     *,
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Call `stop` once, with the first signal, and `kill` once, with the one that lost patience.
+    """Calls `stop` once, with the first signal, and `kill` once, with the first later one that is not an echo.
 
     Runs in the main thread until `kill` was called or it is cancelled. Start it with `nursery.start`.
     """
-    # Who started us with nohup has SIGHUP ignored, and means it.
+    # If nohup started us, SIGHUP is ignored on purpose.
     heeded = [each for each in ENDING if signal.getsignal(each) is not signal.SIG_IGN or each != _HANGUP]
     with trio.open_signal_receiver(*heeded) as arriving:
         task_status.started()
