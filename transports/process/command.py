@@ -1,4 +1,4 @@
-"""What is run, within which limits, and how it went. Values only."""
+"""A command, its limits, and its outcome. Values only."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from typing import Literal
 KIB, MIB = 1024, 1024 * 1024
 
 Excess = Literal["cpu", "wall", "memory", "output", "processes", "files", "hidden", "interference"]
-"""The last two: it could not be seen what it holds; and with what runs it."""
+"""`hidden`: its use could not be seen. `interference`: it attacked the programs that run it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,33 +17,33 @@ class Limits:
     """None: no limit."""
 
     cpu_seconds: float | None = None
-    """Of all its processes together. Decides, where wall time only says how busy the machine was."""
+    """CPU time of all its processes together. It is the fair limit, while wall time depends on how busy the machine
+    is."""
     wall_seconds: float | None = None
-    """While it could run: what its threads waited for processors does not count, where the system tells."""
+    """Time in which it could run. Waiting for processors does not count, on systems that report it."""
     memory_bytes: int | None = None
-    """Of all its processes together, what they share counted once."""
+    """Memory of all its processes together; shared memory counts once."""
     processes: int | None = 512
-    """At the same time."""
+    """Processes at the same time."""
     file_bytes: int | None = None
-    """What it may write to files. To one, beyond this a write fails, or the program is ended by SIGXFSZ; to several, it
-    is stopped."""
+    """Bytes that it may write to files. Beyond this, a write to a single file fails or the program gets SIGXFSZ; if
+    several files together exceed it, the program is stopped."""
     output_bytes: int = MIB
-    """So much of its standard output is kept: all, or the first and the last half."""
+    """Bytes of its standard output that are kept: all of it, or its beginning and its end."""
     stderr_bytes: int = 256 * KIB
     flood_bytes: int | None = 64 * MIB
-    """More than this, to one of the two, and it is stopped."""
+    """A program that writes more than this to one of the two is stopped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
     argv: Sequence[str]
-    """The program by its path, or by its name on the PATH of `env`."""
+    """The first is the program's path, or its name on the PATH of `env`."""
     cwd: Path
     env: Mapping[str, str]
-    """All of it; see `clean_env`."""
+    """The complete environment; see `clean_env`."""
     stdin: bytes | tuple[bytes, ...] | Path = b""
-    """One part after the other, if it is large and comes in parts. A file is read by the program itself, however large
-    it is."""
+    """The input, in one or several parts. If it is a path, the program reads that file itself, whatever its size."""
     limits: Limits = field(default_factory=Limits)
 
 
@@ -64,7 +64,7 @@ class Signalled:
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """What a program wrote: all of it in `head`, or its beginning there and its end in `tail`."""
+    """A program's output: all of it in `head`, or its beginning in `head` and its end in `tail`."""
 
     head: bytes
     tail: bytes
@@ -82,15 +82,15 @@ NOTHING = Captured(b"", b"", 0)
 @dataclass(frozen=True, slots=True)
 class Outcome:
     end: Exited | Signalled
-    """Of the process that was started. What it had started itself was ended with it."""
+    """The end of the started process. Processes that it started itself were ended with it."""
     stopped_for: Excess | None
-    """Why it was ended from outside; None: it ended by itself, or by somebody else's signal."""
+    """The limit for which we stopped it; None: it ended by itself, or by another process's signal."""
     cpu_seconds: float
-    """Of all its processes."""
+    """CPU time of all its processes."""
     wall_seconds: float
     peak_bytes: int
-    """The most memory that one of its processes had, or that all were seen to have at once."""
+    """The largest memory of one of its processes, or of all of them at the same moment."""
     contended: bool
-    """It waited for a processor for a good part of its time: its wall time says little."""
+    """Whether it waited for a processor for a good part of its time, so that its wall time says little."""
     stdout: Captured
     stderr: Captured

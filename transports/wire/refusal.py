@@ -1,4 +1,4 @@
-"""A refusal: what we answer to a request we will not serve. One sentence that says what was wrong and what to do."""
+"""A refusal: the answer to a request that we do not serve. One sentence says what was wrong and what to do."""
 
 from http import HTTPStatus
 
@@ -6,7 +6,7 @@ Headers = list[tuple[bytes, bytes]]
 
 
 class Refusal(Exception):
-    """Raised where a request is found wanting; turned into an answer by whoever owns the connection."""
+    """Raised when a request is refused. The owner of the connection turns it into an answer."""
 
     def __init__(self, status: int, sentence: str, *, headers: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(sentence)
