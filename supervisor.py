@@ -6,10 +6,10 @@
     ├─ judge                   launcher · shelf · runs (cases under each) · problems · intake · panels · door on :10043
     └─ console                 observer · viewers (one per open page) · door on :5160
 
-What a branch is made of stands in systems/, a file for each. `python supervisor.py` is the same as `troupe`.
+Each branch is built by a file in systems/. `python supervisor.py` is the same as `troupe`.
 
-What a command needs is imported when it is given: who asks for `troupe tree` need not wait for a web server, and who
-presses Ctrl-C while something is imported has ended the program, and sees no traceback of it (program/ending.py).
+A command imports its code only when it is given. So `troupe tree` need not wait for a web server to load, and a Ctrl-C
+during an import ends the program without a traceback (program/ending.py).
 """
 
 import sys
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from program.serving import Listeners
 
 STOP_WITHIN = 9.0
-"""Seconds for the orderly stop of the whole tree; then what is left is killed."""
+"""Seconds for the orderly stop of the whole tree; then the rest of it is killed."""
 ENDS_WITHIN = 10.0
-"""Seconds for all of it; then the process leaves, whatever still hangs."""
+"""Seconds until the process leaves, even if something still hangs."""
 
 
 # -- the commands
@@ -37,7 +37,7 @@ ENDS_WITHIN = 10.0
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit code."""
-    if argv is None:  # we are the program, and not called by one
+    if argv is None:  # we are the program itself, and not called from another
         ending.settle()
         streams.complete()
         argv = sys.argv[1:]

@@ -1,8 +1,8 @@
-"""What the console says: the shapes of `/tree.json`, `/health` and the live WebSocket.
+"""The messages of the console: `/tree.json`, `/health` and the live WebSocket.
 
-All numbers are made by the server. A client that connects to the WebSocket is told `Hello` once and then one
-`Change` a tick; a `Change` carries only the rows that differ from what this client was last told, so applying it to
-what the client has gives exactly the server's picture. Times are Unix seconds.
+The server computes all numbers. A client of the WebSocket gets one `Hello`, and then one `Change` a tick. A `Change`
+carries only the rows that differ from the last ones this client was sent, so a client that applies it has exactly the
+server's picture. Times are Unix seconds.
 """
 
 from typing import Literal
@@ -30,24 +30,24 @@ class Node(msgspec.Struct, frozen=True, omit_defaults=False):
     rate: float
     dropped: int
     error: str | None
-    """What is wrong with it, or else what its last failure was."""
+    """Its current problem; if it has none, its last failure."""
     note: str | None
     dynamic: bool
     """Started at runtime, such as a connection or a room; not part of the fixed tree."""
     folded: int
     """Children that exist but are left out of this picture, because there are too many to draw."""
     called: str | None = None
-    """What a person calls it, where its name is only a number."""
+    """A readable name for an actor whose own name is only a number."""
     inside: float = 0.0
-    """Messages per second, its own and of all below it, also of those that are left out."""
+    """Messages per second of this actor and all actors below it, including those that are left out."""
     crashes: int = 0
-    """These, the restarts, what was handled and what was dropped are counted where it stands: whoever was there."""
+    """Crashes, restarts, handled and dropped messages are counted for the place in the tree, over all its actors."""
     restarted: float | None = None
-    """When it was started last, if that was not the first time."""
+    """The time of its last start, unless that was its first."""
     lately: Lately | None = None
-    """Within the last ten minutes it has crashed, or was started again for another's sake."""
+    """Whether it crashed within the last ten minutes, or was restarted because another actor crashed."""
     trouble: str | None = None
-    """Why a person should look at it."""
+    """The reason why it needs attention."""
 
 
 class StopNote(msgspec.Struct, frozen=True):
@@ -73,19 +73,19 @@ class DeadNote(msgspec.Struct, frozen=True):
 
 
 class System(msgspec.Struct, frozen=True):
-    """One of the house's systems, in a sentence a person can act on."""
+    """One of the systems, described in a sentence that says what to do."""
 
     name: str
     state: SystemState
     sentence: str
     url: str | None
-    """Where its page is, when it has one and is up."""
+    """The address of its page, if it has one and is up."""
     lately: str | None = None
-    """What of it had to be restarted within the last ten minutes."""
+    """The parts of it that were restarted within the last ten minutes."""
 
 
 class Listening(msgspec.Struct, frozen=True):
-    """What a listener says of itself: where it is, or why it is down and what to do. Never sent; every room uses it."""
+    """A listener's account of itself: its address, or why it is down and what to do. It is never sent."""
 
     up: bool
     url: str | None
@@ -100,12 +100,12 @@ class Totals(msgspec.Struct, frozen=True):
     dead_letters: int
     dropped: int
     lag: float
-    """Seconds by which the last tick came late: how busy the loop is."""
+    """Seconds by which the last tick was late. It shows how busy the loop is."""
     memory: int
     """Resident bytes of the process."""
     crashes: int = 0
     trouble: int = 0
-    """Rows that a person should look at."""
+    """The number of rows that need attention."""
 
 
 class Hello(msgspec.Struct, frozen=True, tag="hello", tag_field="type"):
@@ -119,9 +119,9 @@ class Hello(msgspec.Struct, frozen=True, tag="hello", tag_field="type"):
     nodes: list[Node]
     """Parents before their children, children in start order."""
     history: dict[str, list[float]]
-    """Messages per second of each node, one number a tick, oldest first; at most 60. `""` is the whole house."""
+    """Messages per second of each node, one number a tick, oldest first; at most 60. `""` is the whole server."""
     stops: list[StopNote]
-    """Ordinary ends. Newest last, at most 100; so are the other two, and none pushes out another."""
+    """Ordinary ends, newest last, at most 100. The same holds for each of the other two lists."""
     dead: list[DeadNote]
     crashes: list[StopNote] = []
 
@@ -130,12 +130,12 @@ class Change(msgspec.Struct, frozen=True, tag="change", tag_field="type"):
     at: float
     totals: Totals
     systems: list[System] | None
-    """None: as before."""
+    """None: unchanged."""
     nodes: list[Node]
     """New or changed rows; a new row comes after its parent's."""
     gone: list[str]
     stops: list[StopNote]
-    """Only those that are new."""
+    """Only the new ones."""
     dead: list[DeadNote]
     crashes: list[StopNote] = []
 

@@ -1,14 +1,14 @@
-"""What a person may set, and the words in which they are told that they set it wrong.
+"""All settings, and the texts that tell a user what is wrong with a value.
 
-Settings come from one TOML file and from `section.key=value` flags, which win over the file. They are judged together
-and once, so that a flag can mend what the file has wrong between two keys, and so that everything that is wrong is said
-at once: nobody should have to start a server five times to find five typing errors.
+Settings come from one TOML file and from `section.key=value` flags, which override the file. Both are checked together.
+So a flag can resolve a conflict between two keys of the file, and all mistakes are reported at once: nobody should have
+to start a server five times to find five typing errors.
 
-Every problem names its place (`config.toml:3`, or the flag), the dotted path, what was expected and what came. The
-place of a key is found without a TOML parser of our own: each statement of a valid TOML text is itself a valid TOML
-text, so lines are gathered until they parse.
+Every error names the place (`config.toml:3`, or the flag), the dotted path, what was expected and what came. To find
+the place of a key we need no TOML parser of our own: each statement of a valid TOML text is itself a valid TOML text,
+so lines are gathered until they parse.
 
-To add a setting, add a field. Its `Meta` description is what an error says was expected.
+To add a setting, add a field. An error quotes its `Meta` description as what was expected.
 """
 
 import difflib
@@ -70,13 +70,13 @@ Programs = Annotated[
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What every system has that can be set: all of them listen."""
+    """The settings that every system has, because all of them listen."""
 
     enabled: Switch = True
     host: Host = "localhost"
     port: Port = 0
     accounts: Accounts = "own"
-    """Who of this machine may come in."""
+    """The accounts of this machine that may connect."""
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -91,24 +91,24 @@ class Console(Section, frozen=True, kw_only=True):
 class Sidekick(Section, frozen=True, kw_only=True):
     port: Port = 5163
     pyodide: FolderOrAddress = ""
-    """Where Pyodide is, for scripts that run in the browser; we bring none."""
+    """The place of Pyodide, for scripts that run in the browser. Troupe does not include it."""
     scripts: Folder = ""
     """The scripts that the page at /script/ID runs."""
     origins: Origins = ()
-    """Whose pages may draw and look on, beside our own and those of any server on loopback."""
+    """Websites whose pages may draw and watch, besides our own pages and those of any server on loopback."""
     keep_boards: Annotated[float, Meta(ge=0, le=3650, description="a number of days from 0 (keep none) to 3650")] = 7.0
-    """For so long a board is kept after something on it has changed last."""
+    """A board is kept for this long after its last change."""
 
 
 class Judge(Section, frozen=True, kw_only=True):
     port: Port = 10043
     workspace: Folder = ""
-    """Where the problems' folders are; none: where the server was started."""
+    """The folder that holds the problems' folders. Empty: the folder where the server was started."""
     tests_dir: TestsDir = "tests"
     chelper: Switch = False
-    """Take posts in the form that Competitive Companion has for CHelper's port, too."""
+    """Whether to accept also the form that Competitive Companion sends to CHelper's port."""
     template: File = ""
-    """What main.py begins as."""
+    """The file whose text a new main.py gets."""
     interpreter: Annotated[Interpreter, Meta(description='"cpython" or "pypy"')] = "cpython"
     python_command: Programs = RunSettings().python_command
     pypy_command: Programs = RunSettings().pypy_command
@@ -131,12 +131,12 @@ class Judge(Section, frozen=True, kw_only=True):
 
     @property
     def commands(self) -> Commands:
-        """All that can be run: over the wire one chooses among these."""
+        """The commands that can be run. Pages can only choose among them."""
         return Commands(python_command=_all_of(self.python_command), pypy_command=_all_of(self.pypy_command))
 
     @property
     def run(self) -> RunSettings:
-        """As a page knows them."""
+        """The same settings in the form that pages use."""
         return RunSettings(
             interpreter=self.interpreter,
             python_command=self.commands.python_command[0],
@@ -159,13 +159,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     judge: Judge = Judge()
 
     def enabled(self) -> dict[str, Section]:
-        """By name."""
+        """The sections that are switched on, by name."""
         sections: dict[str, Section] = {name: getattr(self, name) for name in self.__struct_fields__}
         return {name: section for name, section in sections.items() if section.enabled}
 
 
 class BadSettings(Exception):
-    """Everything that is wrong, in the order of the file, then of the flags."""
+    """All mistakes: first those in the file, in its order, then those in the flags."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
@@ -184,7 +184,7 @@ _SECTIONS: dict[str, type[Section]] = {field.name: field.type for field in field
 
 
 class _Given(NamedTuple):
-    """Somebody set something."""
+    """One setting that was given, and its place."""
 
     place: str
     order: int
@@ -193,7 +193,7 @@ class _Given(NamedTuple):
 
 
 class _Verdict:
-    """What has been accepted, and what is wrong with the rest."""
+    """The settings that were accepted, and the errors of the others."""
 
     def __init__(self) -> None:
         self._accepted: dict[str, dict[str, object]] = {}
@@ -255,7 +255,7 @@ def _unknown_section(section: str, value: object) -> str:
     if not isinstance(value, dict):
         owners = [name for name, kind in _SECTIONS.items() if section in kind.__struct_fields__]
         if owners:
-            return f"{section} stands outside of any section; expected it under a heading such as [{owners[0]}]"
+            return f"{section} is outside of any section; expected it under a heading such as [{owners[0]}]"
     near = _nearest(section, _SECTIONS)
     hint = f" Did you mean {near}?" if near else ""
     return f"{_bare(section)} is not a section.{hint} The sections are {_listed(_SECTIONS)}"
@@ -271,7 +271,7 @@ def _wrong_host(path: str, host: object) -> str | None:
     if address.is_loopback:
         return None
     return (
-        f"{path}: {_shown(host)} can be reached from other machines, and that wants a token and TLS, which are not "
+        f"{path}: {_shown(host)} can be reached from other machines, which needs a token and TLS. These are not "
         f"supported yet; expected {_expected(Host)}"
     )
 
@@ -331,7 +331,7 @@ _CHECKS: Mapping[str, Callable[[str, object], str | None]] = {
     "python_command": _wrong_programs,
     "pypy_command": _wrong_programs,
 }
-"""What a type cannot say about the value of a key."""
+"""The checks of a key's value that a type cannot express."""
 
 
 def _of_file(text: str, source: str, verdict: _Verdict) -> Iterator[_Given]:
@@ -370,7 +370,7 @@ def _of_flags(overrides: Sequence[str], verdict: _Verdict) -> Iterator[_Given]:
 
 
 def _flag_value(text: str) -> object:
-    """As TOML would read it; what is no TOML is taken as a string, so that nobody has to quote quotes for a shell."""
+    """The value as TOML reads it. Text that is not TOML counts as a string, so a shell needs no nested quotes."""
     try:
         match tomllib.loads(f"value = {text}"):
             case {"value": value, **rest} if not rest:
@@ -437,7 +437,7 @@ def _bare(key: str) -> str:
 
 
 def _shown(value: object) -> str:
-    """As it would stand in the file, and no longer than a person will read."""
+    """The value as it would stand in the file, shortened to a readable length."""
     match value:
         case bool():
             return str(value).lower()

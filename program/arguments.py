@@ -1,8 +1,8 @@
-"""The command line: what may be asked for, and what came of it as a value.
+"""The command line: turns the arguments into a command, which is a value.
 
-`read` turns the arguments into one frozen command; it touches nothing outside. argparse answers `--help`, `--version`
-and wrong usage by itself (`SystemExit`, with 0 or 2), as every command line tool does. What a single word may be is in
-values.py.
+`read` turns the arguments into one frozen command and touches nothing else. argparse answers `--help`, `--version` and
+wrong usage by itself (`SystemExit` with 0 or 2), as in every command line tool. values.py says what a single word may
+be.
 
 `troupe` alone means `troupe serve`, and so do options without a command (`troupe --strict`).
 """
@@ -44,7 +44,7 @@ class Tree:
     json: bool
     watch: bool
     words: tuple[str, ...] = ()
-    """None of them is all of the tree."""
+    """Empty: the whole tree."""
     trouble: bool = False
 
 
@@ -65,7 +65,7 @@ class Backup:
 class Record:
     room: str
     file: Path | None
-    """None is standard output."""
+    """None: standard output."""
     url: str | None
     state_dir: Path
     force: bool
@@ -75,12 +75,12 @@ class Record:
 @dataclass(frozen=True, slots=True)
 class Replay:
     file: Path | None
-    """None is standard input."""
+    """None: standard input."""
     room: str | None
     url: str | None
     state_dir: Path
     speed: float
-    """0 is as fast as the server takes it."""
+    """0: as fast as the server accepts it."""
     max_pause: float | None
     loop: bool
 
@@ -91,14 +91,14 @@ class JudgeRun:
     config: Path | None
     overrides: tuple[str, ...]
     interpreter: str | None
-    """cpython, pypy, or the name or path of a program. None here and below: as it is set."""
+    """cpython, pypy, or the name or path of a program. None, here and below: as in the settings."""
     jobs: int | None
     timeout_ms: int | None
     compare: CompareMode | None
     cases: tuple[int, ...]
-    """None of them is all of them."""
+    """Empty: all cases."""
     input_file: str | None
-    """What the solution reads its input from; None is its standard input."""
+    """The file from which the solution reads its input; None: standard input."""
     output_file: str | None
     json: bool
 
@@ -108,28 +108,28 @@ Command = Serve | Tree | Check | Backup | Record | Replay | JudgeRun
 _COMMANDS = {
     "serve": "run the server (this is what `troupe` alone does)",
     "tree": "show the live tree of a running server",
-    "check": "say whether a configuration is right, and what it amounts to",
+    "check": "check a configuration, and show the resulting settings",
     "backup": "copy the database, whether or not a server is running",
-    "record": "keep what is drawn in a Sidekick room, until Ctrl-C",
-    "replay": "draw again what was recorded",
+    "record": "record what is drawn in a Sidekick room, until Ctrl-C",
+    "replay": "draw a recording again",
     "judge": "run a solution against its tests, here in the terminal",
 }
 
 _EXAMPLES = """\
 examples:
   troupe                                    start the server; the console page is at http://127.0.0.1:5160
-  troupe --set console.port=8080            the same, with the console elsewhere
-  troupe tree --watch                       look at its tree while it lives
-  troupe tree sidekick --trouble            what is wrong in that branch
-  troupe backup ~/troupe-backup.db          keep a copy of everything it knows
-  troupe record default talk.jsonl          keep what is drawn on the board at http://localhost:5163
+  troupe --set console.port=8080            the same, with the console on another port
+  troupe tree --watch                       watch the tree of the running server
+  troupe tree sidekick --trouble            show what needs attention in one branch
+  troupe backup ~/troupe-backup.db          copy the database
+  troupe record default talk.jsonl          record what is drawn on the board at http://localhost:5163
   troupe replay talk.jsonl --speed 2        draw it again, twice as fast
-  troupe judge run                          run main.py of this folder against what is in tests/
+  troupe judge run                          run main.py of this folder on the tests in tests/
 """
 
 
 def read(arguments: Sequence[str]) -> Command:
-    """The command that `arguments` (without the program's name) ask for."""
+    """The command for these `arguments` (without the program's name)."""
     parser = _parser()
     match arguments:
         case ["-h" | "--help" | "--version", *_]:
@@ -157,8 +157,8 @@ def read(arguments: Sequence[str]) -> Command:
         case "replay":
             if asked.loop and asked.file is None:
                 asked.parser.error("--loop needs a file: standard input can be read once only")
-            if asked.file is None and asked.room is None:  # or a room could be drawn into itself, again and again
-                asked.parser.error("standard input needs --room, another than the one that is being recorded")
+            if asked.file is None and asked.room is None:  # or a room could be drawn into itself, endlessly
+                asked.parser.error("standard input needs --room, with another room than the one that is being recorded")
             return Replay(
                 file=asked.file,
                 room=asked.room,
@@ -196,7 +196,7 @@ def read(arguments: Sequence[str]) -> Command:
 
 class _Parser(argparse.ArgumentParser):
     def _print_message(self, message: str, file: Any = None) -> None:
-        """argparse's own loses what cannot be written, and tells nobody (Python 3.11)."""
+        """argparse's own method silently drops output that cannot be written (Python 3.11)."""
         if file is sys.stdout:
             streams.show(message, sys.stdout)
         else:
@@ -213,7 +213,7 @@ def _parser() -> _Parser:
     )
     parser.add_argument("--version", action="version", version=f"troupe {version()}")
     commands = parser.add_subparsers(
-        dest="command", metavar="command", title="commands", help="`troupe command --help` tells more of each"
+        dest="command", metavar="command", title="commands", help="`troupe command --help` explains each of them"
     )
 
     def command(name: str, *options: _Parser) -> _Parser:
@@ -229,19 +229,19 @@ def _parser() -> _Parser:
         "--ready-file",
         type=values.path,
         metavar="FILE",
-        help="write the process id and every address here, as JSON, once all that can listen listens; removed at stop",
+        help="write the process id and all addresses to this file, as JSON, when the server is ready; removed at stop",
     )
     serve.add_argument(
-        "--strict", action="store_true", help="end with exit code 2 if a port is taken, instead of trying it again"
+        "--strict", action="store_true", help="end with exit code 2 if a port is in use, instead of trying again"
     )
     serve.add_argument(
         "--log-format",
         choices=get_args(LogFormat),
         default="auto",
-        help="auto (the default) is text on a terminal, and one JSON object a line otherwise",
+        help="auto (the default) writes text to a terminal, and one JSON object a line otherwise",
     )
     serve.add_argument(
-        "--log-level", choices=get_args(LogLevel), default="info", help="the least that is logged (default: info)"
+        "--log-level", choices=get_args(LogLevel), default="info", help="log this level and above (default: info)"
     )
 
     tree = command("tree", stateful)
@@ -250,63 +250,67 @@ def _parser() -> _Parser:
         type=values.word,
         nargs="*",
         metavar="WORD",
-        help="only what is called so, with all below it: a part of a name or path, or a pattern such as 'page *'",
+        help="show only actors with this name (a part of a name or path, or a pattern: 'page *'), and all below them",
     )
-    tree.add_argument("--trouble", action="store_true", help="only what somebody should look at")
+    tree.add_argument("--trouble", action="store_true", help="show only what needs attention")
     tree.add_argument(
-        "--url", type=values.url, help="where the console is, such as http://127.0.0.1:5160; found by itself"
+        "--url", type=values.url, help="the console's address, such as http://127.0.0.1:5160 (default: found)"
     )
     style = tree.add_mutually_exclusive_group()
-    style.add_argument("--json", action="store_true", help="print what the server says, as it says it")
-    style.add_argument("--watch", action="store_true", help="draw it again every second, until Ctrl-C")
+    style.add_argument("--json", action="store_true", help="print the server's own JSON")
+    style.add_argument("--watch", action="store_true", help="draw the tree again every second, until Ctrl-C")
 
     command("check", configured)
 
     backup = command("backup", stateful)
-    backup.add_argument(
-        "target", type=values.path, metavar="FILE", help="the copy to make; it is whole, or it is not there"
-    )
+    backup.add_argument("target", type=values.path, metavar="FILE", help="the copy; it exists only when it is complete")
     backup.add_argument("--force", action="store_true", help="replace FILE if it exists")
 
-    where = "where Sidekick's port is, such as http://127.0.0.1:5163; found by itself"
+    where = "Sidekick's address, such as http://127.0.0.1:5163 (default: found)"
     record = command("record", stateful)
-    record.add_argument("room", type=values.room, metavar="ROOM", help="its name; that of the board at / is default")
-    record.add_argument("file", type=values.file, metavar="FILE", help="the JSON lines to make; - is standard output")
+    record.add_argument(
+        "room", type=values.room, metavar="ROOM", help="the room's name; the board at / is called default"
+    )
+    record.add_argument(
+        "file", type=values.file, metavar="FILE", help="the file for the JSON lines; - is standard output"
+    )
     record.add_argument("--force", action="store_true", help="replace FILE if it exists")
-    record.add_argument("--max-bytes", type=values.size, metavar="N", help="end when FILE is as large, such as 500M")
+    record.add_argument("--max-bytes", type=values.size, metavar="N", help="end when FILE has this size, such as 500M")
     record.add_argument("--url", type=values.url, help=where)
 
     replay = command("replay", stateful)
     replay.add_argument("file", type=values.file, metavar="FILE", help="a recording; - is standard input")
     replay.add_argument(
-        "--room", type=values.room, metavar="ROOM", help="where to draw it (default: where it was drawn; needed with -)"
+        "--room", type=values.room, metavar="ROOM",
+        help="the room to draw in (default: the recorded one; needed with -)",
     )
     replay.add_argument(
-        "--speed", type=values.speed, default=1.0, metavar="N", help="so many times as fast; max: as fast as can be"
+        "--speed", type=values.speed, default=1.0, metavar="N", help="play N times as fast; max: as fast as possible"
     )
     replay.add_argument(
-        "--max-pause", type=values.seconds, metavar="SECONDS", help="wait no longer between two messages"
+        "--max-pause", type=values.seconds, metavar="SECONDS", help="the longest wait between two messages"
     )
-    replay.add_argument("--loop", action="store_true", help="again and again, until Ctrl-C")
+    replay.add_argument("--loop", action="store_true", help="repeat until Ctrl-C")
     replay.add_argument("--url", type=values.url, help=where)
 
-    deeds = command("judge").add_subparsers(dest="deed", metavar="run", required=True, title="what it can do")
-    said = "run main.py against tests/1.in, 1.out and so on; exit code 1 if a case fails, 2 if it could not be run"
+    deeds = command("judge").add_subparsers(dest="deed", metavar="run", required=True, title="actions")
+    said = "run main.py against tests/1.in, 1.out and so on; exit code 1 if a case fails, 2 if they could not be run"
     judge_run = deeds.add_parser(
         "run", help=said, description=f"{said[0].upper()}{said[1:]}.", parents=[configured], allow_abbrev=False
     )
     judge_run.set_defaults(parser=judge_run)
     judge_run.add_argument(
-        "folder", type=values.path, nargs="?", default=".", metavar="FOLDER", help="where main.py is (default: here)"
+        "folder", type=values.path, nargs="?", default=".", metavar="FOLDER",
+        help="the folder of main.py (default: this one)",
     )
     judge_run.add_argument(
         "--interpreter",
         type=values.program,
         metavar="cpython|pypy|PATH",
-        help="what runs it (default: judge.interpreter of the settings)",
+        help="the program that runs it (default: judge.interpreter of the settings)",
     )
     judge_run.add_argument(
-        "--jobs", type=values.whole(1, 256), metavar="N", help="so many cases at once (default: one a core)"
+        "--jobs", type=values.whole(1, 256), metavar="N", help="run N cases at once (default: one for each core)"
     )
     judge_run.add_argument(
         "--timeout",
@@ -324,21 +328,21 @@ def _parser() -> _Parser:
         default=[],
         dest="cases",
         metavar="N",
-        help="only these; FOLDER stands before it",
+        help="run only these cases; FOLDER must come before this option",
     )
     judge_run.add_argument(
         "--input-file",
         type=values.file_name,
         metavar="NAME",
-        help="each case's input is in a file of this name, such as input.txt, in a folder of the case's own",
+        help="give each case's input in a file of this name, such as input.txt, in a folder of its own",
     )
     judge_run.add_argument(
         "--output-file",
         type=values.file_name,
         metavar="NAME",
-        help="the solution writes its answer to a file of this name, in that folder",
+        help="read each case's output from a file of this name, in that folder",
     )
-    judge_run.add_argument("--json", action="store_true", help="what a page would be told: one message a line")
+    judge_run.add_argument("--json", action="store_true", help="print the messages that a page would get, one a line")
     return parser
 
 
@@ -356,7 +360,7 @@ def _configured() -> _Parser:
         default=[],
         dest="overrides",
         metavar="SECTION.KEY=VALUE",
-        help="change one setting, such as console.port=0; wins over the file, may be repeated",
+        help="change one setting, such as console.port=0; overrides the file, may be repeated",
     )
     return options
 
@@ -367,7 +371,7 @@ def _stateful() -> _Parser:
         "--state-dir",
         type=values.path,
         metavar="DIR",
-        help=f"where the database is kept (default: {_customary(places.state_dir)})",
+        help=f"the folder for the database (default: {_customary(places.state_dir)})",
     )
     return options
 

@@ -1,18 +1,18 @@
-"""How often the server looks for garbage that counting references does not find.
+"""Sets how often Python looks for garbage that reference counting does not find.
 
-What was imported stays for as long as the server runs, and need not be looked through again; and a server that makes
-thousands of short-lived objects for each request need not look after every seven hundred. Together this saves a tenth
-of what a run in the judge costs the server (1.53 -> 1.38 ms for each case).
+Imported modules stay as long as the server runs and need not be searched again. And a server that makes thousands of
+short-lived objects for each request need not search after every seven hundred. Together this saves a tenth of the
+server's CPU time in a run of the judge (1.53 -> 1.38 ms for each case).
 """
 
 import gc
 
 NEW_OBJECTS = 10_000
-"""More of them than were let go of, and the young are looked through."""
+"""The young objects are searched when this many more have been made than freed."""
 
 
 def settle() -> None:
-    """Call it when all that stays is there."""
+    """Call this when everything permanent is loaded."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(NEW_OBJECTS, 10, 10)

@@ -1,4 +1,4 @@
-"""Finding and reading the settings, and saying what they amount to (`troupe check`)."""
+"""Finds and reads the settings, and describes the result (`troupe check`)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ from program.trouble import Trouble
 
 
 def load(path: Path | None, overrides: Sequence[str] = (), *, default: Path) -> Settings:
-    """The settings of the file at `path`, or else of the one at `default` if there is one, under `overrides`."""
+    """The settings from the file at `path` (or from the one at `default`, if it exists), changed by `overrides`."""
     source = path or default
     try:
         return parse(_read(source, optional=path is None), source=str(source), overrides=overrides)
@@ -17,7 +17,7 @@ def load(path: Path | None, overrides: Sequence[str] = (), *, default: Path) -> 
 
 
 def described(settings: Settings) -> str:
-    """What the settings amount to, one system a line."""
+    """The settings in words, one line for each system."""
     names = settings.__struct_fields__
     width = max(map(len, names))
     return "\n".join(f"{name:{width}}  {_in_words(getattr(settings, name))}" for name in names)

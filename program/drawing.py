@@ -1,8 +1,8 @@
-"""The tree of a running server as text: `draw` is a pure function of what the server said and the width there is.
+"""Draws the tree of a running server as text. `draw` is a pure function of the server's message and the width.
 
-Columns give way as the terminal narrows: first the rate, then the queue, then the restarts. The last error stands at
-the end of its row while that leaves it room to be read, and below its row otherwise. The rate of a branch is that of
-all in it; an empty queue is not drawn.
+As the terminal narrows, columns are left out: first the rate, then the queue, then the restarts. The last error is at
+the end of its row if there is room for a readable part of it, and below its row otherwise. The rate of a branch
+includes everything in it. An empty queue is not drawn.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ from codec.console import Hello, Node, StopNote
 from program.terminal import cells, fitted, printable
 
 READABLE = 24
-"""The least columns for an error beside its row."""
+"""The smallest number of columns for an error at the end of its row."""
 
 NARROWEST = 30
 
@@ -46,13 +46,13 @@ _QUEUE = _Column("queue", 10, lambda node: f"{node.queued:>4}/{node.capacity}" i
 _RATE = _Column("msg/s", 6, lambda node: f"{_short(node.inside):>6}" if node.inside or node.kind == "actor" else "")
 
 CRASHES = 3
-"""So many of the latest are told below the tree."""
+"""The number of crashes that are listed below the tree."""
 
 _ENDED = {"crashed": "crashed", "killed": "was killed", "never started": "did not start"}
 
 
 def draw(hello: Hello, *, width: int, colours: bool = False) -> str:
-    """The picture, without a newline at its end; no line is wider than `width` (or `NARROWEST`)."""
+    """The drawing, without a newline at its end. No line is wider than `width` (or `NARROWEST`)."""
     width = max(width, NARROWEST)
     paint = _painted if colours else _plain
     lines = [paint(line, _BOLD) for line in _wrapped(_summary(hello), width, " · ")]
@@ -74,15 +74,15 @@ _Paint = Callable[[str, str], str]
 @dataclass(frozen=True, slots=True)
 class _Row:
     node: Node | None
-    """None where the server left children out."""
+    """None for a row that counts children which the server left out."""
     label: str
     """The name, after the lines that lead to it."""
     below: str
-    """The lines that pass a remark which stands under this row."""
+    """The lines to the left of a remark below this row."""
 
 
 def _rows(nodes: list[Node]) -> Iterator[_Row]:
-    """In the order of drawing. Iterative: how deep the tree is, is for the server to say."""
+    """The rows in drawing order. It does not recurse, because the server decides how deep the tree is."""
     children: dict[str | None, list[Node]] = {None: []}
     for node in nodes:
         parent = node.parent if node.parent in children else None
@@ -126,7 +126,7 @@ def _table(rows: list[_Row], width: int, paint: _Paint) -> Iterator[str]:
 
 
 def _layout(names: list[int], width: int) -> tuple[list[_Column], int]:
-    """The columns that fit beside the names, and how wide the names are."""
+    """The columns that fit beside the names, and the width of the names."""
     columns = [_STATE, _RESTARTS, _QUEUE, _RATE]
     widest = max(names, default=0)
     while len(columns) > 1 and width - sum(column.width + 2 for column in columns) < min(widest, width // 2):

@@ -16,10 +16,10 @@
 What is ignored when we are started stays ignored: SIGHUP after `nohup`, SIGINT where a script has started us with `&`
 (a Ctrl-C is then meant for what runs in front). But SIGTERM always ends a tree or a visit.
 
-Python's own way with Ctrl-C is an exception wherever it happens to be: in the middle of an import it is a page of
-traceback, in a callback it is lost. So it is left to the system, until there is something to tidy up.
+By default Python turns Ctrl-C into an exception wherever it happens to be: during an import this prints a page of
+traceback, and in a callback it is lost. So we leave signals to the system until there is something to tidy up.
 
-What is loaded before `settle` is called is not covered; it is little, and shall stay so.
+Modules that are loaded before `settle` is called are not covered. They are few, and should stay few.
 """
 
 import signal
@@ -46,8 +46,8 @@ def code(number: int) -> int:
 
 
 def settle() -> None:
-    """From here on, for the whole process."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # and is not ignored, as after nohup
+    """Takes effect from here on, for the whole process."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # otherwise it is ignored, as after nohup
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

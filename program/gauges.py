@@ -1,4 +1,4 @@
-"""What the operating system knows about this process."""
+"""Figures that the operating system has about this process."""
 
 import resource
 import sys
@@ -9,7 +9,7 @@ _UNIT = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss
 
 
 def resident_bytes() -> int:
-    """Memory in use now; where the system does not say (no /proc), the most there ever was."""
+    """The memory in use now. Where the system does not tell this (no /proc), the highest value so far."""
     try:
         return int(_STATM.read_text("ascii").split()[1]) * resource.getpagesize()
     except (OSError, ValueError, IndexError):

@@ -1,5 +1,5 @@
-"""What the kernel tells, in the log: failures, pauses, dead letters. Ordinary ends, and peers
-that leave, are said at debug level only."""
+"""Writes the kernel's events to the log: failures, pauses, dead letters. Ordinary ends, and peers
+that leave, are logged at debug level only."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from actors.kernel import ActorRef, DeadLetter, Ended
 
 
 class Journal:
-    """A tracer. What a dead letter held is not its business, only its type."""
+    """A tracer. It logs the type of a dead letter, never the content."""
 
     def __init__(self) -> None:
         self._log = structlog.get_logger("tree")

@@ -1,11 +1,11 @@
-"""Leaving a process in which something hangs, as a thread does on a disk that does not answer.
+"""Ends the process although something in it hangs, such as a thread on a disk that does not answer.
 
 The tree ends in order, and each actor in it has its grace; whoever waits for a thread then leaves it behind. Once the
 tree is gone, the process ends without such threads, and waits only for those that tidy up. If it is still there some
 seconds after it was asked to end, whatever hangs, it leaves all the same. What was given up is said. What signals mean
 meanwhile is in the table of ending.py.
 
-Nothing that was acknowledged is lost by it: a kill is a normal way to stop.
+Nothing that was acknowledged is lost: a kill is a normal way to stop.
 """
 
 import os
@@ -22,15 +22,15 @@ from program.ending import heeded
 from program.trouble import WENT_WRONG
 
 MOMENT = 0.25
-"""Seconds in which a thread that does not hang ends what it is at."""
+"""Seconds in which a thread that does not hang finishes its work."""
 
 _TO_THE_END = (threading.main_thread().name, "log", "leaving")
 _IDLE = re.compile(r"Trio thread \d+")
-"""What trio calls a thread that waits for work; one that works has a name of its own."""
+"""Trio's name for a thread that waits for work. A thread at work has another name."""
 
 
 class Leaving:
-    """Enter it before anybody listens to signals, and leave it when nobody does any more."""
+    """Enter it before anything listens to signals, and leave it when nothing does any more."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -38,7 +38,7 @@ class Leaving:
         self._heeded = heeded()
 
     def begin(self) -> None:
-        """From now on so many seconds are left."""
+        """Starts the countdown."""
         if not self._begun:
             self._begun = True
             timer = threading.Timer(self._seconds, _leave, [self._seconds])
@@ -61,7 +61,7 @@ class Leaving:
 
 
 def left_behind() -> list[str]:
-    """The threads that the end of the process will not wait for, and that are at work all the same; by name."""
+    """The names of threads that are still at work although the process will not wait for them."""
     last = time.monotonic() + MOMENT
     while (left := _at_work(daemon=True)) and time.monotonic() < last:
         time.sleep(0.01)
@@ -72,12 +72,12 @@ def _leave(seconds: float) -> None:
     given_up = ", ".join(_at_work()) or "the tree"
     sentence = f"troupe: Left by force {seconds:g} s after it was asked to end; given up: {given_up}\n"
     saying = threading.Thread(target=streams.say, args=[sentence, sys.stderr], daemon=True)
-    saying.start()  # not here: standard error may be what hangs
+    saying.start()  # in a thread, because standard error itself may hang
     saying.join(MOMENT)
     os._exit(WENT_WRONG)
 
 
 def _at_work(*, daemon: bool = False) -> list[str]:
-    """All that do not idle, or only the daemons of them; but for those that are there to the end."""
+    """All threads that are not idle (or only the daemons among them), without those that run to the end anyway."""
     threads = [each for each in threading.enumerate() if each.daemon or not daemon]
     return sorted({each.name for each in threads if each.name not in _TO_THE_END and not _IDLE.fullmatch(each.name)})

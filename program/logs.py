@@ -1,13 +1,13 @@
-"""The log: structlog's entries and the standard library's records, by one road, to standard error.
+"""The log: writes structlog's entries and the standard library's records to standard error, in one stream.
 
 Rules
-  - On a terminal it reads well; anywhere else it is JSON, one object a line.
-  - The loop never waits for whoever reads the log. Entries are rendered where they are made (that is where the
-    conversation's facts are) and written by a thread of its own. If the reader stalls, at most `CAPACITY` lines wait;
-    the rest are dropped, counted, and the count is said once the reader is back. If the reader is gone, lines go
-    nowhere.
-  - What belongs to one conversation carries its id: wrap it in `with conversation(id):`. Tasks started inside it
-    inherit the id.
+  - On a terminal the log is readable text; elsewhere it is JSON, one object a line.
+  - The loop never waits for the reader of the log. Entries are rendered where they are made (where the conversation's
+    facts are known) and written by a separate thread. If the reader stalls, at most `CAPACITY` lines wait. Further
+    lines are dropped and counted, and the count is logged when the reader is back. If the reader has gone, lines are
+    discarded.
+  - Entries that belong to a conversation carry its id: log them inside `with conversation(id):`. Tasks that are started
+    inside it inherit the id.
   - Nothing secret is written (program/redaction.py).
   - An entry that cannot be rendered is a line that says so; logging never raises.
 """
@@ -55,9 +55,10 @@ class LogStatistics:
 def logging_to(
     stream: TextIO | None = None, *, form: LogFormat = "auto", level: LogLevel = "info"
 ) -> Iterator["LineWriter"]:
-    """Within the block, everything that is logged goes to `stream` (standard error), structlog's and the library's."""
+    """Within the block, all log entries go to `stream` (standard error), both structlog's and the standard
+    library's."""
     if stream is None:
-        stream = sys.stderr  # and that is None in a process that was started without one
+        stream = sys.stderr  # None in a process that was started without standard error
     render = _renderer(stream, form)
     writer = LineWriter(stream, dropped=lambda count: render(_notice(count)))
     root = logging.getLogger()
@@ -88,12 +89,12 @@ def logging_to(
 
 
 def conversation(ident: str, **facts: object) -> AbstractContextManager[None]:
-    """What is logged within the block, and by tasks started in it, carries the conversation's id and these facts."""
+    """Entries that are logged in the block, or by tasks that it starts, carry the conversation's id and these facts."""
     return structlog.contextvars.bound_contextvars(conversation=ident, **facts)
 
 
 class LineWriter:
-    """A thread that writes lines, so that a reader who stalls stalls nobody else."""
+    """A thread that writes lines, so that a reader that stalls holds up nothing else."""
 
     def __init__(self, stream: TextIO | None, *, dropped: Callable[[int], str], capacity: int = CAPACITY) -> None:
         self._stream = stream
@@ -113,7 +114,7 @@ class LineWriter:
             self._dropped += 1
 
     def close(self, timeout: float = FAREWELL) -> None:
-        """Write what waits, for at most `timeout` seconds."""
+        """Writes the waiting lines, for at most `timeout` seconds."""
         if not self._closing:
             self._closing = True
             with suppress(queue.Full):  # full: then the thread needs no waking
@@ -144,7 +145,7 @@ class LineWriter:
 
 
 class _Sink:
-    """What structlog takes for a logger: every level is the same road."""
+    """A logger for structlog whose levels all write the same way."""
 
     def __init__(self, put: Callable[[str], None], name: str | None = None) -> None:
         self.name = name

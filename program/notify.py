@@ -1,7 +1,7 @@
-"""Telling systemd how we are, when it asks: sd_notify(3), a datagram to the socket that the environment names.
+"""Tells systemd how the server is: sd_notify(3), a datagram to the socket that the environment names.
 
-Nothing here can hurt the server. Without NOTIFY_SOCKET every call does nothing; a datagram that cannot be sent now is
-not sent. The watchdog's ping comes from the loop itself, so a loop that hangs stops pinging, which is the whole point.
+Nothing here can harm the server. Without NOTIFY_SOCKET every call does nothing, and a datagram that cannot be sent at
+once is dropped. The loop itself sends the watchdog's ping, so that a loop that hangs stops pinging and systemd notices.
 """
 
 import math
@@ -19,7 +19,7 @@ class Notifier:
         self._interval = _interval(environ, os.getpid() if pid is None else pid)
 
     def ready(self) -> None:
-        """All that can be up is up."""
+        """Everything that can be up is up."""
         self._send(f"READY=1\nMAINPID={os.getpid()}")
 
     def status(self, sentence: str) -> None:
@@ -30,7 +30,7 @@ class Notifier:
         self._send("STOPPING=1")
 
     async def watchdog(self) -> None:
-        """Ping twice as often as is asked for, until cancelled; returns at once when nothing is asked for."""
+        """Pings twice as often as requested, until cancelled. Returns at once if nothing is requested."""
         if self._address is None or self._interval is None:
             return
         while True:
@@ -52,9 +52,9 @@ def _address(name: str) -> str | None:
 
 
 def _interval(environ: Mapping[str, str], pid: int) -> float | None:
-    """Seconds within which the watchdog wants to hear from us."""
+    """Seconds within which the watchdog expects a ping."""
     if environ.get("WATCHDOG_PID", str(pid)) != str(pid):
-        return None  # it asks our parent
+        return None  # the request is for our parent
     try:
         interval = int(environ["WATCHDOG_USEC"]) / 1e6
     except (KeyError, ValueError):

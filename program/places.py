@@ -1,4 +1,4 @@
-"""Where things are kept when nobody says where: the customs of each system."""
+"""The default places for files, by the conventions of each operating system."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from program.trouble import Trouble
 
 
 def state_dir(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
-    """Where the database, and the address of a running server, are kept."""
+    """The folder for the database and the address of a running server."""
     match platform:
         case "win32":
             return _base(environ, "LOCALAPPDATA", "AppData", "Local") / "troupe"
@@ -20,7 +20,7 @@ def state_dir(environ: Mapping[str, str] = os.environ, platform: str = sys.platf
 
 
 def config_file(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
-    """The configuration that is read when it exists."""
+    """The configuration file that is read if it exists."""
     match platform:
         case "win32":
             return _base(environ, "APPDATA", "AppData", "Roaming") / "troupe" / "config.toml"
@@ -29,7 +29,7 @@ def config_file(environ: Mapping[str, str] = os.environ, platform: str = sys.pla
 
 
 def here() -> Path:
-    """The folder that we were started in."""
+    """The folder in which the program was started."""
     try:
         return Path.cwd()
     except FileNotFoundError:

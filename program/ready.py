@@ -1,9 +1,9 @@
-"""Saying where the server is: the ready file, and `server.json` in the state directory.
+"""Announces the server's addresses in two files: the ready file, and `server.json` in the state directory.
 
 Both hold the same JSON, `{"pid": 1, "listeners": {"console": "http://127.0.0.1:5160", "sidekick": null}}`, where null
-is a listener that is known to be down. Whoever started the server waits for the first; `troupe tree` finds the server
-by the second. A file is whole or absent, never in between; it is only ever there while the server is up, `kill -9`
-aside: what such an end leaves behind is taken away by the next start.
+stands for a listener that is known to be down. A program that starts the server waits for the first file, and
+`troupe tree` finds the server by the second. A file is complete or absent. It exists only while the server is up; if a
+`kill -9` leaves it behind, the next start removes it.
 """
 
 import os
@@ -27,7 +27,7 @@ class Announcement(msgspec.Struct, frozen=True):
 
 
 def read(path: Path) -> Announcement | None:
-    """What is announced there, if anything is."""
+    """The announcement in this file, if there is one."""
     try:
         with path.open("rb") as file:
             return msgspec.json.decode(file.read(LONGEST), type=Announcement)
@@ -38,7 +38,7 @@ def read(path: Path) -> Announcement | None:
 class ReadyFiles:
     """The same announcement in several files, for as long as the block lasts.
 
-    Enter it when the state directory is ours alone: entering takes away what a killed server left behind.
+    Enter it only after claiming the state directory, because entering removes files that a killed server left behind.
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
@@ -51,7 +51,7 @@ class ReadyFiles:
         return self
 
     def announce(self, listeners: Mapping[str, str | None]) -> None:
-        """To be called once every listener is up or known to be down, and again whenever that changes."""
+        """Call this when every listener is up or known to be down, and again whenever that changes."""
         content = msgspec.json.encode(Announcement(os.getpid(), dict(listeners))) + b"\n"
         for path in self._paths:
             try:
@@ -60,13 +60,13 @@ class ReadyFiles:
                 raise Trouble(f"{path}: the ready file cannot be written: {error.strerror}") from None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        # What another server has announced there meanwhile is that one's.
+        # If another server has announced itself there meanwhile, the file belongs to it.
         _remove(path for path in self._paths if (there := read(path)) is not None and there.pid == os.getpid())
 
 
 def _remove(paths: Iterable[Path]) -> None:
     for path in paths:
-        with suppress(OSError):  # gone already, or its folder is: nobody can read it there
+        with suppress(OSError):  # the file or its folder is gone already
             path.unlink()
 
 
@@ -82,10 +82,10 @@ def _write_whole(path: Path, content: bytes) -> None:
 
 
 def _refuse_anything_else(path: Path) -> None:
-    """A mistyped --ready-file must not cost anybody a file, nor a device."""
+    """A mistyped --ready-file must not destroy a file or a device."""
     try:
         has_folder, ours = path.parent.is_dir(), not path.exists() or _is_ours(path)
-    except OSError as error:  # a name too long, a folder that may not be looked into
+    except OSError as error:  # the name is too long, or the folder is not accessible
         raise Trouble(f"{path}: the ready file cannot be there: {error.strerror}") from None
     if path.is_symlink():
         raise Trouble(f"{path}: there is a link already; a ready file would take its place. Remove it, or name another")

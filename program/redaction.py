@@ -1,12 +1,11 @@
-"""Nothing secret is logged: the last look at every log entry before it is written.
+"""Removes secrets from every log entry just before it is written.
 
-A value is blanked when its key says that it is a secret, wherever it is nested, and texts are searched for the forms in
-which secrets travel: the query of an address, an address's password, an Authorization or Cookie header, a printed
-mapping. What is no plain value is printed with `repr` and searched like any text, so nothing gets round by being an
-object.
+A value is blanked if its key names a secret, at any depth. Texts are searched for the usual forms of secrets: the query
+of an address, a password in an address, an Authorization or Cookie header, a printed mapping. An object that is not a
+plain value is printed with `repr` and searched like any text, so a secret cannot hide in an object.
 
-On the way every text becomes safe to print (no control characters from a stranger in our terminal, no lone surrogates
-that JSON refuses) and everything has a limit, in length and in depth.
+Also, every text is made safe to print (no control characters in our terminal, no lone surrogates that JSON refuses),
+and everything is limited in length and depth.
 """
 
 import re
@@ -24,12 +23,12 @@ DEEPEST = 6
 
 _SECRETS = {"token", "authorization", "cookie", "password", "passwd", "passphrase", "secret", "credential", "apikey"}
 _SECRET_KEYS = {"api", "private", "access", "signing", "session"}
-"""What goes before `key` when the key is a secret one."""
+"""Words that make a following `key` a secret one."""
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 _NEEDLES = ("token", "passw", "secret", "api", "authorization", "cookie", "credential", "bearer", "://")
-"""Nearly every text has none of these, and needs no closer look."""
+"""Nearly all texts contain none of these and need no closer look."""
 
 _NAME = r"(?:token|passw(?:or)?d|secret|api[_-]?key|authorization|cookie|credential)"
 _IN_TEXT: tuple[tuple[re.Pattern[str], str], ...] = (
@@ -53,7 +52,7 @@ def blank_secrets(_logger: Any, _method: str, entry: MutableMapping[str, Any]) -
 
 
 def is_secret(key: object, value: object) -> bool:
-    """`sessionToken`, `API-KEY`, `set-cookie`; and `tokens` too, unless it is how many of them there were."""
+    """True for `sessionToken`, `API-KEY`, `set-cookie`, and also for `tokens` unless the value is their number."""
     if isinstance(key, bytes):
         key = key.decode("latin-1")
     if not isinstance(key, str) or value is None:
@@ -67,7 +66,7 @@ def is_secret(key: object, value: object) -> bool:
 
 
 def clean(value: object, depth: int = 0) -> object:
-    """`value` made of plain values only, without its secrets."""
+    """`value` as plain values only, without its secrets."""
     match value:
         case None | bool() | float():
             return value
@@ -95,7 +94,7 @@ def clean(value: object, depth: int = 0) -> object:
 def _printed(value: object) -> str:
     try:
         return str(value) if isinstance(value, BaseException) else repr(value)
-    except Exception:  # a stranger's __repr__ may do anything; the rest of the entry still matters
+    except Exception:  # a foreign __repr__ may do anything, and the rest of the entry still matters
         return f"<{type(value).__name__} that cannot be printed>"
 
 

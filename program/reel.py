@@ -1,8 +1,8 @@
-"""A recording as a file: its header, then its entries in batches, as they are read. Synchronous; call it in a thread.
+"""Reads a recording from a file: its header, then its entries in batches. It is synchronous; call it in a thread.
 
-Whatever is wrong with it is a `Trouble` that names the line. A last line that is cut off, as a kill or a full disk
-leaves it, is none: it is left out, and remembered in `torn`. An editor may have put a newline behind it since, so a
-line whose end is missing is a `Trouble` as soon as another line follows, and not before.
+Every fault is a `Trouble` that names the line, with one exception: a last line that is cut off, by a kill or a full
+disk, is left out and remembered in `torn`. An editor may have added a newline to it since. So a line without its end
+becomes a `Trouble` only when another line follows.
 """
 
 import sys
@@ -20,17 +20,17 @@ READ_BYTES = 256 * 1024
 LONGEST_LINE = 96 * 1024 * 1024
 
 Lines = list[tuple[int, bytes]]
-"""With their numbers."""
+"""Lines with their numbers."""
 
 
 class Reel:
     def __init__(self, path: Path | None) -> None:
-        """None is standard input."""
+        """`path` is None for standard input."""
         self.name = "standard input" if path is None else str(path)
         self.torn: int | None = None
-        """The number of a last line that is cut off; known once all has been read."""
+        """The number of a last line that is cut off. It is known when everything has been read."""
         self._doubt: Trouble | None = None
-        """What is wrong with the torn line, if it should not be the last."""
+        """The error to raise if the torn line turns out not to be the last."""
         self._file = FileIO(sys.stdin.fileno(), closefd=False) if path is None else _opened(path)
         self._lines: Iterator[Lines] = self._read()
         try:
@@ -88,7 +88,7 @@ class Reel:
             begun.append(rest)
             length += len(rest)
             if length > LONGEST_LINE:
-                raise self._trouble(number + 1, f"it is longer than {LONGEST_LINE:,} bytes, as none of ours is")
+                raise self._trouble(number + 1, f"it is longer than {LONGEST_LINE:,} bytes, the most for one line")
         if length:
             yield [(number + 1, b"".join(begun))]
 

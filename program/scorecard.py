@@ -1,4 +1,4 @@
-"""The results of a run as text: `draw` is a pure function of the results and the width there is.
+"""Draws the results of a run as text. `draw` is a pure function of the results and the width.
 
     case  verdict      time     memory
        1  AC          21 ms     9.4 MB
@@ -8,8 +8,8 @@
           │   File "main.py", line 2, in <module>
           │ ZeroDivisionError: division by zero
 
-Why a case failed stands at the end of its row if there is room for all of it, and below its row otherwise; it is never
-cut. Of what it wrote to the console the end is shown, because a traceback says what happened in its last line.
+The reason for a failure is at the end of the row if all of it fits there, and below the row otherwise; it is never cut.
+Of a case's console output only the end is shown, because the last line of a traceback says what happened.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ from program.terminal import cells, fitted, printable
 NARROWEST = 40
 CONSOLE_LINES = 10
 LONGEST_LINE = 400
-"""Characters of a line of the console; nobody reads on, and it may have a million."""
+"""Characters shown of one console line, which may have a million."""
 CONTENDED = "~"
 
 _BOLD, _DIM, _RED, _GREEN, _YELLOW = "1", "2", "31", "32", "33"
@@ -38,14 +38,14 @@ _WORDS: dict[Verdict, str] = {
 _ROW = "{:>6}  {}  {:>9}  {:>9}"
 _VERDICT = 7
 _BESIDE = 39
-"""Columns of a row, with the gap after it."""
+"""The columns of a row, including the gap after it."""
 _BELOW = 8
 
 _Paint = Callable[[str, str], str]
 
 
 def draw(results: Sequence[RunResult], *, width: int, colours: bool = False) -> str:
-    """The table, without a newline at its end; no line is wider than `width` (or `NARROWEST`)."""
+    """The table, without a newline at its end. No line is wider than `width` (or `NARROWEST`)."""
     width = max(width, NARROWEST)
     paint = _painted if colours else _plain
     return "\n".join(_table(results, width, paint))
@@ -54,7 +54,7 @@ def draw(results: Sequence[RunResult], *, width: int, colours: bool = False) -> 
 def sum_up(
     results: Sequence[RunResult], asked: int, milliseconds: int, *, width: int, colours: bool = False
 ) -> Iterator[str]:
-    """The line below the table, in as many lines as it takes."""
+    """The summary below the table, wrapped into as many lines as it needs."""
     passed = sum(result.status == "pass" for result in results)
     count = Counter(result.verdict for result in results)
     parts = [f"{passed} of {asked} passed"]
@@ -97,7 +97,7 @@ def _table(results: Sequence[RunResult], width: int, paint: _Paint) -> Iterator[
         else:
             yield line
             yield from (" " * _BELOW + part for part in _wrapped(remark, width - _BELOW))
-        if result.verdict != "IE":  # what it has there is the reason again
+        if result.verdict != "IE":  # its console repeats the reason
             yield from (paint(each, _DIM) for each in _console(result.console, width))
 
 
@@ -130,7 +130,7 @@ def _memory(kilobytes: int | None) -> str:
 
 
 def _wrapped(text: str, width: int) -> Iterator[str]:
-    """In lines of at most so many columns, broken at blanks where there are some in the second half of a line."""
+    """The text in lines of at most `width` columns, broken at a blank if there is one in the second half of a line."""
     while cells(text) > width:
         end = _fitting(text, width)
         blank = text.rfind(" ", end // 2, end + 1)
@@ -143,7 +143,7 @@ def _wrapped(text: str, width: int) -> Iterator[str]:
 
 
 def _fitting(text: str, width: int) -> int:
-    """How many characters from the beginning take no more than so many columns; at least one."""
+    """How many characters from the beginning fit into `width` columns; at least one."""
     end = min(len(text), width)
     while end > 1 and cells(text[:end]) > width:
         end -= 1

@@ -1,12 +1,12 @@
-"""From a tree to an exit code: the tree runs, signals stop it, and the world is told where its listeners are.
+"""Runs the tree until a signal stops it, announces its listeners, and returns an exit code.
 
 A signal (the table of ending.py) cancels the tree, of which the kernel makes an orderly stop: that takes at most the
 root's grace, and a second signal kills what is left.
 
-The ready file is written once every listener is up or known to be down, and again when that changes. A ready file that
-cannot be written, and with `strict` a listener that is down, end the program with a sentence, after an orderly stop.
+The ready file is written when every listener is up or known to be down, and again when that changes. The program ends
+with a sentence, after an orderly stop, if the ready file cannot be written, or (with `strict`) if a listener is down.
 
-Whoever is told of the request to stop (`on_stop`) may see to it that what hangs does not keep the program.
+`on_stop` is called when a stop is requested. It may make sure that the program ends even if something hangs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ from program.trouble import WENT_WRONG, Trouble
 
 
 class Listeners:
-    """All listeners the tree is to have, by system; the tree reports, `serve` waits."""
+    """All listeners of the tree, by system. The tree reports them, and `serve` waits for them."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._known: dict[str, Listening | None] = dict.fromkeys(names)
@@ -36,7 +36,7 @@ class Listeners:
         self._changed.set()
 
     def known(self, name: str) -> Listening | None:
-        """What was last said of it; None before anything was."""
+        """The last report of this listener; None before the first."""
         return self._known.get(name)
 
     def __contains__(self, name: object) -> bool:
@@ -48,14 +48,14 @@ class Listeners:
 
     @property
     def down(self) -> list[str]:
-        """A sentence for each that is down."""
+        """A sentence for each listener that is down."""
         return [each.sentence for each in self._known.values() if each is not None and not each.up]
 
     def urls(self) -> Mapping[str, str | None]:
         return {name: each.url if each is not None and each.up else None for name, each in self._known.items()}
 
     async def changed(self) -> None:
-        """Until something was reported since the last call."""
+        """Waits until something has been reported since the last call."""
         await self._changed.wait()
         self._changed = trio.Event()
 
@@ -70,7 +70,7 @@ async def serve(
     tracer: Tracer | None = None,
     notifier: Notifier | None = None,
 ) -> None:
-    """Run the tree to its end. Raises Trouble for what a person can mend. `on_stop` is called when it is to stop."""
+    """Runs the tree to its end. Raises Trouble for problems that the user can solve. `on_stop`: see above."""
     log = structlog.get_logger("troupe")
     notifier = notifier or Notifier()
     stages: list[Stage] = []

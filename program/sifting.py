@@ -1,12 +1,12 @@
-"""Of the tree of a running server, the rows that were asked for. Pure.
+"""Selects the requested rows from the tree of a running server. Pure.
 
-    troupe tree sidekick        all of that branch, and the way to it
-    troupe tree 'page *'        whatever people call so; * ? [ ] as in a shell
-    troupe tree --trouble       what somebody should look at; with words: of what these choose
+    troupe tree sidekick        this whole branch, and the way to it
+    troupe tree 'page *'        all actors with such a name; * ? [ ] as in a shell
+    troupe tree --trouble       actors that need attention; with words: only among the actors that these select
 
-A word is looked for in the path below the top and in what people call an actor, whatever the case; of several words one
-is enough. Whoever is found is shown with all below it. Of the others only the way is shown, so nothing is said of how
-many of their children are left out.
+A word is searched for in the path below the top and in the actor's readable name, ignoring case. Of several words one
+must match. An actor that matches is shown with everything below it. The actors above it are shown only as the way to
+it, so the number of their other children is not given.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from codec.console import Hello, Node
 
 
 def sift(hello: Hello, words: Sequence[str], *, trouble: bool) -> Hello:
-    """The same, with only those rows, and crashes; none when nothing was found."""
+    """The same message with only the selected rows and crashes. It has no rows if nothing matches."""
     found: set[str] = set()
     for node in hello.nodes:  # parents before their children
         if node.parent in found or not words or any(_is_called(node, word) for word in words):

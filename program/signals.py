@@ -1,4 +1,4 @@
-"""Ending in order when asked to.
+"""Stops in order when a signal asks for it.
 
 What each signal means, now and at other times, is in the table of ending.py. The same request often comes twice at
 once - a terminal sends Ctrl-C to a whole process group, and a wrapper passes its own on - so what comes within `ECHO`
@@ -21,7 +21,7 @@ async def listen(
     *,
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Call `stop` once, with the first signal, and `kill` once, with the one that lost patience.
+    """Calls `stop` once, with the first signal, and `kill` once, with the first later one that is not an echo.
 
     Runs in the main thread until `kill` was called or it is cancelled. Start it with `nursery.start`.
     """

@@ -7,7 +7,7 @@ from program import streams
 from program.terminal import fitted, is_terminal, printable
 
 INTERVAL = 0.1
-"""Seconds between two pictures of the line."""
+"""Seconds between two updates of the line."""
 
 _START, _CLEAR = "\r", "\r\x1b[K"
 

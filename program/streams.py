@@ -1,11 +1,12 @@
-"""The three streams that a program is given: what is done when one is missing, or takes nothing.
+"""The three standard streams, including the cases where one is missing or accepts nothing.
 
 Rules
-  - What is printed is printed at once and whole, or it is a `Trouble`: a disk that is full is one sentence and exit
-    code 1, and a reader who has left, as `head` does, is none, and the exit code that shells have for it.
-  - What cannot be said on standard error is not said.
-  - A stream that was not given is stood in for: nothing else may be opened with its number, or what is printed would
-    be written there. Reading or writing fails as it would without, but for standard error, which goes nowhere.
+  - Output is written at once and completely, or there is a `Trouble`. A full disk gives one sentence and exit code 1. A
+    reader that has left, as `head` does, gives no sentence, and the exit code that shells use for this.
+  - Text that cannot be written to standard error is dropped.
+  - A missing stream is replaced by /dev/null. Otherwise the next opened file would get its number, and output would be
+    written there. Reading or writing the replacement fails as without it, except for standard error, which swallows
+    all.
 """
 
 import os
@@ -17,33 +18,33 @@ from typing import TextIO
 from program.trouble import WENT_WRONG, Trouble
 
 NOBODY_READS = 141
-"""The exit code of a program that wrote to a pipe without a reader, as shells have it."""
+"""The exit code that shells use for a program that wrote to a pipe without a reader."""
 
 _STAND_INS = {0: os.O_WRONLY, 1: os.O_RDONLY, 2: os.O_WRONLY}
-"""How nothing (/dev/null) is opened in the place of each."""
+"""The mode in which /dev/null is opened in place of each stream."""
 
 
 class ReaderLeft(Trouble):
-    """Enough was read. There is nothing to be said of it."""
+    """The reader has left because it has read enough. This needs no message."""
 
     def __init__(self) -> None:
         super().__init__("", code=NOBODY_READS)
 
 
 def complete() -> None:
-    """Before anything is opened."""
+    """Call this before anything is opened."""
     for descriptor, mode in _STAND_INS.items():
         try:
             os.fstat(descriptor)
         except OSError:
-            os.set_inheritable(os.open(os.devnull, mode), True)  # the lowest number that is free is this one
+            os.set_inheritable(os.open(os.devnull, mode), True)  # it gets this number, the lowest that is free
     sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
     sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
     sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
 
 
 def show(text: str, out: TextIO, *, code: int = WENT_WRONG) -> None:
-    """What was asked for. Raises a Trouble, with this exit code, if it cannot be."""
+    """Prints the command's result. Raises a Trouble with this exit code if that fails."""
     try:
         write(text, out, errors="replace")  # box characters on a terminal without them
     except BrokenPipeError:
@@ -53,16 +54,16 @@ def show(text: str, out: TextIO, *, code: int = WENT_WRONG) -> None:
 
 
 def say(text: str, err: TextIO, *, errors: str = "backslashreplace") -> None:
-    """What is said beside it."""
+    """Prints a message beside the result."""
     with suppress(OSError):
         write(text, err, errors=errors)
 
 
 def write(text: str, stream: TextIO, *, errors: str) -> None:
-    """All of it; to the stream's descriptor when it has one.
+    """Writes all of the text, directly to the stream's descriptor if it has one.
 
-    A TextIOWrapper keeps what it failed to write, and fails once more, with exit code 120, when the interpreter flushes
-    it at the end; without a buffer (python -u) it takes a part for the whole.
+    A TextIOWrapper keeps text that it failed to write, and fails again when the interpreter flushes it at the end, with
+    exit code 120. Without a buffer (python -u) it mistakes a partial write for a complete one.
     """
     encoding = stream.encoding or "utf-8"
     content = text.encode(encoding, errors)

@@ -1,4 +1,4 @@
-"""What a terminal can show: whether colours are wanted, and how wide a text is on it."""
+"""Properties of a terminal: whether it should show colours, and how wide a text is on it."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from typing import TextIO
 
 
 def colours_wanted(stream: TextIO, environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> bool:
-    """Only on a terminal that knows them, and only if nobody objects (https://no-color.org)."""
+    """True only for a terminal that can show them, and only if the user does not object (https://no-color.org)."""
     if environ.get("NO_COLOR") or environ.get("TERM") == "dumb" or platform == "win32":
         return False
     return is_terminal(stream)
@@ -23,14 +23,14 @@ def is_terminal(stream: TextIO) -> bool:
 
 
 def printable(text: str) -> str:
-    """`text` with everything escaped that would move a terminal's cursor or colour its words."""
+    """`text` with all characters escaped that would move a terminal's cursor or change its colours."""
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text)
 
 
 def cells(text: str) -> int:
-    """How many columns `text` takes."""
+    """The number of columns that `text` needs."""
     if text.isascii():
         return len(text)
     return sum(_cells_of(each) for each in text)

@@ -1,4 +1,4 @@
-"""Which Troupe this is."""
+"""The version of this Troupe."""
 
 import tomllib
 from importlib import metadata
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def version() -> str:
-    """As the project file beside this package says, or, once installed without it, as the installation says."""
+    """The version from the project file beside this package or, if there is none, from the installation."""
     try:
         project = tomllib.loads(Path(__file__).parent.with_name("pyproject.toml").read_text("utf-8"))["project"]
         if project["name"] == "troupe":

@@ -1,7 +1,7 @@
-"""Commands that visit a room of the running server, as a script or a page does: what they have in common.
+"""The common parts of commands that visit a room of the running server, as a script or a page does.
 
-The first signal asks a visitor to finish: whatever he waits for outside, he waits no longer, and what is left to do he
-does. The second ends him where he is.
+The first signal asks a visitor to finish. It then stops waiting for anything outside, and completes its remaining work.
+The second signal ends the visitor where it is.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
@@ -21,7 +21,7 @@ from program.version import version
 
 
 class Visit(Protocol):
-    """A connection to a room. Both raise a PeerGone when it has ended."""
+    """A connection to a room. Both methods raise PeerGone when it has ended."""
 
     async def receive(self) -> bytes: ...
 
@@ -30,10 +30,10 @@ class Visit(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What a visitor is given of the world."""
+    """The means by which a visitor reaches the outside."""
 
     visit: Callable[[str, str], AbstractAsyncContextManager[Visit]]
-    """Address and room; "" is the default room. Raises a PeerGone, whose text can be shown, if there is none."""
+    """Takes the address and the room; "" is the default room. Raises PeerGone, whose text can be shown, if it fails."""
     new_id: Callable[[], str]
     wall: Callable[[], float]
 
@@ -45,12 +45,12 @@ class Means:
 
 
 class Stop:
-    """Whether one has been asked to finish."""
+    """Whether the visitor has been asked to finish."""
 
     def __init__(self) -> None:
         self.asked = False
         self.code = 0
-        """The exit code of a program that the signal ended."""
+        """The exit code for the signal that ended the program."""
         self._waiting: trio.CancelScope | None = None
 
     def ask(self, signal: Signals = Signals.SIGINT) -> None:
@@ -61,7 +61,7 @@ class Stop:
 
     @contextmanager
     def waiting(self, until: float = float("inf")) -> Iterator[trio.CancelScope]:
-        """What is awaited in the block is left when somebody asks to stop, and when its time has come."""
+        """Leaves the block when a stop is requested, or at the time `until`."""
         with trio.CancelScope(deadline=until) as scope:
             outer, self._waiting = self._waiting, scope
             if self.asked:
@@ -73,7 +73,7 @@ class Stop:
 
 
 def run(work: Callable[[Stop], Awaitable[int]]) -> int:
-    """The exit code of `work`, which is told of the first signal; the second ends it."""
+    """Runs `work` and returns its exit code. The first signal is reported to it; the second ends it."""
     trouble: BaseException | None = None
     code = 0
     try:
@@ -102,7 +102,7 @@ async def _run(work: Callable[[Stop], Awaitable[int]]) -> int:
 
 
 def address(url: str | None, state_dir: Path) -> str:
-    """Where Sidekick's port of the running server is."""
+    """The address of the running server's Sidekick."""
     if url:
         return url
     announced = ready.read(state_dir / ready.SERVER_FILE)

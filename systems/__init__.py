@@ -1,5 +1,5 @@
-"""What each system of the house is made of: one file for each branch of the tree below the top.
+"""Builds the systems: one file for each branch of the tree below the top.
 
-A file here takes actors from one room and transports from another and makes them one branch; it decides nothing else.
-They are loaded only by who runs them: `troupe tree` need not wait for a web server.
+A file here takes the actors and the transports of one system and combines them into a branch. It decides nothing else.
+It is loaded only when the branch is built, so `troupe tree` need not wait for a web server to load.
 """

@@ -18,7 +18,7 @@ from transports.http.pages import add_pages
 
 
 def console_spec(settings: Settings, listeners: Listeners, abouts: Mapping[str, str]) -> ChildSpec:
-    """`abouts` says of every system there is, also of one that is off, what it does."""
+    """`abouts` describes every system, including those that are switched off."""
     section = settings.console
     facts = Facts(version(), os.getpid(), started=time.time(), wall=time.time, memory=resident_bytes)
     systems = [

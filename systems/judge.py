@@ -68,7 +68,7 @@ def judge_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
 
 
 def run_of(wanted: Wanted) -> judge.Run:
-    """One run of a folder that no server knows: its tests are all that is known of the problem."""
+    """One run of a folder without a server. Nothing is known of its problem except the tests."""
     order = judge.Order(
         task=(),
         program=wanted.program,

@@ -1,8 +1,8 @@
-"""The console's port: its page, what scrapers and scripts ask for, and the live WebSocket.
+"""The console's port: its page, figures for scrapers and scripts, and the live WebSocket.
 
-GET /             the page                 GET /health     JSON; 200 when all is well, 503 when not
-GET /web/...      what it is made of       GET /metrics    Prometheus text
-WS  /live         the tree as it changes   GET /tree.json  the tree as it is
+GET /             the page                 GET /health     JSON; 200 when all is well, otherwise 503
+GET /web/...      the page's files         GET /metrics    Prometheus text
+WS  /live         changes of the tree      GET /tree.json  the current tree
 """
 
 from contextlib import AbstractAsyncContextManager
@@ -23,7 +23,7 @@ UNEXPECTED, RESTARTING, TRY_LATER = 1008, 1012, 1013
 
 
 class Desk(Protocol):
-    """Who answers. Every refusal is a KernelError whose text can be shown."""
+    """Answers requests. Every refusal is a KernelError whose text can be shown."""
 
     async def tree(self) -> bytes: ...
     async def health(self) -> tuple[bool, bytes]: ...
@@ -65,7 +65,7 @@ def console_websocket(desk: Desk) -> Handler:
         try:
             async with desk.view(socket):
                 await socket.receive()
-                await socket.close(UNEXPECTED, "this socket only tells; it expects no messages")
+                await socket.close(UNEXPECTED, "this socket only sends; it accepts no messages")
         except KernelError as error:
             await socket.close(TRY_LATER, in_words(error))
         else:

@@ -1,4 +1,4 @@
-"""The judge on the wire: problems as Competitive Companion posts them, and what the backend and its pages say."""
+"""The judge on the wire: problems as Competitive Companion posts them, and the messages between backend and pages."""
 
 from codec.judge.messages import (
     BackendMessage,

@@ -1,16 +1,17 @@
-"""What the backend and a page say to each other.
+"""The messages between the backend and a page.
 
 Rules
-  - `type` is the tag. What the spec has is as the spec has it; ours beside it are `state/problems`, `state/case`,
+  - `type` is the tag. Messages of the spec are as the spec defines them. We add `state/problems`, `state/case`,
     `state/arrived`, `ui/cancel`, `ui/updateSettings`, `ui/openProblem`, `ui/requestCase`, `ui/look` and `ui/forget`.
-  - A run has a number, which its progress, its results and its end bear: what two runs say is never mixed up.
-  - Who looks is told of cases before anything is told of their results, and by `outdated` which results are of another
-    solution, test, interpreter or setting than there is now.
-  - `problemId` stands in every message that is about a run or a case, and may be missing in what a page says: then the
-    loaded problem is meant. With it a click is never about the problem that came in just before the click. In
-    `ui/requestInit` it is the problem that the page comes back to.
-  - A page is read field by field: what is wrong is said with the field's name, what was expected and what came. Fields
-    that we do not know are ignored; a page may be newer.
+  - A run has a number, and its progress, its results and its end carry that number. So the messages of two runs are
+    never mixed up.
+  - A page is told of cases before their results. `outdated` tells it which results belong to another solution, test,
+    interpreter or setting than the current one.
+  - Every message about a run or a case has a `problemId`. A page may leave it out and then means the loaded problem. If
+    it is there, a click never applies to a problem that came in just before the click. In `ui/requestInit` it is the
+    problem that the page comes back to.
+  - A page's message is read field by field. An error names the field, what was expected and what came instead. Unknown
+    fields are ignored, because a page may be newer.
 """
 
 from typing import Annotated, Any, Literal, get_args
@@ -27,11 +28,11 @@ from codec.words import kind
 Scope = Literal["one", "all"]
 
 LONGEST = 65_536
-"""Bytes that a page says at once."""
+"""Bytes of one message from a page."""
 
 
 class BadMessage(Exception):
-    """What a page said cannot be done. Its text is a sentence for people."""
+    """A page's message cannot be carried out. The error's text is a sentence for the user."""
 
 
 class Message(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="type"):
@@ -48,11 +49,11 @@ class Running(Entity, frozen=True, gc=False, kw_only=True):
     current_index: int | None = None
     run: int | None = None
     indices: tuple[int, ...] | None = None
-    """All cases that it is about."""
+    """All cases of the run."""
 
 
 class StateInit(Message, frozen=True, kw_only=True, tag="state/init"):
-    """All there is, for a page that knows nothing; also what the last run came to, so that a reload loses nothing."""
+    """The whole state, for a page that knows nothing. It includes the last run's results, so a reload loses nothing."""
 
     problem: Problem | None = None
     settings: RunSettings
@@ -60,17 +61,17 @@ class StateInit(Message, frozen=True, kw_only=True, tag="state/init"):
     summary: Summary | None = None
     running: Running | None = None
     interrupted: bool = False
-    """The last run ended with the server and not with its last case."""
+    """Whether the last run was cut short by the end of the server."""
     last: LastRun | None = None
-    """What the summary is of."""
+    """The run that the summary describes."""
     commands: Commands = Commands()
-    """Among which a page can choose; these, where the message has none."""
+    """The commands that a page can choose from; if the message has none, the defaults."""
 
 
 class StateUpdate(Message, frozen=True, tag="state/update"):
     problem: Problem
     outdated: tuple[Outdated, ...] = ()
-    """All results of the problem that are not of what is there now."""
+    """All results of the problem that are out of date."""
 
 
 class StateProblems(Message, frozen=True, tag="state/problems"):
@@ -81,18 +82,18 @@ class StateProblems(Message, frozen=True, tag="state/problems"):
 
 
 class StateArrived(Message, frozen=True, tag="state/arrived"):
-    """This was just posted, and the page stays with what it shows."""
+    """This problem was just posted, and the page keeps showing its own."""
 
     problem: Listed
 
 
 class StateCase(Message, frozen=True, gc=False, kw_only=True, tag="state/case"):
-    """All of one case, for whoever asked."""
+    """The whole of one case, for the page that asked."""
 
     problem_id: str | None = None
     case: Case
     result: RunResult | None = None
-    """With all of its output that is still there."""
+    """With all of its output that was kept."""
 
 
 class RunProgress(Message, frozen=True, gc=False, tag="run/progress"):
@@ -102,7 +103,7 @@ class RunProgress(Message, frozen=True, gc=False, tag="run/progress"):
     problem_id: str | None = None
     run: int | None = None
     indices: tuple[int, ...] | None = None
-    """All cases that it is about; said once, when it begins."""
+    """All cases of the run; sent once, when it begins."""
 
 
 class RunReport(Message, frozen=True, gc=False, tag="run/result"):
@@ -167,9 +168,9 @@ class SwitchInterpreter(Message, frozen=True, gc=False, tag="ui/switchInterprete
 
 class RequestInit(Message, frozen=True, gc=False, tag="ui/requestInit"):
     problem_id: MaybeProblemId = None
-    """What to load first; the loaded one stays where there is no such problem."""
+    """The problem to load first. If it does not exist, the loaded one stays."""
     follow: Annotated[bool, Meta(description="true or false")] = True
-    """A problem that is posted is loaded, unless the loaded one is being run. False: the page is only told of it."""
+    """Whether a posted problem is loaded at once, unless the loaded one is running. False: the page is only told."""
 
 
 class Cancel(Message, frozen=True, gc=False, tag="ui/cancel"):
@@ -177,7 +178,7 @@ class Cancel(Message, frozen=True, gc=False, tag="ui/cancel"):
 
 
 class UpdateSettings(Message, frozen=True, tag="ui/updateSettings"):
-    """For `changed`; that nothing in it is wrong has been seen to."""
+    """The input of `changed`; it has been checked already."""
 
     settings: Annotated[dict[str, Any], Meta(description="an object with the settings to change")]
 
@@ -192,11 +193,11 @@ class RequestCase(Message, frozen=True, gc=False, tag="ui/requestCase"):
 
 
 class Look(Message, frozen=True, gc=False, tag="ui/look"):
-    """Somebody is back at the page: is everything still as it shows it?"""
+    """The user is back at the page, which asks whether everything is still as it shows it."""
 
 
 class Forget(Message, frozen=True, gc=False, tag="ui/forget"):
-    """Take it off the list; its folder stays as it is. It comes back when it is posted again."""
+    """Take the problem off the list. Its folder stays, and the problem comes back when it is posted again."""
 
     id: ProblemId
 
@@ -210,7 +211,7 @@ _KINDS: dict[str, type[UiMessage]] = {str(each.__struct_config__.tag): each for 
 
 
 def read_ui(text: bytes | str) -> UiMessage:
-    """What a page wants."""
+    """The message of a page. Raises BadMessage."""
     said = _object(text)
     name = said.get("type")
     known = _KINDS.get(name) if isinstance(name, str) else None

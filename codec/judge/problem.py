@@ -1,7 +1,7 @@
-"""What a page is told of problems and runs. Fields are named as on the wire (`inputPath` is `input_path` here).
+"""Problems and runs, as pages are told of them. Fields are named as on the wire (`inputPath` is `input_path` here).
 
-The spec's fields come first and are always there; below them stand our own, which a page of the spec ignores. A field
-whose default is None or false is left out where it says nothing.
+The spec's fields come first and are always sent. Our own fields follow; a page that knows only the spec ignores them. A
+field whose default is None or false is left out when it has that value.
 """
 
 from typing import Literal
@@ -12,13 +12,13 @@ from codec.judge.task import Batch, Input, Output, Stdin, Stdout
 
 Status = Literal["pass", "fail", "timeout", "re"]
 Verdict = Literal["AC", "WA", "TLE", "MLE", "OLE", "RE", "CE", "IE"]
-"""Accepted, wrong answer; over the limit of time, memory, output; runtime error, no program; our own fault."""
+"""Accepted; wrong answer; over the limit of time, memory or output; runtime error; no program; a fault of ours."""
 Reason = Literal["solution", "test", "interpreter", "settings"]
-"""What was another when a result was run: main.py, its test, the interpreter, or what else is set."""
+"""What has changed since a result was made: main.py, the test, the interpreter, or another setting."""
 
 
 class Entity(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """Anything that stands inside a message."""
+    """Any object inside a message."""
 
 
 class Case(Entity, frozen=True, gc=False, kw_only=True):
@@ -35,22 +35,22 @@ class Case(Entity, frozen=True, gc=False, kw_only=True):
     input_cut: bool = False
     expected_cut: bool = False
     version: str = ""
-    """Another one whenever either file holds something else."""
+    """It changes whenever the content of either file changes."""
 
 
 class LastRun(Entity, frozen=True, gc=False, kw_only=True):
-    """The last run that is over, or that the server did not live to end."""
+    """The last run that ended, including one that the server's end cut short."""
 
     run: int
-    """Its number among those of the problem, from 1. Results have the same."""
+    """Its number among the problem's runs, from 1. Its results carry the same number."""
     indices: tuple[int, ...]
     """The cases that were to be run."""
     cancelled: bool = False
-    """Or ended otherwise before its last case."""
+    """Whether it was cancelled, or ended in another way before its last case."""
 
 
 class Outdated(Entity, frozen=True, gc=False, kw_only=True):
-    """The last result of this case is not of what is there now."""
+    """The last result of this case is out of date."""
 
     index: int
     reasons: tuple[Reason, ...]
@@ -66,12 +66,12 @@ class Summary(Entity, frozen=True, gc=False, kw_only=True):
 
 
 class Standing(Entity, frozen=True, gc=False, kw_only=True):
-    """Of each case the last result counts, whichever run it was of, if it is of the solution and the test as they were
-    when somebody last looked; the others have not been run."""
+    """How a problem's cases stand. For each case the last result counts, from whichever run, if it belongs to the
+    solution and the test as they were last read. The other cases count as not run."""
 
     passed: int
     failed: int
-    """For whatever reason."""
+    """Cases that failed for any reason."""
 
 
 class Problem(Entity, frozen=True, kw_only=True):
@@ -80,14 +80,14 @@ class Problem(Entity, frozen=True, kw_only=True):
     url: str
     interactive: bool
     time_limit: int
-    """Milliseconds; what a problem without a limit has is decided in actors/judge/limits.py."""
+    """Milliseconds. actors/judge/limits.py decides the limit of a problem that has none."""
     contest_id: str
     task_id: str
     tests_dir: str
     cases: tuple[Case, ...]
 
     id: str
-    """Names the problem among all; `contestId/taskId`."""
+    """The problem's unique name: `contestId/taskId`."""
     memory_limit: int | None = None
     """MB."""
     test_type: Literal["single", "multiNumber"] = "single"
@@ -99,11 +99,11 @@ class Problem(Entity, frozen=True, kw_only=True):
     """Why it cannot be judged here, in a sentence."""
     batch: Batch | None = None
     gone: bool = False
-    """Its folder is not there."""
+    """Whether its folder is missing."""
 
 
 class Listed(Entity, frozen=True, kw_only=True):
-    """One of all the problems, as light as a list needs it."""
+    """One row of the list of problems."""
 
     id: str
     name: str
@@ -112,7 +112,7 @@ class Listed(Entity, frozen=True, kw_only=True):
     task_id: str
     url: str
     cases: int | None = None
-    """None: it is a folder into which nobody has looked yet."""
+    """None: its folder has not been read yet."""
     standing: Standing | None = None
     batch: Batch | None = None
 
@@ -123,23 +123,23 @@ class RunResult(Entity, frozen=True, gc=False, kw_only=True):
     duration_ms: int
     """Wall time."""
     actual: str
-    """The beginning of what the program wrote."""
+    """The beginning of the program's output."""
     console: str
     """Standard error, filtered."""
     diff_summary: str | None = None
 
     verdict: Verdict
     reason: str | None = None
-    """Why it is not accepted, where `diffSummary` does not say it: which signal, which limit."""
+    """Why the case failed, if `diffSummary` does not say so: which signal, which limit."""
     cpu_ms: int | None = None
     memory_kb: int | None = None
     contended: bool = False
-    """The machine was busy with other things; the times say less than usual."""
+    """Whether the machine was busy with other work, so that the times mean less than usual."""
     exit_code: int | None = None
     signal: int | None = None
     actual_size: int
     actual_cut: bool = False
     run: int | None = None
-    """The number of its run among those of the problem."""
+    """The number of its run among the problem's runs."""
     outdated: tuple[Reason, ...] = ()
-    """Why it is not of what is there now. Empty: it is, as far as is known."""
+    """Why it is out of date. Empty: as far as we know, it is not."""

@@ -1,12 +1,13 @@
 """How solutions are run and compared: the settings that a page shows and changes.
 
-A change names only what it changes, so that two pages that are open at once do not undo each other. Everything that is
-wrong with a change is said at once, with the name as it is on the wire, what was expected and what came.
+A change names only the settings that it changes, so two open pages do not undo each other's changes. A refusal lists
+all mistakes at once, each with the setting's name on the wire, what was expected and what came.
 
-Which programs can be run stands in the configuration: whoever may change that, runs what he likes anyway. Who can only
-talk to us chooses among them (`Commands`). Over the wire a command is a choice, and never a program's name or path.
+The configuration names the programs that can be run: anybody who may edit it can run any program anyway. A client can
+only choose among them (`Commands`). So a command that comes over the wire is a choice, never the name or path of some
+other program.
 
-To add a setting, add a field with a default. Its `Meta` description is what a refusal says was expected.
+To add a setting, add a field with a default. A refusal quotes its `Meta` description as what was expected.
 """
 
 from collections.abc import Mapping
@@ -48,7 +49,7 @@ class Compare(Struct, frozen=True, gc=False, kw_only=True, rename="camel", forbi
     `tokens`: word for word. `float`: word for word, where numbers may be apart by the tolerance."""
     case_sensitive: Annotated[bool, Meta(description="true or false")] = True
     tolerance: Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1, such as 1e-6")] = 1e-6
-    """Absolute or relative, whichever allows more."""
+    """The absolute or the relative difference may be this large; the more generous of the two counts."""
 
 
 class RunSettings(Struct, frozen=True, gc=False, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -72,24 +73,24 @@ class RunSettings(Struct, frozen=True, gc=False, kw_only=True, rename="camel", f
 
 
 class Commands(Struct, frozen=True, gc=False, kw_only=True, rename="camel"):
-    """What the configuration names, the first as it is unless somebody chooses another."""
+    """The commands in the configuration. The first is used unless a page chooses another."""
 
     python_command: tuple[str, ...] = (RunSettings().python_command,)
     pypy_command: tuple[str, ...] = (RunSettings().pypy_command,)
 
     def of(self, name: str) -> tuple[str, ...] | None:
-        """What a setting, named as on the wire, can be; None: it is no command."""
+        """The choices for a setting, which is named as on the wire. None: the setting is not a command."""
         return self.pypy_command if name == "pypyCommand" else self.python_command if name == "pythonCommand" else None
 
 
 class BadSettings(Exception):
-    """Everything that is wrong with a change, in sentences for people."""
+    """All mistakes in a change, in sentences for the user."""
 
 
 def changed(settings: RunSettings, changes: Mapping[str, Any], commands: Commands | None = None) -> RunSettings:
     """The settings with changes as they are on the wire: `{"timeoutMs": 3000, "compare": {"mode": "tokens"}}`.
 
-    Without `commands` it is only seen to that a command could be one.
+    Without `commands`, a command is only checked for its form.
     """
     wrong: list[str] = []
     after = _changed(settings, changes, "", wrong)
@@ -109,8 +110,8 @@ def with_what_makes_sense(settings: RunSettings, changes: Mapping[str, Any]) -> 
 
 
 def without_unnamed(changes: Mapping[str, Any], commands: Commands) -> tuple[dict[str, Any], list[str]]:
-    """Changes that were kept, but for commands that the configuration does not name (any more, or never did); and for
-    each of those a sentence."""
+    """Stored changes without the commands that the configuration does not name (any more); and a sentence for each
+    command that was left out."""
     rest, sentences = dict(changes), []
     for name, value in changes.items():
         named = commands.of(name)
@@ -148,7 +149,7 @@ def _changed(before: Struct, changes: Mapping[str, Any], above: str, wrong: list
 
 
 def _whole_number(value: Any) -> Any:
-    """1500.0 is how some write 1500."""
+    """Some clients write 1500 as 1500.0."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

@@ -1,7 +1,7 @@
-"""One problem as Competitive Companion posts it, and what we make of it.
+"""One problem as Competitive Companion posts it, and how we read it.
 
-The extension reads a hundred sites, each with a parser of its own, and never hears our answer. So a body is refused
-only where there is nothing to work with; what a parser got wrong beside that is put right:
+The extension reads a hundred sites, each with its own parser, and ignores our answer. So a body is refused only if
+nothing can be made of it. Other mistakes of a parser are corrected:
 
   - a limit that is null, zero, below, or no number at all is None; a fraction of a millisecond is dropped;
   - a test without its output has an empty one, a test without both is none;
@@ -9,10 +9,10 @@ only where there is nothing to work with; what a parser got wrong beside that is
   - a kind of input or output that we do not know, or that lacks its name, is standard input or output;
   - half a surrogate pair is the replacement character; a bare NaN is null.
 
-What is refused is refused in a sentence. A file's name is refused unless it is only a name, since somebody will write a
-file of that name.
+Each refusal is a sentence. A file's name must be a plain name without a path, because a file of that name will be
+written.
 
-The struct is filled by hand and not by the decoder: a decoder refuses the whole for one odd field.
+The struct is filled by hand, because a decoder would refuse the whole body for one odd field.
 """
 
 import json
@@ -38,7 +38,7 @@ WANTED = "expected one problem as a JSON object, as Competitive Companion sends 
 
 
 class BadTask(Exception):
-    """A body that is no problem. Its text is a sentence for people."""
+    """A body that is not a problem. The error's text is a sentence for the user."""
 
 
 class Stdin(Struct, frozen=True, gc=False, tag="stdin"):
@@ -56,7 +56,7 @@ class File(Struct, frozen=True, gc=False, tag="file", rename="camel"):
 
 
 class Regex(Struct, frozen=True, gc=False, tag="regex"):
-    """The newest downloaded file whose name matches. The pattern is a stranger's: it may be slow, or no pattern."""
+    """The newest downloaded file whose name matches. The pattern is not ours: it may be slow, or invalid."""
 
     pattern: str
 
@@ -80,7 +80,7 @@ class Batch(Struct, frozen=True, gc=False):
 
 
 class Task(Struct, frozen=True, kw_only=True, rename="camel"):
-    """Has a url, or a group and a name; then there is always a name."""
+    """A problem with a url, or with a group and a name. It always has a name in the end."""
 
     name: str
     group: str = ""
@@ -186,7 +186,7 @@ def _url(value: Any) -> str:
 
 
 def _last_part(url: str) -> str:
-    """What a problem without a name is called."""
+    """The name for a problem that has none."""
     parts = [part for part in url.split("?")[0].split("#")[0].split("/") if part]
     return parts[-1][:LONGEST_NAME]
 
@@ -258,7 +258,7 @@ def _file_name(which: str, given: str) -> str:
 
 
 def is_file_name(name: str) -> bool:
-    """Whether a program's file may be called so: by a plain name, on any system."""
+    """Whether this is a plain name that a program's file may have on any system."""
     forbidden = name.startswith(".") or name.endswith(".") or any(each in '/\\:*?"<>|' for each in name)
     return bool(name) and not forbidden and name.isprintable() and len(name.encode()) <= LONGEST_FILE_NAME
 

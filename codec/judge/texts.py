@@ -1,8 +1,7 @@
-"""What is in a case's files: as text that can be written to a file and sent to a page, whatever it was made from; and
-what it is known by.
+"""Makes text of a case's files that can be written to a file and sent to a page, and says what they are known by.
 
-Half a surrogate pair is legal in JSON and in Python, and in no file and no WebSocket: it becomes the replacement
-character here, at the border, so that nobody further in has to think of it.
+Half a surrogate pair is legal in JSON and in Python, but not in a file or on a WebSocket. Here, at the border, it
+becomes the replacement character, so the code further in need not think of it.
 """
 
 import codecs

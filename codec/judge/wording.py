@@ -1,4 +1,4 @@
-"""What kind of value came, for the sentences that refuse it."""
+"""Describes a value, for the sentences that refuse it."""
 
 import json
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Sidekick on the wire: what peers of five dialects say, in one canonical form, and back."""
+"""Sidekick on the wire: translates the five dialects of its peers into one canonical form, and back."""
 
 from codec.sidekick.dialect import Dialect, dialect_of
 from codec.sidekick.ear import Ear

@@ -1,7 +1,7 @@
-"""From a decoded message with canonical keys to what it says; the one place where messages are judged.
+"""Checks a decoded message with canonical keys, and turns it into a struct. All messages are judged here.
 
-Every dialect's messages end here, translated or not, so that there is one set of rules. What a released UI would choke
-on is put right: a spawn without a payload, a changeParent or a canvas's clear without options, a whole number written
+Messages of every dialect end here, translated or not, so there is one set of rules. Forms that would break a released
+UI are corrected: a spawn without a payload, a changeParent or a canvas's clear without options, a whole number written
 as 1.0, a click between two pixels. Then `raw` is written anew; otherwise it stays the peer's own bytes.
 """
 
@@ -40,7 +40,7 @@ write = msgspec.json.Encoder().encode
 
 
 def understand(message: Any, raw: bytes | None) -> Said:
-    """What a message with canonical keys says. `raw` is how it came, None if it has been put together by us."""
+    """The meaning of a message with canonical keys. `raw` is the message as it came; None if we composed it."""
     if not isinstance(message, dict):
         return Bad("system", "", f"a message must be a JSON object, not {kind(message)}")
     component, what = message.get("component"), message.get("type")
@@ -171,8 +171,8 @@ JUDGES: dict[str, Callable[[str, Message, bytes | None], Said]] = {
 }
 
 def _completed(component: str, payload: Message) -> Message | None:
-    """With the options that a released UI cannot do without, and what leaving them out means; None if they are there.
-    A move that does not say where leads to the board itself, whoever moves, and however it does not say it."""
+    """The payload, completed with options that a released UI needs, set to what leaving them out means; None if nothing
+    is missing. A move without a destination leads to the board itself, for every component and every way to omit it."""
     options = payload.get("options")
     if not isinstance(options, dict | None):
         return None
@@ -185,7 +185,7 @@ def _completed(component: str, payload: Message) -> Message | None:
 
 
 def unsound(change: VizChange) -> str | None:
-    """What is wrong with the nodes of a viz update; None if nothing is. Their inner nodes are the scene's business."""
+    """The error in the nodes of a viz update, or None. The scene checks their inner nodes."""
     for name, node in (
         ("valueRepresentation", change.options.value_representation),
         ("keyRepresentation", change.options.key_representation),
@@ -200,7 +200,7 @@ def unsound(change: VizChange) -> str | None:
 
 
 def _convert(payload: Any, shape: Any, *, rounding: bool = False) -> tuple[Any, Any]:
-    """The payload as its struct, and what the payload had to become for that if it could not stay as it was."""
+    """The payload as a struct, and the corrected payload if it could not stay as it was."""
     try:
         return msgspec.convert(payload, shape), None
     except msgspec.ValidationError as error:
@@ -233,7 +233,7 @@ def _refused(component: str, target: str, doing: str, error: msgspec.ValidationE
 
 
 def _inactive(component: str, target: str, payload: Any) -> Bad:
-    """An update that does not say what to do."""
+    """The refusal of an update without an action."""
     if payload is None:
         wrong = "payload is missing"
     elif not isinstance(payload, dict):
@@ -255,7 +255,7 @@ def _nameless(component: str, message: Message, field: str) -> Bad:
 
 
 def too_long(message: Message) -> Bad | None:
-    """Of a name that nobody gives anything. It is not said again to whoever is told."""
+    """The refusal of an absurdly long name, if there is one. The name is not repeated in it."""
     names = {name: message.get(name) for name in ("component", "type", "target", "src")}
     long = [name for name, value in names.items() if isinstance(value, str) and len(value) > LONGEST_NAME]
     if not long:
@@ -265,6 +265,6 @@ def too_long(message: Message) -> Bad | None:
 
 
 def _text(message: Message, field: str) -> str:
-    """As somebody may be told again."""
+    """The field, if it is a text short enough to be repeated in an answer."""
     value = message.get(field)
     return value if isinstance(value, str) and len(value) <= LONGEST_NAME else ""

@@ -1,7 +1,7 @@
-"""What is a colour: whatever a browser takes for one. It may know more spaces and ways to count than we do, so of a
-function only its name and its brackets are looked at. What is open at the end is closed there, as browsers do.
+"""Tells whether a text is a colour to a browser. Browsers may know more colour spaces and notations than we do, so of a
+function only the name and the brackets are checked. A bracket that is open at the end counts as closed, as in browsers.
 
-Colours are on the hot path, and there are few of them: what was asked once is remembered.
+Colours are on the hot path, and there are few different ones, so answers are remembered.
 """
 
 import re
@@ -38,12 +38,12 @@ NAMES = frozenset(
     threedhighlight threedlightshadow threedshadow window windowframe windowtext
     """.split()  # noqa: SIM905
 )
-"""CSS's, the system's, and those that stand for another."""
+"""CSS's colours, the system's, and keywords that stand for another colour."""
 
 
 @lru_cache(maxsize=4096)
 def is_color(text: str) -> bool:
-    """An empty one is none, which is fine."""
+    """Whether this is a colour. An empty text means "no colour", which is allowed."""
     plain = text.strip().lower()
     if plain in NAMES or not plain:
         return True
@@ -56,7 +56,7 @@ def is_color(text: str) -> bool:
 
 
 def _is_one_bracket(plain: str) -> bool:
-    """Whether what is opened first is closed last, or never."""
+    """Whether the first bracket is closed last, or never."""
     depth = 0
     for position, letter in enumerate(plain):
         depth += (letter == "(") - (letter == ")")

@@ -1,8 +1,8 @@
-"""A `control` (in A, B and C: a panel of buttons and text inputs) and what it is in D: a column with those in it.
+"""Maps a `control` of A, B and C (a panel of buttons and text inputs) to its form in D: a column that contains them.
 
-A control's id is only unique inside its panel, so as a component it is called `panel/control`, with `~` and `/` inside
-either escaped. A button or textbox of D that is shown to an old UI gets a panel of its own, of the same name, in which
-its id is `/` and that name; so it is known again when it is clicked.
+A control's id is unique only inside its panel, so as a component it is called `panel/control`, with `~` and `/` escaped
+in both parts. A button or textbox of D that is shown to an old UI gets a panel of its own with the same name. Its id
+there is `/` and that name, so it is recognised when it is clicked.
 """
 
 SEPARATOR = "/"
@@ -17,7 +17,7 @@ def unescaped(name: str) -> str:
 
 
 def component_id(panel: str, control: str) -> str:
-    """The id, as a component, of a control in a panel."""
+    """The component id of a control in a panel."""
     if control == SEPARATOR + panel:
         return panel
     return escaped(panel) + SEPARATOR + escaped(control)

@@ -1,4 +1,4 @@
-"""The five ways in which Sidekick is spoken, and how to tell them apart by the first thing a peer says.
+"""The five dialects of Sidekick, and how a peer's first message tells them apart.
 
     A   spec v1: `module`/`method`, flat payloads in snake_case; never announces; feedback is `notify`
     B   never released: `module`/`method`, `action`/`options` in camelCase; announces; feedback is `notify`
@@ -34,12 +34,12 @@ KEYS: dict[Dialect, tuple[str, str]] = {
     Dialect.D: ("component", "type"),
     Dialect.E: ("component", "type"),
 }
-"""What each calls the component and the type in its envelope."""
+"""The names of the component and the type in each dialect's envelope."""
 
 LINES_UNTIL: Release = (0, 0, 2)
-"""Up to this release of C, and before C, every text that a console is given is a line of its own."""
+"""Up to this release of C, and in the dialects before C, each text for a console is a line of its own."""
 OLD_CANVAS_UNTIL: Release = (0, 0, 4)
-"""Up to this release of C, and before C, a canvas has a pen to set and commands without styles of their own."""
+"""Up to this release of C, and in the dialects before C, a canvas has a pen, and its commands have no styles."""
 E_SINCE: Release = (0, 0, 7)
 
 B_ONLY = frozenset(("action", "numColumns", "showInput", "controlId"))
@@ -47,19 +47,19 @@ RELEASE = re.compile(r"\s*v?(\d{1,6})\.(\d{1,6})\.(\d{1,6})(?!\d)")
 
 
 def release(version: str) -> Release | None:
-    """The first three numbers of a version; None where it does not look like one."""
+    """The first three numbers of a version; None if the text does not look like a version."""
     match = RELEASE.match(version)
     return (int(match[1]), int(match[2]), int(match[3])) if match else None
 
 
 def is_released_e(version: str) -> bool:
-    """Whether a peer with a D envelope and this version is one of the released ones: they count 0.0.7 and up."""
+    """Whether a peer with a D envelope and this version is a released one. Released versions begin at 0.0.7."""
     number = release(version)
     return number is not None and number >= E_SINCE and number[:2] == (0, 0)
 
 
 def dialect_of(data: bytes) -> Dialect | None:
-    """The dialect of a peer whose first message this is; None if it is in none of them."""
+    """The dialect of a peer with this first message; None if it is in none of them."""
     if is_too_much(data):
         return None
     try:

@@ -1,7 +1,7 @@
-"""What a peer says, in canonical form. One ear for each connection.
+"""Translates a peer's messages into canonical form. Each connection has its own ear.
 
-Total: `hear` answers any bytes at all and never raises. What cannot be relayed becomes a `Bad` whose sentence names the
-field. A message that becomes several does so as a whole: if one of them is bad, that is all that was said.
+Total: `hear` accepts any bytes at all and never raises. A message that cannot be relayed becomes a `Bad` whose sentence
+names the field. If a message is translated into several and one of these is bad, the result is that `Bad` alone.
 """
 
 from typing import Any
@@ -25,9 +25,9 @@ MODERN = frozenset((Dialect.D, Dialect.E))
 
 
 class Ear:
-    """Holds the dialect and the little that later messages refer to.
+    """Holds the dialect, and the few facts that later messages refer to.
 
-    `dialect` becomes E when a D peer turns out to speak it; `version` is what the peer announced, "" until then.
+    `dialect` becomes E when a D peer turns out to speak it. `version` is the announced version, "" until then.
     """
 
     def __init__(self, dialect: Dialect) -> None:
@@ -36,7 +36,8 @@ class Ear:
         self._is_modern = dialect in MODERN
         self._hero = OldHero(None if dialect is Dialect.C else (0, 0, 0))
         self._decode = (fast.MODERN if self._is_modern else fast.OF_C).decode
-        """What it says most. Of a modern UI, once it has shown that it is one, events, and no updates."""
+        """Decodes the peer's most frequent messages. For a peer that has turned out to be a modern UI, these are
+        events."""
 
     def hear(self, data: bytes) -> Said | list[Said]:
         if len(data) > MOST_VALUES and is_too_much(data):
@@ -85,7 +86,7 @@ class Ear:
         return self._translate(message, raw)
 
     def _learn(self, said: Said, message: Any) -> None:
-        """What this says about who is speaking."""
+        """Learns about the speaker from this message."""
         match said:
             case Announce(version=version):
                 self.version = version
@@ -119,7 +120,7 @@ class Ear:
             component, target = message["component"], message["target"]
             doing = error.doing or message["payload"].get("action", "update")
             return Bad(component, target, sentence(component, target, doing, str(error)))
-        # Of C and untouched but for its envelope: keep the peer's own bytes behind the first key.
+        # A message of C, unchanged except for its envelope: keep the peer's own bytes behind the first key.
         is_untouched = self.dialect is Dialect.C and len(translated) == 1 and translated[0] is message
         kept = fast.with_component(raw) if is_untouched else None
         said: list[Said] = []
@@ -142,7 +143,7 @@ class Ear:
 
 
 def _is_in_words_of_e(message: Message) -> bool:
-    """Of a spawn or an update that has been understood. Only a hero says what differs."""
+    """Whether a valid spawn or update uses words of E. Only heroes send the messages that differ."""
     payload = message.get("payload") or {}
     words = BY_E.get((message["component"], payload["action"] if message["type"] == "update" else None))
     return words is not None and (words.action is not None or not words.fields.keys().isdisjoint(payload))

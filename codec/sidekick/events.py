@@ -1,4 +1,4 @@
-"""Feedback from a UI in the words of each dialect: what is called what, and which of it a hero knows at all.
+"""Events from a UI in each dialect: the name of each event, and which events a hero knows at all.
 
     D, E    console, textbox: `submit`            button: `click`
     B, C    console: `inputText`                  control: `click`, `inputText` with a `controlId`
@@ -15,11 +15,11 @@ from codec.sidekick.dialect import Dialect
 Message = dict[str, Any]
 
 SUBMIT = {Dialect.A: "submit", Dialect.B: "inputText", Dialect.C: "inputText"}
-"""What the old dialects call a console's or a text input's submit."""
+"""The old dialects' names for the submit of a console or a text input."""
 
 
 def heard(message: Message, dialect: Dialect) -> Message:
-    """An old UI's event (its keys canonical already) in D's words."""
+    """An old UI's event (with canonical keys already), translated into D."""
     payload, src = message.get("payload"), message.get("src")
     if not isinstance(payload, dict):
         return message
@@ -34,7 +34,7 @@ def heard(message: Message, dialect: Dialect) -> Message:
 
 
 def said(message: Message, dialect: Dialect) -> Message | None:
-    """An event of D, one that has been understood, in an old hero's words; None where the hero has no such thing."""
+    """A valid event of D, translated for an old hero; None if the hero does not know such an event."""
     component, fields = message["component"], dict(message["payload"])
     if fields.get("event") == "submit" and component in ("console", "textbox"):
         fields["event"] = SUBMIT[dialect]
@@ -49,7 +49,7 @@ def said(message: Message, dialect: Dialect) -> Message | None:
 
 
 def fault(message: Message) -> Message:
-    """An error of D in an old hero's words: it knows of panels, not of what they are in D."""
+    """An error of D, translated for an old hero, which knows panels but not the components that replace them in D."""
     if message["component"] == "column":
         return {**message, "component": "control"}
     src = in_panel(message) if message["component"] in ("button", "textbox") else None
@@ -57,6 +57,6 @@ def fault(message: Message) -> Message:
 
 
 def in_panel(message: Message) -> tuple[str, str] | None:
-    """The panel and the control that a button's or a textbox's feedback is about."""
+    """The panel and the control to which an event of a button or a textbox belongs."""
     src = message.get("src")
     return panel_and_control(src) if isinstance(src, str) and is_control(src) else None

@@ -1,8 +1,8 @@
 """The updates that make up nearly all traffic, and the events that answer them, decoded in one pass.
 
-One decoder for each envelope, for exactly what is canonical as it is: it refuses all else, and then the message takes
-the long way, where it is put right, relayed as unknown, or refused in words. So whatever the fast way takes, the long
-way would have taken too, and the same.
+There is one decoder for each envelope. It accepts only messages that are canonical as they are. Any other message takes
+the long way, where it is corrected, relayed as unknown, or refused with a sentence. So the long way would accept every
+message that the fast way accepts, with the same result.
 """
 
 from functools import reduce
@@ -31,8 +31,8 @@ def _message(key: str, component: str, payload: Any, what: str = "update", about
 
 
 def _decoder(key: str, components: dict[str, tuple[type[Action], ...]]) -> msgspec.json.Decoder[Any]:
-    """Of components with one action only (a row's is its move) none: where there is no choice, msgspec (0.20) does not
-    mind that the action is missing."""
+    """A decoder without the components that have only one action (a row can only be moved). With only one type to
+    choose from, msgspec (0.20) accepts a payload whose action is missing."""
     several = {name: shapes for name, shapes in components.items() if len(shapes) > 1}
     messages = [_message(key, name, reduce(or_, shapes)) for name, shapes in several.items()]
     return msgspec.json.Decoder(reduce(or_, [*messages, _message(key, "viz", VizChange)]))
@@ -47,19 +47,19 @@ OF_C = _decoder(
         "canvas": tuple(shape for shape in ACTIONS["canvas"] if shape is not ClearCanvas),
     },
 )
-"""A canvas's clear takes the long way: the old one may carry a colour."""
+"""A canvas's clear takes the long way, because the old form may carry a colour."""
 
 OF_A_UI: msgspec.json.Decoder[Any] = msgspec.json.Decoder(
     reduce(or_, [_message("component", name, shape, "event", "src") for name, shape in EVENTS.items()])
 )
 
 HEADS = ((b'{"id": 0, "module": ', b'{"id": 0, "component": '), (b'{"id":0,"module":', b'{"id":0,"component":'))
-"""How a C message starts, as Python's json writes it, and what makes it a D message."""
+"""The beginning of a C message, as Python's json writes it, and its replacement in a D message."""
 
 
 def with_component(data: bytes) -> bytes | None:
-    """A C message in D's envelope, without reading it; None if it starts otherwise than the released clients', or if
-    one of the keys comes again: who reads the result would take that one."""
+    """A C message in D's envelope, without decoding it. None if it does not start as the released clients' messages do,
+    or if one of the keys comes again, because a reader of the result would take the later one."""
     for old, new in HEADS:
         if data.startswith(old) and not _names_it_again(data, len(old)):
             return new + data[len(old) :]
@@ -67,7 +67,7 @@ def with_component(data: bytes) -> bytes | None:
 
 
 def with_module(data: bytes) -> bytes | None:
-    """The same the other way."""
+    """The same in the other direction."""
     for new, old in HEADS:
         if data.startswith(old) and not _names_it_again(data, len(old)):
             return new + data[len(old) :]

@@ -1,8 +1,8 @@
-"""A's payloads and B's: the same things said flat in snake_case, and nested in camelCase.
+"""Translates between the payloads of A (flat, snake_case) and of B (nested, camelCase), which mean the same.
 
-B is the form in the middle. What a hero of A says is put into B's form, and from there the way is the same for both;
-what a UI of A is to be told is put into B's form first, and then made flat. Both directions stand here, side by side.
-Fields that are not in the tables are kept as they are.
+B is the form in the middle. A message from a hero of A is first put into B's form and then treated like one of B. A
+message for a UI of A is first put into B's form and then made flat. Both directions are here, side by side. Fields that
+are not in the tables are kept as they are.
 """
 
 from collections.abc import Callable
@@ -52,7 +52,7 @@ def _nodes(value: Any, names: dict[str, str]) -> Any:
 
 
 def nested(module: str, method: str, payload: Any) -> Any:
-    """The payload of an A message as B would have it. What cannot be read goes on as it is, to be refused."""
+    """The payload of an A message in B's form. An unreadable payload is passed on unchanged, and is refused later."""
     rule = NESTED.get((module, method))
     return rule(payload) if rule and isinstance(payload, dict) else payload
 
@@ -128,7 +128,7 @@ NESTED: dict[tuple[str, str], Callable[[Fields], Fields]] = {
 
 
 def flattened(module: str, method: str, payload: Any) -> Any:
-    """The payload of a B message as A would have it."""
+    """The payload of a B message in A's form."""
     rule = FLATTENED.get((module, method))
     return rule(payload) if rule and isinstance(payload, dict) else payload
 

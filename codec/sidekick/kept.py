@@ -1,16 +1,16 @@
-"""A board as it is kept: a header, and a book of what its replay says, part by part.
+"""The stored form of a board: a header, and a book of the messages that draw the board again, part by part.
 
-    header   msgpack: which room, when it was drawn, whose board it is, how large the book is
+    header   msgpack: the room, the time of the last drawing, the owners of the board, the size of the book
     book     one zlib stream of records, each its length in four bytes, and then
-               P and msgpack    a part begins: whose it is, and who may not write on it
-               F and a message  what is said of it, in canonical words, as in a replay
-             A part is a component; or what was said of none that was there.
+               P and msgpack    a part begins: its owner, and the heroes that may not write on it
+               F and a message  a message that draws it, in canonical form, as in a replay
+             A part is one component, or the messages that belong to no existing component.
 
 Rules
-  - Packing and reading go in steps, and each step handles `STEP` bytes, so that whoever has others to serve serves them
-    in between. What a step gives may be nothing.
-  - Reading is total: a book gives what was packed into it, or it is `Unreadable`: cut off, damaged, of another version.
-    The stream's checksum tells, so a book is read to its end before it is believed.
+  - Packing and reading go in steps of `STEP` bytes, so that the caller can serve others in between. A step may yield
+    nothing.
+  - Reading is total: it returns what was packed into the book, or the book is `Unreadable`: cut off, damaged, or of
+    another version. The stream's checksum comes last, so a book is read to its end before its content is used.
 """
 
 import zlib
@@ -22,35 +22,35 @@ import msgspec
 VERSION = 1
 STEP = 32 * 1024
 MOST_BYTES = 512 * 1024 * 1024
-"""Of a book, unpacked. No scene holds as much."""
+"""The largest book, unpacked. No scene is that large."""
 
-_LEVEL = 1  # ten times shorter already, and three times faster than the usual
+_LEVEL = 1  # this already makes a book ten times shorter, and is three times faster than the usual level
 _PART, _FRAME = b"P", b"F"
 
 
 class Unreadable(ValueError):
-    """No board can be made of this. The text says why, and goes on after "it"."""
+    """No board can be made of this. The text gives the reason and continues a sentence after "it"."""
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
     version: int = VERSION
     room: str
     drawn_at: float
-    """When something on it changed last; seconds since 1970, as all times here."""
+    """The time of its last change, in seconds since 1970 like all times here."""
     heroes: tuple[str, ...] = ()
-    """Scripts (by peerId) that were there, or were waited for: they may come back, and mean this board."""
+    """Scripts (by peerId) that were connected, or were expected back. They may come back and continue this board."""
     log: str = ""
-    """The log in the store that holds the book; none: it is `book`."""
+    """The log in the store that holds the book. Empty: it is `book`."""
     book: bytes = b""
     size: int = 0
-    """Bytes of the book."""
+    """The size of the book in bytes."""
 
 
 class Part(NamedTuple):
-    """A component, or what was said of none, as the messages that show it."""
+    """A component, or messages that belong to none, as the messages that draw it."""
 
     hero: str | None
-    """Who owns it."""
+    """Its owner."""
     outsiders: tuple[str, ...]
     """Heroes that may not write on it."""
     frames: Iterable[bytes]
@@ -85,7 +85,7 @@ def read_header(data: bytes) -> Header:
 
 
 def packed(parts: Iterable[Part]) -> Iterator[bytes]:
-    """The book, in pieces; after each one it is a good time to do something else."""
+    """The book in pieces. After each one the caller may serve others."""
     deflate = None
     waiting: list[bytes] = []
     size = 0
@@ -115,17 +115,18 @@ def _records(parts: Iterable[Part]) -> Iterator[bytes]:
 
 
 class Reading:
-    """Reads a book whose pieces come one after the other, cut anywhere."""
+    """Reads a book that arrives in pieces, cut anywhere."""
 
     def __init__(self) -> None:
         self._inflate = zlib.decompressobj()
         self._rest = bytearray()
-        """Unpacked, and not yet a whole record."""
+        """Unpacked bytes that are not yet a whole record."""
         self._size = 0
 
     def feed(self, piece: bytes) -> Iterator[Begins | bytes | None]:
-        """What it says; None when it is a good time to do something else. To be taken to its end."""
-        filled = False  # what is unpacked may wait behind what there was room for, though all of the piece was taken
+        """The content of a piece. A None means that the caller may serve others. The iterator must be read to its
+        end."""
+        filled = False  # zlib may hold back unpacked bytes for which there was no room, though it took the whole piece
         while piece or filled:
             if self._inflate.eof:
                 if not piece:
@@ -155,7 +156,7 @@ class Reading:
         del rest[:at]
 
     def end(self) -> None:
-        """All pieces have been read. Raises Unreadable unless that was all of it."""
+        """Call this after the last piece. Raises Unreadable if the book is not complete."""
         if not self._inflate.eof or self._rest:
             raise Unreadable("is damaged: its end is missing")
 

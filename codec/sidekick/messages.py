@@ -1,8 +1,8 @@
-"""What can be said, in canonical form: spec v2 (dialect D), whoever said it and however they put it.
+"""All messages in canonical form, which is spec v2 (dialect D), whichever dialect they came in.
 
-`raw` is the canonical JSON, ready to send to a peer that speaks D: the peer's own bytes where nothing had to change, so
-that fields we do not know survive and nothing is serialised twice. A message that the server makes has an empty `raw`
-until `encode` has written it.
+`raw` is the canonical JSON, ready for a peer that speaks D. If nothing had to change, it is the sender's own bytes; so
+unknown fields survive and nothing is serialised twice. A message that the server itself makes has an empty `raw` until
+`encode` has written it.
 """
 
 from typing import Literal
@@ -66,7 +66,7 @@ class Fault(Struct, frozen=True, gc=False):
 
 
 class Other(Struct, frozen=True, gc=False):
-    """A component, type, action or event that the protocol may have grown since: relayed untouched."""
+    """A component, type, action or event of a newer protocol, perhaps. It is relayed unchanged."""
 
     component: str
     type: str
@@ -76,7 +76,7 @@ class Other(Struct, frozen=True, gc=False):
 
 
 class Bad(Struct, frozen=True, gc=False):
-    """What was said cannot be relayed. `sentence` says why, in words for the person who wrote the script."""
+    """A message that cannot be relayed. `sentence` tells the author of the script why."""
 
     component: str
     target: str

@@ -1,13 +1,12 @@
-"""Canonical messages in a peer's own words.
+"""Translates canonical messages into a peer's dialect.
 
-For D that is `raw` as it is; for E, but for a few words. So all peers of D, and all of E, are told the same, and share
-one mouth. For A to C a message is translated, and may become none (the dialect has no word for it), one or several;
-which, depends on what the peer shows already, so each of them has a mouth of its own.
+Peers of D get `raw` as it is, and peers of E the same except for a few words. So all peers of D share one mouth, and so
+do all peers of E. For A to C a message is translated into none (the dialect has no word for it), one or several. The
+result depends on what the peer already shows, so each of these peers has its own mouth.
 
-Total: only what has been understood is translated, by what it was understood to be; what was not (`Other`) is put into
-the peer's envelope as it is, and nothing in it is looked at. What is nested as deeply as an ear can just hear may be
-too deep for us to read again, where there is less room on the stack. Such a message is told to D, which gets it as it
-is, and to nobody else.
+Total: only valid messages are translated. An unknown one (`Other`) is put into the peer's envelope unread. A message
+may be nested as deeply as an ear can just decode, and then be too deep to be decoded again where the stack has less
+room. Such a message goes only to peers of D, which get it as it is.
 """
 
 from collections.abc import Iterable
@@ -28,13 +27,13 @@ Message = dict[str, Any]
 SAME_IN_C = frozenset(("grid", "canvas", "console", "viz"))
 E_DIFFERS = frozenset(component for component, _ in BY_D)
 SIGNS_OF_E = (*(component.encode() for component in sorted(E_DIFFERS)), b"\\u")
-"""What is in bytes that E may say otherwise: such a component's name, or an escape that could stand for part of it."""
+"""Bytes that E may say in another way contain the name of such a component, or an escape that could hide its name."""
 
 write = msgspec.json.Encoder().encode
 
 
 class Mouth:
-    """`version` is what the peer announced: C has said things in three ways."""
+    """`version` is the version that the peer announced. It matters because C has three variants."""
 
     def __init__(self, dialect: Dialect, version: str = "") -> None:
         self.dialect = dialect
@@ -42,13 +41,13 @@ class Mouth:
         self._screen = OldScreen(spoken, knows_clear=dialect is not Dialect.A)
 
     def say_all(self, messages: Iterable[Said]) -> list[bytes]:
-        """What all of these come to, in order."""
+        """The translations of all these messages, in order."""
         if self.dialect is Dialect.D:
             return [one.raw if type(one) is Update and one.raw else encode(one) for one in messages]
         told: list[bytes] = []
         for one in messages:
             if type(one) is Update and one.raw and self.dialect is Dialect.E and one.component not in E_DIFFERS:
-                told.append(one.raw)  # nearly all there ever is
+                told.append(one.raw)  # nearly all messages
                 continue
             match self.say(one):
                 case bytes(text):
@@ -58,7 +57,7 @@ class Mouth:
         return told
 
     def keeps(self, raw: bytes) -> bool:
-        """Whether canonical bytes are said as they are, as far as can be told without reading them."""
+        """Whether canonical bytes are sent unchanged, as far as we can tell without decoding them."""
         if self.dialect is Dialect.E:
             return not any(sign in raw for sign in SIGNS_OF_E)
         return self.dialect is Dialect.D
@@ -68,7 +67,7 @@ class Mouth:
             return encode(message)
         if isinstance(message, Bad):
             message = Fault(message.component, message.target, message.sentence)
-        if isinstance(message, Fault) and not message.raw:  # it is ours
+        if isinstance(message, Fault) and not message.raw:  # we made it ourselves
             has_old_canvas = not self._screen.is_newest
             told = retold(message.component, message.src, message.message, self.dialect, has_old_canvas=has_old_canvas)
             message = Fault(message.component, message.src, told)
@@ -115,7 +114,8 @@ class Mouth:
         return self._screen.show(said, message)
 
     def _enveloped(self, message: Message, is_flat: bool) -> Message:
-        """In this dialect's envelope, and flat where it is. The envelope's own keys are not for others to say."""
+        """The message in this dialect's envelope, flat if the dialect is. No other field may use the envelope's
+        keys."""
         component, what = message["component"], message["type"]
         module, method = KEYS[self.dialect]
         if what == "event" and self.dialect is not Dialect.C:

@@ -1,4 +1,4 @@
-"""What a hero of B or C says that D has no such words for: in D's words, as many messages as that takes.
+"""Translates messages of a hero of B or C that D does not know. One message may become several:
 
     grid setCell, fill              one setColor or setText for each thing that changes
     canvas line, rect, circle       drawLine and so on, with the colours that `config` set before
@@ -7,11 +7,10 @@
     control                         a column; each of its controls a button or a textbox in it
     console, up to 0.0.2            every text is a line of its own
 
-A filled shape had no outline: its outline is drawn `transparent`, because UIs of D always draw one. A canvas was white,
-or of its `bgColor`; so a rectangle of that colour is drawn first. All else passes as it is.
+A filled shape had no outline. UIs of D always draw one, so it is drawn `transparent`. A canvas was white or had its
+`bgColor`, so a rectangle of that colour is drawn first. All other messages pass unchanged.
 
-What is remembered is bounded: over `MOST_REMEMBERED` components the one that was heard of first is forgotten, which
-costs it its colours and nothing more.
+The memory is bounded. Above `MOST_REMEMBERED` components the oldest is forgotten, which costs it only its colours.
 """
 
 from collections.abc import Callable
@@ -27,7 +26,7 @@ Message = dict[str, Any]
 
 MOST_REMEMBERED = 10_000
 MOST_FILLED = 40_000
-"""Cells that one `fill` may change: each is a message of its own in D."""
+"""Cells that one `fill` may change. In D each of them needs its own message."""
 EVERYWHERE = 16_384
 """The side of a rectangle that covers a canvas of unknown size."""
 NO_OUTLINE = "transparent"
@@ -35,7 +34,7 @@ PAPER = "#FFFFFF"
 
 
 class Unreadable(ValueError):
-    """What was said cannot be put into D's words; the text says why, naming the field. `doing`: what was to be done."""
+    """The message cannot be translated into D. The text says why and names the field; `doing` names the action."""
 
     def __init__(self, wrong: str, doing: str | None = None) -> None:
         super().__init__(wrong)
@@ -44,7 +43,7 @@ class Unreadable(ValueError):
 
 @dataclass(slots=True)
 class Pen:
-    """What an old canvas draws with."""
+    """The current style of an old canvas."""
 
     width: Any = EVERYWHERE
     height: Any = EVERYWHERE
@@ -59,11 +58,11 @@ class OldHero:
     """Translates one hero; remembers what its later messages refer to."""
 
     release: Release | None = (0, 0, 0)
-    """None: a C whose release is not known; it is taken for the last one."""
+    """None: a peer of C with an unknown release, which is treated as the last one."""
     pens: dict[str, Pen] = field(default_factory=dict)
     grids: dict[str, tuple[int, int]] = field(default_factory=dict)
     controls: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Which component each control of each panel is."""
+    """The component of each control in each panel."""
 
     @property
     def writes_lines(self) -> bool:
@@ -74,7 +73,7 @@ class OldHero:
         return self.release is not None and self.release <= OLD_CANVAS_UNTIL
 
     def translate(self, message: Message) -> list[Message]:
-        """The same in D's words. Raises Unreadable."""
+        """The translation into D. Raises Unreadable."""
         component, what = message.get("component"), message.get("type")
         if component == "global" and what == "clearAll":
             for memory in (self.pens, self.grids, self.controls):
@@ -140,7 +139,7 @@ def _set_cell(message: Message) -> list[Message]:
 
 
 def _position(options: Message) -> None:
-    """An update that changes nothing must still say where."""
+    """An update that changes nothing must still name its cell."""
     for name in ("x", "y"):
         if name not in options:
             raise Unreadable(f"{name} is missing")
@@ -195,7 +194,7 @@ def _canvas_spawn(hero: OldHero, message: Message) -> list[Message]:
 
 
 def _papered(pen: Pen, message: Message, color: Any) -> list[Message]:
-    """The whole canvas in one colour, if in any."""
+    """Fills the whole canvas with a colour, if there is one."""
     if color is None:
         return []
     sheet = {"x": 0, "y": 0, "width": pen.width, "height": pen.height, "fillColor": color, "lineColor": NO_OUTLINE}
@@ -255,7 +254,7 @@ def _grid_remove(hero: OldHero, message: Message) -> list[Message]:
 
 
 def _control_panel(hero: OldHero, message: Message) -> list[Message]:
-    """A panel begins or ends: either way there is nothing in it."""
+    """A panel begins or ends. In both cases it is empty afterwards."""
     for key in [key for key in hero.controls if key[0] == message["target"]]:
         del hero.controls[key]
     return [{**message, "component": "column"}]
@@ -264,7 +263,7 @@ def _control_panel(hero: OldHero, message: Message) -> list[Message]:
 def _control_update(hero: OldHero, message: Message) -> list[Message]:
     payload, panel = _fields(message), message["target"]
     action, control = payload.get("action"), payload.get("controlId")
-    if action not in ("add", "remove"):  # D has no word for it, and would take the control for its column
+    if action not in ("add", "remove"):  # D does not know it, and would mistake the control for its column
         raise Unreadable(_not_a("action", action, '"add" or "remove"'), "update")
     if not isinstance(control, str) or not control:
         raise Unreadable(_not_a("controlId", control, "a string that is not empty"))
@@ -287,7 +286,7 @@ def _control_update(hero: OldHero, message: Message) -> list[Message]:
 
 
 def _control(control: str, options: Message) -> tuple[str, Message]:
-    """Which component a control becomes, and with which fields."""
+    """The component for a control, and its fields."""
     kind_of, config = options.get("controlType"), options.get("config")
     if not isinstance(config, dict):
         raise Unreadable(_not_a("options.config", config, "an object"))

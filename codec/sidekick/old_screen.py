@@ -1,6 +1,6 @@
-"""What is shown to a UI of A, B or C in place of what only D has: canonical messages in, messages in C's form out.
+"""Translates canonical messages for a UI of A, B or C into C's form, with replacements for what only D has.
 
-    row, column             nothing: an old UI is flat; their children stand side by side, and go when they go
+    row, column             nothing: an old UI is flat; their children stand side by side, and are removed with them
     label, markdown         a console with that text
     button, textbox         a control, in the panel it came from or in one of its own
     changeParent            nothing
@@ -10,11 +10,11 @@
     grid clear, in A        the grid is made anew
     clearAll, in A          a remove of everything that is shown
 
-What is remembered here is what the UI shows, so it is bounded by what the scene lets be shown.
+The memory here holds what the UI shows, so the limits of the scene bound it.
 
-Total: a rule is given what has been understood, one rule for each action, and reads no field but those that the action
-must have; in the payload and the options beside them may be anything. What was not understood (`Other`) has a place in
-the tree and is shown as it is: no rule looks into it.
+Total: rules get valid messages only. There is one rule for each action, and it reads only the fields that the action
+must have; all other fields of the payload and the options may hold anything. An unknown message (`Other`) has a place
+in the tree and is shown unchanged: no rule looks into it.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,20 +32,20 @@ Message = dict[str, Any]
 
 @dataclass(slots=True)
 class OldScreen:
-    """Translates for one UI; remembers what it shows."""
+    """Translates for one UI, and remembers what this UI shows."""
 
     release: Release | None = (0, 0, 0)
-    """None: a C whose release is not known; it is taken for the last one."""
+    """None: a peer of C with an unknown release, which is treated as the last one."""
     knows_clear: bool = True
-    """Whether it has words for clearing a grid, and everything."""
+    """Whether the dialect can clear a grid, and the whole board."""
     kinds: dict[str, str] = field(default_factory=dict)
     children: dict[str, dict[str, None]] = field(default_factory=dict)
     parents: dict[str, str] = field(default_factory=dict)
     panels: set[str] = field(default_factory=set)
     configs: dict[str, Message] = field(default_factory=dict)
-    """Of each textbox: how its control was made."""
+    """For each textbox: the message that made its control."""
     sizes: dict[str, Message] = field(default_factory=dict)
-    """Of each grid: the payload it was made with."""
+    """For each grid: the payload that made it."""
     pens: dict[str, Message] = field(default_factory=dict)
     commands: int = 0
     is_newest: bool = field(init=False, default=True)
@@ -56,7 +56,7 @@ class OldScreen:
         self.shows_lines = self.release is not None and self.release <= LINES_UNTIL
 
     def show(self, said: Spawn | Update | Remove | ClearAll | Other, message: Message) -> list[Message]:
-        """The same, as far as this UI can show it. `message`: its JSON."""
+        """The translation, as far as this UI can show the message. `message` is its JSON."""
         match said:
             case ClearAll():
                 return self._cleared(message)
@@ -76,7 +76,7 @@ class OldScreen:
         return rule(self, message) if rule else [message]
 
     def _unknown(self, said: Other, message: Message) -> list[Message]:
-        """Of a component that we do not know, or what we do not know of one."""
+        """A message of an unknown component, or an unknown message of a known one."""
         if said.target is None:
             return [message]
         match said.type, message.get("payload"):
@@ -107,7 +107,8 @@ class OldScreen:
         self.children.setdefault(parent, {})[target] = None
 
     def _removed(self, target: str, message: Message) -> Iterator[Message]:
-        """The removal of a component and all in it, innermost first. Ends in a circle too: each is forgotten."""
+        """The removal of a component and everything in it, innermost first. Even a circle ends, since each is
+        forgotten."""
         ways = [target]
         gone = []
         while ways:
@@ -138,7 +139,7 @@ Rule = Callable[[OldScreen, Message], list[Message]]
 
 
 def _options(message: Message) -> Message:
-    """None, where an action needs none."""
+    """The options; None if the action needs none."""
     options = message["payload"].get("options")
     return options if isinstance(options, dict) else {}
 
@@ -153,7 +154,7 @@ def _doing(message: Message, action: str, options: Message | None) -> Message:
 
 
 def _orphaned(message: Message) -> Message:
-    """A spawn without its place: an old UI has only one."""
+    """A spawn without its parent: an old UI has only one place."""
     return {**message, "payload": _without(message["payload"], "parent")}
 
 
@@ -165,7 +166,7 @@ def _nothing(screen: OldScreen, message: Message) -> list[Message]:
 
 
 def _page(text: str) -> Rule:
-    """`text`: which field has it."""
+    """`text` is the name of the field that holds the text."""
 
     def spawned(screen: OldScreen, message: Message) -> list[Message]:
         fields = _without(message["payload"], "parent", "showInput", text)
@@ -219,7 +220,7 @@ def _textbox_spawn(screen: OldScreen, message: Message) -> list[Message]:
 
 
 def _textbox_update(old: str, new: str) -> Rule:
-    """A field of the control, and what D calls it."""
+    """A field of the control, and its name in D."""
 
     def updated(screen: OldScreen, message: Message) -> list[Message]:
         config = screen.configs.setdefault(message["target"], {})
@@ -271,7 +272,8 @@ def _console_append(screen: OldScreen, message: Message) -> list[Message]:
 
 
 def _as_line(text: str) -> str:
-    """As a line of its own, whose end is not said; but an end behind an empty line is what makes that line one."""
+    """The text as a line of its own, without its newline. A newline after an empty line stays: without it the line
+    would vanish."""
     said = text.removesuffix("\n")
     return text if said.endswith("\n") else said
 
@@ -285,7 +287,7 @@ Draw = Callable[[OldScreen, str, Message], Iterator[Stroke]]
 
 
 def _drawn(draw: Draw | None) -> Rule:
-    """None: an old canvas has nothing like it."""
+    """`draw` is None if an old canvas has no such command."""
 
     def shown(screen: OldScreen, message: Message) -> list[Message]:
         if screen.is_newest:

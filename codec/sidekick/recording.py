@@ -1,18 +1,18 @@
-"""A recording of a room: JSON lines that say what a canonical screen was shown, and when.
+"""A recording of a room: JSON lines with the messages that a canonical screen was sent, and their times.
 
     {"troupe":"recording","version":1,"room":"demo","started":"2026-03-01T09:30:00.250Z"}
     {"at":0.001,"message":{"id":0,"component":"global","type":"clearAll"}}
     {"at":1.25,"raw":"what was no JSON, as a string"}
 
 Rules
-  - It begins with the whole board as it stood, so it needs nothing beside itself.
-  - A message stands there as it came, but for line breaks between its words. `at` is in seconds since the start, and
-    never decreases where we have written it.
-  - Reading is total: a line is an entry, or `Unreadable`, whose text goes on after "line 7: ".
-  - Fields that we do not know are left alone; another version is refused, for there the fields mean something else.
+  - It begins with the whole board of that moment, so it can be played by itself.
+  - A message is kept as it came, except for line breaks between its words. `at` is in seconds since the start, and
+    never decreases in recordings that we have written.
+  - Reading is total: a line is an entry, or `Unreadable`, whose text continues a sentence after "line 7: ".
+  - Unknown fields are left alone. Another version is refused, because its fields may mean something else.
 
-All that a screen is shown is kept, and only what heroes drew is played: announces, events and errors tell what else
-happened.
+A recording keeps everything that a screen is sent, but only the drawing of heroes is played. Announces, events and
+errors are kept to tell what else happened.
 """
 
 import math
@@ -31,7 +31,7 @@ _ROOM = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class Unreadable(ValueError):
-    """This line is none of a recording's. The text says what was expected and what is there."""
+    """This is not a line of a recording. The text says what was expected and what is there."""
 
     def __init__(self, sentence: str, *, cut: bool = False) -> None:
         super().__init__(sentence)
@@ -49,7 +49,7 @@ class Header(msgspec.Struct, frozen=True):
 class Entry(msgspec.Struct, frozen=True):
     at: float
     drawn: bytes
-    """The message, if a hero draws with it; else empty."""
+    """The message, if a hero drew with it; otherwise empty."""
 
 
 class _Line(msgspec.Struct):
@@ -135,7 +135,7 @@ def read_entry(line: bytes) -> Entry:
 
 
 def _is_cut(line: bytes) -> bool:
-    """Whether a line that is no JSON object could have become one: nothing is wrong with it before its end."""
+    """Whether a line that is not a JSON object could have become one, because its only fault is a missing end."""
     begun = line.strip()
     if not begun.startswith(b"{"):
         return False

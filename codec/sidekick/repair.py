@@ -1,9 +1,9 @@
-"""JSON as Python writes it, made JSON.
+"""Turns JSON as Python writes it into strict JSON.
 
-Released clients send `NaN` and `Infinity` bare, which no browser can read, and half a surrogate pair where a script's
-string has one. The first become text, which is how a viz shows them (where a number is required, text is refused by
-name); the second becomes the replacement character. The standard library reads all of that in linear time; it is slow,
-and only asked when the strict decoder has refused a message in which there is something to mend, and not too much.
+Released clients send bare `NaN` and `Infinity`, which no browser can read, and half a surrogate pair if a script's
+string contains one. The former become text, as a viz shows them (where a number is required, text is refused with the
+field's name); the latter becomes the replacement character. The standard library reads all of this in linear time, but
+slowly. So it is used only when the strict decoder has refused a message that has something to repair, and not too much.
 """
 
 import json
@@ -16,7 +16,7 @@ SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def repaired(data: bytes) -> bytes | None:
-    """The same message as strict JSON; None if there is no telling what it says, or it would take too long."""
+    """The same message as strict JSON; None if it cannot be read, or if that would take too long."""
     if len(data) > LONGEST or not (CONSTANT.search(data) or SURROGATE.search(data)):
         return None
     if data.count(b"\\ud") + data.count(b"\\uD") > MOST_SURROGATES:

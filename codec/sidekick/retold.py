@@ -1,8 +1,8 @@
-"""Why something was refused, in the words of the dialect in which it was said.
+"""Translates the text of a refusal into the dialect of the refused message.
 
-Messages are judged in canonical form, so the sentence names canonical actions and fields: "canvas 'c' drawLine:
-options.x1 is missing". Who said `line`, or has no `options`, is told of what he wrote. What does not begin like one of
-our sentences is left as it is.
+Messages are judged in canonical form, so a refusal names canonical actions and fields: "canvas 'c' drawLine: options.x1
+is missing". If the script said `line`, or its dialect has no `options`, the refusal should name what the script wrote.
+A text that does not begin like one of our sentences is left as it is.
 """
 
 import re
@@ -20,11 +20,11 @@ DRAWING = {"drawLine": "line", "drawRect": "rect", "drawCircle": "circle"}
 SIZES = {"numColumns": "size[0]", "numRows": "size[1]"}
 ACTION_IN_A = {"canvas": "command", "viz": "change_type", "control": "operation"}
 FLAT = frozenset(("grid", "console"))
-"""Modules whose updates in A do not say what they do: each is an `update`."""
+"""Modules whose updates in A name no action: each is an `update`."""
 
 
 def retold(component: str, target: str, text: str, dialect: Dialect, *, has_old_canvas: bool) -> str:
-    """`has_old_canvas`: it is of those that say `line` for `drawLine`."""
+    """`has_old_canvas`: whether the peer says `line` for `drawLine`."""
     if dialect is Dialect.D:
         return text
     begin = sentence(component, target, "", "").removesuffix(": ")
@@ -55,7 +55,7 @@ def _in_a(component: str, doing: str, wrong: str) -> tuple[str, str]:
 
 
 def _field(wrong: str, names: dict[str, str]) -> str:
-    """The same of the field as it was called; the first part of its path tells which it is, behind `options`."""
+    """The same sentence with the peer's own name for the field, found by the first part of its path after `options`."""
     found = FIELD.fullmatch(wrong)
     if found is None:
         return wrong

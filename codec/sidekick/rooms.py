@@ -1,4 +1,4 @@
-"""The rooms there are, as our own page is told of them: not a part of the protocol that scripts speak."""
+"""The list of rooms for our own page. It is not a part of the protocol that scripts speak."""
 
 import msgspec
 
@@ -9,12 +9,12 @@ DEFAULT_ROOM = "default"
 class RoomListed(msgspec.Struct, frozen=True, rename="camel"):
     name: str
     path: str
-    """Of its page."""
+    """The path of its page."""
     scripts: int
-    """Of them, and of pages, so many are there now."""
+    """The number of scripts that are connected now. `pages` is the same for pages."""
     pages: int
     drawn_at: int | None
-    """When something on its board changed last, in milliseconds since 1970; null: there is nothing on it."""
+    """The time of the last change on its board, in milliseconds since 1970; null if the board is empty."""
 
 
 class Rooms(msgspec.Struct, frozen=True):

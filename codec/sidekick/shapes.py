@@ -1,13 +1,13 @@
-"""What is inside the canonical messages: one struct for each component's spawn, each action and each event of spec v2.
+"""The contents of canonical messages: one struct for each component's spawn, each action and each event of spec v2.
 
 Rules
   - Fields are named as on the wire (`numColumns` is `num_columns` here). A field without a default is required.
-  - An optional field that was not sent is None and is left out again when it is written.
-  - Only the forms that spec v2 prescribes stand here. What other dialects say instead is translated before it gets
-    here, so whoever reads these structs knows one vocabulary.
-  - Fields we do not know are not here: they live on in a message's `raw`.
+  - An optional field that was not sent is None, and is left out when the struct is written.
+  - These are only the forms that spec v2 prescribes. Messages of other dialects are translated before they get here, so
+    readers of these structs need to know only one vocabulary.
+  - Unknown fields are not here; they survive in a message's `raw`.
 
-A viz node stays a plain dict: its nodes may carry fields we do not know, and the scene navigates it by path.
+A viz node stays a plain dict, because it may carry unknown fields and the scene navigates it by path.
 """
 
 from typing import Annotated, Any, ClassVar, Literal
@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from msgspec import Meta, Struct
 
 Number = float
-"""As a browser reads it: every number is one of these, or, being larger than any of them, none that can be drawn."""
+"""A number as a browser reads it. A number too large for this type cannot be drawn."""
 Positive = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]
 NotNegative = Annotated[float, Meta(ge=0)]
 Count = Annotated[int, Meta(gt=0)]
@@ -25,7 +25,7 @@ VizNode = dict[str, Any]
 
 
 class Shape(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
-    """Anything that stands inside a payload."""
+    """Any object inside a payload."""
 
 
 # --- spawn -----------------------------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ class Point(Shape, frozen=True, gc=False):
 
 class OnBuffer(Shape, frozen=True, gc=False, kw_only=True):
     buffer_id: BufferId | None = None
-    """0 or None: the canvas that is seen."""
+    """0 or None: the visible canvas."""
 
 
 class Stroked(OnBuffer, frozen=True, gc=False, kw_only=True):
@@ -193,7 +193,7 @@ class BufferCopy(Shape, frozen=True, gc=False):
 
 class VizOptions(Shape, frozen=True):
     path: list[Any] | None = None
-    """Segments are strings, numbers, booleans, null or, for a tuple as a key, arrays."""
+    """Segments are strings, numbers, booleans, null or (if a key is a tuple) arrays."""
     value_representation: VizNode | None = None
     key_representation: VizNode | None = None
     length: int | None = None
@@ -213,7 +213,7 @@ class ChangeParent(Action, frozen=True, gc=False, tag="changeParent"):
 
 
 class SetText(Action, frozen=True, gc=False, tag="setText"):
-    """Of a button or a label."""
+    """For a button or a label."""
 
     options: Text
 
@@ -299,8 +299,8 @@ class DestroyBuffer(Action, frozen=True, gc=False, tag="destroyBuffer"):
 
 
 class VizChange(Shape, frozen=True, gc=False):
-    """What happened to a variable. The one payload whose action is a field: it says what happened, not what to do, and
-    each of `VIZ_ACTIONS` has the same options."""
+    """A change of a variable. This is the only payload whose action is a field, because it reports what happened
+    instead of ordering something, and because all of `VIZ_ACTIONS` have the same options."""
 
     action: str
     variable_name: str
@@ -316,13 +316,13 @@ VIZ_ACTIONS = frozenset(
 
 
 class Click(Shape, frozen=True, gc=False, omit_defaults=False):
-    """Of a button."""
+    """A click on a button."""
 
     event: Literal["click"] = "click"
 
 
 class ClickAt(Shape, frozen=True, gc=False, kw_only=True, omit_defaults=False):
-    """On a grid's cell, or a canvas's pixel."""
+    """A click on a cell of a grid, or on a pixel of a canvas."""
 
     event: Literal["click"] = "click"
     x: int
@@ -330,7 +330,7 @@ class ClickAt(Shape, frozen=True, gc=False, kw_only=True, omit_defaults=False):
 
 
 class Submit(Shape, frozen=True, gc=False, kw_only=True, omit_defaults=False):
-    """In a console or a textbox."""
+    """Text that was submitted in a console or a textbox."""
 
     event: Literal["submit"] = "submit"
     value: str
@@ -348,7 +348,7 @@ class AnnouncePayload(Shape, frozen=True, gc=False):
     timestamp: int | float
 
 
-# --- which belongs to which ------------------------------------------------------------------------------------------
+# --- what belongs to what --------------------------------------------------------------------------------------------
 
 SPAWNS: dict[str, type[SpawnPayload]] = {
     "button": ButtonSpawn,
@@ -388,7 +388,7 @@ ACTIONS: dict[str, tuple[type[Action], ...]] = {
     "textbox": (SetValue, SetPlaceholder, ChangeParent),
     "viz": (ChangeParent,),
 }
-"""The actions of each component; a viz has `VIZ_ACTIONS` besides."""
+"""The actions of each component. A viz also has `VIZ_ACTIONS`."""
 
 EVENTS: dict[str, type[Click] | type[ClickAt] | type[Submit]] = {
     "button": Click,

@@ -1,9 +1,9 @@
-"""How much one message may hold, whatever its length: what is decoded becomes objects, and 32 MiB of `[],` would become
-a gigabyte of them, in seconds during which nobody else is served.
+"""Limits the number of values in one message. Decoding turns values into objects: 32 MiB of `[],` would become a
+gigabyte of them, and nobody else would be served for seconds.
 
-Values are told by what stands before each: a comma or a bracket, outside strings. A message that is short has few. One
-that is long is counted as it is, then, if that is too many, without its strings, which may hold as many commas as they
-like. Nothing is decoded for that.
+Before each value stands a comma or a bracket, outside strings. A short message has few values. In a long message these
+characters are counted; if there are too many, they are counted again without its strings, which may contain any number
+of commas. Nothing is decoded for this.
 """
 
 MOST_VALUES = 2_000_000
@@ -11,7 +11,7 @@ MOST_VALUES = 2_000_000
 LONGEST_NAME = 1_000
 """Characters of an id, a component or a type."""
 LONGEST_ANNOUNCE = 16 * 1024
-"""Bytes. It is kept, and told to everyone who comes."""
+"""Bytes. An announce is kept, and sent to every peer that joins."""
 
 _BEFORE_VALUES = (b",", b"[", b"{")
 

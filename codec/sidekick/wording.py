@@ -1,5 +1,5 @@
-"""A decoder's refusal, in words for the person who wrote the script: which component, which action, which field, what
-it must be, what it was."""
+"""Turns a decoder's error into a sentence for the author of the script: which component, action and field is wrong,
+what was expected and what came."""
 
 import re
 from typing import Any
@@ -37,7 +37,7 @@ LONGEST_QUOTE = 40
 
 
 def short(number: float) -> str:
-    """A number, unless it is so long that nobody would read it."""
+    """A number, unless it is too long to be read."""
     return f"{number:,.15g}" if abs(number) < 10**12 else "(a very large number)"
 
 
@@ -53,7 +53,7 @@ def quoted(value: Any) -> str:
 
 
 def at(payload: Any, path: str) -> Any:
-    """The value that a decoder's path such as `.options.points[1].x` leads to; None where it leads nowhere."""
+    """The value at a decoder's path such as `.options.points[1].x`; None if the path leads nowhere."""
     for key, index in re.findall(r"\.([^.\[\]]+)|\[(\d+)\]", path):
         try:
             payload = payload[int(index)] if index else payload[key]
@@ -63,7 +63,7 @@ def at(payload: Any, path: str) -> Any:
 
 
 def refusal(error: str, payload: Any) -> str:
-    """What is wrong with a payload, from the decoder's words for it."""
+    """The error in a payload, from the decoder's message."""
     found = REFUSAL.fullmatch(error)
     what, path = (found["what"], found["path"] or "") if found else (error, "")
     name, value = path.removeprefix(".") or "payload", at(payload, path)

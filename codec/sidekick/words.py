@@ -1,4 +1,4 @@
-"""Where E says other words than D: a markdown's and a textbox's. One table, read in both directions."""
+"""The words that differ between E and D, in markdowns and textboxes. One table serves both directions."""
 
 from typing import Any, NamedTuple
 
@@ -6,7 +6,7 @@ Fields = dict[str, Any]
 
 
 class Words(NamedTuple):
-    """How E names an action (none: a spawn) and its fields, and how D does."""
+    """The names of an action (none for a spawn) and its fields in E, and in D."""
 
     component: str
     action: str | None
@@ -30,14 +30,14 @@ def words_of_e(component: str, action: str | None = None) -> Words | None:
 
 
 def renamed(fields: Fields, names: dict[str, str]) -> Fields | None:
-    """The fields under their other names, in their order; None if none of them is there or all have both names."""
+    """The fields under their other names, in the same order; None if none is left to be renamed."""
     if not any(old in fields and new not in fields for old, new in names.items()):
         return None
     return {(names[name] if name in names and names[name] not in fields else name): fields[name] for name in fields}
 
 
 def to_canonical(payload: Fields, words: Words | None) -> Fields | None:
-    """E's payload in D's words; None if it is in D's words already."""
+    """A payload of E in D's words; None if it is the same in D."""
     if words is None:
         return None
     if words.action is None:
@@ -48,7 +48,7 @@ def to_canonical(payload: Fields, words: Words | None) -> Fields | None:
 
 
 def to_e(component: str, action: str | None, payload: Fields) -> Fields | None:
-    """D's payload in E's words; None if they are the same."""
+    """A payload of D in E's words; None if it is the same in E."""
     words = BY_D.get((component, action))
     if words is None:
         return None

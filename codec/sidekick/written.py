@@ -11,7 +11,7 @@ write = msgspec.json.Encoder().encode
 
 
 def encode(message: Said) -> bytes:
-    """Canonical JSON, as D has it: `raw` where there is one. A `Bad` is written as the error that answers it."""
+    """Canonical JSON, which is D's form: `raw` if it exists. A `Bad` is written as the error that answers it."""
     if not isinstance(message, Bad) and message.raw:
         return message.raw
     return write({"id": 0, **_parts(message)})

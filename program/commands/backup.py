@@ -1,7 +1,7 @@
-"""`troupe backup FILE`: a copy of the database that is whole, or is not there.
+"""`troupe backup FILE`: makes a copy of the database that is complete, or does not exist.
 
-The copying itself is the store's (VACUUM INTO, safe beside a server that writes); this is about the file: it
-is made in a folder of its own beside its place, synchronised to the disk, and only then given its name.
+The store does the copying (VACUUM INTO, safe while a server writes). This file takes care of the new file: it is made
+in a folder of its own beside its final place, synchronised to the disk, and only then given its name.
 """
 
 import os
@@ -16,7 +16,7 @@ from program.trouble import WENT_WRONG, Trouble
 
 
 def back_up(database: Path, target: Path, *, copy: Callable[[Path, Path], object], force: bool = False) -> int:
-    """Make `target` a copy of `database` by means of `copy(from, to)`; the number of bytes it holds."""
+    """Makes `target` a copy of `database` by `copy(from, to)`. Returns its size in bytes."""
     try:
         _refuse(database, target, force)
         workshop = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
@@ -55,7 +55,7 @@ def _refuse(database: Path, target: Path, force: bool) -> None:
 
 
 def _names_beside(database: Path) -> set[str]:
-    """What a server keeps beside its database: in the place of any of these, a copy would do harm."""
+    """The names of the server's own files beside its database. A copy must not replace any of them."""
     beside = {f"{database.name}{tail}" for tail in ("-wal", "-shm", "-journal", "-mark")}
     return beside | {f"{database.stem}.lock", SERVER_FILE}
 
@@ -66,7 +66,7 @@ def _give_name(made: Path, target: Path, force: bool) -> None:
         os.replace(made, target)
         return
     try:
-        os.link(made, target)  # fails if somebody else has made it meanwhile, where a rename would replace it
+        os.link(made, target)  # fails if the target has appeared meanwhile, while a rename would replace it
     except FileExistsError:
         raise
     except OSError:  # a file system without links

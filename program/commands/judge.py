@@ -4,19 +4,19 @@
     ├─ launcher          starts programs
     └─ run               the same as the server's, with its cases below it
 
-What the judge is made of is given (`Means`): this file knows what is asked for in a terminal, and what is said there.
+The parts of the judge are passed in (`Means`). This file knows only the command line and the output in the terminal.
 
     exit code    when
     0            every case passed
     1            a case failed
-    2            there was nothing to run, or nothing to run it with, or a case could not be judged, or shown
+    2            there was no solution, test or interpreter, or a case could not be judged or shown
     130, 143     Ctrl-C, SIGTERM; nothing is left running
-    141          nobody reads what is found, as after `| head`
+    141          the reader of the output has left, as after `| head`
 
 Rules
-  - The table comes once, when all is known, so that `| less` and `> file` have the same as a screen. Until then there
-    is a line that is rewritten, on a terminal only.
-  - `--json` has one message a line, as they come, in the words in which a page is told.
+  - The table is printed once, at the end, so `| less` and `> file` get the same text as a screen. Until then a terminal
+    shows one line that is rewritten.
+  - `--json` prints one message a line as they come, the same messages that a page would get.
 """
 
 import math
@@ -74,12 +74,12 @@ class Folders(Protocol):
 
 class Machine(Protocol):
     def resolve(self, command: str) -> Awaitable[Path | str]:
-        """An interpreter, or why there is none."""
+        """An interpreter, or the reason why there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the judge must know to make a run."""
+    """Everything the judge must know to make a run."""
 
     folders: Any
     machine: Any
@@ -94,26 +94,26 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What the judge is made of."""
+    """The parts of the judge."""
 
     folders: Callable[[Path, str], Folders]
-    """A problem's folder, and the name of that of its tests."""
+    """Takes a problem's folder, and the name of the tests' folder in it."""
     machine: Callable[[Path, Registry], Machine]
-    """Where commands are looked for, and where the launcher is known."""
+    """Takes the folder from which commands are searched, and the registry that knows the launcher."""
     launcher: Callable[[], ChildSpec]
     run: Callable[[Wanted], Actor[Any]]
-    """It reports with messages that have a `result`, a RunResult."""
+    """The run reports by messages with a `result`, which is a RunResult."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """All that was asked for, settled; the interpreter is still as it was named."""
+    """The complete request, with all settings filled in. The interpreter is still only a name."""
 
     folder: Path
     folders: Folders
     interpreter: str
     named: bool
-    """On the command line."""
+    """Whether the interpreter was named on the command line."""
     cwd: Path
     indices: tuple[int, ...]
     settings: RunSettings
@@ -134,7 +134,7 @@ def judge(
 
 
 def asked_for(command: JudgeRun, settings: RunSettings) -> RunSettings:
-    """The settings, with what the command line has otherwise."""
+    """The settings, changed by the options of the command line."""
     changes: dict[str, Any] = {}
     match command.interpreter:
         case None:
@@ -153,7 +153,7 @@ def asked_for(command: JudgeRun, settings: RunSettings) -> RunSettings:
 
 
 async def _judge(command: JudgeRun, section: JudgeSettings, means: Means, terminal: "_Terminal") -> int:
-    """Trouble is raised outside of the nursery, which would make a group of it."""
+    """Raises Trouble outside of the nursery, because a nursery would wrap it in a group."""
     trouble: Trouble | None = None
     interrupted: int | None = None
     stages: list[Stage] = []
@@ -199,7 +199,7 @@ async def _task(command: JudgeRun, section: JudgeSettings, means: Means) -> Task
     try:
         there = folder.is_dir()
     except OSError as error:
-        raise Trouble(f"The folder {folder} cannot be looked into: {error.strerror}. {name_another}") from None
+        raise Trouble(f"The folder {folder} cannot be read: {error.strerror}. {name_another}") from None
     if not there:
         raise Trouble(f"There is no folder {folder}. {name_another}")
     folders = means.folders(folder, tests_dir)
@@ -229,7 +229,7 @@ async def _task(command: JudgeRun, section: JudgeSettings, means: Means) -> Task
 
 
 def ranges(numbers: Sequence[int]) -> str:
-    """Ascending numbers as one would say them: 1 to 3, 5."""
+    """Ascending numbers in words: 1 to 3, 5."""
     found: list[list[int]] = []
     for number in numbers:
         if found and found[-1][-1] == number - 1:
@@ -240,7 +240,7 @@ def ranges(numbers: Sequence[int]) -> str:
 
 
 class Judging(Supervisor):
-    """The root of the tree: has the task run, and hears of each case."""
+    """The root of the tree. It starts the run and is told of each case."""
 
     def __init__(self, task: Task, means: Means, terminal: "_Terminal") -> None:
         super().__init__([means.launcher()], max_children=1)  # the run
@@ -320,7 +320,7 @@ def _missing(task: Task, why: str) -> str:
 
 
 class _Terminal:
-    """What is shown of a run."""
+    """Shows a run in the terminal."""
 
     def __init__(self, command: JudgeRun, out: TextIO, err: TextIO) -> None:
         self._json = command.json

@@ -1,14 +1,14 @@
-"""`troupe record ROOM FILE`: keeps what a room's screens are shown, from now on, until Ctrl-C.
+"""`troupe record ROOM FILE`: records what a room's screens are shown, from now until Ctrl-C.
 
-It joins the room as one more screen, under a name of its own, and so sees what every page sees; who looks at the list
-of peers sees it too. A room never waits for a screen: if this one cannot keep up, it is shown the board anew, and that
-is what stands in the file.
+It joins the room as one more screen, under a name of its own. So it sees what every page sees, and pages see it in the
+list of peers. A room never waits for a screen: if this one cannot keep up, it is shown the whole board again, and the
+recording contains that.
 
 Rules
-  - A line is written whole, and at most `FLUSH` seconds after its message came. A kill costs no more than that.
-  - What is kept in memory is at most `CHUNK` bytes and a message. While the file takes nothing, nothing is received.
-  - A server that goes away is waited for; then the board as it stands there is recorded, and the clock has gone on.
-  - The file is not made before the room has been entered, and nothing is replaced without `--force`.
+  - A line is written whole, at most `FLUSH` seconds after its message came. A kill loses no more than that.
+  - At most `CHUNK` bytes and one message are kept in memory. While the file accepts nothing, nothing is received.
+  - If the server goes away, the command waits for it. Then it records the board that it finds; the clock has run on.
+  - The file is made only after the room has been entered, and nothing is replaced without `--force`.
 """
 
 import errno
@@ -31,7 +31,7 @@ from program.visiting import Means, Stop, Visit, address, lasting, number_of, ru
 FLUSH = 0.5
 CHUNK = 1024 * 1024
 FIRST_WAIT, LONGEST_WAIT = 0.25, 4.0
-"""Seconds between two attempts to find the server again: doubled from the one to the other."""
+"""Seconds between two attempts to find the server again. The wait doubles from the first value up to the second."""
 GOODBYE = 2.0
 PEER = "recorder"
 
@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 def record(command: Record, means: Means, out: TextIO | None = None) -> int:
-    """Record until Ctrl-C, or until the file is as large as it may be; the exit code."""
+    """Records until Ctrl-C, or until the file has reached its limit. Returns the exit code."""
     return run(_Recorder(command, means, Status(out or sys.stderr)).work)
 
 
@@ -54,7 +54,7 @@ class _Recorder:
         self._started = 0.0
         self._full = False
         self._away = False
-        """The server has gone, and has not been heard since."""
+        """Whether the server has gone and not been heard from since."""
 
     async def work(self, stop: Stop) -> int:
         try:
@@ -70,11 +70,11 @@ class _Recorder:
     async def _listen_on(self, stop: Stop) -> None:
         wait = FIRST_WAIT
         while True:
-            url = self._address()  # asked for each time: a restarted server may be elsewhere
+            url = self._address()  # looked up each time: a restarted server may have another port
             try:
                 if url is not None:
                     async with self._means.enter(url, self._command.room) as visit:
-                        with stop.waiting():  # a pipe is opened when somebody reads it
+                        with stop.waiting():  # opening a pipe waits for its reader
                             await self._begin()
                         if self._tape is not None:
                             await self._listen(visit, stop)
@@ -134,7 +134,7 @@ class _Recorder:
                 self._messages += 1
                 if self._away:
                     self._away = False
-                    self._status.say("The server is back; the recording goes on")
+                    self._status.say("The server is back; the recording continues")
             now = trio.current_time()
             if tape.waiting >= CHUNK or (tape.waiting and now >= flushed_at + FLUSH):
                 await tape.flush()
@@ -148,20 +148,20 @@ class _Recorder:
     def _summary(self, tape: "_Tape") -> str:
         so_long = lasting(trio.current_time() - self._started)
         size = f"{tape.name} ({tape.size:,} bytes)"
-        full = ", which is all it may take; --max-bytes allows more" if self._full else ""
+        full = ", which is its limit; --max-bytes allows more" if self._full else ""
         return f"Recorded {number_of(self._messages, 'message')} in {so_long}: {size}{full}"
 
 
 class _Tape:
-    """The file. What is added waits until it is flushed."""
+    """The file. Added lines wait in memory until `flush`."""
 
     def __init__(self, file: FileIO, name: str) -> None:
         self.name = name
         self.size = 0
-        """In bytes, with what waits."""
+        """In bytes, with the lines that wait."""
         self.waiting = 0
         self.reader_left = False
-        """`troupe record demo - | head`: enough was seen."""
+        """Whether the reader of a pipe has left, as in `troupe record demo - | head`."""
         self._file = file
         self._lines: list[bytes] = []
 
@@ -209,7 +209,8 @@ def _made(path: Path, force: bool) -> FileIO:
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
-    """A disk may be slow and a pipe may be full; whoever is ended meanwhile leaves the thread behind."""
+    """Runs `work` in a thread, because a disk may be slow and a pipe full. If we are ended, the thread is left
+    behind."""
     return await trio.to_thread.run_sync(work, abandon_on_cancel=True)
 
 

@@ -1,15 +1,16 @@
-"""`troupe replay FILE`: draws what was recorded, at the pace at which it was drawn.
+"""`troupe replay FILE`: draws a recording again, at its own pace.
 
-It joins the room as a script does, and sends what scripts sent: the board as it stood, then what changed. Then it says
-goodbye, and the board stays.
+It joins the room as a script does, and sends what scripts sent: first the board of the beginning, then the changes.
+Then it says goodbye, and the board stays.
 
-    troupe record demo - | troupe replay - --room copy         a room that is seen twice
+    troupe record demo - | troupe replay - --room copy         shows a room twice
 
 Rules
-  - A file is read to its end before anything is drawn: a bad line in it is an error and not half a board. Standard
-    input is drawn as it comes.
-  - It has been played when the server has taken it: what it answers to a last question comes after all that.
-  - What is answered with an error, because another script is at work in that room, is counted and said.
+  - A file is read to its end before anything is drawn, so a bad line is an error and never leaves half a board.
+    Standard input is drawn as it comes.
+  - The replay is over when the server has accepted all of it. A last question shows this, because its answer comes
+    after everything else.
+  - Errors from the server (another script may be at work in that room) are counted and reported.
 """
 
 import sys
@@ -29,23 +30,24 @@ from program.trouble import WENT_WRONG, Trouble
 from program.visiting import Means, Stop, Visit, address, lasting, number_of, run
 
 ANSWER_WITHIN = 30.0
-"""Seconds in which the server takes what is still under way."""
+"""Seconds in which the server must accept what is still under way."""
 GOODBYE = 2.0
 BAR = 24
 PEER = "replay"
 SERVER = "troupe"
-"""As whom the server announces itself to every hero."""
+"""The name under which the server announces itself to every hero."""
 
 T = TypeVar("T")
 
 
 def replay(command: Replay, means: Means, out: TextIO | None = None) -> int:
-    """Play the recording to its end, or until Ctrl-C; the exit code."""
+    """Plays the recording to its end, or until Ctrl-C. Returns the exit code."""
     return run(_Player(command, means, Status(out or sys.stderr)).work)
 
 
 class Pace:
-    """When what is due. `speed` is how many seconds of the recording pass in one of ours; 0: no time passes."""
+    """Says when an entry is due. `speed` is the number of recorded seconds in one of ours; 0: everything is due at
+    once."""
 
     def __init__(self, speed: float, max_pause: float | None) -> None:
         self._speed = speed
@@ -54,7 +56,7 @@ class Pace:
         self._due = 0.0
 
     def due(self, at: float) -> float:
-        """Seconds after the beginning; never before what came before."""
+        """Seconds after the beginning; never earlier than for the previous entry."""
         if self._speed and at > self._at:
             self._due += min((at - self._at) / self._speed, self._most)
             self._at = at
@@ -63,14 +65,14 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What there is to play in a file."""
+    """The amount that there is to play in a file."""
 
     messages: int
     seconds: float
 
 
 class _Told(msgspec.Struct):
-    """What the server says, as far as it matters here."""
+    """The fields of the server's messages that matter here."""
 
     type: str = ""
     payload: msgspec.Raw = msgspec.Raw(b"{}")
@@ -90,14 +92,14 @@ class _Player:
         self._reel: Reel | None = None
         self._survey: Survey | None = None
         self._sent = 0
-        """In this round."""
+        """Messages sent in this round."""
         self._errors: list[str] = []
-        """The first of them, if there was one."""
+        """The texts of the server's errors; only the first is kept."""
         self._wrong = 0
         self._answered = trio.Event()
         self._gone: PeerGone | None = None
         self._broken = False
-        """Half a message was sent: there is no saying anything after it."""
+        """Whether only half a message was sent, so that nothing can follow it."""
         self._began = self._shown_at = 0.0
 
     async def work(self, stop: Stop) -> int:
@@ -113,7 +115,7 @@ class _Player:
     async def _replay(self, reel: Reel, stop: Stop) -> int:
         room = self._command.room or reel.header.room
         if not is_room(room):
-            raise Trouble(f"{reel.name} names no room that can be; say one with --room")
+            raise Trouble(f"{reel.name} does not name a valid room; name one with --room")
         self._began = trio.current_time()
         url = address(self._command.url, self._command.state_dir)
         try:
@@ -133,7 +135,7 @@ class _Player:
 
     @property
     def _is_endless(self) -> bool:
-        """Ctrl-C is the ordinary end."""
+        """Whether Ctrl-C is the ordinary end."""
         return self._command.loop or self._command.file is None
 
     def _opened(self) -> Reel:
@@ -158,7 +160,7 @@ class _Player:
                 await visit.send(announce(self._peer, "hero", "offline"))
 
     async def _ask(self, visit: Visit, stop: Stop) -> None:
-        """Say hello, and wait for the answer. Nothing that was said before is under way then."""
+        """Says hello and waits for the answer. By then the server has received everything that was sent before."""
         self._answered = trio.Event()
         await visit.send(self._means.announce(self._peer, "hero", "online"))
         with stop.waiting(trio.current_time() + ANSWER_WITHIN):
@@ -208,7 +210,7 @@ class _Player:
         self._broken = sending.cancelled_caught
 
     async def _hear(self, visit: Visit, scope: trio.CancelScope) -> None:
-        """What is not received would make the server think that we have fallen asleep."""
+        """Receives all messages. Otherwise the server would take us for a peer that has fallen asleep."""
         try:
             while True:
                 told = msgspec.json.decode(await visit.receive(), type=_Told)
@@ -224,7 +226,7 @@ class _Player:
             self._gone = gone
             scope.cancel()
         except msgspec.DecodeError as error:
-            self._gone = PeerGone(f"the server said what is no message of Sidekick's ({error})")
+            self._gone = PeerGone(f"the server sent something that is not a Sidekick message ({error})")
             scope.cancel()
 
     def _so_far(self) -> str:
@@ -255,7 +257,7 @@ class _Player:
 
 
 def survey(reel: Reel, pace: Pace) -> Survey:
-    """Read it to its end. Raises a Trouble if it is not right."""
+    """Reads the recording to its end. Raises a Trouble if something in it is wrong."""
     messages, seconds = 0, 0.0
     for batch in reel.batches():
         for entry in batch:
@@ -266,5 +268,6 @@ def survey(reel: Reel, pace: Pace) -> Survey:
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
-    """A disk may be slow and a pipe may be empty; whoever is ended meanwhile leaves the thread behind."""
+    """Runs `work` in a thread, because a disk may be slow and a pipe empty. If we are ended, the thread is left
+    behind."""
     return await trio.to_thread.run_sync(work, abandon_on_cancel=True)

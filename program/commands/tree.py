@@ -30,7 +30,7 @@ _HOME, _CLEAR_BELOW, _HIDE_CURSOR, _SHOW_CURSOR = "\x1b[H", "\x1b[J", "\x1b[?25l
 
 
 def show(command: Tree, out: TextIO | None = None) -> int:
-    """Print the tree once, or every second until Ctrl-C; the exit code."""
+    """Prints the tree once, or every second until Ctrl-C. Returns the exit code."""
     out = out or sys.stdout
     if command.watch:
         _watch(command, out)
@@ -42,7 +42,7 @@ def show(command: Tree, out: TextIO | None = None) -> int:
 
 
 def address(command: Tree) -> str:
-    """Where the console of the running server is."""
+    """The address of the running server's console."""
     if command.url:
         return command.url
     announced = ready.read(command.state_dir / ready.SERVER_FILE)
@@ -63,7 +63,7 @@ def address(command: Tree) -> str:
 
 
 def fetch(url: str, *, deadline: float = DEADLINE) -> bytes:
-    """What `/tree.json` says there, all of it within `deadline` seconds."""
+    """The content of `/tree.json` there. All of it must arrive within `deadline` seconds."""
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=deadline)
     late = threading.Event()
@@ -105,7 +105,7 @@ def _picture(command: Tree, out: TextIO) -> str:
 
 
 def _asked(command: Tree) -> Hello:
-    """The rows that were asked for. With --trouble, none are good news; with a word alone, they are a mistake."""
+    """The requested rows. If --trouble finds none, that is good news; if a word alone finds none, it is a mistake."""
     hello = _tree(address(command))
     if not command.words and not command.trouble:
         return hello
@@ -113,7 +113,7 @@ def _asked(command: Tree) -> Hello:
     known = found.nodes or (command.trouble and sift(hello, command.words, trouble=False).nodes)
     if not known:
         words = " or ".join(repr(printable(word)) for word in command.words)
-        raise Trouble(f"Nothing in the tree is called {words}. `troupe tree` shows all there is", code=WENT_WRONG)
+        raise Trouble(f"Nothing in the tree is called {words}. `troupe tree` shows the whole tree", code=WENT_WRONG)
     return found
 
 
@@ -122,7 +122,7 @@ def _tree(url: str) -> Hello:
         return msgspec.json.decode(fetch(url), type=Hello)
     except msgspec.DecodeError as error:
         raise Trouble(
-            f"What {url} says is no tree that this version knows ({error}); is another version of Troupe running?",
+            f"The answer of {url} is not a tree that this version can read ({error}). Is another version running?",
             code=WENT_WRONG,
         ) from None
 
@@ -137,7 +137,7 @@ def _watch(command: Tree, out: TextIO) -> None:
                 size = shutil.get_terminal_size()
                 try:
                     picture = _picture(command, out)
-                except Trouble as trouble:  # it may come, or come back
+                except Trouble as trouble:  # the server may still start, or come back
                     picture = str(trouble)
                 if terminal:
                     picture = f"{_HOME}{_CLEAR_BELOW}{_cropped(picture, size.lines - 1, size.columns)}"
@@ -160,7 +160,8 @@ def _cropped(picture: str, height: int, width: int) -> str:
 
 @contextmanager
 def _cut_off(sock: socket.socket, deadline: float, late: threading.Event) -> Iterator[None]:
-    """A socket's timeout is for each read; whoever sends a byte a second is cut off by this one."""
+    """Limits the whole answer. A socket's own timeout covers one read, so a server could send a byte a second for
+    ever."""
 
     def cut() -> None:
         late.set()

@@ -67,6 +67,7 @@ KNOWN = {
     README: {
         "python3 -m venv .venv && .venv/bin/pip install -c constraints.txt .": "run from a clean copy",
         "python3 -m venv .venv && .venv/bin/pip install -c constraints.txt -e": "run by .ci/run",
+        "12:00:00 [info     ] listening": "said by a server",
         "troupe                     top": "the living tree",
         "import sidekick": "run with each release",
         "troupe record default": "recorded and replayed",
@@ -167,6 +168,17 @@ def test_the_first_command_brings_a_server_from_a_clean_copy(home: Home, tmp_pat
         assert house.json("/health")["status"] == "ok"
         for system in LISTENING:
             assert "<house-bar" in httpx.get(house.url_of(system)).text
+
+
+@pytest.mark.slow
+def test_a_server_says_the_lines_that_are_shown(home: Home) -> None:
+    def alike(lines: str) -> list[str]:
+        return re.sub(r"\b\d\d:\d\d:\d\d\b", "TIME", re.sub(r"(//[^/\s]+):\d+", r"\1:PORT", lines)).splitlines()
+
+    with home.serving("troupe serve --log-format text") as house:
+        pass
+    shown = alike(block(README, "12:00:00"))
+    assert alike(house.said)[: len(shown)] == shown
 
 
 def test_the_test_command_is_what_the_gate_runs() -> None:

@@ -60,7 +60,7 @@ def test_what_is_disabled_is_not_among_the_enabled() -> None:
         ("[consol]", "c.toml:1: consol is not a section. Did you mean console? The sections are console, sidekick"),
         ("\n[Judge]", "c.toml:2: Judge is not a section. Did you mean judge?"),
         ("[zzz]", "c.toml:1: zzz is not a section. The sections are console, sidekick and judge"),
-        ("port = 1", "c.toml:1: port stands outside of any section; expected it under a heading such as [console]"),
+        ("port = 1", "c.toml:1: port is outside of any section; expected it under a heading such as [console]"),
         ("verbose = true", "c.toml:1: verbose is not a section."),
         ("console = 5160", "c.toml:1: console is a section; expected [console] with keys under it, got 5160"),
         ("[[console]]\nport = 1", "c.toml:1: console is a section; expected [console] with keys under it, got an"),
@@ -116,7 +116,7 @@ def test_a_mistake_is_named_with_its_place_and_what_was_expected(text: str, expe
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "8.8.8.8", "fe80::1"])
 def test_listening_off_loopback_is_refused_with_the_reason(host: str) -> None:
     (problem,) = problems(f'[console]\nhost = "{host}"')
-    assert f'"{host}" can be reached from other machines, and that wants a token and TLS' in problem
+    assert f'"{host}" can be reached from other machines, which needs a token and TLS' in problem
 
 
 def test_everything_that_is_wrong_is_said_at_once_in_the_order_of_the_file_then_of_the_flags() -> None:

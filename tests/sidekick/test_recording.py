@@ -317,7 +317,7 @@ def test_a_server_that_goes_is_waited_for(tmp_path: Path) -> None:
     assert record(recording_to(tmp_path / "x.jsonl"), room.means, out) == 0
     _, gone, back, ended = out.getvalue().splitlines()
     assert gone == "troupe: The server has gone (it stopped); waiting for it to come back. Ctrl-C ends it"
-    assert back == "troupe: The server is back; the recording goes on"
+    assert back == "troupe: The server is back; the recording continues"
     assert "Recorded 3 messages" in ended
     times = [entry.at for entry in entries(tmp_path / "x.jsonl")]
     assert times == sorted(times)
@@ -504,7 +504,7 @@ def test_a_server_whose_sidekick_is_down_is_said(tmp_path: Path) -> None:
 
 def test_a_recording_whose_room_cannot_be_is_said(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_bytes(header_line("no room", 0))
-    with pytest.raises(Trouble, match="names no room that can be; say one with --room"):
+    with pytest.raises(Trouble, match="does not name a valid room; name one with --room"):
         replay(replaying(tmp_path / "x.jsonl"), Room([]).means, io.StringIO())
 
 

@@ -1,21 +1,21 @@
 """The door: one port, two kinds of client.
 
-A door listens on several hosts at one port. It reads the first head of every connection, hands those that ask for a
-WebSocket to trio-websocket and all others to Hypercorn, and gives either the same bytes to read again.
+A door listens on several hosts at one port. It reads the first head of every connection. Connections that ask for a
+WebSocket go to trio-websocket and all others to Hypercorn; both read the same bytes again.
 
 Rules
-  - Whatever happens on a connection ends that connection and nothing else: malformed input, a fault in a library, an
-    exception in a handler. It is logged and counted (`contained`) where it ends.
-  - The accept loop never ends while the door is open. Out of file descriptors, it waits a moment and goes on.
-  - Everything a stranger may take is in `DoorLimits`. Above the cap on connections a client is turned away before a
-    byte of its request has been read.
-  - Other accounts of this machine are refused (account.py) at once, without a look at what they want, and take no
-    place of those who may come in.
-  - It closes in order: no new connections; idle ones closed; WebSockets told 1001; requests in flight finished,
-    within `grace`; then the sockets are cut. When simply cancelled, the sockets are cut at once: Hypercorn sends
-    under a shield, and without its socket even that send ends.
+  - A fault on a connection (malformed input, a bug in a library, an exception in a handler) ends that connection and
+    nothing else. It is logged and counted (`contained`) there.
+  - The accept loop never ends while the door is open. If file descriptors run out, it waits a moment and tries again.
+  - `DoorLimits` bounds everything that a client can use. Above the limit on connections, clients are turned away before
+    a byte of their requests is read.
+  - Other accounts of this machine are refused (account.py) before their request is read, and do not use up the places
+    of permitted clients.
+  - It closes in order: it accepts no new connections, closes idle ones, closes WebSockets with 1001, and lets requests
+    in flight finish within `grace`; then it cuts the sockets. If it is simply cancelled, it cuts the sockets at once:
+    Hypercorn sends under a shield, and without a socket even that send ends.
 
-A door opens once. It knows nothing of actors; `listener.py` has one that owns a door.
+A door opens once. It knows nothing of actors; `listener.py` has the actor that owns a door.
 """
 
 import secrets
@@ -45,7 +45,7 @@ LOOPBACK = ("127.0.0.1", "::1")
 ACCEPT_PAUSE = 0.1
 READ_BYTES = 16 * 1024
 MOST_TOLD_OF = 64
-"""Accounts that the log gets a line about."""
+"""Accounts that get a line in the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +56,16 @@ class DoorStatistics:
     open: int
     accepted: int
     turned_away: int
-    """Above the cap on connections."""
+    """Connections above the limit."""
     accept_errors: int
     strangers: int
-    """Of other accounts of this machine, or of nobody any more."""
+    """Connections of other accounts of this machine, or without an owner."""
     http: int
     websockets: int
     refused: int
-    """Connections whose first request was found wanting."""
+    """Connections whose first request was refused."""
     contained: int
-    """Errors that were ended at their connection."""
+    """Errors that ended only their own connection."""
 
 
 class Door:
@@ -85,7 +85,7 @@ class Door:
         new_id: Callable[[], str] | None = None,
         log: Any = None,
     ) -> None:
-        """`accounts`: whom of this machine to let in; `kernel`: who is asked whose a connection is."""
+        """`accounts`: the accounts of this machine that may connect; `kernel`: tells the account of a connection."""
         self._app = app
         self._hosts = tuple(hosts)
         self._port = port
@@ -98,7 +98,7 @@ class Door:
         self._accounts = accounts
         self._kernel = kernel
         self._porter: Porter | None = None
-        """None: nobody is asked who they are."""
+        """None: connections are accepted from every account."""
         self._new_id = new_id or partial(secrets.token_hex, 6)
         self._log = log or structlog.get_logger("door")
         self._rules: HostRules
@@ -112,13 +112,13 @@ class Door:
         self._closing = trio.Event()
         self._closed = trio.Event()
         self._wires: set[Wire] = set()
-        """One for each connection; never more than `limits.connections`."""
+        """The wires of all connections; never more than `limits.connections`."""
         self._waiting: set[Wire] = set()
-        """Those whose first head is not there yet."""
+        """The wires whose first head has not arrived yet."""
         self._strangers: set[Wire] = set()
-        """Those who are being told why they may not; never more than `limits.strangers`, and none is in `_wires`."""
+        """The wires that are being refused for their account; at most `limits.strangers`, and none is in `_wires`."""
         self._told_of: set[int] = set()
-        """Accounts that the log has a line about."""
+        """Accounts that have a line in the log."""
         self._empty = trio.lowlevel.ParkingLot()
         self._addresses: tuple[Address, ...] = ()
         self._unavailable: tuple[str, ...] = ()
@@ -126,7 +126,7 @@ class Door:
         self._strange = self._as_http = self._as_websocket = self._refused = self._contained = 0
         self._crowded = False
         self._starving = False
-        """It has been said that there is no room, in the door and in the process, and there was none since."""
+        """Whether the log already says that there is no room, in the door or in the process."""
 
     def statistics(self) -> DoorStatistics:
         return DoorStatistics(
@@ -185,7 +185,7 @@ class Door:
             linger = 0.0 if self._closing.is_set() else self._limits.linger_seconds
             await wire.finish(seconds=linger, most=self._limits.linger_bytes)
         except* (*GONE, OSError):
-            pass  # the client has left; what a handler raises does not come this far
+            pass  # the client has left; a handler's exceptions do not come this far
         except* Exception as errors:
             self.contain("a connection", errors)
         finally:
@@ -195,7 +195,7 @@ class Door:
                 self._empty.unpark_all()
 
     def admit(self, stream: trio.abc.Stream, cut: Callable[[], object]) -> Wire:
-        """Count a connection in, to be attended. `cut` closes its socket without awaiting anything."""
+        """Counts a new connection, which is to be attended. `cut` closes its socket without awaiting anything."""
         wire = Wire(stream, cut, send_seconds=self._limits.send_seconds)
         self._accepted += 1
         self._wires.add(wire)
@@ -217,7 +217,7 @@ class Door:
         while True:
             try:
                 stream = await listener.accept()
-            except OSError as error:  # out of file descriptors or memory; trio deals with the rest
+            except OSError as error:  # out of file descriptors or memory; trio handles all other errors
                 self._accept_errors += 1
                 if not self._starving:
                     self._starving = True

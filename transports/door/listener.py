@@ -1,10 +1,11 @@
 """An actor that owns a door.
 
-A port in use is no crash: the listener stays down, says so in one sentence, and tries again every few seconds, so that
-the rest of the server lives and the door opens when the port is free. It says the same sentence once, not at every try.
+A port in use is not a crash. The listener stays down, reports it in one sentence, and tries again every few seconds. So
+the rest of the server runs, and the door opens when the port is free. The same sentence is reported once, not at every
+attempt.
 
-Whoever is told of its states (`report`) hears of the first one before `started` returns: once the listeners of a tree
-have been started, they are all up or known to be down.
+The first state is reported (`report`) before `started` returns. So when the listeners of a tree have started, each of
+them is up or known to be down.
 """
 
 import enum
@@ -23,14 +24,14 @@ GRACE_SECONDS = 6.0
 """Somewhat more than a door takes to close."""
 
 Report = Callable[[str, Listening], object]
-"""Told the system's name and how its listener is, whenever that changes."""
+"""Called with the system's name and the state of its listener, whenever that changes."""
 
 
 class State(enum.Enum):
     CLOSED = "closed"
     """Not yet opened, or closed in order."""
     DOWN = "down"
-    """The port cannot be had at present."""
+    """The port is not available at present."""
     LISTENING = "listening"
 
 
@@ -54,7 +55,7 @@ class Listener(Actor[TryAgain]):
         *,
         retry_seconds: float = RETRY_SECONDS,
     ) -> None:
-        """`name` is the system's, and its section in the settings."""
+        """`name` is the name of the system, and of its section in the settings."""
         self._name = name
         self._make_door = make_door
         self._report = report

@@ -1,10 +1,10 @@
-"""Away with a folder in which a program did what it liked.
+"""Deletes a folder that an untrusted program could write to.
 
-`shutil.rmtree` goes down by calling itself, so a thousand folders within each other are too deep for it (Python 3.11),
-and it leaves what was closed to its owner. Here nobody goes down: the folders in a folder are brought up before that
-goes, and opened to us first.
+`shutil.rmtree` is recursive, so a thousand nested folders are too deep for it (Python 3.11), and it leaves folders that
+their owner may not enter. Here nothing recurses: before a folder is deleted, the folders in it are moved up, after they
+have been made accessible to us.
 
-What cannot be removed stays. It blocks: call it in a thread.
+Whatever cannot be removed stays. The function blocks: call it in a thread.
 """
 
 import os
@@ -16,7 +16,8 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def clear_away(folder: Path) -> None:
-    """Only if it is a folder of ours: where all may write, a link of somebody else's may have that name."""
+    """Deletes the folder only if we own it: in a place where everybody may write, its name may be another user's
+    link."""
     with suppress(OSError):
         status = folder.lstat()
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
@@ -47,7 +48,7 @@ def _empty(here: int) -> None:
 
 
 def _folders_without_files(folder: int) -> list[str]:
-    """The folders in it. All else has gone."""
+    """The names of the folders in this folder, after everything else in it has been deleted."""
     found = []
     for entry in list(os.scandir(folder)):
         with suppress(OSError):

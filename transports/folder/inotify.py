@@ -1,10 +1,10 @@
-"""Linux's inotify: which of the folders that are watched something has happened in.
+"""Linux's inotify: reports in which of the watched folders something has happened.
 
-Only what is needed of it, by the C library's own functions, for the standard library has none. A library for this
-(watchfiles) would bring threads of its own, which a cancelled task would have to wait for.
+The standard library does not offer inotify, so this calls the C library's functions, as far as we need them. An
+existing library (watchfiles) would bring threads of its own, for which a cancelled task would have to wait.
 
-    add(path)     a number for the folder; the same again for as long as it is the same folder, by whatever path
-    read()        what has happened since, without waiting
+    add(path)     watches a folder and returns its number; the same folder has the same number under every path
+    read()        the events since the last call, without waiting
 """
 
 import ctypes
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _FLAGS = os.O_NONBLOCK | os.O_CLOEXEC
-"""As IN_NONBLOCK and IN_CLOEXEC are defined."""
+"""IN_NONBLOCK and IN_CLOEXEC have these values."""
 _MODIFY, _ATTRIB, _CLOSE_WRITE = 0x2, 0x4, 0x8
 _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE, _DELETE_SELF, _MOVE_SELF = 0x40, 0x80, 0x100, 0x200, 0x400, 0x800
 _OVERFLOW, _IGNORED, _ONLY_FOLDERS, _FOLDER = 0x4000, 0x8000, 0x0100_0000, 0x4000_0000
@@ -30,13 +30,13 @@ _MOST_BYTES = 1 << 16
 @dataclass(frozen=True, slots=True)
 class Event:
     number: int
-    """Of the folder; -1 where events were lost, and it may have been any."""
+    """The folder's number; -1 if events were lost, and any folder may have changed."""
     name: str
-    """Of what is in it; empty where it happened to the folder itself."""
+    """The name of the file or folder in it; empty if the event is about the watched folder itself."""
     of_folder: bool
-    """It happened to a folder: what is watched below it may be another now."""
+    """Whether the event is about a folder, so that watched folders below it may have been replaced."""
     over: bool = False
-    """This number is no longer watched."""
+    """Whether this number is no longer watched."""
 
     @property
     def lost(self) -> bool:
@@ -44,7 +44,7 @@ class Event:
 
 
 class Inotify:
-    """Raises OSError where the system has none, or no more."""
+    """Raises OSError if the system has no inotify, or allows no more of it."""
 
     def __init__(self) -> None:
         if not sys.platform.startswith("linux"):
@@ -60,11 +60,11 @@ class Inotify:
         return self._file
 
     def add(self, folder: Path) -> int:
-        """May take a while: a disk may hang."""
+        """This may take a while, because a disk may hang."""
         return _checked(self._add(self._file, os.fsencode(folder), _WANTED), str(folder))
 
     def remove(self, number: int) -> None:
-        """Of one that is gone already, nothing."""
+        """Stops watching. Does nothing if the folder is gone already."""
         self._remove(self._file, number)
 
     def read(self) -> list[Event]:

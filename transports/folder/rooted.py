@@ -1,13 +1,13 @@
-"""A folder that nothing leads out of.
+"""Access to a folder that never leads out of it.
 
 Rules
   - A path from outside is a sequence of names, never a string that is joined. Each name is opened inside the folder
-    before it, by descriptor, and a link is not followed: whatever happens to the disk meanwhile, what is opened lies
+    before it, by descriptor, and links are not followed. So even if the disk changes meanwhile, the opened file is
     below the root.
-  - A file is written whole or not at all, never over another, and is on the disk, with its name, when that is said.
-    It gets its name when it is whole; until then it has none, so whoever is killed leaves nothing. Where the system has
-    no files without a name, it is a draft, and the next who writes there sweeps away those of the dead.
-  - Only regular files are read: a pipe of the same name would have us wait for ever.
+  - A file is written completely or not at all, and never over another file. When the call returns, the file and its
+    name are on the disk. It gets its name only when it is complete, so a kill leaves nothing behind. On systems without
+    nameless files a draft is written instead; the next write there deletes drafts whose processes have ended.
+  - Only regular files are read, because reading a pipe could block for ever.
 
 Everything here blocks: call it in a thread.
 """
@@ -27,33 +27,32 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _NAMELESS = getattr(os, "O_TMPFILE", 0)
-"""Linux only, and not on every file system."""
+"""Only Linux has it, and not on every file system."""
 NO_NAMELESS = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
-"""What is said where there are none, by the file system or an old kernel."""
+"""The errors of a file system or kernel that does not support it."""
 
 _OURS = os.urandom(3).hex()
-"""Tells us from one who was killed and had our number."""
+"""Distinguishes us from a killed process that had the same process id."""
 _DRAFT = re.compile(r"\.([0-9]{1,9})-([0-9a-f]{6})[0-9a-f]{6}\.draft", re.ASCII)
 NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EXDEV)
-"""What a file system says that has no links, as FAT."""
+"""The errors of a file system without links, such as FAT."""
 
 Names = Sequence[str]
 
 
 class NotPlain(OSError):
-    """There is something of that name, but it is no plain file or folder; or the name cannot be one."""
+    """Something of that name exists but is not a plain file or folder; or the name is not valid."""
 
 
 class Entry(NamedTuple):
-    """A plain file. Whatever is written into it, or put in its place, makes another entry of it, unless that happens
-    within the same tick of the disk's clock."""
+    """A plain file. If it is written to or replaced, its entry changes, except within one tick of the disk's clock."""
 
     size: int
     changed_ns: int
     touched_ns: int
-    """When anything about it has changed; unlike `changed_ns` nobody can set it."""
+    """The time of any last change to it. Unlike `changed_ns`, programs cannot set it."""
     number: int
-    """Of the file, however it is called."""
+    """The file's number, which does not depend on its name."""
 
     @classmethod
     def of(cls, status: os.stat_result) -> "Entry":
@@ -65,12 +64,12 @@ class Rooted:
         self.root = root
 
     def path(self, names: Names) -> Path:
-        """To be shown. Nothing is opened by it."""
+        """The path for display. Files are not opened by it."""
         return self.root.joinpath(*names)
 
     @contextmanager
     def folder(self, names: Names, *, create: bool = False) -> Iterator[int]:
-        """The folder as a descriptor. `create`: with all that is missing on the way, the root too."""
+        """The folder as a descriptor. `create`: make all missing folders on the way, including the root."""
         if create:
             self.root.mkdir(parents=True, exist_ok=True)
         here = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -94,14 +93,14 @@ class Rooted:
             raise NotPlain(f"{self.path(names)} is a file or a link, and not a folder") from None
 
     def entries(self, names: Names) -> dict[str, Entry | None]:
-        """What is in a folder; None is what is no plain file. Nothing, if there is no such folder."""
+        """The entries of a folder; None for anything that is not a plain file. Empty if the folder does not exist."""
         found: dict[str, Entry | None] = {}
         try:
             with self.folder(names) as here, os.scandir(here) as listed:
                 for one in listed:
                     try:
                         status = one.stat(follow_symlinks=False)
-                    except FileNotFoundError:  # it has just gone
+                    except FileNotFoundError:  # it has just been removed
                         continue
                     plain = stat.S_ISREG(status.st_mode)
                     found[one.name] = Entry.of(status) if plain else None
@@ -110,7 +109,7 @@ class Rooted:
         return found
 
     def has_folder(self, names: Names) -> bool:
-        """False: it is not there. Raises OSError where that cannot be told."""
+        """Whether the folder exists. Raises OSError if this cannot be determined."""
         try:
             with self.folder(names):
                 return True
@@ -128,7 +127,7 @@ class Rooted:
             return []
 
     def open(self, names: Names) -> int:
-        """A file to be read, as a descriptor that the caller closes."""
+        """Opens a file for reading. The caller closes the descriptor."""
         *above, name = names
         check_name(name)
         with self.folder(above) as here:
@@ -144,7 +143,8 @@ class Rooted:
             return file.read(most)
 
     def write_new(self, names: Names, files: Mapping[str, bytes]) -> None:
-        """New files in one folder, in this order. One that exists is left as it is, and raises FileExistsError."""
+        """Writes new files into one folder, in this order. An existing file is left alone and raises
+        FileExistsError."""
         with self.folder(names, create=True) as here:
             _sweep(here)
             for name, content in files.items():
@@ -159,7 +159,7 @@ def _entered(here: int, name: str, *, create: bool) -> int:
     except FileNotFoundError:
         if not create:
             raise
-    with suppress(FileExistsError):  # somebody else was quicker
+    with suppress(FileExistsError):  # another process was faster
         os.mkdir(name, dir_fd=here)
         os.fsync(here)
     return os.open(name, _FOLDER, dir_fd=here)
@@ -167,14 +167,14 @@ def _entered(here: int, name: str, *, create: bool) -> int:
 
 def check_name(name: str) -> None:
     if not name or name in (".", "..") or "/" in name or "\0" in name or len(os.fsencode(name)) > LONGEST_NAME:
-        raise NotPlain(f"{name[:80]!r} is no name of a file or folder")
+        raise NotPlain(f"{name[:80]!r} cannot be the name of a file or folder")
 
 
 def _sweep(here: int) -> None:
-    """Away with the drafts of those that were killed while they wrote."""
+    """Deletes the drafts of processes that were killed while they wrote."""
     for name in os.listdir(here):
         if (draft := _DRAFT.fullmatch(name)) and not _writes(int(draft[1]), draft[2]):
-            with suppress(OSError):  # somebody else was quicker; or it is no plain file, and not ours
+            with suppress(OSError):  # another process was faster; or it is not a plain file, and not ours
                 os.unlink(name, dir_fd=here)
 
 
@@ -183,12 +183,12 @@ def _writes(pid: int, whose: str) -> bool:
 
 
 def lives(pid: int) -> bool:
-    """Whether there is such a process."""
+    """Whether this process exists."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # it is somebody else's
+    except OSError:  # it exists, and belongs to another user
         return True
     return True
 
@@ -199,7 +199,7 @@ def _write_new(here: int, name: str, content: bytes) -> None:
 
 
 def _write_nameless(here: int, name: str, content: bytes) -> bool:
-    """False: this cannot be done here."""
+    """Writes a file that has no name until it is complete. False: this file system cannot do that."""
     try:
         file = os.open(".", os.O_WRONLY | os.O_CLOEXEC | _NAMELESS, 0o666, dir_fd=here)
     except OSError as error:
@@ -211,7 +211,7 @@ def _write_nameless(here: int, name: str, content: bytes) -> bool:
         out.flush()
         os.fsync(file)
         try:
-            os.link(f"/proc/self/fd/{file}", name, dst_dir_fd=here)  # it follows, by a descriptor that nobody can move
+            os.link(f"/proc/self/fd/{file}", name, dst_dir_fd=here)  # follows the link in /proc to our own descriptor
         except OSError as error:
             if error.errno in (errno.ENOENT, *NO_LINKS):  # there is no /proc
                 return False
@@ -234,7 +234,7 @@ def _write_draft(here: int, name: str, content: bytes) -> None:
 
 
 def _name(here: int, draft: str, name: str) -> None:
-    """Renaming would write over another; a link does not."""
+    """Gives a draft its name, by a link: a rename could overwrite another file."""
     try:
         os.link(draft, name, src_dir_fd=here, dst_dir_fd=here, follow_symlinks=False)
     except OSError as error:

@@ -1,22 +1,22 @@
-"""The watcher: whoever asks is told soon after something has changed in folders of theirs.
+"""The watcher: tells actors soon after something has changed in the folders that they watch.
 
-    Watch      from now on, these folders are watched for this actor (in place of what was watched for it before); it is
-               told its news at once, for what has happened before is nobody's to say
-    Looked     it has looked at what there is: it may be told again
-    Unwatch    no more; an actor that has ended is forgotten anyway
-    Settled    something has happened, and then a little while has passed: who is concerned is told
+    Watch      watch these folders for this actor from now on, in place of its earlier ones. The actor gets a notice at
+               once, because nobody knows what happened before
+    Looked     the actor has read its folders and may be notified again
+    Unwatch    stop watching for this actor (also done when an actor ends)
+    Settled    a moment has passed since an event: the actors concerned are notified
 
 Rules
-  - Whatever happens after somebody was told is told again once they have looked: nothing is missed, and nobody has more
-    than one piece of news waiting, however much is written.
-  - A folder is watched by its path: one that is deleted, moved away and made anew is found again, for the folders above
-    it are watched too. Watching is renewed before anybody is told, so what is done in a new folder is seen by whoever
-    looks then.
-  - Where events were lost, or this actor has crashed, everybody is told.
-  - Only so many folders are watched, and where the system has no inotify, or no more of it, none. Then nobody is told
-    of anything, and `note` says so: whoever shows a folder looks when somebody looks.
+  - A change after a notice leads to another notice once the actor has looked. So no change is missed, and an actor has
+    at most one notice waiting, however much is written.
+  - A folder is watched by its path. If it is deleted, moved away or made anew, it is found again, because the folders
+    above it are watched too. Watches are renewed before a notice is sent, so an actor that looks then sees everything
+    that was done in a new folder.
+  - If events were lost, or this actor has crashed, all actors are notified.
+  - The number of watched folders is limited. Without inotify, or if the system allows no more of it, nothing is watched
+    and no notices are sent; `note` says so. Folders are then read only when a user looks at them.
 
-A folder is opened in a thread: a disk may hang. Nothing here knows what the folders hold.
+Folders are opened in a thread, because a disk may hang. Nothing here knows what the folders hold.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,16 +33,16 @@ from codec.words import counted
 from transports.folder.inotify import Event, Inotify
 
 SETTLE_SECONDS = 0.03
-"""An editor that saves does several things one after the other."""
+"""An editor takes several steps to save a file. Notices wait until it is done."""
 AGAIN_SECONDS = 1.0
-"""After which somebody is told whose mailbox was full."""
+"""A notice that found a full mailbox is sent again after this time."""
 PATIENCE = 5.0
-"""For a disk."""
+"""Seconds to wait for a disk."""
 MOST_FOLDERS = 4_096
 THREADS = 4
 
 Place = tuple[Path, frozenset[str] | None]
-"""A folder, and the names of what matters in it; None: all of it."""
+"""A folder, and the names in it that matter; None: all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ WatcherMessage = Watch | Looked | Unwatch | Settled
 
 
 class Watching:
-    """What others know of the watcher."""
+    """The watcher's interface for other actors."""
 
     def __init__(self, name: str, registry: Registry) -> None:
         self._name = name
@@ -87,24 +87,24 @@ class Watching:
         self._tell(Unwatch(who))
 
     def _tell(self, message: WatcherMessage) -> None:
-        with suppress(KernelError):  # there is none, or it has more to do than it can: nothing is watched
+        with suppress(KernelError):  # there is no watcher, or it is overloaded: nothing is watched
             self._registry.get(self._name).tell(message)
 
 
 @dataclass(slots=True)
 class Wanted:
-    """What is watched for one actor."""
+    """The folders that are watched for one actor."""
 
     places: tuple[Place, ...]
     news: object
     numbers: dict[int, list[frozenset[str] | None]] = field(default_factory=dict)
-    """What matters in which folder, by its number."""
+    """For each folder, by its number, the names that matter in it."""
     stirred: bool = True
-    """Something has happened since it was told."""
+    """Whether something has happened since its last notice."""
     told: bool = False
-    """It has not looked since it was told."""
+    """Whether it has a notice and has not looked since."""
     unsure: bool = True
-    """Its folders may be others now."""
+    """Whether its folders may have been replaced."""
 
     def concerns(self, event: Event) -> bool:
         mattering = self.numbers.get(event.number, ())
@@ -243,14 +243,14 @@ class Watcher(Actor[WatcherMessage]):
 
 
 def _add(inotify: Inotify, folders: Sequence[Path]) -> tuple[dict[Path, int], str | None]:
-    """What could be watched, and why not all of what is there. In a thread."""
+    """The folders that could be watched, and the reason if some could not. Runs in a thread."""
     found: dict[Path, int] = {}
     why_not = None
     for folder in folders:
         try:
             found[folder] = inotify.add(folder)
         except (FileNotFoundError, NotADirectoryError):
-            continue  # the folder above tells when there is one
+            continue  # the folder above reports when this one appears
         except OSError as error:
             why_not = error.strerror or str(error)
     return found, why_not

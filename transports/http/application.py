@@ -1,16 +1,16 @@
-"""The application that a system hangs its HTTP routes on: Quart on trio, with uploads that wait.
+"""The application to which a system adds its HTTP routes: Quart on trio, with back-pressure for uploads.
 
-Quart 0.22 takes the parts of a body as they come and keeps them until the handler asks: 200 MB for a handler that
-sleeps were 200 MB of memory. Here a handler that reads a body part by part (`async for part in request.body`) sets
-the pace, and one that wants it whole (`await request.get_data()`, `get_json()`) gets it whole, up to the guard's
-limit.
+Quart 0.22 accepts the parts of a body as they come and keeps them until the handler asks. So an upload of 200 MB to a
+handler that sleeps took 200 MB of memory. Here a handler that reads a body part by part (`async for part in
+request.body`) sets the pace. A handler that wants the whole body (`await request.get_data()`, `get_json()`) gets it, up
+to the guard's limit.
 
-Quart's own limits on the length and the time of a body, and on the time of an answer, are off: the guard and the wire
-count better (Quart's did not count a chunked body that was read while it came).
+Quart's own limits on the length and the time of a body, and on the time of an answer, are off, because the guard and
+the wire count better (Quart's did not count a chunked body that was read while it came).
 
-What no route takes - another method, a path that is no path - is answered in a sentence, like everything here.
+A request that no route accepts (an unknown path, another method) is answered with a sentence.
 
-There is no lifespan: whatever lives longer than a request is an actor. WebSockets do not come this way either.
+There is no lifespan, because everything that lives longer than a request is an actor. WebSockets do not come this way.
 """
 
 from collections.abc import Generator
@@ -26,13 +26,13 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 
 class PacedBody(TrioBody):
-    """A body that can say when it has room for more."""
+    """A body that tells when it has room for more."""
 
     def __init__(self, expected_content_length: int | None, max_content_length: int | None) -> None:
         super().__init__(expected_content_length, max_content_length)
         self._wanted_whole = False
         self._waiting = False
-        """The handler has not yet taken the last part."""
+        """Whether the handler has not yet taken the last part."""
         self._taken = trio.Event()
 
     def append(self, data: bytes) -> None:

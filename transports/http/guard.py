@@ -1,13 +1,12 @@
-"""The ASGI guard: what every request passes on its way to the application, and every answer on its way back.
+"""The ASGI guard: checks every request on its way to the application, and completes every answer on its way back.
 
-The door looks at the first request of a connection only; a connection that is kept alive brings more. So what must
-hold for every request is checked here: Host, Origin, the target, the framing and length of the body. And what must
-hold for every answer is added here: the security headers, CORS for origins that were let in, and the end of the
-connection after an answer that did not wait for its whole body (a client cannot know how much of it was read).
+The door sees only the first request of a connection, and a kept-alive connection brings more. So each request is
+checked here: Host, Origin, the target, the framing and length of the body. Each answer gets the security headers, CORS
+headers for origins that were let in, and the end of the connection if the answer did not wait for its whole body (a
+client cannot know how much of it was read).
 
-A request that the application fails is answered with 500 and one sentence; the error goes to the log. A WebSocket
-that arrives here came as a later request of a connection that already speaks HTTP, and belongs on a connection of its
-own.
+If the application fails, the answer is 500 with one sentence, and the error goes to the log. A WebSocket that arrives
+here is a later request of a connection that already speaks HTTP; it needs a connection of its own.
 """
 
 from collections.abc import Awaitable, Callable
@@ -28,7 +27,7 @@ Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Any, Any, Any], Awaitable[None]]
-"""An ASGI application; each framework has types of its own for the same three."""
+"""An ASGI application. Each framework has its own types for the three arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ class Guard:
             nursery.cancel_scope.cancel()
 
     async def _watch(self, upload: Upload, answer: "_Answer", running: trio.CancelScope) -> None:
-        """The client's side of the request: when it ends before the answer does, so does the application's part."""
+        """Watches the client's side of the request. If it ends before the answer does, the application is cancelled."""
         answer.refusal = await upload.fill()
         if not answer.finished:
             running.cancel()
@@ -121,7 +120,7 @@ class Guard:
 
 
 class _Answer:
-    """The way back: adds headers to the start of the answer, and knows whether there has been one."""
+    """The way back: adds headers to the start of the answer, and knows whether an answer has begun."""
 
     def __init__(self, send: Send, upload: Upload, security: Headers) -> None:
         self._send = send
@@ -133,7 +132,7 @@ class _Answer:
         self.origin: str | None = None
         """The foreign origin that was let in."""
         self.refusal: Refusal | None = None
-        """Why the client's part ended early."""
+        """The reason why the client's part ended early."""
 
     async def send(self, message: Message) -> None:
         await trio.lowlevel.checkpoint()  # a client that has left must not turn the application's loop into a busy one

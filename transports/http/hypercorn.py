@@ -5,8 +5,9 @@ other two ways into it, prior knowledge and `Upgrade: h2c`, would lead around th
 upgrade is ignored, as HTTP lets us: the answer comes in HTTP/1.1 (Java's HTTP client offers h2c with every plain
 request).
 
-These are names of Hypercorn 0.18's inside (`TCPServer`, `H11Protocol`, `TaskGroup`): its public `serve` binds sockets
-of its own and lets an error of one connection end all of them. The tests of this folder fail when a name moves.
+This uses internals of Hypercorn 0.18 (`TCPServer`, `H11Protocol`, `TaskGroup`), because its public `serve` binds its
+own sockets and lets an error on one connection end all of them. The tests of this folder fail if one of these names
+changes.
 """
 
 import sys
@@ -36,7 +37,7 @@ Ends = tuple[tuple[str, int], tuple[str, int]]
 
 
 class Http:
-    """What the HTTP connections of one door share."""
+    """The state that the HTTP connections of one door share."""
 
     def __init__(self, guard: Guard, limits: HttpLimits, *, head_bytes: int, secure: bool, contain: Contain) -> None:
         self._guard = guard
@@ -49,7 +50,7 @@ class Http:
         self._config.keep_alive_timeout = limits.idle_seconds
 
     async def serve(self, wire: Wire, ends: Ends) -> None:
-        """Until the connection is over. May raise anything Hypercorn raises: the door contains it."""
+        """Serves until the connection ends. May raise anything that Hypercorn raises; the door contains it."""
 
         pace = Pace()
 
@@ -63,7 +64,7 @@ class Http:
         await _Connection(cast(AppWrapper, app), self._config, self._context, wire, ends, secure=self._secure).run()
 
     async def wind_up(self) -> None:
-        """Idle connections close now, the others after the answer they are at."""
+        """Idle connections close now, the others after their current answer."""
         await self._context.terminated.set()
 
 
@@ -109,14 +110,14 @@ class _Http11(H11Protocol):
         """The connection's reader works in it."""
 
     async def handle(self, event: Event) -> None:
-        """Hypercorn 0.18's reader waits, where the next request came before this one was answered, until the answer has
-        been sent. When it never will be, because the client has gone, the reader would wait for ever."""
+        """If the next request comes before this one is answered, Hypercorn 0.18's reader waits until the answer has
+        been sent. If the client has gone, that never happens, and the reader would wait for ever."""
         await super().handle(event)
         if isinstance(event, Closed):
             self.reading.cancel()
 
     async def _check_protocol(self, event: h11.Request) -> None:
-        """Hypercorn's step into HTTP/2: not taken."""
+        """Hypercorn's switch to HTTP/2, which is left out."""
 
     async def _send_error_response(self, status_code: int) -> None:
         """What h11 will not read is answered in words, its own: it is called where h11's error is being handled."""
@@ -134,7 +135,7 @@ class _Http11(H11Protocol):
 
 
 class _Log:
-    """Hypercorn's log, reduced to what must not be lost: an error that got past the guard."""
+    """Hypercorn's log, reduced to errors that got past the guard."""
 
     def __init__(self, contain: Contain, config: Config) -> None:
         self._contain = contain

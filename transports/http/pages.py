@@ -1,11 +1,11 @@
-"""The way from each page of the house to the others, and the page that a browser is shown where there is none.
+"""The links from each page to the others, and the page for addresses that do not exist.
 
-GET /pages.json    the systems that have a page and are there now, with their addresses
+GET /pages.json    the systems that have a page and are up, with their addresses
 
 Rules
-  - Addresses are what the listeners have reported: real ports, and nobody who is switched off or down.
-  - Whoever asks for a page (a browser that follows a link says that it wants HTML) is told what is wrong on a page with
-    the same bar, which leads away from there. Every other client gets the sentence alone, as text.
+  - The addresses are those that the listeners have reported: real ports, without systems that are switched off or down.
+  - A browser that follows a link asks for HTML. It gets errors as a page with the usual bar, which leads to the other
+    pages. Every other client gets only the sentence, as text.
 """
 
 import json
@@ -20,7 +20,7 @@ from transports.http.application import Application
 from transports.http.static import TYPES
 
 Addresses = Callable[[], Mapping[str, str | None]]
-"""The address of each system that is to have a page, in the order of the bar; None while it is down."""
+"""The address of each system with a page, in the order of the bar; None while the system is down."""
 
 
 def add_pages(app: Application, web: Traversable, addresses: Addresses) -> Application:

@@ -5,7 +5,8 @@ Rules
     separator, or leads through a link out of the folder does not exist.
   - The types are ours, not the machine's: a registry that calls `.js` text would stop every module.
   - `no-cache` with an ETag: the browser asks each time, and mostly hears 304. An edited file shows at once.
-  - What is large (Pyodide has files of 10 MB) is read while it is sent: who reads slowly would have all of it kept.
+  - A large file (Pyodide has files of 10 MB) is read while it is sent. Otherwise each slow client would keep a whole
+    copy in memory.
 """
 
 import hashlib
@@ -33,7 +34,7 @@ TYPES = {
     ".webmanifest": "application/manifest+json",
     ".wasm": "application/wasm",
 }
-"""A file of any other kind is not served, unless a folder has kinds of its own."""
+"""Other types of files are not served, unless a folder has its own list."""
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 DEEPEST = 16
@@ -45,7 +46,7 @@ PIECE = 256 * 1024
 @dataclass(frozen=True, slots=True)
 class StaticFile:
     content: bytes | Path
-    """Where it is, if it is large."""
+    """The content, or the path of a large file."""
     content_type: str
     etag: str
 

@@ -1,14 +1,15 @@
 """One request's body, on its way from Hypercorn's queue to the application.
 
 Hypercorn 0.18 puts the parts of a body into a queue of ten. If the application does not take them, Hypercorn's reader
-stands still in that queue, and so does the end of the request, which passes through it too: the connection is stuck
-for good. If it takes them faster than it uses them (Quart does), a body of any size piles up in memory. Hence:
+blocks on that queue. The end of the request passes through the same queue, so the connection is stuck for good. If the
+application takes parts faster than it uses them (as Quart does), a body of any size piles up in memory. Hence:
 
   - Hypercorn's queue is always emptied at once, from before the application starts until the request is over.
-  - What the application has not taken is bounded: above the mark the wire is held, and the client waits.
-  - Bytes are counted here, chunked or not. The application is never asked to.
-  - A client that owes a body must keep sending it. Time in which we do not read is not held against it.
-  - What has come is kept until the request is over, for most handlers want it whole. The backlog has a bound for all.
+  - The part of a body that the application has not taken is bounded. Above the bound the wire is held, and the client
+    waits.
+  - Bytes are counted here, chunked or not. The application never has to count.
+  - A client that owes a body must keep sending it. Time in which we do not read does not count against it.
+  - A body is kept until the request is over, because most handlers want all of it. The backlog bounds the sum of all.
 """
 
 from collections.abc import Awaitable, Callable
@@ -37,17 +38,17 @@ class Upload:
         """Invariant: longer than `limits.unread_bytes` => the wire is held."""
         self._received = 0
         self._counted = 0
-        """`_received` when the client's present stretch of time began."""
+        """`_received` at the beginning of the client's current interval."""
         self._patience = trio.CancelScope()
         self._gave_way = False
         self._news = trio.Event()
         self._handed_over = False
-        """The application has been given the last of the body."""
+        """Whether the application has been given the end of the body."""
         self.complete = False
-        """All of the body has come."""
+        """Whether all of the body has come."""
 
     async def fill(self) -> Refusal | None:
-        """Take what comes until the request is over or the client has gone (None), or a limit has been broken (why)."""
+        """Receives until the request is over or the client has gone (None), or a limit is exceeded (the refusal)."""
         try:
             with self._patience:
                 self._begin_stretch()
@@ -62,7 +63,7 @@ class Upload:
             self._backlog.release(self)
         if self._gave_way:
             return Refusal(
-                503, "Others sent so much meanwhile that there was no more room for this request; send it again."
+                503, "Other clients sent so much that there was no room left for this request; send it again."
             )
         return Refusal(
             408,
@@ -75,17 +76,18 @@ class Upload:
         self._patience.cancel()
 
     async def drop(self) -> None:
-        """The body is of no more use; keep Hypercorn's queue empty until the request is over."""
+        """The body is no longer needed. Keeps Hypercorn's queue empty until the request is over."""
         self._unread.clear()
         self._wire.release()
         while (await self._from_hypercorn())["type"] == "http.request":
             pass
 
     async def receive(self) -> Message:
-        """The application's side, as ASGI has it, but never a disconnect: who serves a client that leaves is cancelled.
+        """The application's `receive`, as in ASGI, but without disconnects: if the client leaves, we cancel the
+        handler.
 
-        Hypercorn also says "disconnect" in the middle of sending the last of an answer. Quart takes that as a reason to
-        cancel its own sending, and with bad luck the connection then has no idle timer any more.
+        Hypercorn also reports a disconnect while the end of an answer is still being sent. Quart then cancels its own
+        sending, and with bad luck the connection loses its idle timer.
         """
         while not self._unread and (self._handed_over or not self.complete):
             await self._news.wait()

@@ -1,10 +1,10 @@
 """The judge's port: where Competitive Companion posts problems, and the panel that shows them.
 
 POST /        a problem, as Competitive Companion sends it      WS  /panel   the panel's messages
-GET /         the panel                                         GET /web/... what it is made of
+GET /         the panel                                         GET /web/... the panel's files
 
-The extension asks for an answer within half a second and ignores it: a post is answered once it is understood and
-kept, and what becomes of it is no matter of this connection any more.
+The extension expects an answer within half a second and then ignores it. A post is answered when it has been understood
+and stored; its further processing does not concern this connection.
 """
 
 from collections.abc import Awaitable
@@ -23,25 +23,25 @@ from transports.websocket.line import Line
 from transports.websocket.websocket import FastSocket, Handler, Upgrade
 
 EXTENSIONS = ("chrome-extension://*", "moz-extension://*", "safari-web-extension://*")
-"""What posts, beside programs, and may do nothing else."""
+"""Origins that may post, as programs may, and do nothing else."""
 WEBVIEWS = ("vscode-webview://*",)
-"""What shows the panel, beside our own page."""
+"""Origins that may show the panel, besides our own page."""
 
 RESTARTING, TRY_LATER = 1012, 1013
 
 
 class Attendance(Protocol):
     def heard(self, text: bytes) -> Awaitable[None]:
-        """What the page sends next."""
+        """The page's next message."""
 
 
 class Desk(Protocol):
-    """Who answers. Every refusal is a BadTask or a KernelError whose text can be shown."""
+    """Answers requests. Every refusal is a BadTask or a KernelError whose text can be shown."""
 
     def receive(self, body: bytes) -> Awaitable[None]: ...
 
     def attend(self, line: Line) -> AbstractAsyncContextManager[Attendance]:
-        """For as long as the page is there; whoever attends may leave early by cancelling the block."""
+        """Lasts as long as the page is connected. The desk may end it early by cancelling the block."""
 
 
 def judge_application(desk: Desk, web: Traversable) -> Application:

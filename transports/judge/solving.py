@@ -1,6 +1,7 @@
-"""How the judge runs solutions: on the launcher, within the bounds that it names (`codec/programs.py`).
+"""Runs the judge's solutions on the launcher, within the bounds that `codec/programs.py` names.
 
-Who was interrupted is to be run again alone, so that it is known whose fault it was (see `seclusion.py`).
+A solution that was interrupted is run again alone, to find out whether the interruption was its own fault (see
+`seclusion.py`).
 """
 
 import functools
@@ -25,10 +26,10 @@ from transports.process.seclusion import Seclusion
 T = TypeVar("T")
 
 AT_ONCE = RUNNING - 4
-"""Solutions that are made ready or run at once, of all problems. Somewhat fewer than the launcher runs, for it
-refuses, and is asked for an interpreter now and then too."""
+"""Solutions of all problems that are prepared or run at once. The launcher can run a few more. It refuses above its own
+limit, and it also has to run interpreters now and then to locate them."""
 OURS = Path(__file__).resolve().parents[2]
-"""Where our own modules are found."""
+"""The folder of our own modules."""
 
 INTERFERED = Outcome(
     end=Signalled(signal.SIGKILL),
@@ -40,12 +41,12 @@ INTERFERED = Outcome(
     stdout=NOTHING,
     stderr=NOTHING,
 )
-"""All that is known of who has ended what ran it."""
+"""The reason for a solution that has ended its own launcher. Nothing more is known."""
 
 
 class Machine:
     def __init__(self, cwd: Path, registry: Registry) -> None:
-        """`cwd`: where commands are looked for, as a shell there would."""
+        """`cwd`: the folder from which commands are searched, as by a shell there."""
         self._runner = Runner(registry)
         self._interpreters = Interpreters(self._runner)
         self._cwd = cwd
@@ -54,7 +55,7 @@ class Machine:
         self._env = clean_env({"PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8"})
 
     async def resolve(self, command: str) -> Path | str:
-        """The interpreter that a command means; or why there is none that works."""
+        """The interpreter for a command, or the reason why none works."""
         find = functools.partial(self._interpreters.resolve, command, cwd=self._cwd, env=self._env)
         try:
             try:
@@ -68,7 +69,8 @@ class Machine:
 
     @asynccontextmanager
     async def room(self) -> AsyncIterator[None]:
-        """For one program. Who is to begin first must come first, for those who wait for others hold theirs."""
+        """Room for one program. Programs must ask in the order in which they start, because those that wait keep
+        theirs."""
         try:
             self._rooms.acquire_nowait()  # without a checkpoint, which costs as much as all the rest
         except trio.WouldBlock:
@@ -88,7 +90,7 @@ class Machine:
                 try:
                     return await self._runner.run(command)
                 except Interrupted:
-                    self._runner.renew()  # it may only have been halted, and what it ran would stay
+                    self._runner.renew()  # the launcher may only have been halted, and its other runs would stay
                     return INTERFERED
         while True:
             among = self._seclusion.among_others(turn)
@@ -97,10 +99,10 @@ class Machine:
             except Interrupted:
                 if among.begun:
                     return None
-                turn = Now()  # its own has passed; whatever it was, this program had no part in it
+                turn = Now()  # its own turn has passed, and this program had no part in the interruption
 
     async def elsewhere(self, module: str, given: Sequence[bytes], bounds: Bounds) -> Outcome:
-        """A module of ours, in a process of its own that is measured, limited and ended as a solution is."""
+        """Runs a module of ours in a separate process, which is measured, limited and ended as a solution is."""
         command = Command((sys.executable, "-m", module), OURS, self._env, tuple(given), bounds)
         try:
             return await self._runner.run(command)
@@ -114,5 +116,5 @@ class Machine:
 
 
 def cores() -> int:
-    """That this process may use."""
+    """The number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

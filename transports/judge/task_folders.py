@@ -1,11 +1,11 @@
 """The folders of the judge's tasks: `<contestId>/<taskId>/`, with main.py and the tests in it.
 
     abc999/abc999_a/main.py               made from the template, only if there is none
-    abc999/abc999_a/tests/1.in  1.out     a case is there when both are
+    abc999/abc999_a/tests/1.in  1.out     a case exists when both files do
 
-A case's answer is written before its input, so one that was cut short is an answer without an input: no case, but its
-number is taken, until who was cut short writes it again. Everything that touches the disk happens in threads, a few at
-a time. A disk may hang, and a thread cannot be ended: whoever is cancelled while one works leaves it behind.
+A case's answer is written before its input. So an interrupted write leaves an answer without an input. This is not a
+case, but its number is in use until the write is repeated. All disk access happens in threads, a few at a time. A disk
+may hang, and a thread cannot be ended, so a caller that is cancelled leaves its thread behind.
 """
 
 import functools
@@ -39,21 +39,21 @@ def main() -> None:
 main()
 """
 REMEMBERED = 10_000
-"""Files whose digest is not taken again while they stay as they are."""
+"""Files whose digests are remembered while the files are unchanged."""
 MOST_FOLDERS = 5_000
-"""Looked through for tasks that were there before us."""
+"""Folders that are searched for existing tasks."""
 CHUNK = 1 << 20
 TICK_NS = 100_000_000
-"""Longer than any step of a disk's clock: what was changed less than this before it was read may be changed again
-without that being seen at its entry, so it is read again the next time."""
+"""Longer than any step of a disk's clock. If a file was changed less than this before we read it, a further change
+might not alter its entry. So it is read again the next time."""
 LONGEST_MAIN = 64 << 20
-"""Bytes of a solution that are read to tell whether it is another; of a longer one its entry has to do."""
+"""Bytes of a solution that are read to notice a change. For a longer one, its entry has to do."""
 _TAKEN = re.compile(r"0*([0-9]{1,9})\.(?:in|out)", re.IGNORECASE | re.ASCII)
 """On a disk that ignores case `3.OUT` is `3.out`."""
 _CASE = re.compile(r"([1-9][0-9]{0,8})\.(in|out)", re.ASCII)
 _PRIVATE = re.compile(r"troupe-judge-([1-9][0-9]{0,8})(?:\.([0-9]*))?-.*", re.ASCII | re.DOTALL)
-"""A private folder, and whose: the server's number, and when it was born. Anybody may make folders beside them, and
-call those as he likes; no process has a longer number."""
+"""A private folder's name contains its server's process id (none is longer) and the time when that process began.
+Anybody may make folders beside it, with any names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +67,18 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a task's folder holds."""
+    """The content of a task's folder."""
 
     cases: Mapping[int, tuple[Text, Text]]
     """Input and answer, by index, in order."""
     alone: Mapping[int, Text]
     """Answers without an input, by index."""
     highest: int
-    """Of all indices in use, of broken pairs too; 0 if there is none."""
+    """The highest index in use, also by incomplete pairs; 0 if there is none."""
     main: bytes | None
     """The solution's digest; None if there is none."""
     exists: bool
-    """Whether there is such a folder at all."""
+    """Whether the folder exists."""
 
     @property
     def has_main(self) -> bool:
@@ -111,18 +111,18 @@ class TaskFolders:
         return await self._in_thread(self._find, tuple(task))
 
     async def tasks(self) -> list[tuple[str, str]]:
-        """Folders with tests in them, two levels below the root; of a large workspace only the first ones. Asked for at
-        the start, when it is time to clear away what servers that were killed have left, too."""
+        """Folders with tests, two levels below the root; in a large workspace only the first ones. This is called at
+        the start, so it also begins to delete the private folders of killed servers."""
         self._begin_to_sweep()
         return await self._in_thread(self._tasks)
 
     async def present(self, tasks: Sequence[Sequence[str]]) -> list[bool]:
-        """Which of these folders are there. One of which that cannot be told is."""
+        """Which of these folders exist. If this cannot be determined for one, it counts as existing."""
         return await self._in_thread(lambda: [self._is_there(tuple(task)) for task in tasks])
 
     def watched(self, task: Sequence[str]) -> list[tuple[Path, frozenset[str] | None]]:
-        """The folders in which an edit of this task shows, from the root's own on, and the names of what matters in
-        each; None: all of them."""
+        """The folders in which edits of this task can be seen, beginning with the root's parent, and the names in each
+        that matter; None: all names."""
         ways = (*task, *self._tests)
         places: list[tuple[Path, frozenset[str] | None]] = [(self.root.parent, frozenset((self.root.name,)))]
         for depth, name in enumerate(ways):
@@ -131,9 +131,9 @@ class TaskFolders:
         return [*places, (self.path(ways), None)]
 
     async def add(self, task: Sequence[str], cases: Sequence[tuple[int, bytes, bytes | None]]) -> None:
-        """New cases, on the disk when this returns, and main.py if there is none. An answer that is None is there.
-        FileExistsError: one is taken. Whoever is cancelled meanwhile does not know which are written, but each is whole
-        or not there."""
+        """Writes new cases, and main.py if it is missing. They are on the disk when this returns. If an answer is None,
+        it exists already. Raises FileExistsError if an index is in use. After a cancellation it is unknown which cases
+        were written, but each file is complete or missing."""
         await self._in_thread(self._add, tuple(task), cases)
 
     async def read(self, task: Sequence[str], index: int, kind: str) -> bytes:
@@ -142,8 +142,8 @@ class TaskFolders:
 
     @asynccontextmanager
     async def private(self, task: Sequence[str], index: int, input_name: str | None) -> AsyncIterator["PrivateFolder"]:
-        """A folder for one run, with the case's input in it under this name. It is gone after the block; if that is
-        cancelled, soon after it, and before the server's process is."""
+        """A folder for one run, which contains the case's input under this name. It is deleted after the block; if that
+        is cancelled, it is deleted soon after, and before the server's process ends."""
         name = f"troupe-judge-{os.getpid()}.{_born(os.getpid())}-{os.urandom(6).hex()}"
         given_up = threading.Event()
         self._begin_to_sweep()
@@ -153,7 +153,7 @@ class TaskFolders:
         finally:
             given_up.set()
             clear = functools.partial(_clear, name)
-            try:  # not of our few: a program may have left a million files
+            try:  # in a thread that is not one of our few: a program may have left a million files
                 await trio.to_thread.run_sync(clear, thread_name=f"clearing {name} away", abandon_on_cancel=True)
             except trio.Cancelled:
                 threading.Thread(target=clear, name=f"clearing {name} away").start()
@@ -168,8 +168,8 @@ class TaskFolders:
         )
 
     def _begin_to_sweep(self) -> None:
-        """Once. Nobody waits for it: a program may have left a million files, and what is not gone when we end is
-        found the next time."""
+        """Begins to sweep, once. Nothing waits for the end of it, because a program may have left a million files. The
+        next start finds what is left."""
         if not self._swept:
             self._swept = True
             place = Path(tempfile.gettempdir())
@@ -208,7 +208,7 @@ class TaskFolders:
                 return known[1]
             long = entry.size > LONGEST_MAIN
             digest = fingerprint(repr(entry).encode() if long else path.read_bytes()).digest()
-        except OSError:  # whoever runs it is told so; it is not what it was before
+        except OSError:  # a run will report the error; here it only counts as changed
             return b""
         if now - entry.touched_ns > TICK_NS:
             if len(self._mains) >= REMEMBERED:
@@ -255,7 +255,7 @@ class TaskFolders:
     def _has_cases(self, task: tuple[str, ...]) -> bool:
         try:
             return any(map(_CASE.fullmatch, self._root.entries((*task, *self._tests))))
-        except OSError:  # whatever that is, the other folders are tasks all the same
+        except OSError:  # skip this one; the other folders are still tasks
             return False
 
     def _add(self, task: tuple[str, ...], cases: Sequence[tuple[int, bytes, bytes | None]]) -> None:
@@ -289,7 +289,7 @@ class TaskFolders:
                 ):
                     shutil.copyfileobj(source, copy, CHUNK)
         finally:
-            if given_up.is_set():  # and cleared away, perhaps before there was anything
+            if given_up.is_set():  # and deleted, perhaps before the folder existed
                 clear_away(folder)
         return folder
 
@@ -299,7 +299,7 @@ def _clear(name: str) -> None:
 
 
 def _sweep(place: Path) -> None:
-    """Away with the private folders of servers that were killed."""
+    """Deletes the private folders of servers that were killed."""
     for folder in place.glob("troupe-judge-*-*"):
         found = _PRIVATE.fullmatch(folder.name)
         if found and not (lives(int(found[1])) and found[2] in (None, "", _born(int(found[1])))):
@@ -307,8 +307,8 @@ def _sweep(place: Path) -> None:
 
 
 def _born(pid: int) -> str:
-    """When that process began, in the system's own count: its number may be another's by now. Nothing where that is not
-    told, or it is not there."""
+    """The time when this process began, in the system's own units, because another process may have its number by now.
+    Empty if the system does not tell, or the process does not exist."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
@@ -322,7 +322,7 @@ class PrivateFolder:
         self._in_thread = in_thread
 
     async def read(self, name: str, most: int) -> bytes | None:
-        """What the program wrote to this file; None if there is none that can be read."""
+        """The content that the program wrote to this file; None if there is no readable file."""
         try:
             return await self._in_thread(Rooted(self.path).read, (name,), most)
         except OSError:

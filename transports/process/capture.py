@@ -1,7 +1,7 @@
-"""Keeps what a program writes, within a bound: all of it, or the first and the last half of what may be kept.
+"""Keeps a program's output within a bound: all of it, or its beginning and its end, half the bound each.
 
-The last half is kept in one buffer that is cut when it has grown to twice its size, so that a flood of small writes
-costs no more than one of large ones.
+The end is kept in one buffer that is cut when it has grown to twice its size, so a flood of small writes costs no more
+than one of large writes.
 """
 
 from codec.programs import Captured
@@ -12,7 +12,7 @@ class Capture:
         self._most = most
         self._last = most // 2
         self._head = bytearray()
-        """Invariant: no longer than `_most`; once that was not enough, its first half and a tail."""
+        """Invariant: at most `_most` long. When the output exceeds that, it keeps the first half, and a tail begins."""
         self._tail: bytearray | None = None
         self.total = 0
 

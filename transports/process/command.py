@@ -10,10 +10,10 @@ from codec.programs import Bounds
 @dataclass(frozen=True, slots=True)
 class Command:
     argv: Sequence[str]
-    """The program by its path, or by its name on the PATH of `env`."""
+    """The first is the program's path, or its name on the PATH of `env`."""
     cwd: Path
     env: Mapping[str, str]
-    """All of it; see `clean_env`."""
+    """The complete environment; see `clean_env`."""
     stdin: bytes | tuple[bytes, ...] | Path = b""
     """One part after the other, if it is large and comes in parts. A file is read by the program itself, however large
     it is."""

@@ -1,22 +1,22 @@
 """The actor that owns the launcher, and lends its keepers.
 
-    Wanted    a keeper is lent: one that is idle, or a new one, which is there before it has been forked: what is sent
-              to it waits in its socket. OSError, if there are too many open files for one
-    GivenBack it is kept for the next, or let go
-    Renew     all that runs is ended, and what is wanted next comes from a launcher of which nobody knows yet
+    Wanted    lends a keeper: an idle one, or a new one. A new one can be used before it has been forked, because
+              messages to it wait in its socket. Raises OSError if there are too many open files
+    GivenBack keeps the keeper for the next run, or lets it go
+    Renew     ends all runs, and takes the next keepers from a new launcher
 
-A keeper is one end of a socket; closing it ends whatever runs at the other. So a run that is given up lets go of its
-keeper and has nothing to wait for, and when the launcher's process ends, or this actor, shutting down the ends that
-are lent interrupts every run, here and there.
+A keeper is one end of a socket. Closing it ends whatever runs at the other end. So a run that is given up closes its
+keeper and waits for nothing. When the launcher's process ends, or this actor, it shuts down all lent ends, which
+interrupts every run on both sides.
 
-The launcher's process says READY and then nothing more. Its end is a crash of this actor, which supervision repairs;
-whoever wants a keeper meanwhile waits in the mailbox. One that was halted is as good as ended.
+The launcher's process sends READY and then nothing more. Its end is a crash of this actor, which supervision repairs;
+requests for a keeper meanwhile wait in the mailbox. A launcher that was halted counts as ended.
 
     launcher             Supervisor: never gives up
     └─ process           Launcher: the process, and its keepers
 
-What runs may be able to kill it (see `launcher/system.py`), as often as it likes: so its ends say nothing of those who
-run programs, and count against nobody.
+A program that it runs may be able to kill it (see `launcher/system.py`), again and again. So its ends are not counted
+as failures, and its supervisor never gives up.
 """
 
 import math
@@ -39,15 +39,15 @@ NAME = "launcher"
 PROGRAM = Path(__file__).with_name("launcher") / "__main__.py"
 
 RUNNING = 64
-"""So many programs run at once."""
+"""The most programs that run at once."""
 IDLE = 8
-"""So many keepers are kept for later."""
+"""The most keepers that are kept for later."""
 BACKOFF = (0.01, 0.1, 0.5)
-"""Seconds before it is started again: nearly at once, however often it is ended."""
+"""Seconds before a restart: nearly at once, however often it has ended."""
 AGAIN_SECONDS = 1.0
-"""Before it is tried again to start one that could not be started."""
+"""The wait after a launcher could not be started."""
 GOODBYE_SECONDS = 7.0
-"""Somewhat more than keepers take to end what does not want to end."""
+"""Somewhat more than keepers need to end a stubborn run."""
 
 
 class LauncherLost(KernelError):
@@ -55,7 +55,7 @@ class LauncherLost(KernelError):
 
 
 class TooManyPrograms(KernelError):
-    """As many as may run at once do."""
+    """As many programs are running as may run at once."""
 
 
 class Keeper:
@@ -69,7 +69,7 @@ class Keeper:
 
     @property
     def fit(self) -> bool:
-        """It is there, and has nothing to say: it is idle."""
+        """Whether it is connected and has sent nothing, and so is idle."""
         try:
             self.end.recv(1, socket.MSG_PEEK)
         except BlockingIOError:
@@ -79,17 +79,18 @@ class Keeper:
         return False
 
     def done(self, *, fit: bool) -> None:
-        """Said by whom it was lent to, who is about to give it back. Unless it is fit for another run, that ends it."""
+        """The borrower calls this before it gives the keeper back. If the keeper is not fit for another run, this ends
+        it."""
         self.in_use = False
         if self._interrupted or not fit:
             self.end.close()
 
     def interrupt(self) -> None:
-        """As if it had gone: whoever listens to it hears the end, and so does the keeper."""
+        """Shuts the socket down, so that both the listener here and the keeper see its end."""
         self._interrupted = True
         if self.in_use:
             _shut_down(self.end)
-        else:  # it is on its way back, to nobody
+        else:  # it is being given back, but this actor no longer knows it
             self.end.close()
 
     def lend(self) -> "Keeper":
@@ -135,7 +136,7 @@ class Launcher(Actor[LauncherMessage]):
         self._control: socket.socket | None = None
         self._leaving = False
         self._ended_well = False
-        """The process has ended by itself, after the last of its keepers."""
+        """Whether the process has ended by itself, after the last of its keepers."""
         self._lent: set[Keeper] = set()
         self._idle: list[Keeper] = []
         """Invariant: a keeper is in at most one of the two, and open if it is in one."""
@@ -221,7 +222,7 @@ class Launcher(Actor[LauncherMessage]):
 
     def _new_one(self, reply: Reply[Keeper]) -> Keeper | None:
         if len(self._lent) >= self._most_running:
-            words = f"{len(self._lent)} programs are running, which is all that may; try again when one has ended"
+            words = f"{len(self._lent)} programs are running, the most allowed; try again when one has ended"
             reply.fail(TooManyPrograms(words))
             return None
         assert self._control is not None
@@ -229,7 +230,7 @@ class Launcher(Actor[LauncherMessage]):
             raise LauncherLost("the launcher was halted")
         try:
             ours, theirs = socket.socketpair()
-        except OSError as error:  # too many open files: that concerns whoever asks, and not those that run
+        except OSError as error:  # too many open files: only this request fails, and running programs go on
             reply.fail(error)
             return None
         ours.setblocking(False)
@@ -244,7 +245,7 @@ class Launcher(Actor[LauncherMessage]):
         return Keeper(ours)
 
     def _is_halted(self) -> bool:
-        """By a SIGSTOP, of which it cannot tell."""
+        """Whether it was halted by a SIGSTOP, which it cannot report itself."""
         assert self._process is not None
         try:
             return os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
@@ -273,7 +274,7 @@ class Launcher(Actor[LauncherMessage]):
         self._idle.clear()
 
     def _close(self) -> None:
-        """However this incarnation ends. Keepers that are lent are closed by whom they were lent to."""
+        """Runs at every end of this incarnation. Lent keepers are closed by their borrowers."""
         self._hang_up()
         if self._control is not None:
             self._control.close()
@@ -301,7 +302,7 @@ def _shut_down(end: socket.socket) -> None:
 
 
 class Untiring:
-    """A meter for what is always wanted again. How soon is up to the child's backoff."""
+    """A meter that allows any number of restarts. The child's backoff decides how soon."""
 
     def failure(self, child: Hashable, now: float, luck: float) -> float | None:
         return 0.0

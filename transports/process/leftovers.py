@@ -1,9 +1,11 @@
-"""What a launcher that was killed has left: it falls to us, and is ended before the next one runs anything.
+"""Ends the processes that a killed launcher has left. The server adopts them, and ends them before the next launcher
+runs anything.
 
-A launcher ends what its keepers leave behind, and keepers end their runs when their sockets end. If all of them are
-killed at once, whatever is left of the runs is given to the next process above that adopts orphans (Linux), which is
-the server. It may have adopted others too, from programs of its own: what came from a launcher is known by its place in
-the order of those who go first when memory runs out (`launcher/system.py`), which nobody without privileges can lower.
+A launcher ends the processes that its keepers leave behind, and keepers end their runs when their sockets end. If all
+of them are killed at once, the rest of the runs is adopted by the next process above that takes orphans (Linux), which
+is the server. The server may also have adopted orphans of its own programs. Those of a launcher are recognised by their
+rank in the order in which processes are killed when memory runs out (`launcher/system.py`); no process without
+privileges can lower it.
 """
 
 import os
@@ -21,15 +23,15 @@ MOST_LOOKS = 100
 
 
 async def none_left() -> None:
-    """There is no launcher at this moment, and shall be one when nothing is left."""
+    """Call this while there is no launcher. Returns when nothing is left, so that the next one may start."""
     adopt_orphans()
     while strike():  # noqa: ASYNC110  it is the system that is asked
         await trio.sleep(LOOK_SECONDS)
 
 
 def end_at_once() -> None:
-    """There is no launcher, and perhaps nobody will be there any more to wait. What is killed has gone in a
-    millisecond; what hangs in the kernel is not waited for."""
+    """For a moment without a launcher when nobody may be left to wait. Killed processes are gone within a millisecond;
+    one that hangs in the kernel is not waited for."""
     for _ in range(MOST_LOOKS):
         if not strike():
             return
@@ -37,7 +39,7 @@ def end_at_once() -> None:
 
 
 def strike() -> bool:
-    """Whether there was somebody. Those below them are theirs, and fall to us when they end."""
+    """Kills adopted processes, and returns whether there were any. Their children fall to us when they end."""
     leftovers = _leftovers()
     for pid in leftovers:
         with suppress(ProcessLookupError, PermissionError):

@@ -1,4 +1,4 @@
-"""From a command to an order for the keeper; and what is wrong with a command, in words for whoever wanted it."""
+"""Turns a command into an order for the keeper, and explains to the user what is wrong with a command."""
 
 import errno
 import os
@@ -11,11 +11,11 @@ from transports.process.launcher.orders import Order
 
 
 class NotStarted(KernelError):
-    """The program could not be started; the text says why, and is for whoever wanted it."""
+    """The program could not be started. The text tells the user why."""
 
 
 def order_of(command: Command) -> bytes:
-    """As it goes to the keeper. NotStarted."""
+    """The order as it is sent to the keeper. Raises NotStarted."""
     bounds = command.bounds
     if not command.argv or not command.argv[0]:
         raise NotStarted("no program is named: the command is empty")
@@ -40,7 +40,7 @@ def order_of(command: Command) -> bytes:
 
 
 def _input(command: Command) -> bytes:
-    """The path of the file that is the input; none if it comes by a pipe."""
+    """The path of the input file; empty if the input comes through a pipe."""
     match command.stdin:
         case b"":
             return os.fsencode(os.devnull)
@@ -52,7 +52,7 @@ def _input(command: Command) -> bytes:
 
 @lru_cache(maxsize=8)
 def _environment(env: tuple[tuple[str, str], ...]) -> list[bytes]:
-    """Thousands of programs are given the same."""
+    """The encoded environment. It is cached, because thousands of programs get the same one."""
     for name, _ in env:
         if not name or "=" in name:
             raise _CannotBeGiven(f"{name!r} cannot name an environment variable")

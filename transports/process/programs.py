@@ -1,8 +1,9 @@
-"""Which program a name means, and what environment it is given.
+"""Finds the program for a name, and makes its environment.
 
-An interpreter's name may mean a shim (pyenv, asdf), a script that looks for the real one at every start and takes ten
-times as long as that. So the interpreter itself is asked once where it is. The answer holds as long as what was found
-on the PATH is unchanged, for the folder it was asked in: shims choose by folder.
+An interpreter's name may lead to a shim (pyenv, asdf): a script that searches for the real interpreter at every start,
+which takes ten times as long as the start itself. So the interpreter is asked once for its own path. The answer is
+valid while the file that was found on the PATH is unchanged, and only for the same folder, because shims choose by
+folder.
 """
 
 import os
@@ -19,13 +20,13 @@ KEPT = frozenset({"HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "PYENV_ROOT", "
 KEPT_PREFIX = "LC_"
 
 ASKED_SECONDS = 20.0
-"""For an interpreter to say where it is; a cold disk takes some."""
+"""Seconds for an interpreter to tell its path; a cold disk needs some."""
 MOST_ANSWERS = 256
 ASKING = ("-I", "-S", "-c", "import sys; print(sys.executable)")
 
 
 class NoSuchProgram(KernelError):
-    """There is no such program, or it does not work. `command` is what was asked for."""
+    """The program does not exist, or does not work. `command` is the requested name."""
 
     def __init__(self, command: str, words: str) -> None:
         super().__init__(f"{command[:200]!r} {words}")
@@ -33,13 +34,13 @@ class NoSuchProgram(KernelError):
 
 
 def clean_env(extra: Mapping[str, str] | None = None, base: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """What a program needs of our environment to find its way, none of its secrets and settings; and `extra`."""
+    """The part of our environment that every program needs, without our secrets and settings; and `extra`."""
     kept = {name: value for name, value in base.items() if name in KEPT or name.startswith(KEPT_PREFIX)}
     return {"PATH": os.defpath} | kept | dict(extra or {})
 
 
 def find_program(command: str, *, cwd: Path, path: str | None) -> Path:
-    """What a shell in that folder would run. `path` as in PATH."""
+    """The program that a shell in that folder would run. `path` has the form of PATH."""
     if not command:
         raise NoSuchProgram(command, "names no program")
     beside = Path(cwd, command)  # an absolute path stays what it is
@@ -63,7 +64,7 @@ class Interpreters:
         self._answers: dict[tuple[Path, int, Path], Path] = {}
 
     async def resolve(self, command: str, *, cwd: Path, env: Mapping[str, str]) -> Path:
-        """The executable that this command means. NoSuchProgram; or what Runner.run raises."""
+        """The executable for this command. Raises NoSuchProgram, and everything that Runner.run raises."""
         try:
             found = find_program(command, cwd=cwd, path=env.get("PATH"))
             key = (found, found.stat().st_mtime_ns, cwd)

@@ -1,30 +1,30 @@
-"""Running a program, from its start until nothing of it is left.
+"""Runs a program, from its start until nothing of it is left.
 
-One task per run, which is the caller's. It waits for the keeper's socket; and where there is more to wait for, a
-selector holds that socket, the two outputs and the input, and trio waits for the selector itself: so feeding and
-draining go on side by side without a task for each, in whatever order the program likes, and there is one await, at
-which the run can be cancelled.
+Each run uses one task, the caller's. It waits for the keeper's socket. If there is more to wait for, a selector holds
+this socket, the two outputs and the input, and trio waits for the selector. So input and outputs are served side by
+side, in any order that the program likes, without a task for each; and there is one await, at which the run can be
+cancelled.
 
     ended by                        how
-    itself                          the keeper tells how it was, after the last of its processes has gone
-    CPU, memory, processes, files,  the keeper sees the excess, and stops it: of wall time it takes off what the program
-    wall time                       waited for processors
-    wall time, and the keeper does  we see it, some seconds later, and ask the keeper to stop it
-    not see it; a flood of output
-    cancellation, an error          we let go of the keeper, which ends the run and itself; nothing is waited for
+    itself                          the keeper reports the outcome, after the last of its processes has gone
+    CPU, memory, processes, files,  the keeper notices the excess and stops it; waiting for processors does not count as
+    wall time                       wall time
+    wall time, if the keeper does   we notice it some seconds later, and ask the keeper to stop it
+    not notice; a flood of output
+    cancellation, an error          we close the keeper's socket; the keeper ends the run and itself; we do not wait
     the launcher's end              the keeper's socket ends: Interrupted
     a keeper that does not answer   we kill it, and the launcher ends the run: Interrupted
 
 Rules
-  - When a run has ended, nobody is left who could write; what still lies in the pipes is read at once and is all.
-  - A program that does not read its input, or no longer, is not in error.
-  - What is kept of the output is bounded, and so is what is read at one go; a program that floods is slowed by its
-    pipe until it is stopped.
-  - Nobody reads what a program writes in its first moments, unless somebody wants to hear it at once: most have ended
-    by then, and have written less than a pipe holds. So a short run wakes us once.
-  - A run that has to wait for its turn makes everything ready before; then it takes one message to the keeper, which is
-    sent by whoever gives it the turn.
-  - A file as input is opened by the keeper and never seen here.
+  - When a run has ended, no process is left that could write. The rest of the output is in the pipes and is read at
+    once.
+  - A program need not read its input, or all of it.
+  - The stored output is bounded, and so is each read. A program that floods is slowed by its pipe until it is stopped.
+  - The output of a program's first moments is not read until later, unless the caller wants it at once. Most programs
+    end within this time and write less than a pipe holds. So a short run wakes us once.
+  - A run that has to wait for its turn prepares everything before. Then it needs one message to the keeper, which is
+    sent by the code that gives it the turn.
+  - If the input is a file, the keeper opens it, and we never see its content.
 """
 
 import fcntl
@@ -54,21 +54,22 @@ from transports.process.order import NotStarted, not_started, order_of, refused
 __all__ = ["Interrupted", "NotStarted", "Now", "OnOutput", "Runner", "Turn"]
 
 OnOutput = Callable[[Stream, bytes], object]
-"""Told what a program writes, as it comes. It must not wait; what it raises ends the run."""
+"""Called with a program's output as it comes. It must not wait. If it raises, the run ends."""
 
 KEEPER_SECONDS = 15.0
-"""To be lent a keeper; a launcher may have to be restarted."""
+"""Seconds to get a keeper; a launcher may have to be restarted."""
 START_SECONDS = 5.0
-"""From the order until the program runs; a keeper may have to be forked, on a machine that is busy."""
+"""Seconds from the order until the program runs; a busy machine may have to fork a keeper."""
 LATE_SECONDS = 5.0
-"""From the end of a run's wall time, as far as we know: by then its keeper has stopped it, or is held by something."""
+"""Seconds after the end of a run's wall time, as far as we know it. By then its keeper has stopped it, or is stuck."""
 END_SECONDS = 8.0
-"""From a stop to the end: somewhat more than the keeper's own patience."""
+"""Seconds from a stop to the end of the run: somewhat more than the keeper's own patience."""
 READ_BYTES = 64 * 1024
 READS = WRITES = 4
-"""At one go, before others have their turn."""
+"""Reads and writes in one turn, before other tasks have theirs."""
 CONTENDED_SHARE, CONTENDED_SECONDS = 0.25, 0.05
-"""A run is contended if its leader waited for a processor this share of its time, and at least so long."""
+"""A run is contended if its leader waited for a processor for this share of its time, and at least this many
+seconds."""
 
 
 class Interrupted(KernelError):
@@ -76,17 +77,17 @@ class Interrupted(KernelError):
 
 
 class Turn(Protocol):
-    """When a program may start."""
+    """Decides when a program may start."""
 
     def come(self, begin: Callable[[], None]) -> None:
-        """All is ready: call this, which does not raise, as soon as it may."""
+        """Everything is prepared. Calls `begin`, which does not raise, as soon as the program may start."""
 
     def over(self) -> None:
-        """It has ended, or will not start. Said again, it is nothing."""
+        """The program has ended, or will not start. Further calls do nothing."""
 
 
 class Now:
-    """At once."""
+    """A turn that comes at once."""
 
     def come(self, begin: Callable[[], None]) -> None:
         begin()
@@ -96,14 +97,15 @@ class Now:
 
 
 class Runner:
-    """What those hold who run programs."""
+    """The interface for everything that runs programs."""
 
     def __init__(self, registry: Registry, name: str = NAME) -> None:
         self._registry = registry
         self._name = name
 
     async def run(self, command: Command, *, on_output: OnOutput | None = None, turn: Turn | None = None) -> Outcome:
-        """NotStarted, Interrupted, TooManyPrograms; or a KernelError of the launcher's actor."""
+        """Runs the command. Raises NotStarted, Interrupted, TooManyPrograms, or a KernelError of the launcher's
+        actor."""
         order = order_of(command)
         launcher = self._registry.get(self._name)
         try:
@@ -120,7 +122,7 @@ class Runner:
             launcher.hand(GivenBack(keeper), urgent=True)
 
     def renew(self) -> None:
-        """What is run next is run by a launcher that was started for it, after the end of all that runs now."""
+        """Ends all current runs. The next run gets a launcher that is started for it."""
         self._registry.get(self._name).tell(Renew())
 
 
@@ -137,7 +139,7 @@ async def _borrowed(launcher: ActorRef[LauncherMessage]) -> Keeper:
 class _Run:
     def __init__(self, command: Command, keeper: Keeper, order: bytes, on_output: OnOutput | None, turn: Turn) -> None:
         self.keeper_is_idle = True
-        """It can be used again."""
+        """Whether the keeper can be used again."""
         self._keeper = keeper
         self._end = keeper.end
         """Our end of the keeper's socket."""
@@ -148,7 +150,7 @@ class _Run:
         bounds = command.bounds
         self._captures = {Stream.STDOUT: Capture(bounds.output_bytes), Stream.STDERR: Capture(bounds.stderr_bytes)}
         self._selector: selectors.DefaultSelector | None = None
-        """None: there is nothing to wait for but the keeper."""
+        """None: there is nothing to wait for except the keeper."""
         self._listening = False
         self._theirs: list[int] = []
         """The program's ends of its pipes, until the keeper has them."""
@@ -158,13 +160,13 @@ class _Run:
         """The end of the pipe that we write to. Invariant: not None => some of `_unfed` is left."""
         parts = (command.stdin,) if isinstance(command.stdin, bytes) else command.stdin
         self._parts = deque(filter(None, parts)) if isinstance(parts, tuple) else deque[bytes]()
-        """Those after `_unfed`."""
+        """The parts of the input after `_unfed`."""
         self._unfed = memoryview(self._parts.popleft() if self._parts else b"")
         self._held = bytearray()
         self._leader: int | None = None  # once the keeper has told
         self._stopped_for: Excess | None = None
         self._waits = trio.CancelScope()
-        """Around what waits: its deadline is the run's next."""
+        """The scope around all waiting. Its deadline is the run's next one."""
         self._deadline = math.inf
         self._began = 0.0  # once the keeper has told
         self._failure: KernelError | None = None
@@ -173,7 +175,7 @@ class _Run:
     # -- the run
 
     def make_ready(self) -> None:
-        """All that can be done before its turn."""
+        """Does everything that can be done before its turn."""
         try:
             if self._unfed:
                 reads, self._input = os.pipe()
@@ -213,7 +215,7 @@ class _Run:
         return self._told(self._ended)
 
     def close(self) -> None:
-        """Let go of all but the keeper."""
+        """Releases everything except the keeper."""
         self._turn.over()
         if self._selector is not None:
             self._selector.close()
@@ -226,7 +228,7 @@ class _Run:
             self._input = None
 
     def _begin(self) -> None:
-        """In the task of whoever gives us the turn."""
+        """Starts the program, in the task that gives us the turn."""
         self.keeper_is_idle = False
         try:
             if socket.send_fds(self._end, [self._order], self._theirs) < len(self._order):
@@ -262,7 +264,8 @@ class _Run:
         self._theirs.clear()
 
     def _select(self) -> selectors.DefaultSelector:
-        """Made when there is something else to wait for. Not while we wait."""
+        """The selector. It is made only when there is something besides the keeper to wait for, and never while we
+        wait."""
         if self._selector is None:
             self._selector = selectors.DefaultSelector()
             self._selector.register(self._end, selectors.EVENT_READ, self._hear)
@@ -290,8 +293,8 @@ class _Run:
                 self._stop("output")
 
     def _read_what_lies_in(self, stream: Stream) -> None:
-        """However the program has cut or enlarged its pipe: as much as the pipe says it holds, and no more, should a
-        stranger whom the program gave it to go on writing."""
+        """Reads exactly as much as the pipe says it holds, whatever size the program has given it. It stops there,
+        because the program may have passed the pipe to another process that goes on writing."""
         capture = self._captures[stream]
         held = array("i", [0])
         fcntl.ioctl(self._open[stream], termios.FIONREAD, held)
@@ -367,7 +370,7 @@ class _Run:
                 self._end.send(orders.framed(orders.STOP))
 
     def _listen(self) -> None:
-        """To what it writes, as it comes."""
+        """Begins to read its output as it comes."""
         if not self._listening:
             self._listening = True
             selector = self._select()
@@ -400,14 +403,14 @@ class _Run:
         return self._captures.pop(stream).captured()
 
     def _kill_keeper(self) -> None:
-        """It is held by something, as a debugger holds a process, and would not hear that we let go of it. It lives, or
-        its socket had ended; so its number is its own."""
+        """Kills a keeper that is stuck, as in a debugger, and would not notice that we close its socket. It is alive,
+        since otherwise its socket would have ended; so the process number is still its own."""
         if self._keeper.pid is not None:
             with suppress(ProcessLookupError):  # just now
                 os.kill(self._keeper.pid, signal.SIGKILL)
 
     def _interrupted(self) -> Interrupted:
-        """If keeper and launcher were killed together, nobody else is left to end the run."""
+        """If keeper and launcher were killed together, only we can end the run."""
         if self._leader is not None:
             with suppress(ProcessLookupError, PermissionError):  # as it should be
                 os.killpg(self._leader, signal.SIGKILL)

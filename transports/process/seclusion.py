@@ -1,17 +1,17 @@
-"""Who runs beside others, and who runs alone.
+"""Decides which programs run beside others, and which run alone.
 
-A program can end what runs it, where the kernel does not forbid that (see `launcher/system.py`), and then the runs
-beside it are interrupted as it is. Nobody can tell who did it. So each of them is run again while nothing else runs,
-by a launcher that was started for it: then the honest one has its verdict, and who is interrupted once more has shown
-that it was it.
+Unless the kernel forbids it (see `launcher/system.py`), a program can kill the launcher that runs it. Then all programs
+beside it are interrupted too, and nobody can tell which one did it. So each of them is run again while nothing else
+runs, by a launcher that was started for it. An honest program then gets its verdict. One that is interrupted again must
+have done it itself.
 
-    NEW --its turn--> HELD --nobody is alone, or waits to be--> ON --over--> OVER
+    NEW --its turn--> HELD --no program is alone, or waits to be--> ON --over--> OVER
     NEW, HELD --over--> OVER
 
 Rules
-  - Who is to be alone waits for those who run, and holds up those who have not begun.
-  - Between two who are alone all that were held up have their turn: one after the other they might hold up the rest for
-    ever.
+  - A program that is to run alone waits for the running ones, and holds up those that have not begun.
+  - Between two programs that run alone, all that were held up have their turn. Otherwise a row of such programs could
+    hold them up for ever.
 """
 
 from collections import deque
@@ -27,13 +27,13 @@ class Seclusion:
     def __init__(self) -> None:
         self._on: set[Among] = set()
         self._held: deque[Among] = deque()
-        """Invariant: not empty => somebody is alone, or waits to be."""
+        """Invariant: not empty => a program runs alone, or waits to."""
         self._waiting: deque[trio.Event] = deque()
         self._secluded = False
-        """Invariant: => nobody is on."""
+        """Invariant: => no program is ON."""
 
     def among_others(self, turn: Turn) -> "Among":
-        """A turn that begins when nobody is alone, too."""
+        """A turn that begins when, in addition, no program runs alone."""
         return Among(self, turn)
 
     @asynccontextmanager
@@ -90,7 +90,7 @@ class Seclusion:
 
 
 class Among:
-    """The turn of one that runs beside others."""
+    """The turn of a program that runs beside others."""
 
     def __init__(self, seclusion: Seclusion, turn: Turn) -> None:
         self._seclusion = seclusion
@@ -102,7 +102,7 @@ class Among:
         self._turn.come(self._may)
 
     def begin(self) -> None:
-        """Said by the seclusion."""
+        """Called by the seclusion."""
         self.begun = True
         self._begin()
 

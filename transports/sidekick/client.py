@@ -1,10 +1,11 @@
 """The other end of Sidekick's port: a connection to a room, as a hero or a screen makes one.
 
-For commands that visit a running server; no system uses it. What is said there is for the visitor to know. Every end is
-a `Closed`, as at the server's end, and a server that is not there is `Unreachable`, in words for the person who asked.
+It is for commands that visit a running server; no system uses it. It does not interpret messages; the visitor does.
+Every end is a `Closed`, as on the server's side. If no server answers, the error is `Unreachable`, with a text for the
+user.
 
-The library's queue holds a few messages only: a visitor who does not receive leaves the rest to the server, which
-bounds what it keeps for him.
+The library's queue holds only a few messages. If a visitor does not receive, the rest stays with the server, which
+bounds what it keeps for each peer.
 """
 
 from collections.abc import AsyncIterator
@@ -22,16 +23,16 @@ from transports.wire.limits import WebSocketLimits
 CONNECT_SECONDS = 5.0
 GOODBYE_SECONDS = 2.0
 LIMITS = WebSocketLimits(message_bytes=64 * 1024 * 1024)
-"""Twice the server's own: a message may have grown when it was put into canonical words."""
+"""Twice the server's own limit, because a message may grow when it is translated into canonical form."""
 QUEUED = 16
 
 
 class Unreachable(PeerGone):
-    """There is no room to be had there. The text says why."""
+    """No room can be entered there. The text says why."""
 
 
 class Visit:
-    """Any task may send; one at a time receives."""
+    """Any task may send; only one at a time may receive."""
 
     def __init__(self, connection: Visiting) -> None:
         self._connection = connection
@@ -75,7 +76,8 @@ async def visit(url: str, room: str) -> AsyncIterator[Visit]:
 
 
 async def _connect(url: str, room: str, nursery: trio.Nursery) -> Visiting:
-    """The library's own way waits for ever for a server that takes a connection and says nothing."""
+    """Connects within a deadline. The library itself waits for ever if a server accepts a connection and stays
+    silent."""
     parts = urlsplit(url)
     try:
         with trio.fail_after(CONNECT_SECONDS):

@@ -2,15 +2,15 @@
 
 GET /script            an empty script         GET /scripts           what can be run here, as JSON
 GET /script/ID         the script ID           GET /scripts/ID.py     its text
-GET /script/worker.js  where it runs           GET /pyodide/...       Pyodide, where it is a folder of ours
+GET /script/worker.js  where it runs           GET /pyodide/...       Pyodide, if it is in a local folder
 
 Rules
-  - Nothing of Pyodide is ours: it comes from the folder or the address that was configured, and what is missing is
-    said in words on the page.
-  - Page and worker are isolated from all other origins (COOP, COEP): only so do browsers give them the shared memory
-    by which a busy script hears that it is to stop.
-  - The worker alone may compile WebAssembly, and what it may fetch is here or at the configured address. Since a worker
-    keeps to the policy that it came with itself, no page's policy is widened for it.
+  - Troupe contains no part of Pyodide. It comes from the configured folder or address, and the page says what is
+    missing.
+  - Page and worker are isolated from all other origins (COOP, COEP). Only then do browsers give them the shared memory
+    by which a busy script is told to stop.
+  - Only the worker may compile WebAssembly, and it may fetch only from here and from the configured address. A worker
+    obeys the policy that is served with it, so no page's policy has to be widened.
 """
 
 import json
@@ -44,7 +44,7 @@ ISOLATED = {"cross-origin-opener-policy": "same-origin", "cross-origin-embedder-
 MOST_SCRIPTS = 200
 MOST_LOOKED_AT = 5_000
 DEEPEST = 4
-"""So many scripts are listed, after looking at so many entries, this deep in the folder; others can still be named."""
+"""Limits of the list: the scripts in it, the entries that are looked at, and the depth. Others can still be named."""
 
 _WHEEL = re.compile(r"sidekick_py-(\d{1,6}(?:\.\d{1,6})*)-py3-none-any\.whl")
 _UNSET = (
@@ -57,7 +57,7 @@ _WHEEL_MADE = "To make it: pip wheel --no-deps sidekick-py==0.0.7"
 
 @dataclass(frozen=True, slots=True)
 class Playground:
-    """Where things are, as configured: absolute folders, for Pyodide also an address; "" where there is none."""
+    """The configured places: absolute folders, or for Pyodide also an address; "" if there is none."""
 
     pyodide: str = ""
     scripts: str = ""
@@ -83,7 +83,7 @@ class Playground:
 
 
 def playing(playground: Playground) -> dict[str, Any]:
-    """What can be run, and what is wrong, in words. Reads from the disk."""
+    """The scripts that can be run, and texts about anything that is wrong. Reads from the disk."""
     trouble = _trouble(playground)
     wheel, warnings = None, []
     if trouble is None:
@@ -109,7 +109,7 @@ def playing(playground: Playground) -> dict[str, Any]:
 
 
 def add_playground(app: Application, web: Traversable, playground: Playground) -> None:
-    """`app` gives its pages a policy already; these are isolated besides."""
+    """Adds the pages. `app` already sends a policy with all pages; these are isolated as well."""
     if (folder := playground.pyodide_folder) is not None:
         serve_files(app, folder, index="none", at="/pyodide/", types=PYODIDE_TYPES)
     if (folder := playground.scripts_folder) is not None:
@@ -154,7 +154,7 @@ def add_playground(app: Application, web: Traversable, playground: Playground) -
 
 
 def _trouble(playground: Playground) -> str | None:
-    """Why nothing can be run; None if it can, as far as we see from here."""
+    """The reason why no script can be run; None if there is none that we can see from here."""
     if not playground.pyodide:
         return _UNSET
     folder = playground.pyodide_folder

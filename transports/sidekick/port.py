@@ -2,14 +2,14 @@
 
 GET /              the board               WS  /              of the default room
 GET /session/ID    the board of a room     WS  /?session=ID   of that room
-GET /web/...       what it is made of
-GET /rooms.json    the rooms there are
-POST /markdown     a text in Markdown, as clean HTML
+GET /web/...       the board's files
+GET /rooms.json    the list of rooms
+POST /markdown     turns Markdown into clean HTML
 
 GET /script, /script/ID  scripts that run in the browser: see playground.py
 
-Who is a hero and who a UI, in which dialect, and whether what they say makes sense, is for the desk. Here a peer is a
-`Line`, whose messages are handed over in batches, as bytes, and are not looked at.
+The desk finds out which peers are heroes or UIs, which dialect they speak, and whether their messages are valid. Here a
+peer is a `Line`. Its messages are handed over in batches, as bytes, unread.
 """
 
 import re
@@ -31,7 +31,7 @@ from transports.websocket.line import Line
 from transports.websocket.websocket import FastSocket, Handler, Upgrade
 
 RENDERERS = 2
-"""So many texts are rendered at a time. Some take seconds, and the threads are there for every page of the house."""
+"""Texts that are rendered at the same time. Some take seconds, and all pages of the server share the threads."""
 
 DEFAULT_ROOM = ""
 RESTARTING, TRY_LATER = 1012, 1013
@@ -49,20 +49,20 @@ class Attendance(Protocol):
 
 
 class Listing(Protocol):
-    """Who knows which rooms there are. A refusal is a KernelError whose text can be shown."""
+    """Knows all rooms. A refusal is a KernelError whose text can be shown."""
 
     async def rooms(self) -> bytes:
         """As JSON."""
 
 
 class Desk(Protocol):
-    """Who attends to the peers, each in the room it asked for; "" is the default room.
+    """Attends to the peers, each in the room that it asked for; "" is the default room.
 
     Every refusal is a KernelError whose text can be shown.
     """
 
     def attend(self, room: str, line: Line) -> AbstractAsyncContextManager[Attendance]:
-        """For as long as the peer is there. Whoever attends may leave early by cancelling the block, as a lease does.
+        """Lasts as long as the peer is connected. The desk may end it early by cancelling the block, as a lease does.
 
         The block is left with `Closed` when the peer has gone.
         """
@@ -74,7 +74,7 @@ def sidekick_application(
     playground: Playground | None = None,
     listing: Listing | None = None,
 ) -> Application:
-    """`render` makes clean HTML of Markdown; it may take a while, and is called in a thread."""
+    """`render` turns Markdown into clean HTML. It may take a while, and is called in a thread."""
     app = Application("sidekick")
     add_playground(app, web, playground or Playground())
     serve_files(app, web, index="board/index.html")
@@ -121,8 +121,8 @@ def _fresh(content: bytes, content_type: str, status: int = 200) -> Response:
 
 
 def _policy(host: str) -> str:
-    """The house's, widened for the board: pictures in Markdown (web/README.md says why), and this host's WebSockets by
-    name, which to Safari before 15.4 are not 'self'. The host has been judged by the guard."""
+    """The common policy, widened for the board: for pictures in Markdown (web/README.md says why), and for this host's
+    WebSockets by name, because Safari before 15.4 does not count them as 'self'. The guard has checked the host."""
     sockets = f"ws://{host} wss://{host}"
     own = SecurityHeaders().content_security_policy
     return f"{own}; img-src 'self' https:; connect-src 'self' {sockets}"
@@ -158,7 +158,7 @@ async def _attend(desk: Desk, room: str, socket: FastSocket, nursery: trio.Nurse
 
 
 def room_in(query: str) -> str | None:
-    """Which room a query asks for; None if it cannot be one."""
+    """The room that a query asks for; None if it is not valid."""
     match parse_qs(query, keep_blank_values=True).get("session", []):
         case [] | [""]:
             return DEFAULT_ROOM

@@ -1,18 +1,18 @@
-"""Who of this machine may come in: the account that runs the server, and root.
+"""Lets in only the account that runs the server, and root.
 
-Loopback keeps other machines out, not other accounts of this one: a port at 127.0.0.1 is open to all of them, and who
-comes in here may run programs as we do. So the kernel is asked, right after the accept, whose the other end of a
-connection is (sock_diag.py).
+Loopback keeps out other machines, but not other accounts of this one: a port at 127.0.0.1 is open to all of them, and a
+client may run programs as we do. So right after the accept we ask the kernel which account owns the other end of a
+connection (sock_diag.py).
 
     the other end is       it is
     ours, or root's        served; root could do as we do anyway
     somebody else's        refused: 403 and a sentence, to HTTP and WebSocket alike
     gone, without an owner refused: nobody is there to read an answer, and nobody knows who asked
-    not to be found out    refused with 503: the kernel could say just now, and will again
+    not determinable       refused with 503: the kernel could answer before, and will again
 
-Whether the kernel can say at all is found out when the door opens, by a question with a known answer: who listens
-here. Where it cannot (another system than Linux, a sandbox) the door lets everybody in, and says so in the log.
-What the kernel says is whose socket it is: behind a proxy or a forwarded port, the proxy's.
+When the door opens, a question with a known answer (which account listens here) shows whether the kernel can answer at
+all. If it cannot (on systems other than Linux, in a sandbox), the door lets everybody in, and the log says so. The
+kernel tells the owner of the socket. Behind a proxy or a forwarded port, that is the proxy.
 """
 
 import os
@@ -27,7 +27,7 @@ ROOT = 0
 
 
 class Kernel(Protocol):
-    """Who can be asked. Every call may raise OSError."""
+    """Answers questions about sockets. Every call may raise OSError."""
 
     def owner(self, near: End, far: End) -> int | None: ...
     def listener(self, at: End) -> int | None: ...
@@ -35,7 +35,7 @@ class Kernel(Protocol):
 
 
 class Porter:
-    """Asks at one door. `close` it."""
+    """Checks the connections of one door. Call `close` at the end."""
 
     def __init__(self, at: End, ask: Callable[[], Kernel] = SockDiag) -> None:
         """For the door that listens `at` this address. Raises CannotSay."""
@@ -55,13 +55,13 @@ class Porter:
             raise CannotSay("the kernel does not even know who listens here")
 
     def refusal(self, client: End, server: End) -> Refusal | None:
-        """Why a connection that was just accepted is not to be served."""
+        """The refusal of a connection that was just accepted; None if it may be served."""
         try:
             uid = self._owner(client, server)
         except OSError:
-            return Refusal(503, "It could not be found out whose connection this is. Try again.")
+            return Refusal(503, "The server could not find out which account this connection belongs to. Try again.")
         if uid is None:
-            return Refusal(403, "Nobody holds the other end of this connection any more: nobody knows who asks.")
+            return Refusal(403, "The other end of this connection has no owner any more, so it cannot be checked.")
         if uid in (self._own, ROOT):
             return None
         return Stranger(uid, self._own)

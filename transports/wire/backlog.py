@@ -1,8 +1,9 @@
-"""What all connections of a door together keep of messages of which the end has not come, or of requests' bodies.
+"""Bounds the memory for unfinished messages, or for requests' bodies, over all connections of a door.
 
-Each may keep `message_bytes`, or `body_bytes`; thousands of them could not all. So there is a bound for the sum, and
-when it is passed, what has been under way for the longest time gives way: its client has had its chance, and one that
-sends a large message in a moment is not made to pay for others that sent half of theirs and stopped.
+Each connection may keep `message_bytes`, or `body_bytes`, but thousands of them together could not. So there is a bound
+for the sum. When it is exceeded, the message that has been under way for the longest time is dropped: its client has
+had its chance. So a client that quickly sends a large message does not pay for others that sent half of theirs and
+stopped.
 """
 
 from typing import Protocol
@@ -10,7 +11,7 @@ from typing import Protocol
 
 class Sender(Protocol):
     def give_way(self) -> None:
-        """Forget what has come, and end the connection. It must not raise."""
+        """Forgets the unfinished message and ends the connection. It must not raise."""
 
 
 class Backlog:
@@ -26,7 +27,7 @@ class Backlog:
         return self._sum
 
     def keep(self, sender: Sender, size: int) -> None:
-        """So much of this one's message, or body, is there."""
+        """Sets how many bytes of this sender's message, or body, have come."""
         self._sum += size - self._kept.get(sender, 0)
         self._kept[sender] = size
         while self._sum > self._most:

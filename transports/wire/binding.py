@@ -1,7 +1,7 @@
 """Listening sockets on several hosts and one port.
 
-A browser that is told `localhost` tries ::1 and 127.0.0.1 in an order of its own, so a local server stands on both,
-at the same port. A machine without IPv6 is no fault: the host is left out and named. Any other failure leaves nothing
+For `localhost` a browser tries ::1 and 127.0.0.1 in an order of its own, so a local server listens on both, at the same
+port. A machine without IPv6 is not an error: that host is left out and reported. After any other failure nothing stays
 open.
 """
 
@@ -19,7 +19,7 @@ _NO_SUCH_ADDRESS = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EPROTONOSUPPO
 
 
 class CannotListen(Exception):
-    """The sentence for the user; a caller that knows the setting's name may add where to change it."""
+    """The text is a sentence for the user. A caller that knows the setting may add where to change it."""
 
 
 class PortInUse(CannotListen):

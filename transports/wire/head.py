@@ -1,14 +1,14 @@
 """The head of an HTTP/1.1 request, read strictly.
 
-The door must know what a connection wants before it can hand it on: a WebSocket goes to one library, the rest to
-another. It therefore reads the first head itself, and hands the library the same bytes again.
+WebSockets go to one library and all other connections to another, so the door must know first what a connection wants.
+It reads the first head itself, and gives the library the same bytes again.
 
 Rules
-  - Stricter than the libraries behind it, never laxer: what passes here they read in the same way. So a lone line
-    feed, a folded header, a control character or a target that is not a path is refused, although some servers take
+  - It is stricter than the libraries behind it, never laxer, so they read an accepted head in the same way. A lone line
+    feed, a folded header, a control character, or a target that is not a path is refused, although some servers accept
     them.
-  - Whatever is wrong is refused as soon as it can be seen: a TLS greeting sent to a plain port is answered at its
-    first byte, not when the time for the head is over.
+  - An error is refused as soon as it can be seen. A TLS greeting at a plain port is answered at its first byte, not
+    when the time for the head is over.
   - Pure: bytes in, a `Head` or a `Refusal` out. The deadline is the door's.
 """
 
@@ -35,7 +35,7 @@ class Head:
     headers: tuple[tuple[str, str], ...]
     """Names in lower case, in the order in which they came."""
     raw: bytes
-    """As it came, with the empty line: the library behind the door reads it again."""
+    """The bytes as they came, with the empty line. The library behind the door reads them again."""
 
     @property
     def path(self) -> str:
@@ -58,7 +58,8 @@ class Head:
 
 
 class HeadReader:
-    """Collects bytes until they are a head. `feed` gives it once it is there; `rest` is what came with it."""
+    """Collects bytes until they form a head. `feed` returns the head when it is complete; `rest` holds further
+    bytes."""
 
     def __init__(self, *, head_bytes: int, header_count: int) -> None:
         self._head_bytes = head_bytes
@@ -144,7 +145,7 @@ def _header(line: str) -> tuple[str, str]:
 
 
 def check_framing(version: str, headers: Iterable[tuple[str, str]]) -> int | None:
-    """How long is the body: a number of bytes, or None for chunked. Two answers to that question are none at all."""
+    """The length of the body in bytes, or None for chunked. Two different answers are refused."""
     lengths = {value for name, value in headers if name == "content-length"}
     codings = [value.lower() for name, value in headers if name == "transfer-encoding"]
     if codings and lengths:

@@ -1,4 +1,4 @@
-"""How much a stranger may take: every number that bounds a connection, in one place."""
+"""All limits of a connection, in one place."""
 
 from dataclasses import dataclass, field
 
@@ -8,12 +8,11 @@ class HttpLimits:
     body_bytes: int = 16 * 1024 * 1024
     """The largest body of a request; above it 413."""
     unread_bytes: int = 256 * 1024
-    """So much of a body waits for the application; then the client waits."""
+    """Bytes of a body that wait for the application; beyond that, the client waits."""
     backlog_bytes: int = 256 * 1024 * 1024
-    """So much of bodies is kept over all connections, each until it has been answered; above it the oldest gives way
-    with 503."""
+    """Bytes of bodies over all connections, each kept until its answer. Above this the oldest is dropped with 503."""
     body_seconds: float = 15.0
-    """In every stretch this long a client that owes us a body sends `body_step` bytes of it, or the rest; else 408."""
+    """In each interval of this length a client that owes a body must send `body_step` bytes, or the rest; else 408."""
     body_step: int = 8 * 1024
     idle_seconds: float = 60.0
     """A connection without a request is closed after this time, also if half a head has come."""
@@ -24,32 +23,34 @@ class WebSocketLimits:
     message_bytes: int = 1024 * 1024
     """The largest message; above it close code 1009."""
     fragments: int = 64 * 1024
-    """A message may come in so many; above it 1008. The largest of all, 32 MiB, may be cut into half kilobytes."""
+    """Fragments of one message; above this 1008. So the largest message, 32 MiB, may come in pieces of 512 bytes."""
     ping_seconds: float = 20.0
     """The client is asked for a sign of life this often."""
     pong_seconds: float = 10.0
-    """And has this long to give it."""
+    """The client's time to answer that."""
     close_seconds: float = 2.0
     """The client's time to answer our close frame."""
     backlog_bytes: int = 256 * 1024 * 1024
-    """So much of messages that have not come whole is kept over all fast sockets; above it the oldest gives way."""
+    """Bytes of unfinished messages over all fast sockets. Above this the oldest is dropped."""
     outbox_bytes: int = 4 * 1024 * 1024
-    """So much may wait in the outbox of a fast socket; above it all is thrown away, to begin anew."""
+    """Bytes that may wait in the outbox of one fast socket. Above this all of it is discarded, and the peer starts
+    over."""
     outboxes_bytes: int = 512 * 1024 * 1024
-    """So much may wait over all fast sockets; above it the one for which most is waiting gives way."""
+    """Bytes that may wait over all fast sockets. Above this the socket with the most loses its outbox."""
 
 
 @dataclass(frozen=True, slots=True)
 class DoorLimits:
     connections: int = 512
     strangers: int = 16
-    """Of other accounts, who are told so at the same time; above it they are cut off without a word."""
+    """Connections of other accounts that are told of their refusal at the same time. Further ones are simply cut
+    off."""
     head_bytes: int = 16 * 1024
     header_count: int = 100
     head_seconds: float = 10.0
     """From the accept to the end of the first head, TLS handshake included."""
     send_seconds: float = 30.0
-    """A client that takes none of 64 KiB in this time has gone."""
+    """A client that accepts none of 64 KiB in this time counts as gone."""
     linger_seconds: float = 1.0
     """How long we go on reading from a client after our last word, so that it can read that word."""
     linger_bytes: int = 1024 * 1024

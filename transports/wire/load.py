@@ -1,9 +1,9 @@
-"""What all outboxes of a door together have not yet sent.
+"""Bounds the unsent data of all outboxes of a door together.
 
-Each has a bound of its own, but for what begins anew: the whole of a board may be large, and hundreds of pages that do
-not read could each have one waiting. So there is a bound for the sum, and when it is passed, the outbox with the most
-gives way, of equals the one that has been waiting for longer: who reads has less and less, and is not made to pay for
-those who do not.
+Each outbox has its own bound, except while a peer is being shown a whole board: a board may be large, and hundreds of
+pages that do not read could each have one waiting. So there is a bound for the sum. When it is exceeded, the fullest
+outbox is emptied; of equally full ones, the one that has waited longer. A page that reads has less and less waiting, so
+it does not pay for pages that do not.
 """
 
 from typing import Protocol
@@ -11,7 +11,7 @@ from typing import Protocol
 
 class Carrier(Protocol):
     def give_way(self) -> None:
-        """Let go of something, and carry less. It must not raise."""
+        """Discards something, and carries less. It must not raise."""
 
 
 class Load:
@@ -27,7 +27,7 @@ class Load:
         return self._sum
 
     def carry(self, carrier: Carrier, size: int) -> None:
-        """So much is waiting in this one now."""
+        """Sets how many bytes are waiting in this carrier now."""
         self._sum += size - self._carried.get(carrier, 0)
         if size:
             self._carried[carrier] = size

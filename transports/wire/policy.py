@@ -1,19 +1,20 @@
-"""Who may talk to a local server: the Host and Origin of a request, judged.
+"""Decides by Host and Origin which requests a local server answers.
 
-A page on the internet can make the browser that shows it send requests to 127.0.0.1. A few headers tell such requests
-from honest ones, and no page can forge them:
+A page on the internet can make its reader's browser send requests to 127.0.0.1. Some headers tell such requests from
+honest ones, and no page can forge them:
 
-  - Host. By DNS rebinding a page makes its own name resolve to 127.0.0.1, but the browser then says that name here.
-  - Origin. A page of another site says its site here. Absent from a program that is no browser.
-  - Sec-Fetch-Site and Sec-Fetch-Mode. A browser leaves the Origin out when a page includes a picture or a script from
-    here, and when an extension reads what it has a permission for; then these say whether it was one of our own pages,
-    or a person who goes to one.
+  - Host. By DNS rebinding a page can make its own name resolve to 127.0.0.1, but the browser then sends that name here.
+  - Origin. The browser names the site of the page here. Programs that are not browsers send no Origin.
+  - Sec-Fetch-Site and Sec-Fetch-Mode. A browser sends no Origin when a page includes a picture or a script from here,
+    or when an extension reads something that it has a permission for. Then these headers tell whether the request came
+    from one of our own pages, or from a user who opens one.
 
 Rules
   - A Host is right if it is one of our names with our port, or was configured.
   - An Origin is right if it is absent, is our own under any of our names, or was configured. `null` (a sandboxed
-    frame, a local file) is nobody and is refused unless configured.
-  - Some may post and do nothing else: an extension that posts problems need not read a page or open a WebSocket.
+    frame, a local file) could be anybody and is refused unless configured.
+  - Some origins may post and do nothing else: an extension that posts problems need not read a page or open a
+    WebSocket.
   - Pure; the same verdicts for requests and for upgrades.
 """
 
@@ -31,21 +32,21 @@ _LOOPBACK_ORIGIN = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]
 
 @dataclass(frozen=True, slots=True)
 class HostPolicy:
-    """What the user allows beside loopback."""
+    """Names and origins that are allowed in addition to our own."""
 
     names: tuple[str, ...] = ()
     """More names of this machine: "box.lan" (with the door's port), or "box.lan:8443" (a forwarded port)."""
     origins: tuple[str, ...] = ()
-    """Origins that may ask although not ours: "https://tools.example", or "vscode-webview://*" for all of a kind."""
+    """Foreign origins that are allowed: "https://tools.example", or "vscode-webview://*" for all of a kind."""
     posters: tuple[str, ...] = ()
-    """The same, of those that may `POST /` and nothing else."""
+    """Foreign origins that may `POST /` and nothing else."""
     loopback: bool = False
-    """Whether pages of any other server on loopback may ask as well, at whichever port it stands."""
+    """Whether pages of any other server on loopback are allowed, at any port."""
     setting: str = ""
-    """Where a person adds to `origins`, if anywhere."""
+    """The setting by which a user can add to `origins`, if there is one."""
 
     def at(self, port: int, *, secure: bool = False, hosts: Sequence[str] = ()) -> "HostRules":
-        """The rules for a door that stands at this port on these hosts."""
+        """The rules for a door that listens at this port on these hosts."""
         scheme = "https" if secure else "http"
         bound = [f"[{host}]" if ":" in host else host for host in hosts if host not in ANY_ADDRESS]
         names: set[str] = set()
@@ -97,7 +98,7 @@ class HostRules:
         return self._check_origin(origins, posts=posts)
 
     def check_fetch(self, sites: Sequence[str], modes: Sequence[str]) -> None:
-        """Of a request without an Origin."""
+        """Checks a request without an Origin."""
         if sites and "same-origin" not in sites and "navigate" not in modes:
             raise Refusal(403, "Another page or an extension may not read this; open it in a tab, or use a program.")
 

@@ -14,7 +14,7 @@ Headers = list[tuple[bytes, bytes]]
 
 
 class Refusal(Exception):
-    """Raised where a request is found wanting; turned into an answer by whoever owns the connection."""
+    """Raised when a request is refused. The owner of the connection turns it into an answer."""
 
     def __init__(self, status: int, sentence: str, *, headers: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(sentence)

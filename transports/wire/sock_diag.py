@@ -1,15 +1,15 @@
-"""The kernel of Linux, asked for the owner of a TCP socket by the exact pair of its addresses.
+"""Asks Linux for the owner of a TCP socket, by the exact pair of its addresses.
 
-One message to a NETLINK_SOCK_DIAG socket and one back, which the kernel has ready when the sending returns: no table is
-gone through, no privilege is needed, and nothing waits.
+It takes one message to a NETLINK_SOCK_DIAG socket and one back, which the kernel has ready when the send returns. So no
+table is searched, no privilege is needed, and nothing waits.
 
 Rules
-  - The pair must be the one that was asked for, in the answer too. Where no such connection is, the kernel answers with
-    whoever listens at the near address.
-  - A uid of 0 is believed only of a socket that still has an owner (it has an inode then). Of one that has been closed
-    and is on its way out, of one in TIME_WAIT, and of one that nobody has accepted, most kernels say 0 for want of
+  - The answer must contain the pair that was asked for. If no such connection exists, the kernel answers with the
+    socket that listens at the near address.
+  - A uid of 0 is believed only if the socket still has an owner, which shows in its inode. For a socket that has been
+    closed and is on its way out, is in TIME_WAIT, or has not been accepted yet, most kernels report 0 for lack of
     anything else.
-  - An IPv4 connection may be of an IPv6 socket, whose addresses the kernel then says in their mapped form.
+  - An IPv4 connection may belong to an IPv6 socket. The kernel then reports the addresses in their mapped form.
 """
 
 import os
@@ -23,7 +23,7 @@ NLM_F_REQUEST = 1
 NLMSG_ERROR = 2
 
 LOOPBACK_DEVICE = 1
-"""Of every network namespace. A socket may be bound to it, and is found by its number only."""
+"""Its number in every network namespace. A socket that is bound to it is found only with this number."""
 ANY_COOKIE = 0xFFFFFFFF
 ANY_STATE = 0xFFFFFFFF
 
@@ -32,7 +32,7 @@ CONNECTED = frozenset({ESTABLISHED, FIN_WAIT_1, FIN_WAIT_2, CLOSE_WAIT, LAST_ACK
 
 ANSWER_BYTES = 4096
 MOST_ANSWERS = 16
-"""That are read for one question: a late one of a question before may come first."""
+"""Answers that are read for one question: a late answer to an earlier question may come first."""
 
 _HEADER = struct.Struct("=IHHII")  # length, type, flags, sequence number, port
 _REQUEST = struct.Struct("=BBBBI")  # family, protocol, extensions, padding, states
@@ -55,7 +55,7 @@ class Found(NamedTuple):
 
 
 class CannotSay(Exception):
-    """This system does not tell whose a connection is. Why, in words."""
+    """This system does not tell the owner of a connection. The text says why."""
 
 
 class SockDiag:
@@ -72,14 +72,14 @@ class SockDiag:
         self._socket.close()
 
     def owner(self, near: End, far: End) -> int | None:
-        """The uid of who holds the connection's end at `near`; None if there is no such end any more, or no owner."""
+        """The uid of the owner of the connection's end at `near`; None if that end, or its owner, no longer exists."""
         found = self._look(near, far)
         if found is None or found.state not in CONNECTED or found.pair != _pair(near, far):
             return None
         return found.uid if found.uid or found.inode else None
 
     def listener(self, at: End) -> int | None:
-        """The uid of who listens there. That it is known is the sign that this kernel can say anything at all."""
+        """The uid of the listener there. If it is known, this kernel can answer such questions."""
         found = self._look(at, (at[0], 0))
         return found.uid if found is not None and found.state == LISTEN and found.inode else None
 
@@ -109,7 +109,7 @@ def question(sequence: int, near: End, far: End) -> bytes:
 
 
 def answer(data: bytes) -> Found | None:
-    """None: the kernel knows no such socket. OSError: it has another reason to say nothing."""
+    """The answer; None if the kernel knows no such socket. Raises OSError for its other errors."""
     kind = _HEADER.unpack_from(data)[1]
     at = _HEADER.size
     if kind == NLMSG_ERROR:
@@ -137,7 +137,7 @@ def _numeric(end: End) -> tuple[int, bytes, int]:
 
 
 def _bare(address: bytes, family: int) -> bytes:
-    """Four bytes of an IPv4 address, in whichever form it is said."""
+    """The address in bytes; an IPv4 address always as four."""
     if family == socket.AF_INET:
         return address[:4]
     return address[12:] if address.startswith(_MAPPED) else address

@@ -1,21 +1,21 @@
-"""Whoever always has more to say takes turns.
+"""Connections that always have more to say take turns.
 
-All that a server does, it does on one thread, a step of each runnable task in each pass of trio's loop. A connection
-that has sent a thousand messages before the last thousand were heard is runnable in every pass, and its step is long.
-Eighty of those made a pass of a hundred milliseconds, and whoever asks for `/health` needs some twenty passes.
+The whole server runs on one thread; each pass of trio's loop does one step of each runnable task. A connection that has
+sent the next thousand messages before the last thousand were handled is runnable in every pass, and its step is long.
+Eighty of those made a pass of a hundred milliseconds, and a request for `/health` needs some twenty passes.
 
-So the greedy stand in one line, however many doors they came through, and one of them is let in at a time. Before it
-comes a number of passes in which nobody of the line does anything: the longer its last turn was, the more. They cost
-next to nothing where nobody else wants them, and are what all the others need.
+So greedy connections wait in one line, over all doors, and take turns one at a time. Before each turn come some passes
+in which no connection of the line does anything; the longer its last turn was, the more passes. They cost next to
+nothing if nobody else needs them, and otherwise they serve everybody else.
 
     greedy      its last read took all it was allowed to; or its last turn was long, and ended a moment ago
-    polite      everybody else: they are not held up, and do not know of the line
+    polite      all others: they are not held up, and do not know of the line
 
 Rules
   - The line is first come, first served: each of n greedy connections has an nth of the turns.
-  - At most one greedy turn in a pass. Whoever's turn begins lets the next one come up, which counts its passes from
-    there on.
-  - Whoever is cancelled in the line leaves it; whoever has come up is not cancelled, so that the line moves on.
+  - A pass has at most one greedy turn. When a turn begins, the next connection comes up and counts its passes from
+    there.
+  - A connection that is cancelled leaves the line. One that has come up is not cancelled, so the line moves on.
 """
 
 import math
@@ -23,23 +23,23 @@ import math
 import trio
 
 LONG = 0.0002
-"""Seconds of a turn from which on it is long."""
+"""A turn of this many seconds or more is long."""
 REST = 8
-"""So many times its own length after it is a moment ago..."""
+"""A turn ended "a moment ago" for this many times its own length..."""
 MOMENT = 0.01
 """...and not longer than this, in seconds."""
 PASS = 0.0002
-"""For each of these in its last turn, a connection waits for one pass more..."""
+"""For each such time span in its last turn, a connection waits one more pass..."""
 MOST_PASSES = 16
-"""...up to so many."""
+"""...up to this many."""
 TURN = 0.004
-"""Seconds: so long a turn should be at most, where it can be cut."""
+"""The longest turn in seconds, if a turn can be cut."""
 
 _line: trio.lowlevel.RunVar["Turns"] = trio.lowlevel.RunVar("the line of those who have more to say")
 
 
 def turns() -> "Turns":
-    """The one of this run: what is shared is the thread, not a door."""
+    """The line of this run. There is one for all doors, because they share the thread."""
     try:
         return _line.get()
     except LookupError:
@@ -52,15 +52,15 @@ class Turns:
     def __init__(self) -> None:
         self._line = trio.lowlevel.ParkingLot()
         self._up = False
-        """Somebody has come up, and his turn has not begun."""
+        """Whether a connection has come up whose turn has not begun."""
         self.taken = 0
-        """Turns, ever."""
+        """All turns so far."""
 
     def __len__(self) -> int:
         return len(self._line)
 
     async def take(self, last: float = 0.0) -> None:
-        """Wait for a turn, and begin it: it lasts until the next checkpoint. `last`: how long the last one was."""
+        """Waits for a turn and begins it. It lasts until the next checkpoint. `last`: the length of the last turn."""
         await trio.lowlevel.checkpoint_if_cancelled()
         if self._up:
             await self._line.park()
@@ -75,8 +75,8 @@ class Turns:
 
 
 class Pace:
-    """Of one connection that does one thing after the other, each in many steps: it is greedy if it comes with the next
-    one before the last is as long ago as it lasted, or a moment."""
+    """The pace of a connection that does one thing after another, each in many steps. It is greedy if it begins the
+    next one before a time as long as the last one, or a moment, has passed."""
 
     __slots__ = ("_began", "_ended", "_line")
 

@@ -257,7 +257,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_a_folder_that_cannot_be_looked_into(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / ("x" * 300)
     assert judge(folder) == 2
-    assert capsys.readouterr().err.startswith(f"troupe: The folder {folder} cannot be looked into: File name too long.")
+    assert capsys.readouterr().err.startswith(f"troupe: The folder {folder} cannot be read: File name too long.")
 
 
 def test_a_folder_without_a_solution(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

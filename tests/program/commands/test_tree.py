@@ -144,8 +144,8 @@ def test_a_server_whose_console_is_down_is_no_secret(tmp_path: Path) -> None:
     ("status", "body", "expected"),
     [
         (403, b"no", "answered 403 Forbidden instead of its tree; is it a Troupe?"),
-        (200, b"<html>", "is no tree that this version knows"),
-        (200, b"", "is no tree that this version knows"),
+        (200, b"<html>", "is not a tree that this version can read"),
+        (200, b"", "is not a tree that this version can read"),
         (200, b'{"type": "hello", "at": 1}', "missing required field"),
     ],
 )

@@ -152,7 +152,7 @@ def test_what_is_no_name_is_refused(place: Rooted, name: str) -> None:
         lambda: place.write_new((), {name: b""}),
     ]
     for call in calls:
-        with pytest.raises(NotPlain, match="is no name of a file or folder"):
+        with pytest.raises(NotPlain, match="cannot be the name of a file or folder"):
             call()
     assert os.listdir(place.root) == []
 

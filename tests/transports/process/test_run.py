@@ -216,7 +216,7 @@ async def test_more_programs_than_may_run_at_once_are_refused(tmp_path: Path) ->
     async with open_launcher(tmp_path, running=1) as processes, trio.open_nursery() as nursery:
         nursery.start_soon(processes.run, ["/bin/sleep", "1000"])
         await processes.started()
-        with pytest.raises(TooManyPrograms, match="1 programs are running, which is all that may"):
+        with pytest.raises(TooManyPrograms, match="1 programs are running, the most allowed"):
             await processes.run(["/bin/true"])
         nursery.cancel_scope.cancel()
 

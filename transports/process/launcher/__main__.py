@@ -1,5 +1,5 @@
-"""Started by its path, with `-I -S`: neither site-packages nor the current folder are on its path, until we add ours
-at the end, where it can hide nothing of the standard library."""
+"""The launcher's start. It is started by its path with `-I -S`, so neither site-packages nor the current folder are on
+its module path. We add our own folder at the end, where it cannot hide modules of the standard library."""
 
 import sys
 from os.path import abspath, dirname

@@ -1,16 +1,17 @@
-"""What one run uses, and which of its limits it has passed.
+"""Measures one run, and tells which limit it has exceeded.
 
-The kernel's `ru_maxrss` begins with our own size. Where it says more, it is right; where it does not, the peak is what
-was seen, or our own size if nothing was.
+The kernel's `ru_maxrss` begins with our own size. If it is larger than that, it is right. Otherwise the peak is the
+largest use that was seen, or our own size if nothing was seen.
 
-Wall time counts while the program could run: what it waited for processors is taken off. That is, from one look to the
-next, the larger of
+Wall time counts while the program could run; the time it waited for processors is subtracted. Between two looks this is
+the larger of
 
-  - what the kernel knows (`schedstat`): for how long each of its threads was ready and did not run, of all together. It
-    tells once the thread runs again, and no more when it has gone;
-  - what is seen, if one of the two looks found some thread of it ready: all the time that is not CPU time.
+  - the kernel's figure (`schedstat`): the time in which its threads were ready and did not run, summed over all
+    threads. The kernel updates it when a thread runs again, and forgets it when the thread ends;
+  - our estimate, if one of the two looks found a thread ready: all time between them that is not CPU time.
 
-Whoever sleeps waits for no processor. Whoever has many threads that wait has many that run, and CPU time decides.
+A program that sleeps does not wait for a processor. In a program with many waiting threads many others run, and CPU
+time decides.
 """
 
 import math
@@ -30,11 +31,11 @@ from transports.process.launcher.system import LINUX
 MAXRSS_BYTES = 1024 if LINUX else 1
 """The unit of `ru_maxrss`."""
 ROUNDING_BYTES = 512 * 1024
-"""The kernel counts pages in batches."""
+"""The kernel counts pages in batches, so its figures may be off by this much."""
 MOST_DELAY = 50.0
-"""So many times its wall time a program may wait for processors."""
+"""A program may wait for processors this many times its wall time."""
 UNDELAYED_SECONDS = 0.05
-"""Nobody asks what a run waited that took no longer."""
+"""The wait of a shorter run is not looked up."""
 MOST_THREADS = 64
 """Looked at in each process."""
 
@@ -58,14 +59,14 @@ class Account:
         """Written to disks."""
         self._delays: dict[tuple[int, bytes], float] = {}
         self.waited_seconds = 0.0
-        """What is taken off its wall time."""
+        """The time that is subtracted from its wall time."""
         self._last_look = 0.0, 0.0, 0.0, False
-        """When, what CPU time and what delay there was, and whether somebody was ready."""
+        """The last look: its time, the CPU time and the delay then, and whether a thread was ready."""
         self.cpu_seconds = 0.0
-        """The kernel's count, and what is known beyond it of those whom nobody reaps."""
+        """The kernel's count, plus the known time of processes that nobody reaps."""
         limits = (order.cpu_seconds, order.memory_bytes, order.processes, order.file_bytes)
         self.limited = any(limit is not None for limit in limits)
-        """It is to be looked at again and again."""
+        """Whether it has to be looked at again and again."""
 
     @property
     def peak_bytes(self) -> int:
@@ -73,19 +74,19 @@ class Account:
 
     @property
     def delay_seconds(self) -> float:
-        """How long its threads were ready to run, and no processor was free, as far as the kernel tells."""
+        """How long its threads were ready while no processor was free, as far as the kernel tells."""
         return sum(self._delays.values())
 
     @property
     def late_at(self) -> float:
-        """When its wall time will have passed, as far as is known now."""
+        """The time when its wall time will be used up, as far as is known now."""
         limit = self._order.wall_seconds
         if limit is None:
             return math.inf
         return self.began + limit + min(self.waited_seconds, MOST_DELAY * limit)
 
     def look(self) -> str:
-        """Which limit has been passed, if any."""
+        """The limit that has been exceeded, if any."""
         order = self._order
         most = order.processes
         members = census.family(census.children(os.getpid()), None if most is None else most + 1)
@@ -126,7 +127,7 @@ class Account:
             self.status = os.waitstatus_to_exitcode(status)
 
     def close(self) -> None:
-        """All have been reaped that there were."""
+        """Call this when all its processes have been reaped."""
         if self._group is not None and self._group.counts:
             self._count([])
         else:
@@ -135,7 +136,7 @@ class Account:
             self.excess = self._excess_at_the_end()
 
     def _excess_at_the_end(self) -> str:
-        """The kernel's own limit on CPU time may have been quicker than our look."""
+        """The kernel's own limit on CPU time may have ended the run before our next look."""
         order = self._order
         if excess := excess_of(self.status or 0, self.cpu_seconds, order.cpu_seconds):
             return excess
@@ -175,13 +176,13 @@ class Account:
 
 
 def _shares_bytes(members: list[census.Member]) -> int:
-    """What they have together. While processes come and go, the share of one is read before and that of the next after,
-    and the sum can be too large; so it is asked for twice."""
+    """The memory of all of them together. If processes come and go while it is added up, shares are read at different
+    times and the sum can be too large; so it is read twice."""
     return sum(census.shared_out_bytes(member.place) for member in members)
 
 
 def _own_shares_bytes(members: list[census.Member]) -> int:
-    """The same, without what is in files."""
+    """The same without memory that belongs to files."""
     return min(sum(census.own_shared_out_bytes(member.place) for member in members) for _ in range(2))
 
 

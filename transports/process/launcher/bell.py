@@ -1,7 +1,7 @@
-"""Rings when a child has ended: something to poll beside sockets.
+"""Rings when a child has ended. It can be polled together with sockets.
 
-Python's own wakeup descriptor, because it is everywhere, and because it tells of orphans too, of which nobody has a
-pidfd.
+It is Python's own wakeup descriptor, because every system has it and because it also reports orphans, for which we have
+no pidfd.
 """
 
 import os
@@ -25,7 +25,7 @@ class Bell:
             os.read(self._reads, 4096)
 
     def close(self) -> None:
-        """In a fork, which needs one of its own."""
+        """For use in a fork, which needs a bell of its own."""
         signal.set_wakeup_fd(-1)
         os.close(self._reads)
         os.close(self._writes)

@@ -1,12 +1,12 @@
-"""From an order to a process that runs its program.
+"""Turns an order into a process that runs its program.
 
-`posix_spawn` borrows our memory until the exec. A fork has to copy what it touches: with what must be done between
-the two in Python, it cost 1.3 ms more, a fifth of a small program's whole time. What `posix_spawn` cannot do, the
-keeper does to itself, which it may because it runs one program at a time: it enters the folder, and leaves it again.
-The limits that the kernel holds are set when the program has just begun; they are the second line, and no program
-reaches them in its first tenth of a millisecond.
+`posix_spawn` borrows our memory until the exec. A fork copies every page that it touches. With the Python code between
+fork and exec this cost 1.3 ms more, a fifth of a small program's whole time. The keeper itself does what `posix_spawn`
+cannot do: it enters the folder and leaves it again, which is safe because it runs one program at a time. The kernel's
+limits are set when the program has just begun. They are the second line of defence, and no program reaches them in its
+first tenth of a millisecond.
 
-The price is that the kernel takes our peak (some 10 MB) for the child's, if that is less; see `Run`.
+The price: if the child's peak memory is smaller than ours (some 10 MB), the kernel reports ours; see `Run`.
 """
 
 import errno
@@ -26,7 +26,7 @@ HARD = {
     which: resource.getrlimit(which)[1]
     for which in (resource.RLIMIT_CPU, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE)
 }
-"""Ours, which nobody changes."""
+"""Our own limits, which do not change."""
 
 
 class NotBorn(Exception):
@@ -37,8 +37,8 @@ class NotBorn(Exception):
 
 
 def bear(order: Order, streams: list[int]) -> int:
-    """The pid of a child that runs the program, in a session of its own. `streams` become its first descriptors, after
-    the file that the order names as its input, if it does."""
+    """Starts the program in a session of its own and returns its pid. `streams` become its first descriptors, after the
+    input file if the order names one."""
     stage = STDIN
     opened = -1
     try:
@@ -90,15 +90,15 @@ def _spawn(order: Order, actions: list[tuple[int, int, int]]) -> int:
             )
         except (FileNotFoundError, NotADirectoryError):
             pass
-        except OSError as error:  # it is there and cannot be run; another on the path may
+        except OSError as error:  # it exists and cannot be run; another one on the path may
             refusal = error
     raise refusal
 
 
 def _limit(pid: int, order: Order) -> None:
-    """What the kernel itself can hold, behind what the keeper looks after. Not RLIMIT_AS, which breaks PyPy; not
-    RLIMIT_NPROC, which counts all that the user runs, and of root nothing."""
-    if order.cpu_seconds is not None:  # of one process, where the keeper counts all; and whole seconds
+    """Sets the kernel's own limits, behind those of the keeper. RLIMIT_AS is left out because it breaks PyPy, and
+    RLIMIT_NPROC because it counts all processes of the user, and none of root's."""
+    if order.cpu_seconds is not None:  # for one process, in whole seconds, while the keeper counts all processes
         _lower(pid, resource.RLIMIT_CPU, math.ceil(min(order.cpu_seconds, 1e9)) + 1)
     if order.file_bytes is not None:
         _lower(pid, resource.RLIMIT_FSIZE, order.file_bytes)
@@ -111,5 +111,5 @@ def _lower(pid: int, which: int, limit: int) -> None:
     if hard != resource.RLIM_INFINITY and limit >= hard:
         return
     limit = min(limit, 1 << 62)
-    with suppress(OSError):  # it has ended already; or it is a program of another user, which only the looks can hold
+    with suppress(OSError):  # it has ended already; or it runs as another user, and only the keeper can limit it
         resource.prlimit(pid, which, (limit, limit))

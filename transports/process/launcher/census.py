@@ -1,8 +1,8 @@
-"""Who is below a process, and what they use: /proc, read with as few calls as will do.
+"""Finds the processes below a process, and their use of CPU and memory: reads /proc with as few calls as possible.
 
-The kernel lists the children of each thread, if it was built to (most are); otherwise every process there is has to
-be asked for its parent. Both are snapshots of something that moves: a child may be missed, and is found the next time.
-A process that has gone meanwhile is no error. Without /proc there is nobody to be seen.
+Most kernels list the children of each thread. With others, every process has to be asked for its parent. Both are
+snapshots of a moving target: a child may be missed, and is found the next time. A process that has ended meanwhile is
+not an error. Without /proc no process can be seen.
 """
 
 import os
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 SHORT = 2048
-"""/proc gives about a page at a time: what comes in less than half of one is all there is."""
+"""/proc returns about a page at a time, so an answer of less than half a page is complete."""
 LISTS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")
 
 
@@ -27,19 +27,19 @@ class Member:
         fields = stat[stat.rindex(b")") + 2 :].split(b" ", 22)  # a name may contain spaces and parentheses
         self.pid = pid
         self.place = str(pid)
-        """Where its memory is told, below /proc."""
+        """The folder below /proc that has its memory figures."""
         self.runnable = fields[0] == b"R"
-        """Its main thread runs, or would if a processor were free."""
+        """Whether its main thread runs, or would run if a processor were free."""
         self.zombie = fields[0] in (b"Z", b"X")
         self.parent = int(fields[1])
         self.group = int(fields[2])
         self.own_ticks = int(fields[11]) + int(fields[12])
-        """Of CPU time, of all its threads."""
+        """The CPU time of all its threads."""
         self.children_ticks = int(fields[13]) + int(fields[14])
-        """Of its children that it has reaped, and theirs."""
+        """The CPU time of the children that it has reaped, including their children's."""
         self.threads = int(fields[17])
         self.began = int(fields[19])
-        """In ticks: another process of that number began at another time."""
+        """The time of its start, in ticks. It tells two processes with the same number apart."""
         self.resident_bytes = int(fields[21]) * PAGE_BYTES
 
 
@@ -75,7 +75,7 @@ def member_of(pid: int) -> Member | None:
 
 
 def _follow_a_thread(member: Member) -> None:
-    """Its main thread has ended and it goes on, or ends just now: what it has, a thread tells that is left."""
+    """If its main thread has ended while the process goes on, takes the figures of a thread that is left."""
     try:
         threads = os.listdir(f"/proc/{member.pid}/task")
     except OSError:
@@ -90,32 +90,32 @@ def _follow_a_thread(member: Member) -> None:
 
 
 def peak_bytes(place: int | str) -> int:
-    """The most memory that a living process has had; 0 if that is not known."""
+    """The peak memory of a living process; 0 if it is not known."""
     return number_after(b"VmHWM:", read(f"/proc/{place}/status")) * 1024
 
 
 def own_bytes(place: int | str) -> int:
-    """What it has of memory that is in no file; 0 if that is not known."""
+    """Its memory that does not belong to files; 0 if it is not known."""
     return number_after(b"RssAnon:", read(f"/proc/{place}/status")) * 1024
 
 
 def shared_out_bytes(place: int | str) -> int:
-    """What it has of memory, with what it shares counted in part; 0 if that is not known. Costs more than the rest."""
+    """Its memory, where shared memory counts in proportion; 0 if it is not known. This costs more than the others."""
     return number_after(b"\nPss:", read(f"/proc/{place}/smaps_rollup")) * 1024
 
 
 def own_shared_out_bytes(place: int | str) -> int:
-    """The same, of what is in no file."""
+    """The same for memory that does not belong to files."""
     return number_after(b"\nPss_Anon:", read(f"/proc/{place}/smaps_rollup")) * 1024
 
 
 def delay_seconds(pid: int) -> float:
-    """How long its main thread was ready to run without running, also of a zombie; 0 if that is not known."""
+    """How long its main thread was ready to run without running, even for a zombie; 0 if it is not known."""
     return _delay(f"/proc/{pid}/schedstat")
 
 
 def other_threads(pid: int, most: int) -> list[tuple[bytes, bool, float]]:
-    """Of each thread but the main one: its number, whether it is runnable, and its delay."""
+    """For each thread except the main one: its number, whether it is runnable, and its delay."""
     try:
         threads = os.listdir(b"/proc/%d/task" % pid)
     except OSError:
@@ -135,7 +135,7 @@ def _delay(path: str) -> float:
 
 
 def number_after(key: bytes, text: bytes) -> int:
-    """0 if it is not there."""
+    """The number that follows `key`; 0 if the key is missing."""
     at = text.find(key)
     return int(text[at + len(key) :].split(None, 1)[0]) if at >= 0 else 0
 

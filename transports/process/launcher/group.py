@@ -1,13 +1,14 @@
-"""A cgroup (version 2) for each keeper, where we may make one: it counts the CPU time of all that is run, whoever reaps
-it, and needs no controller.
+"""A cgroup (version 2) for each keeper, where we may make one. It counts the CPU time of all processes of a run, no
+matter which process reaps them, and needs no controller.
 
     <our own>/troupe-<launcher>/<keeper>
 
-Below our own, and nowhere else: what is above is others' to arrange. We may where the system has delegated it to us
-(programs started in a desktop session; `Delegate=yes` in a unit), or as root. A keeper is in its group itself, so that
-what it starts is from the first moment; its own time is taken off.
+Groups are made below our own and nowhere else, because the levels above belong to others. We may make them where the
+system has delegated our group to us (programs of a desktop session; `Delegate=yes` in a unit), or as root. A keeper is
+in its group itself, so the programs that it starts are in it from their first moment. The keeper's own time is
+subtracted.
 
-Groups are removed when their keeper has gone, by the launcher; those of launchers that were killed by the next.
+The launcher removes a group when its keeper has ended. The next launcher removes the groups of one that was killed.
 """
 
 import os
@@ -21,25 +22,26 @@ PREFIX = "troupe-"
 
 
 class Group:
-    """A keeper's, which it is in."""
+    """The group of a keeper, which is in it."""
 
     def __init__(self, folder: Path) -> None:
         self._counts = os.open(folder / "cpu.stat", os.O_RDONLY | os.O_CLOEXEC)
         self._before: float | None = None
-        """What there was before the present run; None until that is looked at."""
+        """The count before the current run; None until it is first read."""
 
     def begin(self) -> None:
-        """Of a run."""
+        """A run begins."""
         self._before = None
 
     @property
     def counts(self) -> bool:
-        """It was looked at in the present run."""
+        """Whether it has been read in the current run."""
         return self._before is not None
 
     def cpu_seconds(self, known: float) -> float:
-        """Of the present run, all its processes. `known`: what is known of it otherwise, which is all that is counted
-        of the time before it was first asked for: most runs are short, and it never is."""
+        """The CPU time of all processes of the current run. `known` is the time that is known from other sources. It
+        stands for the time before the first reading, because most runs are too short for the group to be read at
+        all."""
         used = number_after(b"usage_usec", os.pread(self._counts, 4096, 0)) / 1e6 - time.process_time()
         if self._before is None:
             self._before = used - known
@@ -47,13 +49,13 @@ class Group:
 
 
 class Groups:
-    """A launcher's."""
+    """The groups of a launcher."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def enter(self) -> Group | None:
-        """As a keeper."""
+        """Enters a new group. Called by a keeper."""
         folder = self._folder / str(os.getpid())
         try:
             folder.mkdir()
@@ -63,7 +65,7 @@ class Groups:
             return None
 
     def left_by(self, keeper: int) -> None:
-        """It has gone. Its group goes with the last that was in it."""
+        """The keeper has ended. Its group is removed with the last process in it."""
         with suppress(OSError):
             (self._folder / str(keeper)).rmdir()
 
@@ -72,7 +74,7 @@ class Groups:
 
 
 def own_groups() -> Groups | None:
-    """Those of this process, which is a launcher; None: it may have none."""
+    """The groups of this process, which is a launcher; None if it may not make any."""
     above = _own()
     if above is None:
         return None
@@ -88,7 +90,7 @@ def own_groups() -> Groups | None:
 
 
 def _own() -> Path | None:
-    """The folder of the group that we are in."""
+    """The folder of our own group."""
     try:
         inside = next(line for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))
         mounts = Path("/proc/self/mountinfo").read_text().splitlines()

@@ -1,13 +1,12 @@
-"""What processes hold beside their own pages: memory in files that only look like some (memfd, /dev/shm), and disk.
+"""Finds what processes use besides their own pages: memory in the form of files (memfd, /dev/shm), and disk space.
 
-Looked for where it can be seen: among the open files of each process. A file that has been closed counts for as long as
-it is still there by its name. What was written to disks the kernel counts, in pages, of each process and those of its
-children that it has reaped.
+It looks at the open files of each process. A file that was closed counts as long as its name still exists. The kernel
+counts writes to disks, in pages, for each process and for the children that it has reaped.
 
-A process can forbid that, and it can have file systems that are in no other's sight: then it is `hidden`.
+A process can forbid this inspection, and it can have mounts that no other process sees. Then it is `hidden`.
 
-Not seen: a memfd that is mapped, closed, and filled without touching the mapping; one that nobody has open, because it
-is on its way through a socket; what was allocated on a disk, not written, and closed between two looks.
+Not seen: a memfd that is mapped, closed, and filled without touching the mapping; a memfd that no process has open
+because it is on its way through a socket; disk blocks that were allocated, not written, and closed between two looks.
 """
 
 import os
@@ -19,9 +18,9 @@ from transports.process.launcher.census import Member, number_after, read
 
 BLOCK_BYTES = 512
 MOST_FILES = 4096
-"""That a process may have open: all are looked at."""
+"""Files that a process may have open. All of them are looked at."""
 MOST_THREADS = 64
-"""Of a process, each of which may have opened files for itself."""
+"""Threads of a process that are looked at, because each may have a table of open files of its own."""
 MOST_REMEMBERED = 4096
 
 
@@ -36,7 +35,7 @@ OUR_MOUNTS = _our_mounts()
 
 
 def _memory_devices() -> frozenset[int]:
-    """What is in a file of these is in memory."""
+    """The devices whose files are in memory."""
     devices = set()
     for line in read("/proc/self/mountinfo").splitlines():
         fields = line.split(b" ")
@@ -52,19 +51,19 @@ def _memory_devices() -> frozenset[int]:
 
 
 class Holdings:
-    """Of one run."""
+    """The holdings of one run."""
 
     memory_devices = _memory_devices()
 
     def __init__(self) -> None:
         self._files: dict[tuple[int, int], tuple[str, int]] = {}
-        """By device and number: by what name it was opened, and what it has of its disk."""
+        """For each file, by device and number: the name by which it was opened, and its size on the disk."""
         self.memory_bytes = 0
-        """In files, now."""
+        """The memory in files now."""
         self.disk_bytes = 0
-        """The most that was written, or that files had which were open to be written."""
+        """The largest amount so far that was written, or that files open for writing had."""
         self.hidden = False
-        """What somebody holds could not be seen, twice: once, it may just have been on its way out."""
+        """Whether a process could not be inspected twice. Once may only mean that it was just ending."""
         self._suspects: set[tuple[int, int]] = set()
 
     def look(self, members: Iterable[Member], reaped_bytes: int) -> None:
@@ -105,7 +104,7 @@ class Holdings:
 
 
 def _open_files(member: Member) -> Iterator[str]:
-    """A link to each, below /proc. A thread may have a table of its own, which nobody sees at its process."""
+    """A link to each open file, below /proc. A thread may have a table of its own, which its process does not show."""
     tables = [f"/proc/{member.place}/fd"]
     if member.threads > 1:
         with suppress(OSError):
@@ -118,7 +117,7 @@ def _open_files(member: Member) -> Iterator[str]:
 
 
 def _is_hidden(member: Member) -> bool:
-    """Whether it may not be looked at, or has mounts of its own."""
+    """Whether it may not be inspected, or has mounts of its own."""
     try:
         return os.stat(f"/proc/{member.place}/ns/mnt").st_ino != OUR_MOUNTS
     except PermissionError:
@@ -128,13 +127,13 @@ def _is_hidden(member: Member) -> bool:
 
 
 def _written_bytes(pid: int) -> int:
-    """What it has written to disks, and those whom it has reaped, without what was removed before it got there."""
+    """The bytes that it and its reaped children have written to disks, without data that was deleted before that."""
     counts = read(f"/proc/{pid}/io")
     return max(0, number_after(b"\nwrite_bytes:", counts) - number_after(b"\ncancelled_write_bytes:", counts))
 
 
 def _blocks_of(name: str, file: tuple[int, int]) -> int:
-    """What it has, if it still is there."""
+    """The file's size on the disk, if it still exists."""
     try:
         status = os.stat(name, follow_symlinks=False)
     except (OSError, ValueError):

@@ -1,15 +1,15 @@
-"""A keeper: runs what it is ordered to, one run at a time, and sees each to its end.
+"""A keeper: runs the programs that it is ordered to, one at a time, and makes sure that each ends completely.
 
     IDLE --run--> RUNNING --the leader ends, an excess, stop, EOF--> ENDING --no child left--> IDLE
                                                                      ENDING --not in time----> it ends itself
-    EOF: whatever runs is ended, and then itself.
+    EOF: the keeper ends its run, and then itself.
 
-While a run has a limit that the kernel does not hold, its processes are looked at every `LOOK_SECONDS`: their CPU
-time together, their memory together, their number, what they write to files (`account.py`). Looking never takes more
-than a fifth of our time. What they use between two looks is the price: a run may have somewhat more than its limits
-before it is stopped, and the totals that are told at the end say how much, from what the kernel counted.
+If a run has a limit that the kernel does not enforce, its processes are inspected every `LOOK_SECONDS`: their total CPU
+time, their total memory, their number, the bytes that they write to files (`account.py`). This never takes more than a
+fifth of our time. The price is the time between two looks: a run may exceed its limits a little before it is stopped.
+The totals at the end come from the kernel's counts and show by how much.
 
-The run is over when its leader is: whatever the leader leaves behind is ended with it.
+A run is over when its leader ends. Processes that the leader leaves behind are ended with it.
 """
 
 import math
@@ -41,16 +41,16 @@ from transports.process.launcher.orders import (
 from transports.process.launcher.striking import kill_group, strike
 
 EARLY_SECONDS, EARLY_LOOK_SECONDS, LOOK_SECONDS = 0.1, 0.025, 0.01
-"""Most programs have ended before the first look, or soon after it: at first they are looked at less often."""
+"""Most programs end before the first look or soon after it, so the first looks are less frequent."""
 TOLD_SECONDS = 0.05
-"""The server is told of a run that lives for longer; until then it has nothing to do for it."""
+"""The server is told of a run that takes longer than this. Until then it need not do anything for the run."""
 LOOK_SHARE = 4.0
-"""So many times as long as a look took, the next one waits at least."""
+"""The next look waits at least this many times as long as the last one took."""
 STRIKE_SECONDS = 0.005
-"""Whoever is not dead by then is looked for again."""
+"""After this time, processes that are still alive are searched for again."""
 TELL_SECONDS = 1.0
-"""Whenever a run has waited so much longer for processors, the server is told: it would stop it some seconds after its
-wall time, should we not."""
+"""The server is told whenever a run has waited this much longer for processors. Otherwise the server would stop the run
+itself, some seconds after its wall time."""
 PATIENCE_SECONDS = 4.0
 """For a run to end that has been killed."""
 
@@ -67,7 +67,7 @@ class Line:
         return self._end.fileno()
 
     def receive(self) -> bool:
-        """Take what has come, or wait for it. False: the server has gone, or has let us go."""
+        """Receives what has come, or waits for it. False: the server has ended, or has closed our socket."""
         try:
             data, streams, _, _ = socket.recv_fds(self._end, 65536, 3)
         except ConnectionError:
@@ -101,7 +101,7 @@ class Keeper:
         self._wanted = True
 
     def serve(self) -> None:
-        """Until the server lets go of us."""
+        """Serves until the server closes our socket."""
         self._line.say(framed(HERE, b"%d" % os.getpid()))
         while self._wanted:
             fields = self._line.take()
@@ -132,7 +132,7 @@ class Keeper:
         self._line.say(ended.frame())
 
     def _attend(self, run: Account) -> None:
-        """Until the leader has ended, or must."""
+        """Waits until the leader has ended, or must be ended."""
         announced, told = False, 0.0
         look_at = run.began + EARLY_LOOK_SECONDS
         while not self._leader_ended(run):
@@ -156,7 +156,7 @@ class Keeper:
                 return
 
     def _wait(self, seconds: float | None) -> bool:
-        """Until something happens, or for so long. True: the run is to be stopped."""
+        """Waits for an event, or until the time is over. True: the run has to be stopped."""
         stop = False
         for descriptor, _ in self._poll.poll(None if seconds is None else max(1, round(seconds * 1000))):
             if descriptor == self._bell.fileno():
@@ -170,7 +170,7 @@ class Keeper:
         return stop
 
     def _leader_ended(self, run: Account) -> bool:
-        """It is not reaped yet, so that its number still is its group's. Orphans are reaped on the way."""
+        """Whether the leader has ended. It is not reaped yet, so its number still belongs to its group. Orphans are."""
         while (ended := _ended_child()) is not None:
             if ended == run.leader:
                 return True
@@ -178,7 +178,7 @@ class Keeper:
         return False
 
     def _end(self, run: Account) -> bool:
-        """Leave no child. False: one could not be ended."""
+        """Ends all children. False: one could not be ended."""
         kill_group(run.leader)
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
@@ -198,7 +198,7 @@ class Keeper:
 
 
 def _ended_child() -> int | None:
-    """A child that has ended and is not reaped."""
+    """A child that has ended and is not yet reaped."""
     try:
         return _ended()
     except ChildProcessError:

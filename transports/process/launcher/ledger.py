@@ -1,18 +1,18 @@
-"""What processes have used, also those that nobody reaps: from looks at what moves, and from what was reaped.
+"""Adds up the CPU time of processes, including those that nobody reaps, from repeated looks and from reaped processes.
 
-The kernel adds the CPU time of a process to its parent's count of its children when the parent reaps it. A parent that
-ignores their ends reaps nothing, and what they used is in no count any more. So of each process that was seen and has
-gone it is remembered what it had, and against whom: the parent's count of its children is at least the sum of that, or
-it has not reaped them.
+When a parent reaps a child, the kernel adds the child's CPU time to the parent's count for its children. A parent that
+ignores the ends of its children does not reap them, and their time is in no count any more. So we remember the last
+known time of each process that has gone, and its parent. If the parent's count for its children is less than the sum of
+these, it has not reaped them.
 
-    what a process comes to     its own time, and the larger of: its count of its children; what those of them that
-                                have gone came to
-    what all come to            that of those who live; what we have reaped; and of who was reaped by us, what it came
-                                to beyond that
+    the total of a process      its own time, plus the larger of: its count for its children; the totals of its children
+                                that have gone
+    the total of all            the totals of living processes, the time of processes that we have reaped, and the part
+                                of their totals that exceeds it
 
 Rules
-  - Never more than was used: a limit is passed only by who has passed it. What was used since the last look by who has
-    gone unreaped is not counted. In a cgroup of its own it is (see `group.py`).
+  - The result is never more than was used, so no process is stopped wrongly. The time that an unreaped process used
+    after the last look is not counted. In a cgroup it is (see `group.py`).
   - Counts are whole ticks, cut off: a process's count of its children may miss one of each kind.
 """
 
@@ -30,7 +30,7 @@ class _Seen:
     def __init__(self, member: Member) -> None:
         self.member = member
         self.gone = 0
-        """What those of its children came to that have gone."""
+        """The totals of its children that have gone."""
 
     @property
     def ticks(self) -> int:
@@ -41,7 +41,7 @@ class Ledger:
     def __init__(self) -> None:
         self._seen: dict[int, _Seen] = {}
         self._beyond = 0.0
-        """Seconds, of those whom we have reaped."""
+        """Seconds, for processes that we have reaped."""
 
     def look(
         self,
@@ -49,8 +49,8 @@ class Ledger:
         reaped: Mapping[int, float],
         find: Callable[[int], Member | None] = census.member_of,
     ) -> float:
-        """Seconds, of all there were. `members`: those who were found; `reaped`: the seconds of each whom we have
-        reaped; `find`: a look for one who was overlooked, as happens while others come and go."""
+        """The seconds of all processes. `members`: the processes that were found; `reaped`: the seconds of each one
+        that we have reaped; `find`: searches for one that was overlooked, which can happen while others come and go."""
         before, self._seen = self._seen, {member.pid: _Seen(member) for member in members}
         gone: dict[int, _Seen] = {}
         for pid, seen in before.items():

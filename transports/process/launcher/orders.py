@@ -1,33 +1,33 @@
-"""What the server and a keeper say to each other. Pure; both sides import it.
+"""The messages between the server and a keeper. Pure; both sides import it.
 
-A message is a frame: four bytes of length, then fields with a NUL between them, which neither arguments nor
-environments nor paths can contain.
+A message is a frame: four bytes of length, then fields separated by NUL, which cannot occur in arguments, environments
+or paths.
 
     server -> keeper                          keeper -> server
-                                              here PID                our own; once, before all else
+                                              here PID                the keeper's own; once, before anything else
     run  (with the descriptors of its         failed STAGE ERRNO      it was not started
-         stdin, stdout, stderr)               alive PID SECONDS       its leader's; it runs for so long already
-    stop                                      waited SECONDS          its threads waited for processors so long already:
+         stdin, stdout, stderr)               alive PID SECONDS       the leader's; how long it has been running
+    stop                                      waited SECONDS          how long its threads have waited for processors:
                                                                       its wall time ends that much later
                                               ended ...               it and all it had started are gone
 
-A `stop` that comes when nothing runs is late, and ignored. Frames come in order, so it cannot meet the next run.
-Where no keeper could be forked, the launcher says `failed keeper` in its place, and that is all that comes.
+A `stop` that comes when nothing runs is late, and ignored. Frames come in order, so it cannot hit the next run. If a
+keeper cannot be forked, the launcher sends `failed keeper` in its place, and nothing else follows.
 """
 
 MOST_BYTES = 128 * 1024
 """The largest frame."""
 
 READY = b"ready"
-"""What the launcher itself says, once."""
+"""The launcher's own message, which it sends once."""
 
 STOP, RUN, HERE, FAILED, ALIVE, WAITED, ENDED = b"stop", b"run", b"here", b"failed", b"alive", b"waited", b"ended"
 
 CPU, WALL, MEMORY, PROCESSES, FILES, HIDDEN = "cpu", "wall", "memory", "processes", "files", "hidden"
-"""What a keeper stops a run for."""
+"""The reasons for which a keeper stops a run."""
 
 CWD, STDIN, PROGRAM, KEEPER = "cwd", "stdin", "program", "keeper"
-"""Where a start can fail; the last, because there is no keeper."""
+"""The stages at which a start can fail; the last one means that there is no keeper."""
 
 
 class Order:
@@ -81,7 +81,7 @@ def read_order(fields: list[bytes]) -> Order:
 
 
 class Ended:
-    """How a run was."""
+    """The outcome of a run."""
 
     __slots__ = ("cpu_seconds", "delay_seconds", "excess", "left", "peak_bytes", "status", "wall_seconds")
 
@@ -126,7 +126,7 @@ def framed(*fields: bytes) -> bytes:
 
 
 def take_frame(held: bytearray) -> list[bytes] | None:
-    """The fields of the first frame, which is taken out of what is held; None if it is not there in full."""
+    """Removes the first frame from `held` and returns its fields; None if the frame is not complete yet."""
     if len(held) < 4:
         return None
     end = 4 + int.from_bytes(held[:4], "big")

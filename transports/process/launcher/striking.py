@@ -1,9 +1,9 @@
-"""The end of processes that did not ask for one; and a guard over a run while it is looked at more closely.
+"""Kills processes; and guards a run while its processes are inspected.
 
-Some of what a look reads makes it wait for the process that it is about: a process that forks holds its memory, and if
-it has left a thousand others behind that want processors, it holds it for seconds, in which each of them forks again.
-Whoever looks would never count them. So a thread counts meanwhile: the reads that it needs wait for nobody. It ends
-them all when they are too many, and so the look, which then has nobody to wait for.
+Some reads of an inspection have to wait for the inspected process. A process that forks locks its memory. If it
+competes with a thousand others for processors, it keeps this lock for seconds, in which each of the others forks again,
+and the inspection would never finish counting them. So meanwhile a thread counts them, by reads that never wait. If
+there are too many, it kills all of them, and the inspection has nothing to wait for any more.
 """
 
 import os
@@ -18,9 +18,9 @@ COUNT_SECONDS = 0.02
 
 
 def strike(roots: list[int]) -> None:
-    """Kill these and all below them, each with its group: a group is killed at one blow, also one that forks.
+    """Kills these processes and all below them, each with its group: a whole group dies at once, even if it forks.
 
-    They are below us, and sessions cannot be entered from outside, so no stranger is in any of their groups."""
+    They are below us, and sessions cannot be entered from outside, so no other process is in any of their groups."""
     members = census.family(roots)
     for group in {member.group for member in members} - {os.getpgrp()}:
         kill_group(group)
@@ -30,7 +30,7 @@ def strike(roots: list[int]) -> None:
 
 
 def kill_group(group: int) -> None:
-    """It has gone; or only programs of another user are left in it (su, ping), for whose end we can but wait."""
+    """Kills a group. If only programs of another user are left in it (su, ping), we can only wait for their end."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
 
@@ -41,14 +41,14 @@ def _kill(pid: int) -> None:
 
 
 class Guard:
-    """Around a look: no more than so many processes below us, however long it takes. Nobody is reaped meanwhile."""
+    """Surrounds an inspection, and limits the number of processes below us meanwhile. No process is reaped in it."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._over = Event()
         self._thread = Thread(target=self._count, daemon=True)
         self.struck = False
-        """There were more, and they have been killed."""
+        """Whether there were too many processes, and they have been killed."""
 
     def __enter__(self) -> "Guard":
         self._thread.start()

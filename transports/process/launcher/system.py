@@ -1,5 +1,5 @@
-"""How a process of ours stands to the system: which signals it hears, whose orphans it is given, who is to go first,
-and what its runs may do to others.
+"""The relations of our processes to the system: their signals, the orphans that they adopt, their order when memory
+runs out, and what their runs may do to others.
 
     what a run may not do              by what                                where
     gain privileges (su, ping)         no_new_privs, from the launcher on     Linux
@@ -9,7 +9,8 @@ and what its runs may do to others.
     use a server's power over the      what it runs has no capabilities that  Linux, if the server is root's
     machine (mount, trace, reboot)     reach beyond files
 
-What the kernel refuses us is done without: then runs can kill their launcher, and the server finds out who does.
+If the kernel refuses one of these, we do without it. Then runs can kill their launcher, and the server finds out which
+did.
 
 There is no `prctl` in the standard library, so it goes through ctypes.
 """
@@ -25,7 +26,7 @@ DEAF_TO = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 GOES_FIRST = 500
-"""The place of keepers, and of what they run, among those who are ended when memory runs out: of 1,000."""
+"""The rank (of 1,000) of keepers and their runs among the processes that the system kills when memory runs out."""
 
 _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
@@ -34,13 +35,13 @@ _PR_SET_NO_NEW_PRIVS = 38
 _OVER_THE_MACHINE = (16, 17, 19, 20, 21, 22, 24, 25, 38, 39)
 """CAP_SYS_MODULE, RAWIO, PTRACE, PACCT, ADMIN, BOOT, RESOURCE, TIME, and CAP_PERFMON, CAP_BPF."""
 _LANDLOCK_CREATE_RULESET, _LANDLOCK_RESTRICT_SELF = 444, 446
-"""The same on every machine but Alpha, which refuses what it does not know."""
+"""The same on every machine except Alpha, which refuses unknown calls."""
 _SCOPE_SIGNAL = 2
 _libc = ctypes.CDLL(None, use_errno=True) if LINUX else None
 
 
 def settle() -> None:
-    """As a launcher: nothing reaches it but its sockets."""
+    """For the launcher: it ignores signals, so that it is reached only by its sockets."""
     for number in DEAF_TO:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
@@ -49,26 +50,26 @@ def settle() -> None:
 
 
 def adopt_orphans() -> None:
-    """Whatever is orphaned below becomes a child of ours. Not inherited by forks."""
+    """Orphans below us become our children. Forks do not inherit this."""
     if _libc is not None and _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), "prctl")
 
 
 def gain_nothing() -> None:
-    """Programs that would run as somebody else run as us: nobody else's is out of our reach. Inherited."""
+    """Programs that would run as another user run as us, so we can always end them. Inherited."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     for capability in _OVER_THE_MACHINE:
         _prctl(_PR_CAPBSET_DROP, capability)
 
 
 def be_private(private: bool = True) -> None:
-    """Whether other programs of our user may trace us, or look into our memory. Inherited by forks, and not beyond."""
+    """Whether to forbid that other programs of our user trace us or read our memory. Only forks inherit this."""
     _prctl(_PR_SET_DUMPABLE, not private)
 
 
 def keep_to_ourselves() -> bool:
-    """Neither we nor what we run can signal anybody above or beside us. False: the kernel does not offer that."""
+    """Makes us and our runs unable to signal any process above or beside us. False: the kernel does not offer that."""
     if _libc is None:
         return False
     rules = (ctypes.c_uint64 * 3)(0, 0, _SCOPE_SIGNAL)  # files and sockets are as free as ever
@@ -87,8 +88,8 @@ def _prctl(option: int, value: int) -> None:
 
 
 def go_first() -> None:
-    """When memory runs out, the system ends us sooner than the server or an editor, and what we run still sooner, which
-    inherits this and is larger."""
+    """When memory runs out, the system kills us before the server or an editor. It kills our runs even earlier, because
+    they inherit this and are larger."""
     try:
         descriptor = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
     except OSError:  # not Linux, or not allowed: nothing depends on it

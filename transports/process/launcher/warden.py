@@ -1,10 +1,10 @@
 """The launcher itself: forks keepers, and ends what a killed keeper leaves behind.
 
-The server sends a descriptor for each keeper that it wants: the keeper's end of a socket of which the server has the
-other. When the server has gone its keepers hear so by themselves; the launcher ends after the last of them.
+For each keeper the server sends a descriptor: the keeper's end of a socket whose other end the server keeps. When the
+server ends, its keepers notice it themselves; the launcher ends after the last of them.
 
-Whoever is a child of the launcher and no keeper is an orphan: its keeper was killed. It is ended at once. A keeper that
-is halted (SIGSTOP) keeps nothing, and is killed.
+A child of the launcher that is not a keeper is an orphan whose keeper was killed. It is killed at once. A keeper that
+is halted (SIGSTOP) is useless, and is killed too.
 """
 
 import gc
@@ -46,7 +46,7 @@ def serve() -> None:
     os.close(nothing)
     control.sendall(READY)
     gc.disable()
-    gc.freeze()  # what is not touched is not copied into a fork
+    gc.freeze()  # pages that are not touched are not copied into a fork
     Warden(control).serve()
 
 
@@ -138,7 +138,7 @@ class Warden:
                 self._keepers.remove(pid)
                 if self._groups is not None:
                     self._groups.left_by(pid)
-                self._orphans = True  # they were given to us before we were told of its end
+                self._orphans = True  # we adopted its children before we were told of its end
 
     def _end_orphans(self) -> None:
         orphans = [pid for pid in census.children(os.getpid()) if pid not in self._keepers]

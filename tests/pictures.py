@@ -1,0 +1,107 @@
+"""Makes the pictures in README: `.venv/bin/python -m tests.pictures [FOLDER]`, by default into docs/pictures/.
+
+Nothing in them is staged. A real server runs, a script from examples/ draws, a problem is posted the way Competitive
+Companion posts it, a solution runs, and Chromium opens the pages. The script's client is installed once, from PyPI into
+pytest's cache folder.
+"""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.conftest import ARGUMENTS, NAMES
+from tests.house.running import ROOT, Server, server
+from tests.judge.test_in_the_browser import ADD, EXTENSION, TASK
+from tests.sidekick.test_clients import python_with
+from tests.sidekick.test_examples import started
+
+PICTURES = ROOT / "docs" / "pictures"
+CACHE = ROOT / ".pytest_cache" / "d" / "fetched"
+PATIENCE = 60_000
+WIDTH = 1000
+LARGEST = 80_000
+"""Bytes of one picture, so that README opens fast over a slow connection."""
+
+NEARLY_RIGHT = ADD + "if a == 2:\n    print('too much')\n"
+
+
+def board(page: Page, house: Server) -> None:
+    page.goto(house.url_of("sidekick") + "/session/plot")
+    canvas = page.locator("canvas").first
+    expect(canvas).to_be_visible()
+    canvas.click(position={"x": 262, "y": 120})
+    expect(page.get_by_text("x = ")).to_be_visible()
+
+
+def judge(page: Page, house: Server) -> None:
+    page.goto(house.url_of("judge"))
+    post(house)
+    expect(page).to_have_title("A. Add")
+    (house.folder / "contests/abc999/abc999_a/main.py").write_text(NEARLY_RIGHT)
+    page.get_by_role("button", name="Run all").click()
+    expect(page.get_by_text("2/3 passed").locator("visible=true").first).to_be_visible()
+
+
+def console(page: Page, house: Server) -> None:
+    page.goto(house.url)
+    expect(page.get_by_role("treegrid").get_by_text("script plot")).to_be_visible()
+
+
+SHOWN: dict[str, tuple[int, Callable[[Page, Server], None]]] = {
+    "board": (520, board),
+    "judge": (560, judge),
+    "console": (500, console),
+}
+"""For each picture its height, and the steps that lead to it."""
+
+
+def post(house: Server, **changes: Any) -> None:
+    httpx.post(house.url_of("judge"), json={**TASK, **changes}, headers=EXTENSION).raise_for_status()
+
+
+@contextmanager
+def drawn_on(folder: Path, larder: Path) -> Iterator[Server]:
+    """A server, and a script that has drawn on one of its boards."""
+    with server(folder, "--set", f'judge.workspace="{folder / "contests"}"') as house:
+        house.ready()
+        script = started(python_with(larder, "0.0.7"), "plot", house.url_of("sidekick"))
+        try:
+            assert script.stdout is not None
+            assert script.stdout.readline().startswith("Open ")
+            yield house
+        finally:
+            script.kill()
+            script.communicate()
+
+
+def take(browser: Browser, larder: Path, pictures: Path) -> None:
+    pictures.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="troupe-") as folder, drawn_on(Path(folder), larder) as house:
+        for name, (height, lead) in SHOWN.items():
+            with browser.new_context(viewport={"width": WIDTH, "height": height}, color_scheme="light") as context:
+                page = context.new_page()
+                page.set_default_timeout(PATIENCE)
+                lead(page, house)
+                page.screenshot(path=pictures / f"{name}.png", animations="disabled")
+
+
+def main() -> None:
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        raise SystemExit(f"No Chromium: none of {', '.join(NAMES)} is on the PATH.")
+    pictures = Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURES
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        take(browser, CACHE, pictures)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
