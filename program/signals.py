@@ -3,6 +3,9 @@
 The first SIGTERM, SIGINT (Ctrl-C) or SIGHUP asks for an orderly stop. A later one means that somebody has run out of
 patience. The same request often comes twice at once - a terminal sends Ctrl-C to a whole process group, and a wrapper
 passes its own on - so what comes within `ECHO` seconds of the first is taken for its echo.
+
+What is ignored when we are started stays ignored: SIGHUP after `nohup`, SIGINT where a script has started us with `&`
+(a Ctrl-C is then meant for what runs in front). SIGTERM always ends us.
 """
 
 import signal
@@ -13,7 +16,6 @@ import trio
 from program.ending import ENDING
 
 ECHO = 0.5
-_HANGUP = getattr(signal, "SIGHUP", None)
 
 
 async def listen(
@@ -26,8 +28,7 @@ async def listen(
 
     Runs in the main thread until `kill` was called or it is cancelled. Start it with `nursery.start`.
     """
-    # Who started us with nohup has SIGHUP ignored, and means it.
-    heeded = [each for each in ENDING if signal.getsignal(each) is not signal.SIG_IGN or each != _HANGUP]
+    heeded = [each for each in ENDING if signal.getsignal(each) is not signal.SIG_IGN or each == signal.SIGTERM]
     with trio.open_signal_receiver(*heeded) as arriving:
         task_status.started()
         first_at: float | None = None

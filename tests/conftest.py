@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
 
-pytest_plugins = ["tests.limit"]
+pytest_plugins = ["tests.limit", "tests.hearing"]
 
 if "CI" not in os.environ:  # where hypothesis has no deadline anyway: a busy machine is no mistake of the code
     settings.register_profile("here", deadline=None)

@@ -117,6 +117,7 @@ async def never_gone_from_a_run():
 async def test_a_fixture_that_is_never_gone_from_a_run(never_gone_from_a_run):
     pass
 
+@pytest.mark.timeout(3)
 def test_a_failure_whose_fixture_is_never_gone(never_gone):
     assert not "this"
 
@@ -124,6 +125,7 @@ def test_a_failure_whose_fixture_is_never_gone(never_gone):
 async def test_what_takes_longer_and_may():
     await trio.sleep(1.2)
 
+@pytest.mark.timeout(60)
 async def test_the_worker_is_as_it_was():
     await trio.sleep(0.1)
     assert shared == ["begun", "tidied up"]
@@ -208,7 +210,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Reports:
 def test_what_never_ends_fails_with_its_name_and_stacks(planted: Reports, name: str, when: str, named: str) -> None:
     outcome, told = planted[name, when]
     assert outcome == "failed"
-    assert f"::{name} was not over after 1 s" in told
+    assert f"::{name} was not over after " in told
     _, _, stacks = told.partition("everything at work")
     assert named in stacks
 
