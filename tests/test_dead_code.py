@@ -1,6 +1,7 @@
 """Nothing is kept that nobody uses. vulture reads all Python of the repository, the tests with it (what only they use,
 they test), and reports names that are written nowhere else. What it cannot see stands here with the reason, and only
-for as long as it is needed. Dead JavaScript is eslint's to find (`.ci/pages`).
+for as long as it is needed. In the pages' JavaScript ESLint looks for it (`.ci/pages`), a file at a time; what is
+exported and not imported is found here.
 """
 
 import ast
@@ -72,3 +73,19 @@ def test_it_is_all_of_the_python_here() -> None:
     not_code = {each for each in ours if each.startswith(".") or each in ("build", "dist", "package")}
     assert ours - not_code - {"web"} == set(READ)
     assert ast.parse((ROOT / "web" / "__init__.py").read_text()).body[1:] == []
+
+
+COMMENTS = re.compile(r"/\*.*?\*/|(?<!:)//[^\n]*", re.S)
+EXPORTED = re.compile(r"^export (?:async )?(?:function\*?|class|const|let) (\w+)", re.M)
+
+
+def test_what_a_page_exports_another_file_imports() -> None:
+    texts = {path: COMMENTS.sub("", path.read_text()) for path in (ROOT / "web").rglob("*.js")}
+    others = [path.read_text() for path in (ROOT / "transports" / "sidekick").glob("*.py")]  # makes the worker's entry
+    unused = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path, text in texts.items()
+        for name in EXPORTED.findall(text)
+        if not any(re.search(rf"\b{name}\b", each) for each in [*(texts[it] for it in texts if it != path), *others])
+    ]
+    assert unused == [], "unused outside of its file"
