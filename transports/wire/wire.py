@@ -69,8 +69,6 @@ class Wire(trio.abc.HalfCloseableStream):
         """The client is told that no more will come, or was."""
         self.fault: str | None = None
         """What the client did to be cut off, if we cut it off."""
-        self.bytes_in = 0
-        self.bytes_out = 0
 
     def replay(self, data: bytes) -> None:
         """Let the next reads give these bytes, before anything else."""
@@ -110,7 +108,6 @@ class Wire(trio.abc.HalfCloseableStream):
             finally:
                 self._reading = None
             self._ended = not data
-            self.bytes_in += len(data)
             return data
         raise trio.ClosedResourceError
 
@@ -146,7 +143,6 @@ class Wire(trio.abc.HalfCloseableStream):
         self._turn_began = trio.current_time()
         self._emptied = len(data) < most
         self._ended = not data
-        self.bytes_in += len(data)
         return data
 
     async def _readable(self) -> None:
@@ -168,7 +164,6 @@ class Wire(trio.abc.HalfCloseableStream):
                     await self._stream.send_all(view[start : start + PIECE])
                 if patience.cancelled_caught:
                     raise self._reads_nothing()
-            self.bytes_out += len(view)
             whole = True
         except GONE:
             whole = self.fault is None
@@ -192,7 +187,6 @@ class Wire(trio.abc.HalfCloseableStream):
             return 0
         except OSError as error:
             raise trio.BrokenResourceError from error
-        self.bytes_out += sent
         return sent
 
     async def wait_send_all_might_not_block(self) -> None:
