@@ -75,7 +75,12 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--number", type=int, default=40, help="mutants of each room (40)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--at", metavar="FILE[:LINE]", help="every mutant of a file, or of a line of it")
-    parser.add_argument("--fast", action="store_true", help="without the slow tests of the room's other files")
+    parser.add_argument(
+        "--stages",
+        type=int,
+        default=4,
+        help="1: the nearest tests, 2: their slow ones, 3: the room's (4: its slow ones)",
+    )
     parser.add_argument("--list", action="store_true", help="say which are drawn, and try none")
     arguments = parser.parse_args(words)
     tried = chosen(arguments)
@@ -86,7 +91,7 @@ def main(words: Sequence[str]) -> int:
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     survivors = []
     with tempfile.TemporaryDirectory(prefix="troupe-mutants-") as scratch:
-        trial = Trial(ROOT, Path(scratch), with_others=not arguments.fast)
+        trial = Trial(ROOT, Path(scratch), stages=arguments.stages)
         for number, mutant in enumerate(tried, 1):
             began = time.monotonic()
             try:

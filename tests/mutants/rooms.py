@@ -3,7 +3,7 @@ lead there."""
 
 import ast
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 ROOMS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -23,9 +23,10 @@ ALSO = {
     "program/reel.py": ("tests/sidekick/test_recording.py", "tests/sidekick/test_cut_recording.py"),
 }
 """Tests that stand in another room, and start what they test as a command."""
+NEVER = ("tests/web/", "tests/mutants/", "tests/house/", "tests/bench/")
 NEAR = 2
 """Imports away: the file itself, or the package that gives it on."""
-MOST_NEAR = 10
+MOST_NEAR = 16
 
 
 def sources(root: Path, room: str) -> list[str]:
@@ -68,7 +69,7 @@ class Imports:
         away = self.distances(file)
         stem = Path(file).stem
         every = [test for test in self._known.values() if Path(test).name.startswith("test_")]
-        every = [test for test in every if not test.startswith(("tests/web/", "tests/mutants/"))]
+        every = [test for test in every if not test.startswith(NEVER)]
 
         def order(test: str) -> tuple[bool, int, bool, str]:
             return Path(test).stem != f"test_{stem}", away.get(test, 99), not test.startswith(folders), test
@@ -79,10 +80,26 @@ class Imports:
             if test.startswith(folders) or away.get(test, 99) <= NEAR or test in ALSO.get(file, ())
         ]
         own.sort(key=order)
-        near = [test for test in own if away.get(test, 99) <= NEAR or Path(test).stem == f"test_{stem}"][:MOST_NEAR]
+        beside = _mirror(file, own)
+        near = [
+            test
+            for test in own
+            if away.get(test, 99) <= NEAR or Path(test).stem == f"test_{stem}" or (beside and test.startswith(beside))
+        ][:MOST_NEAR]
         near += [test for test in ALSO.get(file, ()) if test not in near]
         near = near or own[:3]
         return near, [test for test in own if test not in near]
+
+
+def _mirror(file: str, tests: Iterable[str]) -> str:
+    """The folder of tests that stands where this file's folder stands in its room, or else one above; "" at the top."""
+    folder, (top, *_) = ROOMS[room_of(file)]
+    inner = Path(file).parent.relative_to(folder)
+    while inner.parts:
+        if any(test.startswith(f"{top}/{inner}/") for test in tests):
+            return f"{top}/{inner}/"
+        inner = inner.parent
+    return ""
 
 
 def _module(file: str) -> str:

@@ -222,7 +222,7 @@ def test_a_mutant_is_killed_by_a_test_that_notices_and_the_tree_is_left_as_it_wa
     house: Path, tmp_path: Path, becomes: str, fate: str
 ) -> None:
     before = (house / "codec/sums.py").read_bytes()
-    trial = Trial(house, tmp_path / "scratch", with_others=True)
+    trial = Trial(house, tmp_path / "scratch")
     assert trial.fate(mutant_of(house, becomes)) == fate
     assert (house / "codec/sums.py").read_bytes() == before
     assert (trial.copy / "codec/sums.py").read_bytes() == before
@@ -233,7 +233,7 @@ def test_a_mutant_that_hangs_is_told_as_that(house: Path, tmp_path: Path, monkey
     monkeypatch.setattr("tests.mutants.trial.LEAST", 0.0)
     source = b"import time\n\n\ndef least(a, b):\n    time.sleep(0)\n    return min(a, b)\n"
     (house / "codec/sums.py").write_bytes(source)
-    trial = Trial(house, tmp_path / "scratch", with_others=True)
+    trial = Trial(house, tmp_path / "scratch")
     (hangs,) = [one for one in mutants("codec/sums.py", source) if one.line_of(source) == "time.sleep(1)"]
     assert trial.fate(Mutant(hangs.file, hangs.line, hangs.start, hangs.end, "10 ** 9")) == "timed out"
 
@@ -241,7 +241,7 @@ def test_a_mutant_that_hangs_is_told_as_that(house: Path, tmp_path: Path, monkey
 @pytest.mark.slow
 def test_tests_that_fail_anyway_kill_nothing(house: Path, tmp_path: Path) -> None:
     (house / "tests/console/test_sums.py").write_text("def test_wrong():\n    assert False\n")
-    trial = Trial(house, tmp_path / "scratch", with_others=True)
+    trial = Trial(house, tmp_path / "scratch")
     with pytest.raises(Unfit, match="without a mutant"):
         trial.fate(mutant_of(house, "return a if a >= b else b"))
-    assert next(trial._stages("codec/sums.py")) == Stage("not slow and not browser", ("tests/console/test_sums.py",))
+    assert trial.stages("codec/sums.py")[0] == Stage("not slow and not browser", ("tests/console/test_sums.py",))

@@ -41,9 +41,9 @@ class Stage:
 
 
 class Trial:
-    def __init__(self, root: Path, scratch: Path, *, with_others: bool) -> None:
+    def __init__(self, root: Path, scratch: Path, *, stages: int = 4) -> None:
         self.copy = scratch / "tree"
-        self._with_others = with_others
+        self._most_stages = stages
         listed = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
             cwd=root,
@@ -60,20 +60,17 @@ class Trial:
     def fate(self, mutant: Mutant) -> Fate:
         """Whether a test notices. Raises Unfit where tests fail anyway."""
         with self._in_place(mutant) as source:
-            for stage in self._stages(mutant.file):
+            for stage in self.stages(mutant.file):
                 deadline = max(LEAST, 3 * self._usual_time(stage, mutant, source))
                 fate = self._fate(stage, deadline)
                 if fate != "survived":
                     return fate
         return "survived"
 
-    def _stages(self, file: str) -> Iterator[Stage]:
+    def stages(self, file: str) -> list[Stage]:
         near, others = map(tuple, self.imports.tests(file))
-        yield Stage(FAST, near)
-        yield Stage(SLOW, near)
-        yield Stage(FAST, others)
-        if self._with_others:
-            yield Stage(SLOW, others)
+        every = [Stage(FAST, near), Stage(SLOW, near), Stage(FAST, others), Stage(SLOW, others)]
+        return every[: self._most_stages]
 
     def _usual_time(self, stage: Stage, mutant: Mutant, source: bytes) -> float:
         """Of these tests without the mutant."""

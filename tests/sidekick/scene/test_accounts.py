@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from actors.sidekick.scene import Limits, Scene, viz
 from actors.sidekick.scene.canvas import LAYER, STAMP, STROKE, Canvas, Layer, Stamp
+from actors.sidekick.scene.console import TEXT, Console, width
 from actors.sidekick.scene.tree import COMPONENT, UNKNOWN
 from actors.sidekick.scene.viz import VARIABLE, Viz
 from codec.sidekick import ClearAll
@@ -48,6 +49,14 @@ def check_canvas(canvas: Canvas) -> None:
     assert all(canvas.buffers[number].buffer == number for number in canvas.buffers)
 
 
+def check_console(console: Console) -> None:
+    printed = [console.text, *console.prints]
+    assert console.width == max(map(width, printed))
+    assert console.characters == sum(map(len, console.prints))
+    assert console.spent == TEXT * len(printed) + console.width * sum(map(len, printed))
+    assert console.characters < NARROW.characters
+
+
 def check(scene: Scene) -> None:
     """Every sum, counted anew."""
     standing = [one for one in scene._root.subtree() if one is not scene._root]
@@ -56,6 +65,8 @@ def check(scene: Scene) -> None:
     for one in standing:
         if isinstance(one, Canvas):
             check_canvas(one)
+        if isinstance(one, Console):
+            check_console(one)
         if isinstance(one, Viz):
             for variable in one.variables.values():
                 assert variable.weight >= VARIABLE + variable.size
