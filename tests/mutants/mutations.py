@@ -108,7 +108,7 @@ class _Walk:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 return  # found by itself
             case ast.Assert() | ast.Raise() | ast.Expr(value=ast.Constant()):
-                if isinstance(node, ast.Raise):
+                if isinstance(node, ast.Raise) and "NotImplementedError" not in ast.unparse(node):
                     yield self._mutant(node, "pass")
                 return
             case ast.Expr(value=ast.Call() as call) | ast.Expr(value=ast.Await(value=ast.Call() as call)):

@@ -36,3 +36,13 @@ async def test_a_room_that_ends_is_counted_no_more_however_often_the_boards_cras
         await trio.sleep(2 * FORSAKEN_AFTER)
         assert boards.statistics().note == "0 rooms, 1 board kept"
         assert (await troupe.listed())["r"]["scripts"] == 0
+
+
+async def test_rooms_are_counted_as_they_come_and_go(autojump_clock: object, tmp_path: Path) -> None:
+    async with house(tmp_path) as troupe:
+        boards = boards_of(troupe)
+        assert boards.statistics().note == "0 rooms, 0 boards kept"
+        async with hero(troupe, "a"), hero(troupe, "b"):
+            assert boards.statistics().note == "2 rooms, 0 boards kept"
+        await trio.sleep(2 * FORSAKEN_AFTER)
+        assert boards.statistics().note == "0 rooms, 0 boards kept"
