@@ -1,11 +1,9 @@
 """What the kernel tells, in the log: failures, pauses, dead letters. Ordinary ends, and peers
 that leave, are said at debug level only."""
 
-from typing import Any
-
 import structlog
 
-from actors.kernel import ActorRef, DeadLetter, Ended
+from actors.kernel import AnyRef, DeadLetter, Ended
 
 
 class Journal:
@@ -14,7 +12,7 @@ class Journal:
     def __init__(self) -> None:
         self._log = structlog.get_logger("tree")
 
-    def __call__(self, kind: str, ref: ActorRef[Any], detail: object, at: float) -> None:
+    def __call__(self, kind: str, ref: AnyRef, detail: object, at: float) -> None:
         match detail:
             case Ended(stop, message, restarts) if stop.why.failed:
                 self._log.error(

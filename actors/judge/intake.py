@@ -19,6 +19,7 @@ Rules
 """
 
 from contextlib import suppress
+from functools import partial
 from typing import ClassVar
 
 import trio
@@ -274,7 +275,7 @@ class Intake(Actor[IntakeMessage]):
         return await self._shelving.machine(self.stage.registry).apart(read, parts)
 
     async def _written(self, post: Post, task: Task) -> Listed:
-        place: Place = await self._shelf.ask(lambda reply: PlaceFor(task, reply), timeout=SECONDS)
+        place: Place = await self._shelf.ask(partial(PlaceFor, task), timeout=SECONDS)
         try:
             return await self._hand_over(post, task, place)
         except ActorDown as down:
@@ -284,7 +285,7 @@ class Intake(Actor[IntakeMessage]):
 
     async def _hand_over(self, post: Post, task: Task, place: Place) -> Listed:
         problem = await self._shelving.problem(self.stage.registry, place.id)
-        return await problem.ask(lambda reply: Arrived(task, place, reply, post.again), timeout=SECONDS)
+        return await problem.ask(partial(Arrived, task, place, again=post.again), timeout=SECONDS)
 
     # -- coming to an end
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from actors.judge.given import Folders, Machine, Watching
+from actors.judge.messages.problem import ProblemMessage
 from actors.judge.problem import Problem
 from actors.judge.registered import PROBLEMS
 from actors.kernel import ActorRef, ChildSpec, NameTaken, Registry, Restart
@@ -26,7 +26,7 @@ class Shelving:
     commands: Commands = DEFAULT
     """That the configuration names."""
 
-    async def problem(self, registry: Registry, id: str) -> ActorRef[Any]:  # noqa: A002 - as on the wire
+    async def problem(self, registry: Registry, id: str) -> ActorRef[ProblemMessage]:  # noqa: A002 - as on the wire
         """The problem's actor, started if need be. Raises a KernelError if that fails."""
         problems = registry.get(PROBLEMS)
         known = problems.child(id)

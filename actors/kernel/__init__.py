@@ -17,10 +17,11 @@ from actors.kernel.errors import (
 )
 from actors.kernel.lease import Lease
 from actors.kernel.mailbox import Mailbox, MailboxStatistics, Overflow
-from actors.kernel.ref import ActorRef
+from actors.kernel.ref import ActorRef, AnyRef, Children
+from actors.kernel.registry import Key, Registry
 from actors.kernel.reply import Reply
-from actors.kernel.spec import ChildSpec, Restart
-from actors.kernel.stage import Crash, DeadLetter, Registry, Stage, StageStatistics, Tracer, run
+from actors.kernel.spec import AnySpec, ChildSpec, Restart
+from actors.kernel.stage import Crash, DeadLetter, Stage, StageStatistics, Tracer, run
 from actors.kernel.standing import SlotState, SlotStatistics
 from actors.kernel.stop import Down, Ended, Stop, Why, describe
 from actors.kernel.supervisor import (
@@ -41,7 +42,10 @@ __all__ = [
     "ActorDown",
     "ActorRef",
     "AlreadyAnswered",
+    "AnyRef",
+    "AnySpec",
     "ChildSpec",
+    "Children",
     "Crash",
     "Crowd",
     "DeadLetter",
@@ -50,6 +54,7 @@ __all__ = [
     "Ended",
     "Intensity",
     "KernelError",
+    "Key",
     "Lease",
     "Mailbox",
     "MailboxFull",

@@ -10,17 +10,17 @@ handles has gone (the actor lives on, with whatever the handler had changed by t
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, Generic, TypeVar, TypeVarTuple
 
 from actors.kernel.stop import Down, Stop, Why
 
 if TYPE_CHECKING:
     from actors.kernel.incarnation import Incarnation
-    from actors.kernel.ref import ActorRef
+    from actors.kernel.ref import ActorRef, AnyRef
     from actors.kernel.stage import Stage
     from actors.kernel.timers import Timer
 
-M = TypeVar("M")
+M = TypeVar("M", contravariant=True)
 Ts = TypeVarTuple("Ts")
 
 
@@ -82,7 +82,7 @@ class Actor(Generic[M]):
         """A message to myself. Once cancelled it is not handled, even if it was due; it dies with this incarnation."""
         return self.incarnation.tell_later(seconds, message)
 
-    def monitor(self, ref: "ActorRef[Any]", *, every: bool = False) -> Callable[[], None]:
+    def monitor(self, ref: "AnyRef", *, every: bool = False) -> Callable[[], None]:
         """Have `down` called when that actor ends; `every`: also when it will be restarted. The result cancels that."""
         return self.incarnation.monitor(ref, every=every)
 

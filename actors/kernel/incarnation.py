@@ -38,7 +38,7 @@ from actors.kernel.stop import Stop, Why
 from actors.kernel.timers import Timer
 
 if TYPE_CHECKING:
-    from actors.kernel.ref import ActorRef
+    from actors.kernel.ref import AnyRef
     from actors.kernel.slot import Slot
     from actors.kernel.supervisor import Supervisor
 
@@ -131,7 +131,7 @@ class Incarnation(Signal):
         actor.stage = self.slot.stage
         if not actor.supervises:
             return await self._perform(actor)
-        supervisor = cast("Supervisor", actor)
+        supervisor = cast("Supervisor[Any]", actor)
         async with trio.open_nursery() as supervisor.nursery:
             stop = await self._perform(actor)
             self._kill_children()  # there are none, unless a `stopping` was overridden or has failed
@@ -279,8 +279,8 @@ class Incarnation(Signal):
                     await actor.down(down)
             case Incarnation():
                 pass  # the end of a predecessor
-            case Signal():  # a supervisor's, to itself
-                await actor.handle(message)
+            case Signal():
+                await cast("Supervisor[Any]", actor).heard(message)
             case _:
                 await handle(message)
 
@@ -381,7 +381,7 @@ class Incarnation(Signal):
             timers.push(later)
         return later
 
-    def monitor(self, ref: "ActorRef[Any]", *, every: bool) -> Callable[[], None]:
+    def monitor(self, ref: "AnyRef", *, every: bool) -> Callable[[], None]:
         if self._monitors is None:
             self._monitors = {}
         monitor = ref._slot.add_monitor(self.slot, self._monitors, every=every)

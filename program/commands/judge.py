@@ -26,7 +26,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from signal import Signals
-from typing import Any, Protocol, TextIO
+from typing import Any, Never, Protocol, TextIO, runtime_checkable
 
 import msgspec
 import trio
@@ -34,6 +34,8 @@ import trio
 from actors.kernel import (
     Actor,
     ActorRef,
+    AnyRef,
+    AnySpec,
     ChildSpec,
     Down,
     KernelError,
@@ -77,6 +79,14 @@ class Machine(Protocol):
         """An interpreter, or why there is none."""
 
 
+@runtime_checkable
+class Reported(Protocol):
+    """What a run tells of each case, whatever else it tells."""
+
+    @property
+    def result(self) -> RunResult: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What the judge must know to make a run."""
@@ -89,7 +99,7 @@ class Wanted:
     settings: RunSettings
     input: Input
     output: Output
-    report: ActorRef[Any]
+    report: ActorRef[Reported]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +110,8 @@ class Means:
     """A problem's folder, and the name of that of its tests."""
     machine: Callable[[Path, Registry], Machine]
     """Where commands are looked for, and where the launcher is known."""
-    launcher: Callable[[], ChildSpec]
-    run: Callable[[Wanted], Actor[Any]]
-    """It reports with messages that have a `result`, a RunResult."""
+    launcher: Callable[[], AnySpec]
+    run: Callable[[Wanted], Actor[Never]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +248,7 @@ def ranges(numbers: Sequence[int]) -> str:
     return ", ".join(f"{each[0]} to {each[-1]}" if len(each) > 1 else str(each[0]) for each in found)
 
 
-class Judging(Supervisor):
+class Judging(Supervisor[Reported]):
     """The root of the tree: has the task run, and hears of each case."""
 
     def __init__(self, task: Task, means: Means, terminal: "_Terminal") -> None:
@@ -254,9 +263,9 @@ class Judging(Supervisor):
         await super().started(kept)
         self.run_beside(self._begin)
 
-    async def handle(self, message: Any) -> None:
+    async def handle(self, message: Reported) -> None:
         match message:
-            case object(result=RunResult() as result):
+            case Reported(result=result):
                 try:
                     self._terminal.take(result)
                 except Trouble as trouble:
@@ -278,7 +287,7 @@ class Judging(Supervisor):
             self.failure = trouble if isinstance(trouble, Trouble) else Trouble(why)
             self.finish()
 
-    async def _run(self) -> ActorRef[Any]:
+    async def _run(self) -> AnyRef:
         task = self._task
         machine = self._means.machine(places.here(), self.stage.registry)
         interpreter = await machine.resolve(task.interpreter)

@@ -23,7 +23,7 @@ from actors.judge.given import Bounds, Names, Turn, Watching
 from actors.judge.verdicts import Excess
 from actors.kernel import ActorRef, ChildSpec, Registry
 from actors.kernel.testing import House, Log, staged
-from actors.store import STORE, Inline, StateDirectory, Store
+from actors.store import Inline, StateDirectory, Store
 from codec.judge import SHOWN, Commands, RunSettings
 
 T = TypeVar("T")
@@ -460,7 +460,7 @@ async def judging(
 ) -> AsyncIterator[Court]:
     folders, machine = folders or Folders(), machine or Machine()
     shelving = Shelving(folders, cache(lambda registry: machine), wall, CORES, watching, commands or Commands())
-    store = ChildSpec(STORE, partial(Store, directory, Inline))
+    store = ChildSpec("store", partial(Store, directory, Inline))
     specs = judge_specs(shelving, configured or RunSettings())
     async with staged(store, *specs, intensity=100) as house:
         desk = Desk(house.stage.registry, house.stage.new_id, shelving)

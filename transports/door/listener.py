@@ -106,7 +106,7 @@ class Listener(Actor[TryAgain]):
         self._state = to
 
 
-def listener_spec(name: str, make_door: Callable[[Stage], Door], report: Report) -> ChildSpec:
+def listener_spec(name: str, make_door: Callable[[Stage], Door], report: Report) -> ChildSpec[TryAgain]:
     return ChildSpec("door", lambda: Listener(name, make_door, report), grace=GRACE_SECONDS)
 
 

@@ -43,7 +43,7 @@ from typing import Protocol
 
 import trio
 
-from actors.kernel import ActorRef, KernelError, Registry
+from actors.kernel import ActorRef, KernelError, Key, Registry
 from transports.process.capture import Capture
 from transports.process.command import Captured, Command, Excess, Exited, Outcome, Signalled, Stream
 from transports.process.keepers import NAME, GivenBack, Keeper, LauncherLost, LauncherMessage, Renew, Wanted
@@ -97,7 +97,7 @@ class Now:
 class Runner:
     """What those hold who run programs."""
 
-    def __init__(self, registry: Registry, name: str = NAME) -> None:
+    def __init__(self, registry: Registry, name: Key[LauncherMessage] = NAME) -> None:
         self._registry = registry
         self._name = name
 

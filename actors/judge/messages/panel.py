@@ -1,7 +1,7 @@
 """What a panel is told."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 from actors.kernel import ActorRef, MailboxFull
 from codec.judge import BackendMessage, LastRun, Listed, Problem, Running, RunResult, RunSettings, Summary
@@ -68,7 +68,11 @@ class Together:
 PanelMessage = Said | Welcome | Follow | IsBack | TakenOff | Shown | Together | BackendMessage
 
 
-def tell(panel: ActorRef[Any], *messages: Any) -> None:
+@overload
+def tell(panel: ActorRef[PanelMessage], message: PanelMessage, /) -> None: ...
+@overload
+def tell(panel: ActorRef[PanelMessage], *messages: BackendMessage) -> None: ...
+def tell(panel: ActorRef[PanelMessage], *messages: Any) -> None:
     """Tell a panel; one whose page takes nothing is let go, and one that has just gone need not hear it."""
     if not panel.alive:
         return
