@@ -25,7 +25,7 @@ class Journal:
                 )
             case Ended(stop):
                 self._log.debug("an actor ended", actor=ref.path, why=stop.why.value)
-            case DeadLetter():
+            case DeadLetter(untaken=False):  # of what is not taken the kernel tells, once
                 self._log.warning("a message reached nobody", actor=ref.path, message=detail.message, why=detail.why)
             case float() if kind == "pause":
                 self._log.error("an actor failed too often and is paused", actor=ref.path, seconds=round(detail))

@@ -77,6 +77,8 @@ class Observer(Actor[ObserverMessage]):
                 reply.set(health(picture.systems, version=facts.version, pid=facts.pid, uptime=uptime))
             case Measure(reply):
                 reply.set(exposition(self._draw()))
+            case _:
+                self.unknown(message)
 
     async def down(self, down: Down) -> None:
         self.viewers.discard(down.ref)

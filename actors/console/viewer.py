@@ -58,3 +58,5 @@ class Viewer(Actor[ViewerMessage]):
                 change = difference(self.told, message)
                 self.told = message
                 await self.wire.send(encoder.encode(change).decode())
+            case _:
+                self.unknown(message)

@@ -1,8 +1,8 @@
 """Who is told what happens to a problem: the panels that look, and of a run the one that asked for it."""
 
-from actors.judge.messages.panel import PanelMessage, tell
+from actors.judge.messages.panel import PanelMessage, PassedOn, tell
 from actors.kernel import ActorRef
-from codec.judge import BackendMessage, RunSettings
+from codec.judge import RunSettings
 
 
 class Audience:
@@ -12,12 +12,12 @@ class Audience:
         self.settings: RunSettings | None = None
         """As they know them. None: nobody has said."""
 
-    def tell(self, *messages: BackendMessage, but: ActorRef[PanelMessage] | None = None) -> None:
+    def tell(self, *messages: PassedOn, but: ActorRef[PanelMessage] | None = None) -> None:
         for panel in self.panels:
             if panel is not but:
                 tell(panel, *messages)
 
-    def tell_of_run(self, asker: ActorRef[PanelMessage] | None, *messages: BackendMessage) -> None:
+    def tell_of_run(self, asker: ActorRef[PanelMessage] | None, *messages: PassedOn) -> None:
         """The asker too, whatever that shows by now."""
         self.tell(*messages)
         if asker is not None and asker not in self.panels:

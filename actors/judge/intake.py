@@ -147,6 +147,8 @@ class Intake(Actor[IntakeMessage]):
                 if self._untold:
                     others, self._untold = self._untold - 1, 0
                     self._complain(self._newest + _others(others))
+            case _:
+                self.unknown(message)
 
     # -- keeping
 

@@ -32,7 +32,7 @@ from actors.judge.keeping import Keeping, Kept
 from actors.judge.ledger import Ledger, Present, same, version_of
 from actors.judge.means import with_means
 from actors.judge.merge import Pair, plan
-from actors.judge.messages.panel import PanelMessage, Shown, tell
+from actors.judge.messages.panel import PanelMessage, PassedOn, Shown, tell
 from actors.judge.messages.problem import (
     Arrived,
     CancelAsked,
@@ -59,7 +59,6 @@ from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Down, KernelError,
 from actors.store import StoreError
 from codec.counting import counted
 from codec.judge import (
-    BackendMessage,
     Listed,
     Notice,
     RunComplete,
@@ -179,6 +178,8 @@ class Problem(Actor[ProblemMessage]):
             case Forsaken():
                 if not self._audience.panels and self._under_way is None:
                     self.finish()
+            case _:
+                self.unknown(message)
 
     async def down(self, down: Down) -> None:
         if self._under_way is not None and down.ref is self._under_way.run:
@@ -435,5 +436,5 @@ class Problem(Actor[ProblemMessage]):
     def _unreadable(self, error: OSError) -> str:
         return f"The folder of {self.id} cannot be read: {error.strerror or error}."
 
-    def _tell_of_run(self, *messages: BackendMessage) -> None:
+    def _tell_of_run(self, *messages: PassedOn) -> None:
         self._audience.tell_of_run(None if self._under_way is None else self._under_way.asker, *messages)

@@ -98,7 +98,7 @@ class Run(Crowd[Judged]):
             case Judged():
                 self._judged(message)
             case _:
-                await super().handle(message)
+                self.unknown(message)
 
     async def down(self, down: Down) -> None:
         worker = self._workers.pop(down.ref, None)
@@ -151,9 +151,13 @@ class Worker(Actor[Go]):
         self.ref.tell(Go())
 
     async def handle(self, message: Go) -> None:
-        while await self._judged_one():
-            pass
-        self.finish()
+        match message:
+            case Go():
+                while await self._judged_one():
+                    pass
+                self.finish()
+            case _:
+                self.unknown(message)
 
     async def _judged_one(self) -> bool:
         async with self._room():

@@ -179,6 +179,8 @@ class Shelf(Actor[ShelfMessage]):
             case Publish():
                 self._publishing = None
                 self._tell_all(self._problems())
+            case _:
+                self.unknown(message)
 
     async def down(self, down: Down) -> None:
         self._panels = {panel: shown for panel, shown in self._panels.items() if panel is not down.ref}

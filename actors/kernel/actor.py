@@ -10,7 +10,7 @@ handles has gone (the actor lives on, with whatever the handler had changed by t
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Generic, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, Generic, Never, TypeVar, TypeVarTuple
 
 from actors.kernel.stop import Down, Stop, Why
 
@@ -41,7 +41,8 @@ class Actor(Generic[M]):
         `keep()` of a crashed predecessor gave; it is given again until a start has succeeded."""
 
     async def handle(self, message: M) -> None:
-        raise NotImplementedError(f"{type(self).__name__} takes no messages, but was sent {type(message).__name__}")
+        """A `match` with a clause for each message, and a last one: `case _: self.unknown(message)`."""
+        self.incarnation.unknown(message)
 
     def at_once(self, message: M) -> bool:
         """Handle a message in the task of whoever hands it over (`ActorRef.hand`) or asks, while I am idle: two steps
@@ -73,6 +74,12 @@ class Actor(Generic[M]):
         return."""
 
     # -- what to call
+
+    def unknown(self, message: Never) -> None:
+        """For the last clause of `handle`. A type checker sees by it that every message of `M` has a clause of its own.
+        What comes all the same, and none takes, is a dead letter. It is logged, once for each type, and an asker is
+        told at once."""
+        self.incarnation.unknown(message)
 
     def finish(self, why: Why = Why.DONE) -> None:
         """End after the message that is being handled."""

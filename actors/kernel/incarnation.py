@@ -28,7 +28,7 @@ import trio
 
 from actors.kernel.actor import Actor
 from actors.kernel.beside import Beside
-from actors.kernel.errors import ActorDown, MailboxFull, TooSlow
+from actors.kernel.errors import ActorDown, MailboxFull, NotTaken, TooSlow
 from actors.kernel.failures import failure, fatal, in_spite_of, joined, parted
 from actors.kernel.later import Later
 from actors.kernel.mailbox import Envelope, Signal
@@ -262,6 +262,14 @@ class Incarnation(Signal):
         await handle(reply.message)
         self._current = None
         self._may_answer_later(reply)
+
+    def unknown(self, message: object) -> None:
+        """No clause of the handler takes it."""
+        slot, kind, actor = self.slot, type(message).__name__, type(self.actor).__name__
+        slot.stage.untaken(slot.ref, message, actor)
+        reply = self._current
+        if reply is not None and reply.message is message and reply.wanted:
+            reply.fail(NotTaken(f"{slot.path} does not take {kind}: no clause of {actor} does"))
 
     def _may_answer_later(self, reply: Reply[Any]) -> None:
         if reply.state is WAITING:

@@ -75,6 +75,8 @@ class DeadLetter:
     message: str
     """Its type, never its content."""
     why: str
+    untaken: bool = False
+    """The actor was there, and no clause of it takes such a message: the kernel has logged that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,7 @@ class Stage:
         self.crash_count = 0
         self.dead_count = 0
         self.drop_count = 0
+        self._told_of: set[tuple[str, str]] = set()  # classes of actors, and types of messages that they do not take
         self._dead_letter = dead_letter
         self._tracers: tuple[Tracer, ...] = ()
         self.on_tell: Callable[[AnyRef, Any], None] | None = None
@@ -189,8 +192,13 @@ class Stage:
         logger.error("%s %s", slot.path, slot.note)
         self.trace("stuck", slot.ref, None)
 
-    def stray(self, ref: AnyRef, message: object) -> None:
-        self._bury(ref, message, "it takes no messages")
+    def untaken(self, ref: AnyRef, message: object, actor: str) -> None:
+        """Not taken by any clause of this class: a mistake in the code, which would be made again and again."""
+        kind = type(message).__name__
+        if (actor, kind) not in self._told_of:
+            self._told_of.add((actor, kind))
+            logger.warning("%s was sent %s, which no clause of %s takes; it is told once", ref.path, kind, actor)
+        self._bury(ref, message, f"no clause of {actor} takes it", untaken=True)
 
     def dead(self, ref: AnyRef, message: object, stop: Stop) -> None:
         self._bury(ref, message, f"the actor is down ({stop})")
@@ -202,9 +210,9 @@ class Stage:
         self.drop_count += 1
         self.trace("drop", ref, message)
 
-    def _bury(self, ref: AnyRef, message: object, why: str) -> None:
+    def _bury(self, ref: AnyRef, message: object, why: str, *, untaken: bool = False) -> None:
         self.dead_count += 1
-        letter = DeadLetter(self.now(), ref.path, type(message).__name__, why)
+        letter = DeadLetter(self.now(), ref.path, type(message).__name__, why, untaken)
         self.dead_letters.append(letter)
         self.trace("dead", ref, letter)
         if self._dead_letter is not None:

@@ -183,9 +183,6 @@ class Supervisor(Actor[M]):
         if self.name is not None:
             self.stage.registry.claim(self.name, self.ref)
 
-    async def handle(self, message: M) -> None:  # crashing on it would take all children down
-        self.stage.stray(self.ref, message)
-
     async def heard(self, message: Signal) -> None:
         """What it has told itself: no message, so whoever writes a supervisor that takes some cannot lose it."""
         match message:

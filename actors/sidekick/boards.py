@@ -156,6 +156,8 @@ class Boards(Actor[BoardsMessage]):
             case WhichRooms(reply):
                 self._asked.append(reply)
                 self._answer_who_asked()
+            case _:
+                self.unknown(message)
 
     async def down(self, down: Down) -> None:
         for name in [name for name, one in self._rooms.items() if one.room is down.ref]:

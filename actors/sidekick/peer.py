@@ -30,7 +30,11 @@ class Peer(Actor[Failed]):
         self._part = part
 
     async def handle(self, message: Failed) -> None:
-        raise message.error
+        match message:
+            case Failed(error):
+                raise error
+            case _:
+                self.unknown(message)
 
     async def down(self, down: Down) -> None:
         self.finish()

@@ -140,6 +140,8 @@ class Room(Actor[RoomMessage]):
                 if not self.members:
                     self._vacancies.leave(self.ref)
                     self.finish()
+            case _:
+                self.unknown(message)
 
     async def stopping(self, stop: Stop) -> None:
         if stop.why.normal:

@@ -87,6 +87,8 @@ class Store(Actor[StoreMessage]):
                 self._reading.take(message)
             case Look(reply):
                 reply.set(self.statistics())
+            case _:
+                self.unknown(message)
 
     async def stopping(self, stop: Stop) -> None:
         await self._reading.finish()

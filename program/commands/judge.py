@@ -272,7 +272,7 @@ class Judging(Supervisor[Reported]):
                     self.failure = trouble
                     self.finish()
             case _:
-                await super().handle(message)
+                self.unknown(message)
 
     async def down(self, down: Down) -> None:
         if not down.stop.why.normal:

@@ -459,7 +459,7 @@ async def test_a_message_to_a_supervisor_is_a_dead_letter_and_no_crash() -> None
         house.root.tell("hello")
         await wait_all_tasks_blocked()
         assert house.root.alive
-    assert letters == [("top", "hello", "it takes no messages")]
+    assert letters == [("top", "hello", "no clause of Supervisor takes it")]
 
 
 async def test_a_tolerant_top_is_ready_although_a_child_is_not() -> None:

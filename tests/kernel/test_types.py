@@ -41,7 +41,23 @@ CounterMessage = Add | Total | Named
 
 
 class Counter(Actor[CounterMessage]):
-    pass
+    async def handle(self, message: CounterMessage) -> None:
+        match message:
+            case Add() | Total():
+                pass
+            case Named(name, reply):
+                reply.set(name)
+            case _:
+                self.unknown(message)
+
+
+class Forgetful(Actor[CounterMessage]):
+    async def handle(self, message: CounterMessage) -> None:
+        match message:
+            case Add() | Total():
+                pass
+            case _:
+                self.unknown(message)  # refused: arg-type
 
 
 class Greeter(Actor[str]):

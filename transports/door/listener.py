@@ -70,7 +70,11 @@ class Listener(Actor[TryAgain]):
         await self._open()
 
     async def handle(self, message: TryAgain) -> None:
-        await self._open()
+        match message:
+            case TryAgain():
+                await self._open()
+            case _:
+                self.unknown(message)
 
     async def stopping(self, stop: Stop) -> None:
         if self._opening and self._opening.addresses:

@@ -159,6 +159,8 @@ class Watcher(Actor[WatcherMessage]):
             case Settled():
                 self._settling = False
                 await self._tell_all()
+            case _:
+                self.unknown(message)
         self._say()
 
     async def down(self, down: Down) -> None:

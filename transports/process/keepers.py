@@ -190,6 +190,8 @@ class Launcher(Actor[LauncherMessage]):
             case Renew():
                 self._close()
                 self.finish()
+            case _:
+                self.unknown(message)
 
     async def stopping(self, stop: Stop) -> None:
         self._hang_up()
