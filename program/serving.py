@@ -15,7 +15,7 @@ from signal import Signals
 import structlog
 import trio
 
-from actors.kernel import ChildSpec, Stage, Tracer, Why, run
+from actors.kernel import AnySpec, Stage, Tracer, Why, run
 from codec.console import Listening
 from program import signals
 from program.notify import Notifier
@@ -61,7 +61,7 @@ class Listeners:
 
 
 async def serve(
-    spec: ChildSpec,
+    spec: AnySpec,
     listeners: Listeners,
     *,
     announce: Callable[[Mapping[str, str | None]], None],

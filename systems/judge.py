@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import Path
 
 from actors import judge
-from actors.kernel import ChildSpec, Stage, supervisor_spec
+from actors.kernel import AnySpec, Key, Stage, supervisor_spec
 from codec.judge import LONGEST_TASK, SHOWN
 from codec.settings import Settings
 from program import places
@@ -14,7 +14,7 @@ from program.commands.judge import Means, Wanted
 from program.serving import Listeners
 from transports.door.door import Door
 from transports.door.listener import listener_spec
-from transports.folder.watching import Watching, watcher_spec
+from transports.folder.watching import WatcherMessage, Watching, watcher_spec
 from transports.http.pages import add_pages
 from transports.judge.port import EXTENSIONS, WEBVIEWS, judge_application, judge_websocket
 from transports.judge.solving import Machine, cores
@@ -23,10 +23,10 @@ from transports.process.keepers import launcher_spec
 from transports.wire.limits import DoorLimits, HttpLimits
 from transports.wire.policy import HostPolicy
 
-WATCHER = "judge/watcher"
+WATCHER = Key[WatcherMessage]("judge/watcher")
 
 
-def judge_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
+def judge_spec(settings: Settings, listeners: Listeners) -> AnySpec:
     section = settings.judge
     workspace = Path(section.workspace or places.here())
     problems = judge.Problems(

@@ -38,7 +38,7 @@ ALLOWED = {
     "named in a string": "LongBench",
     "kept alive by its name": "game",
     "two stamps of a file are compared as a whole": "changed_ns",
-    "a request carries it from its submitter; the end that goes by it is still to come": "submitter priority not_before",
+    "requests carry it; the end that goes by it is still to come": "submitter priority not_before",
 }
 
 

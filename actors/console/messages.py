@@ -1,7 +1,6 @@
 """What the console's actors are told and asked."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from actors.console.picture import Picture
 from actors.kernel import ActorRef, Reply
@@ -19,7 +18,7 @@ class Tick:
 class Watch:
     """This viewer wants to be told: `Hello` at once, then a `Picture` each tick. Ends when the viewer does."""
 
-    viewer: ActorRef[Any]
+    viewer: "ActorRef[ViewerMessage]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +44,7 @@ class Welcome:
 
     hello: Hello
     picture: Picture
+
+
+ObserverMessage = Tick | Watch | Look | HowAreYou | Measure
+ViewerMessage = Welcome | Picture

@@ -10,21 +10,31 @@ Rules
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
-from actors.console.messages import HowAreYou, Look, Measure, Tick, Watch, Welcome
+from actors.console.messages import HowAreYou, Look, Measure, ObserverMessage, Tick, ViewerMessage, Watch, Welcome
 from actors.console.metrics import exposition
 from actors.console.picture import Facts, Picture, Sample, draw, greeting, walk
 from actors.console.systems import SystemFact, health, restarted_lately, status
-from actors.kernel import Actor, ActorRef, Crash, DeadLetter, Down, Ended, Slot, SlotStatistics, Stop, describe
+from actors.kernel import (
+    Actor,
+    ActorRef,
+    AnyRef,
+    Crash,
+    DeadLetter,
+    Down,
+    Ended,
+    Key,
+    Slot,
+    SlotStatistics,
+    Stop,
+    describe,
+)
 from codec.console import DeadNote, Hello, Listening, Node, StopNote, System, Totals
 
 INTERVAL = 1.0
 HISTORY = 60
 REMEMBERED = 100
-NAME = "console/observer"
-
-ObserverMessage = Tick | Watch | Look | HowAreYou | Measure
+NAME = Key[ObserverMessage]("console/observer")
 
 
 class Observer(Actor[ObserverMessage]):
@@ -34,7 +44,7 @@ class Observer(Actor[ObserverMessage]):
         self.facts = facts
         self.systems = systems
         self.listening = listening  # what the listener of a system last said of itself
-        self.viewers: set[ActorRef[Any]] = set()
+        self.viewers: set[ActorRef[ViewerMessage]] = set()
         self.history: dict[str, deque[float]] = {}  # rates; "" is the whole house
         self.handled: dict[str, int] = {}  # as of the last tick
         self.rates: dict[str, float] = {}
@@ -80,6 +90,8 @@ class Observer(Actor[ObserverMessage]):
                 reply.set(health(picture.systems, version=facts.version, pid=facts.pid, uptime=uptime))
             case Measure(reply):
                 reply.set(exposition(self._draw()))
+            case _:
+                self.unknown(message)
 
     async def down(self, down: Down) -> None:
         self.viewers.discard(down.ref)
@@ -210,7 +222,7 @@ class Observer(Actor[ObserverMessage]):
         for letter in self.stage.dead_letters:
             self._died(letter)
 
-    def _trace(self, kind: str, ref: ActorRef[Any], detail: object, at: float) -> None:
+    def _trace(self, kind: str, ref: AnyRef, detail: object, at: float) -> None:
         match detail:
             case Ended(stop) if stop.why.failed:
                 self._crashed(self.stage.crashes[-1])

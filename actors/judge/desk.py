@@ -3,18 +3,17 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import Any
 
 from actors.judge.given import Line
 from actors.judge.intake import LARGE, Intake, TooMuchPosted
 from actors.judge.messages.intake import Posted, Refused
-from actors.judge.messages.panel import Said
+from actors.judge.messages.panel import PanelMessage, Said
 from actors.judge.panel import Panel, panel_mailbox
 from actors.judge.posts import encode, lane_of
 from actors.judge.problems import Problems
 from actors.judge.registered import INTAKE, PANELS, PROBLEMS, RUNS
 from actors.judge.shelf import Shelf
-from actors.kernel import ActorRef, ChildSpec, KernelError, Mailbox, Registry, crowd_spec
+from actors.kernel import ActorRef, AnySpec, ChildSpec, KernelError, Mailbox, Registry, crowd_spec
 from codec.judge import BadTask, RunSettings, Task, read_task
 
 ASKED = 1_024
@@ -31,7 +30,7 @@ MOST_RUNS, MOST_PROBLEMS, MOST_PANELS = 64, 2_048, 256
 class Seat:
     """A page's end of its panel."""
 
-    def __init__(self, panel: ActorRef[Any]) -> None:
+    def __init__(self, panel: ActorRef[PanelMessage]) -> None:
         self._panel = panel
 
     async def heard(self, text: bytes) -> None:
@@ -59,7 +58,7 @@ class Desk:
                 raise TooMuchPosted("More is being posted than can be read at a time. Wait a moment, and send again.")
             apart = self._problems.machine(self._registry).apart
             understood = await apart(self._read, body) if size > LARGE else self._read(body)
-            await self._registry.get(INTAKE).ask(lambda reply: Posted(*understood, reply), timeout=SECONDS)
+            await self._registry.get(INTAKE).ask(partial(Posted, *understood), timeout=SECONDS)
         except BadTask as error:
             self._complain(f"What was posted is no problem: {error}.")
             raise
@@ -84,7 +83,7 @@ def _read(body: bytes, *, chelper: bool) -> tuple[Task, bytes, str]:
     return task, encode(task), lane_of(task)
 
 
-def judge_specs(problems: Problems, configured: RunSettings) -> list[ChildSpec]:
+def judge_specs(problems: Problems, configured: RunSettings) -> list[AnySpec]:
     """All but what runs programs, and the port."""
     shelf = partial(Shelf, problems.folders, configured, problems.commands)
     return [

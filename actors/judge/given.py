@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from actors.kernel import ActorRef
+from actors.kernel import ActorRef, AnyRef
 from codec.programs import Bounds, Outcome
 
 T = TypeVar("T")
@@ -83,15 +83,13 @@ class Folders(Protocol):
 class Watching(Protocol):
     """Tells of what changes in folders, where that can be had. Nothing here waits."""
 
-    def watch(
-        self, who: ActorRef[Any], places: Sequence[tuple[Path, frozenset[str] | None]], news: object
-    ) -> None:
+    def watch(self, who: ActorRef[T], places: Sequence[tuple[Path, frozenset[str] | None]], news: T) -> None:
         """From now on tell `who` this news, once, when something has changed."""
 
-    def looked(self, who: ActorRef[Any]) -> None:
+    def looked(self, who: AnyRef) -> None:
         """It has looked since, and may be told again."""
 
-    def unwatch(self, who: ActorRef[Any]) -> None: ...
+    def unwatch(self, who: AnyRef) -> None: ...
 
 
 class PrivateFolder(Protocol):

@@ -22,6 +22,7 @@ Rules
 """
 
 from contextlib import suppress
+from functools import partial
 from typing import ClassVar
 
 import trio
@@ -149,6 +150,8 @@ class Intake(Actor[IntakeMessage]):
                 if self._untold:
                     others, self._untold = self._untold - 1, 0
                     self._complain(self._newest + _others(others))
+            case _:
+                self.unknown(message)
 
     # -- keeping
 
@@ -277,7 +280,7 @@ class Intake(Actor[IntakeMessage]):
         return await self._problems.machine(self.stage.registry).apart(read, parts)
 
     async def _written(self, post: Post, task: Task) -> Listed:
-        place: Place = await self._shelf.ask(lambda reply: PlaceFor(task, reply), timeout=SECONDS)
+        place: Place = await self._shelf.ask(partial(PlaceFor, task), timeout=SECONDS)
         try:
             return await self._hand_over(post, task, place)
         except ActorDown as down:
@@ -287,7 +290,7 @@ class Intake(Actor[IntakeMessage]):
 
     async def _hand_over(self, post: Post, task: Task, place: Place) -> Listed:
         problem = await self._problems.actor(self.stage.registry, place.id)
-        return await problem.ask(lambda reply: Arrived(task, place, reply, post.again), timeout=SECONDS)
+        return await problem.ask(partial(Arrived, task, place, again=post.again), timeout=SECONDS)
 
     # -- coming to an end
 

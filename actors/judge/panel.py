@@ -12,10 +12,10 @@ told, and decides for itself: it alone knows whether somebody types there.
 
 from collections.abc import Callable
 from functools import partial
-from typing import cast
+from typing import cast, get_args
 
 from actors.judge.given import Line
-from actors.judge.messages.panel import Follow, IsBack, PanelMessage, Said, Shown, TakenOff, Together, Welcome
+from actors.judge.messages.panel import Follow, IsBack, PanelMessage, PassedOn, Said, Shown, TakenOff, Together, Welcome
 from actors.judge.messages.problem import CancelAsked, CaseAsked, Left, LookAgain, Opened, ProblemMessage, RunAsked
 from actors.judge.messages.shelf import Came, ChangeSettings, LookAround, Looks, PutBack, TakeOff
 from actors.judge.problems import Problems
@@ -52,7 +52,7 @@ from codec.judge import (
 
 panel_mailbox = partial(Mailbox, 4096)
 """Room for all results of a large problem, while the panel waits for an actor."""
-PASSED_ON = frozenset({Together, RunProgress, RunReport, RunComplete, Notice, StateCase, StateUpdate})
+PASSED_ON = frozenset(get_args(Together | PassedOn))
 """What goes to the page as it is."""
 
 
@@ -91,7 +91,7 @@ class Panel(Actor[PanelMessage]):
     def at_once(self, message: PanelMessage) -> bool:
         if type(message) not in PASSED_ON:
             return False
-        self._pass_on(message)
+        self._pass_on(cast("Together | PassedOn", message))
         return True
 
     async def handle(self, message: PanelMessage) -> None:
@@ -114,8 +114,10 @@ class Panel(Actor[PanelMessage]):
             case StateProblems(problems):
                 self._known = {problem.id for problem in problems}
                 self._say(message)
-            case _:
+            case Together() | RunProgress() | RunReport() | RunComplete() | Notice() | StateCase() | StateUpdate():
                 self._pass_on(message)
+            case _:
+                self.unknown(message)
 
     async def down(self, down: Down) -> None:
         if down.ref is not self._problem or self._shown is None:
@@ -278,8 +280,8 @@ class Panel(Actor[PanelMessage]):
                 )
             )
 
-    def _pass_on(self, message: PanelMessage) -> None:
-        messages = message.messages if type(message) is Together else (cast("BackendMessage", message),)
+    def _pass_on(self, message: Together | PassedOn) -> None:
+        messages = message.messages if isinstance(message, Together) else (message,)
         first = messages[0]
         if type(first) is RunProgress:  # of all that are told together only the first begins or ends a run
             if first.problem_id == self._shown:

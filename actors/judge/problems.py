@@ -8,9 +8,9 @@ intake and the panels start a problem each in their own time, and none waits for
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from actors.judge.given import Folders, Machine, Watching
+from actors.judge.messages.problem import ProblemMessage
 from actors.judge.problem import Problem
 from actors.judge.registered import PROBLEMS
 from actors.kernel import ActorRef, ChildSpec, NameTaken, Registry, Restart
@@ -31,7 +31,7 @@ class Problems:
     commands: Commands = DEFAULT
     """That the configuration names."""
 
-    async def actor(self, registry: Registry, id: str) -> ActorRef[Any]:  # noqa: A002 - as on the wire
+    async def actor(self, registry: Registry, id: str) -> ActorRef[ProblemMessage]:  # noqa: A002 - as on the wire
         """The problem's actor, started if need be. Raises a KernelError if that fails."""
         crowd = registry.get(PROBLEMS)
         known = crowd.child(id)

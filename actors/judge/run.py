@@ -23,7 +23,6 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -38,7 +37,7 @@ from actors.judge.outputs import MOST_SHOWN
 from actors.judge.stderr import console
 from actors.judge.turns import Turn, Turns
 from actors.judge.verdicts import Facts, is_no_program, rule
-from actors.kernel import Actor, ActorRef, ChildSpec, Crowd, Down, KernelError, Restart, in_words
+from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Crowd, Down, KernelError, Restart, in_words
 from codec.judge import Compare, File, Input, Output, RunResult, Stdout, excerpt
 from codec.programs import MIB, Bounds, Outcome
 
@@ -67,8 +66,8 @@ class Order:
     """What is known already of the answers: a short one need not be read again."""
 
 
-class Run(Crowd):
-    def __init__(self, order: Order, folders: Folders, machine: Machine, report: ActorRef[Any]) -> None:
+class Run(Crowd[Judged]):
+    def __init__(self, order: Order, folders: Folders, machine: Machine, report: ActorRef[CaseJudged]) -> None:
         super().__init__(max_children=3 * order.jobs)  # one that has failed may not quite have ended
         self._turns = Turns(order.jobs, sorted(order.indices))
         self._order = order
@@ -79,7 +78,7 @@ class Run(Crowd):
         """Those that were not reported, in order."""
         self._judgements: dict[int, Judged] = {}
         """Those that wait for one before them."""
-        self._workers: dict[ActorRef[Any], int] = {}
+        self._workers: dict[AnyRef, int] = {}
         self._hired = 0
 
     @property
@@ -92,18 +91,18 @@ class Run(Crowd):
         for _ in range(min(2 * self._order.jobs, len(self._untold))):
             await self._hire()
 
-    def at_once(self, message: Any) -> bool:
+    def at_once(self, message: Judged) -> bool:
         if type(message) is not Judged:
             return False
         self._judged(message)
         return True
 
-    async def handle(self, message: Any) -> None:
+    async def handle(self, message: Judged) -> None:
         match message:
             case Judged():
                 self._judged(message)
             case _:
-                await super().handle(message)
+                self.unknown(message)
 
     async def down(self, down: Down) -> None:
         worker = self._workers.pop(down.ref, None)
@@ -142,7 +141,7 @@ class Worker(Actor[Go]):
 
     def __init__(
         self,
-        run: ActorRef[Any],
+        run: ActorRef[Judged],
         room: Callable[[], AbstractAsyncContextManager[object]],
         take: Callable[[], int | None],
         judge: Callable[[int], Awaitable[Judged]],
@@ -156,9 +155,13 @@ class Worker(Actor[Go]):
         self.ref.tell(Go())
 
     async def handle(self, message: Go) -> None:
-        while await self._judged_one():
-            pass
-        self.finish()
+        match message:
+            case Go():
+                while await self._judged_one():
+                    pass
+                self.finish()
+            case _:
+                self.unknown(message)
 
     async def _judged_one(self) -> bool:
         async with self._room():

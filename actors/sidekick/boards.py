@@ -27,7 +27,7 @@ from typing import Any
 import trio
 from msgspec import structs
 
-from actors.kernel import Actor, ChildSpec, Down, KernelError, Mailbox, Reply, Stop, in_words
+from actors.kernel import Actor, ChildSpec, Down, KernelError, Key, Mailbox, Reply, Stop, in_words
 from actors.sidekick.agenda import Agenda
 from actors.sidekick.board_messages import (
     BoardsMessage,
@@ -47,7 +47,7 @@ from codec.sidekick.kept import Header
 from codec.sidekick.rooms import DEFAULT_ROOM, RoomListed
 from codec.words import counted
 
-NAME = "sidekick/boards"
+NAME = Key[BoardsMessage]("sidekick/boards")
 CAPACITY = 16_384
 KEEP_AFTER = 3.0
 TOGETHER = 1.0
@@ -70,7 +70,7 @@ NOTHING = Snapshot([], 0.0, ())
 logger = logging.getLogger("troupe.sidekick")
 
 
-def boards_spec(keep_seconds: float, wall: Callable[[], float]) -> ChildSpec:
+def boards_spec(keep_seconds: float, wall: Callable[[], float]) -> ChildSpec[BoardsMessage]:
     """`keep_seconds`: 0 keeps none."""
     make: Callable[[], Actor[Any]] = lambda: Boards(keep_seconds, wall)  # noqa: E731
     return ChildSpec("boards", make, mailbox=lambda: Mailbox(CAPACITY))
@@ -158,6 +158,8 @@ class Boards(Actor[BoardsMessage]):
             case WhichRooms(reply):
                 self._asked.append(reply)
                 self._answer_who_asked()
+            case _:
+                self.unknown(message)
 
     async def down(self, down: Down) -> None:
         for name in [name for name, one in self._rooms.items() if one.room is down.ref]:

@@ -12,7 +12,6 @@ our mistake, that ends this peer's conversation, in the log and in the tree, and
 
 import enum
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from actors.kernel import ActorRef
 from actors.sidekick.messages import Failed, Line
@@ -43,7 +42,7 @@ class Member:
     )  # fmt: skip
 
     def __init__(
-        self, ref: ActorRef[Any], line: Line, takes_part: Callable[[str], None] = lambda part: None
+        self, ref: ActorRef[Failed], line: Line, takes_part: Callable[[str], None] = lambda part: None
     ) -> None:
         self.ref = ref
         self.line = line

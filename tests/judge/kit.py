@@ -22,7 +22,7 @@ from actors.judge.comparing import answered
 from actors.judge.given import Names, Turn, Watching
 from actors.kernel import ActorRef, ChildSpec, Registry
 from actors.kernel.testing import House, Log, staged
-from actors.store import STORE, Inline, StateDirectory, Store
+from actors.store import Inline, StateDirectory, Store
 from codec.judge import SHOWN, Commands, RunSettings
 from codec.programs import Bounds, Captured, Excess, Exited, Outcome, Signalled
 
@@ -467,7 +467,7 @@ async def judging(
 ) -> AsyncIterator[Court]:
     folders, machine = folders or Folders(), machine or Machine()
     problems = Problems(folders, cache(lambda registry: machine), wall, CORES, watching, commands or Commands())
-    store = ChildSpec(STORE, partial(Store, directory, Inline))
+    store = ChildSpec("store", partial(Store, directory, Inline))
     specs = judge_specs(problems, configured or RunSettings())
     async with staged(store, *specs, intensity=100) as house:
         desk = Desk(house.stage.registry, house.stage.new_id, problems)

@@ -43,7 +43,7 @@ from typing import Protocol
 
 import trio
 
-from actors.kernel import ActorRef, KernelError, Registry
+from actors.kernel import ActorRef, KernelError, Key, Registry
 from codec.programs import Captured, Excess, Exited, Outcome, Signalled, Stream
 from transports.process.capture import Capture
 from transports.process.command import Command
@@ -99,7 +99,7 @@ class Now:
 class Runner:
     """The interface for everything that runs programs."""
 
-    def __init__(self, registry: Registry, name: str = NAME) -> None:
+    def __init__(self, registry: Registry, name: Key[LauncherMessage] = NAME) -> None:
         self._registry = registry
         self._name = name
 

@@ -1,10 +1,10 @@
 """What a problem is told."""
 
 from dataclasses import dataclass
-from typing import Any
 
+from actors.judge.messages.panel import PanelMessage
 from actors.judge.places import Place
-from actors.kernel import ActorRef, Reply
+from actors.kernel import ActorRef, AnyRef, Reply
 from codec.judge import Listed, RunResult, RunSettings, Scope, Task
 
 
@@ -23,7 +23,7 @@ class Arrived:
 class Opened:
     """This panel wants to be shown the problem, and told what happens to it. `anew`: as for a page just loaded."""
 
-    panel: ActorRef[Any]
+    panel: ActorRef[PanelMessage]
     anew: bool
     settings: RunSettings | None
     """As the panel knows them; None: it does not yet."""
@@ -31,12 +31,12 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    panel: ActorRef[Any]
+    panel: ActorRef[PanelMessage]
 
 
 @dataclass(frozen=True, slots=True)
 class RunAsked:
-    panel: ActorRef[Any]
+    panel: ActorRef[PanelMessage]
     scope: Scope
     indices: tuple[int, ...] | None
     """None: all."""
@@ -44,14 +44,14 @@ class RunAsked:
 
 @dataclass(frozen=True, slots=True)
 class CancelAsked:
-    panel: ActorRef[Any]
+    panel: ActorRef[PanelMessage]
 
 
 @dataclass(frozen=True, slots=True)
 class CaseAsked:
     """All of one case's texts."""
 
-    panel: ActorRef[Any]
+    panel: ActorRef[PanelMessage]
     index: int
 
 
@@ -74,7 +74,7 @@ class Forsaken:
 class CaseJudged:
     """Cases are told of in the order of their indices. `next`: the lowest that is not judged yet."""
 
-    run: ActorRef[Any]
+    run: AnyRef
     result: RunResult
     next: int | None
     output: bytes = b""
@@ -85,7 +85,7 @@ class CaseJudged:
 class KeepSoFar:
     """This run has been under way for a while: keep what it has come to."""
 
-    run: ActorRef[Any]
+    run: AnyRef
 
 
 ProblemMessage = (

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from codec.programs import Exited
 from tests.transports.process.house import open_launcher
-from transports.process.command import Exited
 
 WRITES = "import sys; sys.stdout.write('o' * {out}); sys.stderr.write('e' * {err}); sys.exit({status})"
 
