@@ -166,7 +166,11 @@ export class Panel {
     }
   }
 
-  /** Shows this problem from now on; whether it is the one that was shown before. */
+  /**
+   * Shows this problem from now on; whether it is the one that was shown before.
+   *
+   * @param {Judge.Problem | null} problem
+   */
   #take(problem) {
     const same = idOf(problem) !== null && idOf(problem) === this.id;
     const old = same ? this.cases : new Map();
