@@ -4,6 +4,7 @@ from actors.kernel.actor import Actor, actor_from
 from actors.kernel.errors import (
     ActorDown,
     AlreadyAnswered,
+    IllegalMove,
     KernelError,
     MailboxFull,
     NameTaken,
@@ -36,6 +37,7 @@ from actors.kernel.supervisor import (
     crowd_spec,
     supervisor_spec,
 )
+from actors.kernel.table import Table
 from actors.kernel.timers import Timer
 
 __all__ = [
@@ -53,6 +55,7 @@ __all__ = [
     "Decay",
     "Down",
     "Ended",
+    "IllegalMove",
     "Intensity",
     "KernelError",
     "Key",
@@ -77,6 +80,7 @@ __all__ = [
     "Stop",
     "Strategy",
     "Supervisor",
+    "Table",
     "Timer",
     "TooManyChildren",
     "TooManyRestarts",

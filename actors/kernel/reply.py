@@ -4,16 +4,16 @@ An ask is a message like any other, whose `Reply` the handler answers now or lat
 for the callee and for the answer together. Wherever the question is when the asker gives up, it is withdrawn from
 there:
 
-    place      may become   when the asker gives up
-    QUEUED     RUNNING      in the lane: it is skipped when popped, never handled; waiting for room: it is taken out
-    RUNNING    DEFERRED     its handler runs: the handler is cancelled (unless atomic); the actor lives on
-    DEFERRED   -            the handler has returned and will answer later
+    place      when the asker gives up
+    QUEUED     in the lane: it is skipped when popped, never handled; waiting for room: it is taken out
+    RUNNING    its handler runs: the handler is cancelled (unless atomic); the actor lives on
+    DEFERRED   the handler has returned and will answer later
     From RUNNING on, `abandoned` is True and what was set by `on_abandon` is called.
 
-    state      may become            an answer
-    WAITING    ANSWERED, ABANDONED   reaches the asker
-    ANSWERED   -                     raises AlreadyAnswered
-    ABANDONED  -                     is late: a dead letter
+    state      an answer
+    WAITING    reaches the asker
+    ANSWERED   raises AlreadyAnswered
+    ABANDONED  is late: a dead letter
 """
 
 import enum
@@ -34,6 +34,7 @@ from trio.lowlevel import (
 
 from actors.kernel.errors import ActorDown, AlreadyAnswered, MailboxFull, TooSlow
 from actors.kernel.mailbox import Envelope, Overflow, Parcel
+from actors.kernel.table import Table
 from actors.kernel.timers import Timer
 
 if TYPE_CHECKING:
@@ -58,17 +59,24 @@ WAITING, ANSWERED, ABANDONED = State
 QUEUED, RUNNING, DEFERRED = Place
 
 
-MOVES: dict[State, frozenset[State]] = {
-    WAITING: frozenset({ANSWERED, ABANDONED}),
-    ANSWERED: frozenset(),
-    ABANDONED: frozenset(),
-}
+class Event(enum.Enum):
+    ANSWER = "answer"
+    GIVE_UP = "give up"
 
-PLACES: dict[Place, frozenset[Place]] = {
-    QUEUED: frozenset({RUNNING}),
-    RUNNING: frozenset({DEFERRED}),
-    DEFERRED: frozenset(),
-}
+
+class Step(enum.Enum):
+    TAKE = "take"
+    RETURN = "return"
+
+
+MOVES = Table(
+    "a question",
+    {Event.ANSWER: {WAITING: ANSWERED}, Event.GIVE_UP: {WAITING: ABANDONED}},
+)
+PLACES = Table(
+    "the place of a question",
+    {Step.TAKE: {QUEUED: RUNNING}, Step.RETURN: {RUNNING: DEFERRED}},
+)
 
 
 class Reply(Envelope, Generic[R]):
