@@ -18,7 +18,7 @@ there:
 
 import enum
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from outcome import Error, Outcome, Value
 from trio.lowlevel import (
@@ -40,7 +40,7 @@ from actors.kernel.timers import Timer
 if TYPE_CHECKING:
     from actors.kernel.slot import Slot
 
-R = TypeVar("R")
+R = TypeVar("R", contravariant=True)  # whoever may answer with anything may answer with an int
 
 
 class State(enum.Enum):
@@ -137,7 +137,7 @@ class Reply(Envelope, Generic[R]):
 
     # -- the asker's side
 
-    async def asked(self, message: object, timeout: float) -> R:
+    async def asked(self, message: object, timeout: float) -> Any:
         self.message = message
         await checkpoint_if_cancelled()
         try:
@@ -150,8 +150,7 @@ class Reply(Envelope, Generic[R]):
             return self._outcome.unwrap()
         self._timer = self._slot.stage.timers.after(timeout, self._expire)
         self._task = current_task()
-        answer: R = await wait_task_rescheduled(self._withdrawn)
-        return answer
+        return await wait_task_rescheduled(self._withdrawn)
 
     def _post(self) -> None:
         slot, box = self._slot, self._slot.box
