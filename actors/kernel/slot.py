@@ -4,6 +4,29 @@ address, the monitors, the claimed names, what was kept. What is counted lives l
 Whether a restart follows is the supervisor's decision (supervisor.py); everything else about ending is here, in this
 order: nothing of the dead incarnation may arrive any more, its unanswered asks are refused, and - if it ends for
 good - the mailbox is closed into the dead letters, names are released, then monitors are told.
+
+From a crash to the restart, under ONE_FOR_ONE, by the methods that are called (a test follows them). From `ended` to
+`restart_in` it is one synchronous step, in the task of the incarnation that has ended:
+
+    incarnation          slot                       supervisor
+    _crashed                                                       a handler has raised; its asker is told
+    _last_words -------> stopping_began                            LEAVE; then the actor's own `stopping`
+    live --------------> ended
+    release <----------- |                                         nothing of this life may arrive any more
+                         | -----------------------> decide         its restart type, then the meter
+                         | <----------------------- |              None: `_terminate`, and it has ended for good
+                         |                                         AGAIN, or PAUSE if that was too often
+                         _keep                                     what the next life is given
+                         | -----------------------> carry_out      the strategy: this child alone, or its group
+                         restart_in <-------------- |              after the backoff
+                         restart
+                         start                                     START: a new incarnation, in a task of its own
+    live <-------------- |
+    _act                                                           make, `started`
+    _perform ----------> became_ready                              READY; what was kept is let go of
+
+Under another strategy `carry_out` sends the supervisor a message (_Regroup) instead: the group is stopped, each member
+by `begin_regroup`, and after the backoff it is started in order.
 """
 
 import contextvars
