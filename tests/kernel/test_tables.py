@@ -97,7 +97,7 @@ def test_what_a_table_does_not_know_raises_with_event_state_and_who(table: Table
             known = " or ".join(before.value for before in table.befores(event))
             assert str(told.value) == f"it is {state.value}: '{event.value}' can happen only to who is {known}"
             assert (told.value.who, told.value.event, told.value.state) == ("it", event, state)
-            assert told.value.__suppress_context__
+            assert (told.value.__suppress_context__, told.value.__cause__) == (True, None)
             assert kernel_in_words(told.value) == "the server has made a mistake; its log says more"
 
 
