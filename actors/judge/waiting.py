@@ -1,10 +1,11 @@
 """The queue of posts: which is taken in next. Pure.
 
-    place      becomes            when
-    KEEPING    WAITING, GONE      the store has it; or it could not be kept
-    WAITING    IN_HAND            it is the first of its lane, and there is none such before it
-    IN_HAND    RESTING, GONE      it is to be tried again later; or its folder is whole, or it is set aside
-    RESTING    WAITING            its time has come, or another post of its lane has
+    event      when
+    KEPT       the store has it
+    TAKEN      it is the first of its lane, and there is none such before it
+    PUT_OFF    it is to be tried again later
+    WOKEN      its time has come, or another post of its lane has
+    OVER       it could not be kept; or its folder is whole, or it is set aside
 
 Rules
   - Posts of one lane are taken in one after the other, in the order of their numbers, whatever becomes of them: one
@@ -18,6 +19,7 @@ import heapq
 from collections import deque
 from dataclasses import dataclass
 
+from actors.kernel import Table
 from codec.judge import Task
 
 
@@ -31,13 +33,27 @@ class Where(enum.Enum):
 
 KEEPING, WAITING, IN_HAND, RESTING, GONE = Where
 
-MOVES: dict[Where, frozenset[Where]] = {
-    KEEPING: frozenset({WAITING, GONE}),
-    WAITING: frozenset({IN_HAND}),
-    IN_HAND: frozenset({RESTING, GONE}),
-    RESTING: frozenset({WAITING}),
-    GONE: frozenset(),
-}
+
+class Event(enum.Enum):
+    KEPT = "kept"
+    TAKEN = "taken"
+    PUT_OFF = "put off"
+    WOKEN = "woken"
+    OVER = "over"
+
+
+KEPT, TAKEN, PUT_OFF, WOKEN, OVER = Event
+
+MOVES = Table(
+    "a post",
+    {
+        KEPT: {KEEPING: WAITING},
+        TAKEN: {WAITING: IN_HAND},
+        PUT_OFF: {IN_HAND: RESTING},
+        WOKEN: {RESTING: WAITING},
+        OVER: {KEEPING: GONE, IN_HAND: GONE},
+    },
+)
 
 
 @dataclass(eq=False, slots=True)
@@ -102,7 +118,7 @@ class Queue:
 
     def kept(self, post: Post) -> None:
         """The store has it."""
-        self._move(post, WAITING)
+        self._move(post, KEPT)
         if self._lanes[post.lane][0] is post:
             self._offer(post)
 
@@ -114,25 +130,26 @@ class Queue:
         if self._in_hand and self._in_hand_bytes + post.size > self._at_once_bytes:
             return None
         heapq.heappop(self._ready)
-        self._move(post, IN_HAND)
+        self._move(post, TAKEN)
         self._in_hand += 1
         self._in_hand_bytes += post.size
         return post
 
     def rest(self, post: Post) -> None:
+        self._move(post, PUT_OFF)
         self._let_go(post)
-        self._move(post, RESTING)
 
     def wake(self, post: Post) -> None:
         """Nothing happens if it does not rest (any more)."""
         if post.where is RESTING:
-            self._move(post, WAITING)
+            self._move(post, WOKEN)
             self._offer(post)
 
     def gone(self, post: Post) -> None:
-        if post.where is IN_HAND:
+        was_in_hand = post.where is IN_HAND
+        self._move(post, OVER)
+        if was_in_hand:
             self._let_go(post)
-        self._move(post, GONE)
         self.count -= 1
         self.bytes -= post.size
         lane = self._lanes[post.lane]
@@ -150,6 +167,5 @@ class Queue:
     def _offer(self, post: Post) -> None:
         heapq.heappush(self._ready, (post.number, post))
 
-    def _move(self, post: Post, where: Where) -> None:
-        assert where in MOVES[post.where], f"a post that is {post.where.value} cannot be {where.value}"
-        post.where = where
+    def _move(self, post: Post, event: Event) -> None:
+        post.where = MOVES.after(event, post.where, f"post {post.number}")

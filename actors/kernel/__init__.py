@@ -4,6 +4,7 @@ from actors.kernel.actor import Actor, actor_from
 from actors.kernel.errors import (
     ActorDown,
     AlreadyAnswered,
+    IllegalMove,
     KernelError,
     MailboxFull,
     NameTaken,
@@ -37,6 +38,7 @@ from actors.kernel.supervisor import (
     crowd_spec,
     supervisor_spec,
 )
+from actors.kernel.table import Table
 from actors.kernel.timers import Timer
 
 __all__ = [
@@ -54,6 +56,7 @@ __all__ = [
     "Decay",
     "Down",
     "Ended",
+    "IllegalMove",
     "Intensity",
     "KernelError",
     "Key",
@@ -79,6 +82,7 @@ __all__ = [
     "Stop",
     "Strategy",
     "Supervisor",
+    "Table",
     "Timer",
     "TooManyChildren",
     "TooManyRestarts",

@@ -5,6 +5,8 @@ of the server is told (`in_words`) knows of no actors: what that means for him, 
 system makes of its own, in the user's words, is told as it is.
 """
 
+import enum
+from collections.abc import Sequence
 from typing import ClassVar
 
 import trio
@@ -57,6 +59,19 @@ class NotTaken(KernelError):
     """No clause of the actor's handler takes this question."""
 
     told: ClassVar[str | None] = "the server has made a mistake; its log says more"
+
+
+class IllegalMove(KernelError):
+    """Something has happened that cannot happen in this state, by the table of those states: a mistake in the code."""
+
+    told: ClassVar[str | None] = "the server has made a mistake; its log says more"
+
+    def __init__(self, who: object, event: enum.Enum, state: enum.Enum, befores: Sequence[enum.Enum]) -> None:
+        known = " or ".join(before.value for before in befores) or "nobody"
+        super().__init__(f"{who} is {state.value}: '{event.value}' can happen only to who is {known}")
+        self.who = who
+        self.event = event
+        self.state = state
 
 
 class StartFailed(KernelError):

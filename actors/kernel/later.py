@@ -1,14 +1,15 @@
 """A message of an actor to itself. It dies with the incarnation that told it.
 
-    place      may become     when it is cancelled
-    PENDING    QUEUED GONE    in the heap of timers: it never comes
-    QUEUED     GONE           due, and in the lane: it is skipped when popped
-    GONE       -              handled, or cancelled before: nothing happens
+    place      when it is cancelled
+    PENDING    in the heap of timers: it never comes
+    QUEUED     due, and in the lane: it is skipped when popped
+    GONE       handled, or cancelled before: nothing happens
 """
 
 import enum
 
 from actors.kernel.mailbox import Envelope, Mailbox
+from actors.kernel.table import Table
 from actors.kernel.timers import Timer, Timers
 
 
@@ -20,11 +21,17 @@ class Place(enum.Enum):
 
 PENDING, QUEUED, GONE = Place
 
-MOVES: dict[Place, frozenset[Place]] = {
-    PENDING: frozenset({QUEUED, GONE}),
-    QUEUED: frozenset({GONE}),
-    GONE: frozenset(),
-}
+
+class Event(enum.Enum):
+    DUE = "due"
+    TAKE = "take"
+    CANCEL = "cancel"
+
+
+MOVES = Table(
+    "a message to oneself",
+    {Event.DUE: {PENDING: QUEUED}, Event.TAKE: {QUEUED: GONE}, Event.CANCEL: {PENDING: GONE, QUEUED: GONE}},
+)
 
 
 class Later(Timer, Envelope):

@@ -83,7 +83,8 @@ class ActorRef(Generic[M]):
         Raises TooSlow, ActorDown, MailboxFull, or what the callee raised. On timeout or cancellation the question is
         withdrawn: dropped if queued, its handler cancelled if running."""
         reply: Reply[R] = Reply(self._slot)
-        return await reply.asked(make(reply), timeout)
+        answer: R = await reply.asked(make(reply), timeout)
+        return answer
 
     # -- life
 

@@ -4,21 +4,21 @@ An ask is a message like any other, whose `Reply` the handler answers now or lat
 for the callee and for the answer together. Wherever the question is when the asker gives up, it is withdrawn from
 there:
 
-    place      may become   when the asker gives up
-    QUEUED     RUNNING      in the lane: it is skipped when popped, never handled; waiting for room: it is taken out
-    RUNNING    DEFERRED     its handler runs: the handler is cancelled (unless atomic); the actor lives on
-    DEFERRED   -            the handler has returned and will answer later
+    place      when the asker gives up
+    QUEUED     in the lane: it is skipped when popped, never handled; waiting for room: it is taken out
+    RUNNING    its handler runs: the handler is cancelled (unless atomic); the actor lives on
+    DEFERRED   the handler has returned and will answer later
     From RUNNING on, `abandoned` is True and what was set by `on_abandon` is called.
 
-    state      may become            an answer
-    WAITING    ANSWERED, ABANDONED   reaches the asker
-    ANSWERED   -                     raises AlreadyAnswered
-    ABANDONED  -                     is late: a dead letter
+    state      an answer
+    WAITING    reaches the asker
+    ANSWERED   raises AlreadyAnswered
+    ABANDONED  is late: a dead letter
 """
 
 import enum
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from outcome import Error, Outcome, Value
 from trio.lowlevel import (
@@ -34,12 +34,13 @@ from trio.lowlevel import (
 
 from actors.kernel.errors import ActorDown, AlreadyAnswered, MailboxFull, TooSlow
 from actors.kernel.mailbox import Envelope, Overflow, Parcel
+from actors.kernel.table import Table
 from actors.kernel.timers import Timer
 
 if TYPE_CHECKING:
     from actors.kernel.slot import Slot
 
-R = TypeVar("R")
+R = TypeVar("R", contravariant=True)  # whoever may answer with anything may answer with an int
 
 
 class State(enum.Enum):
@@ -58,17 +59,24 @@ WAITING, ANSWERED, ABANDONED = State
 QUEUED, RUNNING, DEFERRED = Place
 
 
-MOVES: dict[State, frozenset[State]] = {
-    WAITING: frozenset({ANSWERED, ABANDONED}),
-    ANSWERED: frozenset(),
-    ABANDONED: frozenset(),
-}
+class Event(enum.Enum):
+    ANSWER = "answer"
+    GIVE_UP = "give up"
 
-PLACES: dict[Place, frozenset[Place]] = {
-    QUEUED: frozenset({RUNNING}),
-    RUNNING: frozenset({DEFERRED}),
-    DEFERRED: frozenset(),
-}
+
+class Step(enum.Enum):
+    TAKE = "take"
+    RETURN = "return"
+
+
+MOVES = Table(
+    "a question",
+    {Event.ANSWER: {WAITING: ANSWERED}, Event.GIVE_UP: {WAITING: ABANDONED}},
+)
+PLACES = Table(
+    "the place of a question",
+    {Step.TAKE: {QUEUED: RUNNING}, Step.RETURN: {RUNNING: DEFERRED}},
+)
 
 
 class Reply(Envelope, Generic[R]):
@@ -129,7 +137,7 @@ class Reply(Envelope, Generic[R]):
 
     # -- the asker's side
 
-    async def asked(self, message: object, timeout: float) -> R:
+    async def asked(self, message: object, timeout: float) -> Any:
         self.message = message
         await checkpoint_if_cancelled()
         try:
@@ -142,8 +150,7 @@ class Reply(Envelope, Generic[R]):
             return self._outcome.unwrap()
         self._timer = self._slot.stage.timers.after(timeout, self._expire)
         self._task = current_task()
-        answer: R = await wait_task_rescheduled(self._withdrawn)
-        return answer
+        return await wait_task_rescheduled(self._withdrawn)
 
     def _post(self) -> None:
         slot, box = self._slot, self._slot.box

@@ -4,6 +4,29 @@ address, the monitors, the claimed names, what was kept. What is counted lives l
 Whether a restart follows is the supervisor's decision (supervisor.py); everything else about ending is here, in this
 order: nothing of the dead incarnation may arrive any more, its unanswered asks are refused, and - if it ends for
 good - the mailbox is closed into the dead letters, names are released, then monitors are told.
+
+From a crash to the restart, under ONE_FOR_ONE, by the methods that are called (a test follows them). From `ended` to
+`restart_in` it is one synchronous step, in the task of the incarnation that has ended:
+
+    incarnation          slot                       supervisor
+    _crashed                                                       a handler has raised; its asker is told
+    _last_words -------> stopping_began                            LEAVE; then the actor's own `stopping`
+    live --------------> ended
+    release <----------- |                                         nothing of this life may arrive any more
+                         | -----------------------> decide         its restart type, then the meter
+                         | <----------------------- |              None: `_terminate`, and it has ended for good
+                         |                                         AGAIN, or PAUSE if that was too often
+                         _keep                                     what the next life is given
+                         | -----------------------> carry_out      the strategy: this child alone, or its group
+                         restart_in <-------------- |              after the backoff
+                         restart
+                         start                                     START: a new incarnation, in a task of its own
+    live <-------------- |
+    _act                                                           make, `started`
+    _perform ----------> became_ready                              READY; what was kept is let go of
+
+Under another strategy `carry_out` sends the supervisor a message (_Regroup) instead: the group is stopped, each member
+by `begin_regroup`, and after the backoff it is started in order.
 """
 
 import contextvars
@@ -22,16 +45,20 @@ from actors.kernel.ref import ActorRef
 from actors.kernel.reply import Reply
 from actors.kernel.spec import AnySpec, Restart
 from actors.kernel.standing import (
+    AGAIN,
+    END,
+    LEAVE,
     MOVES,
-    PAUSED,
+    PAUSE,
+    READY,
     REGROUPED,
     RUNNING,
+    START,
     STARTING,
-    STOPPED,
     STOPPING,
     WAITING,
     Again,
-    SlotState,
+    Event,
     SlotStatistics,
 )
 from actors.kernel.stop import Down, Ended, Stop, Why, describe
@@ -122,16 +149,15 @@ class Slot:
         self._on_stopped: Callable[[], None] | None = None
         self._context = contextvars.copy_context()
 
-    def _move(self, state: SlotState) -> None:
-        assert state in MOVES[self.state], f"{self.path}: {self.state.value} -> {state.value}"
-        self.state = state
+    def _move(self, event: Event) -> None:
+        self.state = MOVES.after(event, self.state, self.path)
         self.since = self.stage.now()
 
     # -- starting
 
     def start(self) -> None:
         self._retry = None
-        self._move(STARTING)
+        self._move(START)
         self._settled = None
         self._ready_at = None
         self.regrouping = False
@@ -156,7 +182,7 @@ class Slot:
 
     def became_ready(self) -> None:
         if self.state is STARTING:
-            self._move(RUNNING)
+            self._move(READY)
         self.trial = False
         self.kept = None
         self._ready_at = self.stage.now()
@@ -203,14 +229,14 @@ class Slot:
     def _interrupt(self, grace: float) -> None:
         if self.incarnation is not None:
             if self.state in (STARTING, RUNNING):
-                self._move(STOPPING)
+                self._move(LEAVE)
             self.incarnation.interrupt(Stop(Why.SHUTDOWN), grace)
         elif self.leaving and self.stop is None:
             self._terminate(Stop(Why.SHUTDOWN))
 
     def stopping_began(self) -> None:
         if self.state is not STOPPING:
-            self._move(STOPPING)
+            self._move(LEAVE)
 
     def kill(self) -> None:
         if self.incarnation is not None:
@@ -268,7 +294,7 @@ class Slot:
         if again is None:
             self._terminate(stop)
             return
-        self._move(PAUSED if again.paused else WAITING)
+        self._move(PAUSE if again.paused else AGAIN)
         if again.paused:
             self.note = f"failed too often; trying again in {again.delay:.0f} s"
             self.stage.trace("pause", self.ref, again.delay)
@@ -290,7 +316,7 @@ class Slot:
             self.place.error = f"{self.place.error}; and keep() failed: {describe(error)}"
 
     def _terminate(self, stop: Stop) -> None:
-        self._move(STOPPED)
+        self._move(END)
         self.stop = stop
         self.kept = None
         self.call_off_restart()

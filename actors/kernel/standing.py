@@ -1,18 +1,18 @@
-"""How a slot stands: its states and what they become, and all that can be asked of it.
+"""How a slot stands: its states, what becomes of them (MOVES), and all that can be asked of it.
 
-    from        to
-    WAITING     STARTING STOPPED                          not started yet, or between incarnations (backoff)
-    STARTING    RUNNING STOPPING WAITING PAUSED STOPPED   until `started` has returned
-    RUNNING     STOPPING WAITING PAUSED STOPPED           not by way of STOPPING: it was killed
-    STOPPING    WAITING PAUSED STOPPED                    last words; WAITING or PAUSED when a restart follows
-    PAUSED      STARTING STOPPED                          it failed too often; its supervisor tries again later
-    STOPPED     -                                         for good
+    WAITING     not started yet, or between incarnations (backoff)
+    STARTING    until `started` has returned
+    RUNNING     it takes messages; it need not come by way of STOPPING: it may be killed
+    STOPPING    last words; WAITING or PAUSED follows when a restart does
+    PAUSED      it failed too often; its supervisor tries again later
+    STOPPED     for good
 """
 
 import enum
 from dataclasses import dataclass
 
 from actors.kernel.mailbox import MailboxStatistics
+from actors.kernel.table import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,35 @@ class SlotState(enum.Enum):
 
 WAITING, STARTING, RUNNING, STOPPING, PAUSED, STOPPED = SlotState
 
-MOVES: dict[SlotState, frozenset[SlotState]] = {
-    WAITING: frozenset({STARTING, STOPPED}),
-    STARTING: frozenset({RUNNING, STOPPING, WAITING, PAUSED, STOPPED}),
-    RUNNING: frozenset({STOPPING, WAITING, PAUSED, STOPPED}),
-    STOPPING: frozenset({WAITING, PAUSED, STOPPED}),
-    PAUSED: frozenset({STARTING, STOPPED}),
-    STOPPED: frozenset(),
-}
+
+class Event(enum.Enum):
+    START = "start"
+    """An incarnation begins."""
+    READY = "ready"
+    """Its `started` has returned."""
+    LEAVE = "leave"
+    """It was asked to stop, or its last words begin."""
+    AGAIN = "again"
+    """It has ended, and a restart follows."""
+    PAUSE = "pause"
+    """It has ended, and failed too often: a restart follows later."""
+    END = "end"
+    """For good."""
+
+
+START, READY, LEAVE, AGAIN, PAUSE, END = Event
+
+MOVES = Table(
+    "a slot",
+    {
+        START: {WAITING: STARTING, PAUSED: STARTING},
+        READY: {STARTING: RUNNING},
+        LEAVE: {STARTING: STOPPING, RUNNING: STOPPING},
+        AGAIN: {STARTING: WAITING, RUNNING: WAITING, STOPPING: WAITING},
+        PAUSE: {STARTING: PAUSED, RUNNING: PAUSED, STOPPING: PAUSED},
+        END: {WAITING: STOPPED, STARTING: STOPPED, RUNNING: STOPPED, STOPPING: STOPPED, PAUSED: STOPPED},
+    },
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,17 +3,16 @@
 Its ear and its mouth work in the room's turn, but they are the peer's: should one of them fail at a message, which is
 our mistake, that ends this peer's conversation, in the log and in the tree, and no other.
 
-    is         becomes
-    SILENT     HERO, SCREEN, GONE     by its announce, or, never having announced, by what it says
-    HERO       GONE                   it draws
-    SCREEN     GONE                   it shows, and sends events
-    GONE       -                      its connection has ended
+    SILENT     its announce will say what it is, or, if it never announces, what it does
+    HERO       it draws
+    SCREEN     it shows, and sends events
+    GONE       its connection has ended
 """
 
 import enum
 from collections.abc import Callable, Iterable
 
-from actors.kernel import ActorRef
+from actors.kernel import ActorRef, Table
 from actors.sidekick.messages import Failed, Line
 from codec.sidekick import COMMON, Announce, Dialect, Ear, Mouth, Said, dialect_of
 
@@ -27,12 +26,20 @@ class Part(enum.Enum):
     GONE = "gone"
 
 
-MOVES: dict[Part, frozenset[Part]] = {
-    Part.SILENT: frozenset({Part.HERO, Part.SCREEN, Part.GONE}),
-    Part.HERO: frozenset({Part.GONE}),
-    Part.SCREEN: frozenset({Part.GONE}),
-    Part.GONE: frozenset(),
-}
+class Event(enum.Enum):
+    DRAWS = "draws"
+    LOOKS = "looks"
+    LEAVES = "leaves"
+
+
+MOVES = Table(
+    "a peer's part",
+    {
+        Event.DRAWS: {Part.SILENT: Part.HERO, Part.HERO: Part.HERO},
+        Event.LOOKS: {Part.SILENT: Part.SCREEN, Part.SCREEN: Part.SCREEN},
+        Event.LEAVES: {Part.SILENT: Part.GONE, Part.HERO: Part.GONE, Part.SCREEN: Part.GONE},
+    },
+)
 
 
 class Member:
@@ -57,9 +64,19 @@ class Member:
         self.follows = False  # our own page: it is told how the board is
         self.absorbs_clear_until = 0.0  # a hero that has come back: its first clearAll is not meant
 
-    def become(self, part: Part) -> None:
+    def draws(self) -> None:
+        self._shown_by(Event.DRAWS)
+
+    def looks(self) -> None:
+        self._shown_by(Event.LOOKS)
+
+    def leaves(self) -> None:
+        self._shown_by(Event.LEAVES)
+
+    def _shown_by(self, event: Event) -> None:
+        """What it does shows what it is."""
+        part = MOVES.after(event, self.part, self.ref)
         if part is not self.part:
-            assert part in MOVES[self.part], f"{self.part.value} -> {part.value}"
             self.part = part
             self.takes_part(part.value)
 

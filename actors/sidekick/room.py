@@ -171,7 +171,7 @@ class Room(Actor[RoomMessage]):
                 self._wait_for(gone.peer_id)
             self._tell_others(member, self._announce(gone.peer_id, gone.role, "offline", gone.version))
         self._showings.leave(member)
-        member.become(Part.GONE)
+        member.leaves()
         self._look_around()
 
     def _wait_for(self, peer_id: str) -> None:
@@ -273,7 +273,10 @@ class Room(Actor[RoomMessage]):
         if member.part not in (Part.SILENT, part):
             self._tell_wrong(member, Fault("system", "", f"this peer is a {member.part.value} already"))
             return
-        member.become(part)
+        if part is Part.HERO:
+            member.draws()
+        else:
+            member.looks()
         if said.status == "offline":
             if member.announce is not None:
                 member.announce = None
@@ -329,7 +332,7 @@ class Room(Actor[RoomMessage]):
             self._tell_wrong(member, Fault(getattr(said, "component", "system"), target, "a sidekick does not draw"))
             return
         if member.part is Part.SILENT:  # the first dialect announces nothing and clears nothing: this is a new script
-            member.become(Part.HERO)
+            member.draws()
             self._relayed.extend(self.scene.clear(ClearAll(encode(ClearAll())), self._other_owners(member)))
             self._look_around()
         refusal = self.scene.fold(said, _owner(member))
@@ -342,7 +345,7 @@ class Room(Actor[RoomMessage]):
         if member.part is Part.SCREEN:
             self._tell_wrong(member, Fault("global", "", "a sidekick does not clear the board"))
             return
-        member.become(Part.HERO)
+        member.draws()
         absorbed = trio.current_time() < member.absorbs_clear_until
         member.absorbs_clear_until = 0.0
         if absorbed:
@@ -358,7 +361,7 @@ class Room(Actor[RoomMessage]):
         if member.part is Part.HERO:
             self._tell_wrong(member, Fault(said.component, said.src or "", "a hero does not send events or errors"))
             return
-        member.become(Part.SCREEN)
+        member.looks()
         if len(said.raw) > LONGEST_FEEDBACK:
             wrong = f"a message to a script may be {LONGEST_FEEDBACK:,} bytes long, not {len(said.raw):,}"
             self._tell_wrong(member, Fault(said.component, said.src or "", wrong))

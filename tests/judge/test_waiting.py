@@ -6,7 +6,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.judge.waiting import GONE, IN_HAND, KEEPING, MOVES, RESTING, WAITING, Post, Queue, Where
+from actors.judge.waiting import (
+    GONE,
+    IN_HAND,
+    KEEPING,
+    KEPT,
+    MOVES,
+    OVER,
+    PUT_OFF,
+    RESTING,
+    WAITING,
+    Post,
+    Queue,
+    Where,
+)  # fmt: skip
+from actors.kernel import IllegalMove
 
 AT_ONCE, AT_ONCE_BYTES = 3, 100
 EVENTS = st.sampled_from(["come", "come", "kept", "lost", "take", "take", "over", "rest", "wake"])
@@ -92,8 +106,8 @@ def test_posts_of_one_lane_are_taken_in_order_and_none_is_held_up_by_another_lan
 
 @pytest.mark.parametrize("where", list(Where))
 def test_a_post_moves_as_its_table_says_and_not_otherwise(where: Where) -> None:
-    moves = {WAITING: Queue.kept, GONE: Queue.gone, RESTING: Queue.rest}
-    for to, move in moves.items():
+    moves = {KEPT: Queue.kept, OVER: Queue.gone, PUT_OFF: Queue.rest}
+    for event, move in moves.items():
         queue = Queue(at_once_bytes=1)
         post = Post(1, "a", 1)
         queue.add(post)
@@ -105,9 +119,11 @@ def test_a_post_moves_as_its_table_says_and_not_otherwise(where: Where) -> None:
             queue.rest(post)
         if where is GONE:
             queue.gone(post)
-        if to in MOVES[where] and (where, to) != (RESTING, WAITING):  # that is `wake`
+        if event in MOVES.becomes(where):
             move(queue, post)
-            assert post.where is to
-        elif to not in MOVES[where]:
-            with pytest.raises(AssertionError, match="cannot be"):
+            assert post.where is MOVES.becomes(where)[event]
+        else:
+            before = queue.count, queue.bytes, queue._in_hand, queue._in_hand_bytes
+            with pytest.raises(IllegalMove, match=f"^post 1 is {where.value}: '{event.value}' can happen only to"):
                 move(queue, post)
+            assert (queue.count, queue.bytes, queue._in_hand, queue._in_hand_bytes) == before

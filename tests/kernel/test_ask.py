@@ -88,7 +88,7 @@ async def test_an_ask_can_be_answered_later_by_another_handler() -> None:
 async def test_answering_twice_is_an_error() -> None:
     replies: list[Reply[int]] = []
     async with staged(Puppet("a").spec()) as house:
-        await house["a"].ask(lambda reply: replies.append(reply) or answer(1)(reply), timeout=1)  # type: ignore[func-returns-value]
+        await house["a"].ask(lambda reply: replies.append(reply) or answer(1)(reply), timeout=1)  # type: ignore[func-returns-value, arg-type]
         with pytest.raises(AlreadyAnswered, match="top/a has already answered this function"):
             replies[0].set(2)
         with pytest.raises(AlreadyAnswered):
@@ -443,7 +443,7 @@ async def test_an_ask_that_its_own_asker_answers_is_not_handled() -> None:
 
         async def asker() -> None:
             make = answer(1)
-            assert await house["a"].ask(lambda reply: replies.append(reply) or make(reply), timeout=9) == 7  # type: ignore[func-returns-value]
+            assert await house["a"].ask(lambda reply: replies.append(reply) or make(reply), timeout=9) == 7  # type: ignore[func-returns-value, arg-type]
 
         nursery.start_soon(asker)
         await wait_all_tasks_blocked()

@@ -280,3 +280,21 @@ async def test_a_crash_at_once_reaches_who_asks_unless_it_is_answered(way: str) 
             assert await question(house) == "at once"
         assert (await house.trace.stop("top/oracle")).why is Why.CRASHED
         assert await question(house) == "in turn"  # by the next, when it is there
+
+
+async def test_an_actor_takes_nothing_at_once_unless_it_says_so() -> None:
+    class Choosy(Actor[str]):
+        def at_once(self, message: str) -> bool:
+            return message == "now" or super().at_once(message)
+
+        async def handle(self, message: str) -> None:
+            handled.append(message)
+
+    handled: list[str] = []
+    async with staged(ChildSpec("choosy", Choosy)) as house:
+        await wait_all_tasks_blocked()
+        for message in ("now", "later"):
+            house["choosy"].hand(message)
+        assert handled == []
+        await wait_all_tasks_blocked()
+        assert handled == ["later"]

@@ -231,6 +231,7 @@ async def test_a_name_belongs_to_one_actor_and_survives_its_restart() -> None:
         registry = house.stage.registry
         registry.claim(X, house["a"])
         registry.claim(X, house["a"])
+        assert house["a"]._slot.names == ["x"]
         with pytest.raises(NameTaken, match="the name 'x' belongs to top/a; top/b cannot have it too"):
             registry.claim(X, house["b"])
         house["a"].tell(crash())

@@ -3,7 +3,11 @@
 Three children a, b, c start in this order; b is the one that ends.
 """
 
+import inspect
 import itertools
+import re
+import sys
+from types import FrameType
 from typing import Any, Never
 
 import pytest
@@ -22,7 +26,11 @@ from actors.kernel import (
     Strategy,
     Supervisor,
     Why,
+    incarnation,
+    slot,
+    supervisor,
 )
+from actors.kernel.incarnation import Incarnation
 from actors.kernel.testing import (
     Did,
     House,
@@ -382,3 +390,34 @@ async def test_dynamic_children_belong_to_the_group() -> None:
         house["b"].tell(crash())
         await c.start(2)
         assert len(a.did("started")) == 1
+
+
+def drawn() -> list[str]:
+    """The methods in the drawing of slot.py, in order: what is called first stands higher, or to the left."""
+    text = inspect.getdoc(slot) or ""
+    lines = text[text.index("    _crashed") : text.index("Under another strategy")].splitlines()
+    names = [name for line in lines for name in re.findall(r"[a-z_]{3,}", line[:63])]
+    tasks = [name for name in names if inspect.iscoroutinefunction(getattr(Incarnation, name, None))]
+    assert tasks == ["_last_words", "live", "live", "_act", "_perform"]  # these are entered again at each await
+    return [name for name in names if name not in tasks]
+
+
+async def test_from_a_crash_to_the_restart_all_is_called_as_it_is_drawn() -> None:
+    called: list[str] = []
+    wanted, files = drawn(), {module.__file__ for module in (slot, incarnation, supervisor)}
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_filename in files and frame.f_code.co_name in wanted:
+            called.append(frame.f_code.co_name)
+
+    puppet = Puppet("a")
+    async with staged(puppet.spec()) as house:
+        before = sys.getprofile()
+        sys.setprofile(note)
+        try:
+            house["a"].tell(crash())
+            await puppet.start(2)
+            await wait_all_tasks_blocked()
+        finally:
+            sys.setprofile(before)
+    assert called == wanted

@@ -1,104 +1,155 @@
-"""The tables that the code consults or promises: walked, and compared with what their files say in words."""
+"""The tables that the code consults or promises: walked, driven, and compared with how ARCHITECTURE draws them."""
 
 import enum
-import inspect
-from collections.abc import Mapping
-from types import ModuleType
+import importlib
+import itertools
+import pkgutil
+from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
 import trio.testing
 
+import actors
+import program
+import systems
+import transports
 from actors.kernel import (
     AlreadyAnswered,
     AnySpec,
     ChildSpec,
     Decay,
+    IllegalMove,
     Mailbox,
     Reply,
     SlotState,
     Supervisor,
+    Table,
     TooSlow,
     later,
     reply,
     slot,
     standing,
 )
+from actors.kernel import (
+    in_words as kernel_in_words,
+)
 from actors.kernel.later import Later
 from actors.kernel.testing import Act, Puppet, answer, block, crash, staged
 from actors.kernel.timers import Timers
 
-
-def in_words(module: ModuleType, states: type[enum.Enum]) -> dict[str, set[str]]:
-    """The table in the theory of a file: a state, then the states it may become."""
-    names, table = set(states.__members__), dict[str, set[str]]()
-    for line in inspect.getdoc(module).splitlines():  # type: ignore[union-attr]
-        words = line.replace(",", " ").split()
-        if words and words[0] in names:
-            after = words[1:]
-            end = next((place for place, word in enumerate(after) if word not in names), len(after))
-            table.setdefault(words[0], set(after[:end]))
-    return table
+ROOMS = actors, transports, program, systems
+ARCHITECTURE = Path(__file__).parents[2] / "ARCHITECTURE.md"
 
 
-@pytest.mark.parametrize(
-    ("module", "states", "moves"),
-    [
-        (standing, SlotState, standing.MOVES),
-        (reply, reply.State, reply.MOVES),
-        (reply, reply.Place, reply.PLACES),
-        (later, later.Place, later.MOVES),
-    ],
-    ids=["slot", "reply", "reply-place", "later"],
-)
-def test_a_table_says_the_same_in_words_and_in_code(
-    module: ModuleType, states: type[enum.Enum], moves: Mapping[Any, frozenset[Any]]
-) -> None:
-    assert set(moves) == set(states)
-    assert in_words(module, states) == {state.name: {after.name for after in moves[state]} for state in states}
+def tables() -> dict[str, Table[Any, Any]]:
+    """All of the house, each where it is defined."""
+    found: dict[str, Table[Any, Any]] = {}
+    for room in ROOMS:
+        for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
+            if not module.name.endswith("__main__") and "launcher." not in module.name:
+                for name, value in vars(importlib.import_module(module.name)).items():
+                    if isinstance(value, Table) and value not in found.values():
+                        found[f"{module.name}.{name}"] = value
+    return found
 
 
-@pytest.mark.parametrize("moves", [standing.MOVES, reply.MOVES, reply.PLACES, later.MOVES])
-def test_every_state_can_be_reached_and_left_for_an_end(moves: Mapping[Any, frozenset[Any]]) -> None:
-    first = next(iter(moves))
-    reached = {first}
-    for _ in moves:
-        reached |= {after for state in reached for after in moves[state]}
-    assert reached == set(moves)
-    ends = {state for state in moves if not moves[state]}
-    assert ends
-    for state in moves:
+TABLES = tables()
+each_table = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+
+
+def test_every_table_of_the_house_is_drawn_in_the_architecture_as_it_is() -> None:
+    drawn = [f"{table.of[0].upper()}{table.of[1:]}:\n\n{table.drawing()}\n" for table in TABLES.values()]
+    text = ARCHITECTURE.read_text()
+    begin, end = "<!-- states -->\n\n", "\n<!-- end of states -->"
+    there = text[text.index(begin) + len(begin) : text.index(end)]
+    wanted = "\n".join(sorted(drawn))
+    assert there == wanted, f"this is to stand between the marks in ARCHITECTURE.md:\n\n{wanted}"
+
+
+@each_table
+def test_every_state_can_be_reached_and_left_for_an_end(table: Table[Any, Any]) -> None:
+    after = {state: set(table.becomes(state).values()) for state in table.states}
+    reached = {table.states[0]}
+    for _ in after:
+        reached |= {one for state in reached for one in after[state]}
+    assert reached == set(table.states)
+    ends = {state for state in after if after[state] <= {state}} or {table.states[0]}  # what opens again ends closed
+    for state in after:
         seen = {state}
-        for _ in moves:
-            seen |= {after for one in seen for after in moves[one]}
+        for _ in after:
+            seen |= {one for before in seen for one in after[before]}
         assert seen & ends
 
 
-@pytest.mark.parametrize("before", SlotState)
-@pytest.mark.parametrize("after", SlotState)
-async def test_a_slot_moves_only_as_its_table_allows(before: SlotState, after: SlotState) -> None:
+@each_table
+def test_what_a_table_does_not_know_raises_with_event_state_and_who(table: Table[Any, Any]) -> None:
+    events: Any = type(next(iter(table.moves)))
+    assert list(table.moves) == list(events)  # each stands in it
+    for event, state in itertools.product(table.moves, table.states):
+        if state in table.befores(event):
+            assert table.after(event, state, "it") is table.becomes(state)[event] is table.moves[event][state]
+        else:
+            assert event not in table.becomes(state)
+            with pytest.raises(IllegalMove) as told:
+                table.after(event, state, "it")
+            known = " or ".join(before.value for before in table.befores(event))
+            assert str(told.value) == f"it is {state.value}: '{event.value}' can happen only to who is {known}"
+            assert (told.value.who, told.value.event, told.value.state) == ("it", event, state)
+            assert (told.value.__suppress_context__, told.value.__cause__) == (True, None)
+            assert kernel_in_words(told.value) == "the server has made a mistake; its log says more"
+
+
+def test_a_table_is_drawn_with_a_line_for_each_state() -> None:
+    out = {Light.DARK: Light.GONE, Light.LIT: Light.GONE}
+    table = Table("a light", {Colour.ON: {Light.DARK: Light.LIT}, Colour.OUT: out})
+    assert table.drawing() == (
+        "    dark     --on--> burning   --out--> gone\n"
+        "    burning  --out--> gone\n"
+        "    gone     (the end)"
+    )
+    with pytest.raises(IllegalMove, match=r"^the lamp is gone: 'off' can happen only to who is nobody$"):
+        table.after(Colour.OFF, Light.GONE, "the lamp")
+
+
+class Light(enum.Enum):
+    DARK = "dark"
+    LIT = "burning"
+    GONE = "gone"
+
+
+class Colour(enum.Enum):
+    ON = "on"
+    OUT = "out"
+    OFF = "off"
+
+
+@pytest.mark.parametrize("state", SlotState)
+@pytest.mark.parametrize("event", standing.Event)
+async def test_a_slot_moves_only_as_its_table_allows(state: SlotState, event: standing.Event) -> None:
     async with staged(Puppet("a").spec()) as house:
         slot_of_a = house["a"]._slot
-        real, slot_of_a.state = slot_of_a.state, before
+        real, slot_of_a.state = slot_of_a.state, state
         try:
-            if after in standing.MOVES[before]:
-                slot_of_a._move(after)
-                assert slot_of_a.state is after
+            if state in standing.MOVES.befores(event):
+                slot_of_a._move(event)
+                assert slot_of_a.state is standing.MOVES.moves[event][state]
             else:
-                with pytest.raises(AssertionError, match=f"top/a: {before.value} -> {after.value}"):
-                    slot_of_a._move(after)
+                with pytest.raises(IllegalMove, match=f"^top/a is {state.value}: '{event.value}' can happen only to"):
+                    slot_of_a._move(event)
+                assert slot_of_a.state is state
         finally:
             slot_of_a.state = real
 
 
 async def test_every_move_of_a_slot_really_happens(monkeypatch: pytest.MonkeyPatch) -> None:
-    moves: set[tuple[SlotState, SlotState]] = set()
+    moves: set[tuple[standing.Event, SlotState]] = set()
     move = slot.Slot._move
 
-    def watched(self: slot.Slot, state: SlotState) -> None:
-        moves.add((self.state, state))
-        move(self, state)
+    def watched(self: slot.Slot, event: standing.Event) -> None:
+        moves.add((event, self.state))
+        move(self, event)
 
     monkeypatch.setattr(slot.Slot, "_move", watched)
 
@@ -148,7 +199,7 @@ async def test_every_move_of_a_slot_really_happens(monkeypatch: pytest.MonkeyPat
             supervisor._adopt(Puppet("a").spec(), dynamic=False)
 
     await never_begun()
-    assert moves == {(before, after) for before, afters in standing.MOVES.items() for after in afters}
+    assert moves == {(event, state) for event, befores in standing.MOVES.moves.items() for state in befores}
 
 
 @pytest.mark.parametrize("state", reply.State)
@@ -178,18 +229,57 @@ async def test_an_answer_does_what_the_table_says(state: reply.State) -> None:
             else:
                 replies[0].set(1)
         assert house.stage.statistics().dead_letters == (1 if state is reply.ABANDONED else 0)
-        assert replies[0].state is (reply.ABANDONED if state is reply.ABANDONED else reply.ANSWERED)
+        assert replies[0].state is reply.MOVES.becomes(state).get(reply.Event.ANSWER, state)
 
 
-async def test_a_message_to_oneself_goes_through_its_places() -> None:
+@pytest.mark.parametrize("place", later.Place)
+@pytest.mark.parametrize("event", later.Event)
+async def test_a_message_to_oneself_goes_through_its_places(place: later.Place, event: later.Event) -> None:
     box: Mailbox[object] = Mailbox()
     holder: dict[Later, None] = {}
     timers = Timers()
     one = Later(timers, 0.0, box, holder, "tick")
     timers.push(one)
-    assert (one.place, one.pending, list(holder)) == (later.PENDING, True, [one])
-    timers._fire_due()
-    assert (one.place, one.wanted, list(box.lane)) == (later.QUEUED, True, [one])
-    one.taken()
-    assert (one.place, one.wanted, holder) == (later.GONE, False, {})
-    assert box.stale == 0
+    if place is not later.PENDING:
+        timers._fire_due()
+    if place is later.GONE:
+        one.taken()
+    assert one.place is place
+    after = later.MOVES.becomes(place).get(event, place)
+    match event:
+        case later.Event.DUE:
+            timers._fire_due()
+        case later.Event.TAKE if place is later.QUEUED:
+            one.taken()
+        case later.Event.CANCEL:
+            one.cancel()
+    assert one.place is after
+    there = after is not later.GONE
+    assert (one.pending, one.wanted, list(holder)) == (there, there, [one] * there)
+    assert list(box.lane) == ([] if later.PENDING in (place, after) and event is not later.Event.DUE else [one])
+    assert box.stale == (place is later.QUEUED and event is later.Event.CANCEL)
+
+
+async def test_a_question_goes_through_its_places() -> None:
+    places: list[reply.Place] = []
+    kept: list[Reply[int]] = []
+    asked = {reply.Step.TAKE: reply.QUEUED, reply.Step.RETURN: reply.RUNNING}
+
+    def make(one: Reply[int]) -> Act:
+        kept.append(one)
+        places.append(one.place)
+        return lambda puppet: places.append(one.place)
+
+    async with staged(Puppet("a").spec()) as house, trio.open_nursery() as nursery:
+
+        async def asker() -> None:
+            assert await house["a"].ask(make, timeout=5) == 7
+
+        nursery.start_soon(asker)
+        await trio.testing.wait_all_tasks_blocked()
+        places.append(kept[0].place)
+        kept[0].set(7)
+    walked = [reply.QUEUED]
+    for step, before in asked.items():
+        walked.append(reply.PLACES.after(step, before, "it"))
+    assert places == walked

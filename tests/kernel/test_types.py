@@ -71,6 +71,8 @@ COUNTERS = Key[Children[CounterMessage]]("counters")
 async def asks(counter: ActorRef[CounterMessage]) -> None:
     assert_type(await counter.ask(Total, timeout=1), int)
     named: str = await counter.ask(partial(Named, "x"), timeout=1)
+    print(await counter.ask(Total, timeout=1))
+    anything: object = await counter.ask(Total, timeout=1)
     counter.tell(Add(1))
     counter.tell(1)  # refused: arg-type
     await counter.ask(Add, timeout=1)  # refused: arg-type

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from actors.sidekick.member import Member, Part
+from actors.sidekick.member import Member
 from actors.sidekick.scene import Limits, Scene
 from actors.sidekick.showing import Showings, shown
 from codec.sidekick import Dialect, Ear
@@ -43,7 +43,7 @@ def screen(dialect: Dialect = Dialect.D) -> tuple[Member, Line]:
     line = Line()
     ref: Any = object()
     member = Member(ref, line)
-    member.become(Part.SCREEN)
+    member.looks()
     member.ear = Ear(dialect)
     return member, line
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import structlog
 import trio
 
-from actors.kernel import Actor, ChildSpec, Stage, Stop
+from actors.kernel import Actor, ChildSpec, Stage, Stop, Table
 from codec.console import Listening
 from transports.door.door import Door, DoorStatistics
 from transports.wire.binding import Address, CannotListen
@@ -35,11 +35,20 @@ class State(enum.Enum):
     LISTENING = "listening"
 
 
-MOVES = {
-    State.CLOSED: {State.LISTENING, State.DOWN},
-    State.DOWN: {State.DOWN, State.LISTENING, State.CLOSED},
-    State.LISTENING: {State.CLOSED},
-}
+class Event(enum.Enum):
+    OPENED = "opened"
+    REFUSED = "refused"
+    STOPPED = "stopped"
+
+
+MOVES = Table(
+    "a listener",
+    {
+        Event.OPENED: {State.CLOSED: State.LISTENING, State.DOWN: State.LISTENING},
+        Event.REFUSED: {State.CLOSED: State.DOWN, State.DOWN: State.DOWN},
+        Event.STOPPED: {State.DOWN: State.CLOSED, State.LISTENING: State.CLOSED},
+    },
+)
 
 
 class TryAgain:
@@ -80,18 +89,18 @@ class Listener(Actor[TryAgain]):
     async def stopping(self, stop: Stop) -> None:
         if self._opening and self._opening.addresses:
             await self._opening.door.close()
-        self._move(State.CLOSED)
+        self._move(Event.STOPPED)
 
     async def _open(self) -> None:
         opening = self._opening = _Opening(self._make_door(self.stage))
         self.run_beside(opening.run)
         await opening.settled.wait()
         if opening.addresses:
-            self._move(State.LISTENING)
+            self._move(Event.OPENED)
             urls = [address.url for address in opening.addresses]
             self._say(Listening(True, urls[0], f"listening on {' and '.join(urls)}"))
             return
-        self._move(State.DOWN)
+        self._move(Event.REFUSED)
         self.tell_later(self._retry_seconds, TryAgain())
         self._say(Listening(False, None, f"{self._name}: {opening.refusal} ([{self._name}] in the settings)"))
 
@@ -106,9 +115,8 @@ class Listener(Actor[TryAgain]):
             log.warning(listening.sentence, system=self._name, again_in=self._retry_seconds)
         self._report(self._name, listening)
 
-    def _move(self, to: State) -> None:
-        assert to in MOVES[self._state], f"a listener does not go from {self._state.value} to {to.value}"
-        self._state = to
+    def _move(self, event: Event) -> None:
+        self._state = MOVES.after(event, self._state, f"the listener of {self._name}")
 
 
 def listener_spec(name: str, make_door: Callable[[Stage], Door], report: Report) -> ChildSpec[TryAgain]:

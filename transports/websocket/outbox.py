@@ -29,6 +29,7 @@ from dataclasses import dataclass
 
 import trio
 
+from actors.kernel import Table
 from transports.wire.load import Load
 from transports.wire.wire import GONE, Wire
 
@@ -43,12 +44,24 @@ class State(enum.Enum):
     """The last frame has been sent, or the client has gone."""
 
 
-MOVES = {
-    State.FLOWING: {State.BEHIND, State.SHUT},
-    State.BEHIND: {State.DRAINED, State.FLOWING, State.SHUT},
-    State.DRAINED: {State.FLOWING, State.SHUT},
-    State.SHUT: {State.SHUT},
-}
+class Event(enum.Enum):
+    OVERFLOW = "overflow"
+    """More is waiting than may."""
+    DRAIN = "drain"
+    """The socket takes data again."""
+    RESTART = "restart"
+    END = "end"
+
+
+MOVES = Table(
+    "an outbox",
+    {
+        Event.OVERFLOW: {State.FLOWING: State.BEHIND},
+        Event.DRAIN: {State.BEHIND: State.DRAINED},
+        Event.RESTART: {State.BEHIND: State.FLOWING, State.DRAINED: State.FLOWING},
+        Event.END: dict.fromkeys(State, State.SHUT),
+    },
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +124,7 @@ class Outbox:
             return self._write_now(blob)
         if self._waiting + len(blob) > self._most and self._waiting:
             self._throw_away(len(blob))
-            self._move(State.BEHIND)
+            self._move(Event.OVERFLOW)
             return False
         self._put(blob)
         return self._state is State.FLOWING
@@ -123,7 +136,7 @@ class Outbox:
         self._throw_away()
         if self._state is not State.FLOWING:
             self._resyncs += 1
-            self._move(State.FLOWING)
+            self._move(Event.RESTART)
         return self.offer(blob)
 
     async def send(self, frame: bytes | bytearray | memoryview) -> None:
@@ -134,7 +147,7 @@ class Outbox:
 
     def shut(self) -> None:
         """Take nothing more. What is waiting can still be sent."""
-        self._move(State.SHUT)
+        self._move(Event.END)
 
     async def run(self) -> None:
         """Send what is waiting, until cancelled or the client has gone."""
@@ -149,7 +162,7 @@ class Outbox:
                     async with self._turn:
                         await self._wire.wait_send_all_might_not_block()
                 if self._state is State.BEHIND:
-                    self._move(State.DRAINED)
+                    self._move(Event.DRAIN)
                     self.on_drained()
         except GONE:
             pass
@@ -158,7 +171,7 @@ class Outbox:
 
     def give_way(self) -> None:
         if self._state is State.FLOWING and self._waiting:
-            self._move(State.BEHIND)
+            self._move(Event.OVERFLOW)
             self._throw_away()
             return
         self._wire.fault = "it reads too slowly, and there was no more room for what it has not read"
@@ -215,8 +228,7 @@ class Outbox:
         self._waiting = 0
         self._weigh()
 
-    def _move(self, to: State) -> None:
-        assert to in MOVES[self._state], f"an outbox does not go from {self._state.value} to {to.value}"
-        self._state = to
-        if to is State.BEHIND:
+    def _move(self, event: Event) -> None:
+        self._state = MOVES.after(event, self._state, "an outbox")
+        if event is Event.OVERFLOW:
             self._work.set()
