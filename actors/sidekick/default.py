@@ -1,4 +1,4 @@
-"""The room of those who name none."""
+"""The room of peers that name none."""
 
 DEFAULT = "default"
 """By this name it can be asked for too."""
