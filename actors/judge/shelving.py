@@ -1,4 +1,4 @@
-"""Where the problems' actors are: one for each problem that somebody looks at, runs or posts."""
+"""Finds and starts the problems' actors: one for each problem that a user looks at, runs or posts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ DEFAULT = Commands()
 class Shelving:
     folders: Folders
     machine: Callable[[Registry], Machine]
-    """The same for the same registry."""
+    """Returns the same machine for the same registry."""
     wall: Callable[[], float]
     cores: int
     watching: Callable[[Registry], Watching] | None = None
-    """None: nobody is told of edits."""
+    """None: edits are not noticed."""
     commands: Commands = DEFAULT
-    """That the configuration names."""
+    """The commands that the configuration names."""
 
     async def problem(self, registry: Registry, id: str) -> ActorRef[Any]:  # noqa: A002 - as on the wire
-        """The problem's actor, started if need be. Raises a KernelError if that fails."""
+        """The problem's actor, which is started if necessary. Raises a KernelError if that fails."""
         problems = registry.get(PROBLEMS)
         known = problems.child(id)
         if known is not None:
@@ -36,7 +36,7 @@ class Shelving:
         make = partial(Problem, id, self.folders, self.machine(registry), self.wall, self.cores, watching)
         try:
             return await problems.start_child(ChildSpec(id, make, restart=Restart.TRANSIENT))
-        except NameTaken:  # two wanted it at once; it is there, or starting
+        except NameTaken:  # another task was faster: the actor is there, or starting
             known = problems.child(id)
             if known is None:
                 raise

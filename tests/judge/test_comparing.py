@@ -67,9 +67,9 @@ async def test_small_outputs_and_equal_ones_are_compared_in_the_server() -> None
 
 
 ENDS: dict[str, tuple[Ran | Exception, str]] = {
-    "too slow": (Ran(stopped_for="cpu"), "took more than 60 seconds, and was given up."),
-    "waiting": (Ran(stopped_for="wall"), "took more than 60 seconds, and was given up."),
-    "too large": (Ran(stopped_for="memory", exit_code=None, signal=9), "took too much memory, and was given up."),
+    "too slow": (Ran(stopped_for="cpu"), "took more than 60 seconds and was given up."),
+    "waiting": (Ran(stopped_for="wall"), "took more than 60 seconds and was given up."),
+    "too large": (Ran(stopped_for="memory", exit_code=None, signal=9), "took too much memory and was given up."),
     "killed": (Ran(exit_code=None, signal=signal.SIGKILL), "was ended by something else. Run it again."),
     "failed": (Ran(exit_code=1), "was ended by something else. Run it again."),
     "no answer": (Ran(b"{"), "has failed. Run it again."),
