@@ -91,7 +91,7 @@ function told({ why, message, restarts }) {
 
 class ConsoleCrashes extends Notes {
   static heading = "Crashes";
-  static none = ["Nothing has crashed.", "Actors that fail are listed here, whatever ends after them."];
+  static none = ["Nothing has crashed.", "Actors that crash are listed here. Ordinary ends do not push them out."];
 
   static tell(note) {
     return [told(note), note.error && clip(note.error, { "data-tone": "bad" })];
