@@ -1,4 +1,4 @@
-"""A post that was answered is never lost: what the store has of it, and what comes of that after each kind of end."""
+"""A post that was answered is never lost: its form in the store, and its way from there after each kind of end."""
 
 import json
 from collections.abc import Sequence

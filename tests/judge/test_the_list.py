@@ -1,4 +1,5 @@
-"""The list of problems is true: what is gone leaves it, what is taken off stays off; and who does not follow stays."""
+"""The list of problems is true: a problem that is gone leaves it, one that was taken off stays off, and a page that
+does not follow keeps its problem."""
 
 import pytest
 import trio
