@@ -20,7 +20,7 @@ from program import ending, streams
 from program.trouble import Trouble
 
 if TYPE_CHECKING:
-    from actors.kernel import ChildSpec
+    from actors.kernel import AnySpec
     from actors.store import StateDirectory
     from codec.settings import Settings
     from program.arguments import Command, Serve
@@ -142,13 +142,13 @@ SYSTEMS = {
 }
 
 
-def troupe(settings: "Settings", directory: "StateDirectory", listeners: "Listeners") -> "ChildSpec":
+def troupe(settings: "Settings", directory: "StateDirectory", listeners: "Listeners") -> "AnySpec":
     import math
 
     from actors.kernel import ChildSpec, Top
     from actors.store import store_spec
 
-    children = [store_spec(directory)]
+    children: list[AnySpec] = [store_spec(directory)]
     if settings.sidekick.enabled:
         from systems.sidekick import sidekick_spec
 

@@ -13,7 +13,7 @@ All run one interpreter, called by its own path: a shim before it would cost mor
 is the system's own if there is one, because that starts quickest, and what is added to it weighs most.
 
 Units and goals
-  - Run All is from the click to `run/complete`. At most 1.25 times the bare loop is accepted, a goal of 0.8, and a
+  - Run All is from the click to `run/complete`. At most 1.18 times the bare loop is accepted, a goal of 0.85, and a
     fifth of oj's time.
   - A verdict is from the click on one case to its `run/result`; what it takes beyond the bare process may be 5 ms.
   - A flood of 1 GB may cost the server 20 MB, from what it had before to the most that it ever had.
@@ -201,11 +201,11 @@ def _run_all(server: Running, loop: Bare, program: Path | str, folder: Path, rou
     for side in sides:  # a warm-up; and oj asks on its first day whether it is the newest
         side()
     mine, *others = in_turns(sides, rounds)
-    peers = [("a bare spawn loop", 0.8), ("oj test", 5.0), (f"oj test --jobs {jobs()}", None)]
+    peers = [("a bare spawn loop", 0.85), ("oj test", 5.5), (f"oj test --jobs {jobs()}", None)]
     for (peer, goal), theirs in zip(peers, others, strict=False):
         yield _between(case, peer, mine, theirs, MILLISECONDS, goal)
     if isinstance(program, str):
-        yield Result(NAME, case, "oj test", None, None, MILLISECONDS.name, None, 5.0, program)
+        yield Result(NAME, case, "oj test", None, None, MILLISECONDS.name, None, 5.5, program)
 
 
 def _verdict(server: Running, loop: Bare, folder: Path, rounds: int) -> Iterator[Result]:

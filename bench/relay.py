@@ -10,7 +10,8 @@ Sides
 Units and goals
   - A message is an update of a grid, of about 100 bytes. Messages per second are counted at the hero, and each has come
     to every UI. At most WINDOW of them are on their way: what we compare is speed, not how much is kept.
-  - A ping-pong is an update to a UI, then an event back to the hero. Twice Node's time is accepted: a goal of 1/2.
+  - A ping-pong is an update to a UI, then an event back to the hero. One and a half of Node's time is accepted (a goal
+    of 2/3), and of the slowest in a hundred twice its time.
   - Costs of ours alone are set beside what is allowed, which is a goal of 1. Memory is resident memory of the process.
   - TROUPE_BENCH_STALLED=60 measures the stalled UI alone, for 60 seconds, however many rounds there are.
 """
@@ -25,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -229,7 +230,8 @@ def opened(port: int, sessions: Sequence[str | None]) -> Iterator[list[Client]]:
 
 
 def settle(clients: Sequence[Client], quiet: float = 0.3) -> None:
-    """Read until nothing more comes."""
+    """Read until nothing more comes, and show before and after it that somebody is there: pings are not answered."""
+    _show_life(clients)
     poll = select.epoll()
     by_number = {client.socket.fileno(): client for client in clients}
     for number in by_number:
@@ -238,6 +240,12 @@ def settle(clients: Sequence[Client], quiet: float = 0.3) -> None:
         for number, _ in ready:
             by_number[number].drop()
     poll.close()
+    _show_life(clients)
+
+
+def _show_life(clients: Iterable[Client]) -> None:
+    for client in clients:
+        client.socket.sendall(SIGN_OF_LIFE)
 
 
 # -- the cases
@@ -289,13 +297,13 @@ def _ping_pong(mine: Relay, peers: Sequence[Relay], rounds: int, absent: str | N
         for board in each:
             board.ping_pong(PING_PONGS)
         slices = in_turns([partial(board.ping_pong, PING_PONGS) for board in each], rounds)
-    for case, percent in (("ping-pong, p50", 50), ("ping-pong, p99", 99)):
+    for case, percent, goal in (("ping-pong, p50", 50, 1 / 1.5), ("ping-pong, p99", 99, 1 / 2)):
         mine_, *others = [[quantiles(taken, n=100)[percent - 1] * 1e6 for taken in side] for side in slices]
         if absent:
-            yield Result(NAME, case, "Node ws", None, None, MICROSECONDS.name, None, 0.5, absent)
+            yield Result(NAME, case, "Node ws", None, None, MICROSECONDS.name, None, goal, absent)
         for peer, theirs in zip(peers, others, strict=True):
             pairs = list(zip(mine_, theirs, strict=True))
-            yield Result.between(NAME, case, peer.name, pairs, MICROSECONDS, None if peer.masks else 0.5)
+            yield Result.between(NAME, case, peer.name, pairs, MICROSECONDS, None if peer.masks else goal)
 
 
 def _idle(mine: Relay, seconds: float) -> Iterator[Result]:
@@ -338,12 +346,12 @@ def _rooms(mine: Relay, rounds: int) -> Iterator[Result]:
     for rooms in (10, 100, 1000):
         with running(mine) as relay, ExitStack() as stack:
             each = [stack.enter_context(_quick_board(relay, f"room{number}")) for number in range(rooms)]
-            settle([client for board in each for client in board.all], 1.0)
+            settle([client for board in each for client in board.all])
             _drip(relay, each, 1.0)
             costs[rooms] = [_drip(relay, each, SLICE * 2) for _ in range(rounds)]
     for rooms in (100, 1000):
         pairs = list(zip(costs[rooms], costs[10], strict=True))
-        yield Result.between(NAME, f"a message, in {rooms:,} rooms", "in 10 rooms", pairs, MICROSECONDS, goal=1 / 1.5)
+        yield Result.between(NAME, f"a message, in {rooms:,} rooms", "in 10 rooms", pairs, MICROSECONDS, goal=1 / 1.3)
 
 
 @contextmanager
@@ -362,6 +370,7 @@ def _drip(relay: Running, boards: Sequence[Board], seconds: float) -> float:
     for number, screen in screens.items():
         poll.register(number, select.EPOLLIN)
         screen.received = 0
+    _show_life(client for board in boards for client in board.all)
     messages = round(RATE * seconds)
     cpu, begun, sent = relay.cpu(), time.perf_counter(), 0
     while sum(screen.received for screen in screens.values()) < messages * relay.size(frame):

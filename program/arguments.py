@@ -1,25 +1,24 @@
 """The command line: turns the arguments into a command, which is a value.
 
 `read` turns the arguments into one frozen command and touches nothing else. argparse answers `--help`, `--version` and
-wrong usage by itself (`SystemExit` with 0 or 2), as in every command line tool.
+wrong usage by itself (`SystemExit` with 0 or 2), as in every command line tool. values.py says what a single word may
+be.
 
 `troupe` alone means `troupe serve`, and so do options without a command (`troupe --strict`).
 """
 
 import argparse
 import difflib
-import math
 import re
 import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
-from urllib.parse import urlsplit
 
-from codec.judge import CompareMode, is_file_name
+from codec.judge import CompareMode
 from codec.judge.settings import LONGEST_TIMEOUT
-from program import places, streams
+from program import places, streams, values
 from program.trouble import Trouble
 from program.version import version
 
@@ -142,6 +141,8 @@ def read(arguments: Sequence[str]) -> Command:
             arguments = ("serve", *arguments)
     asked, unknown = parser.parse_known_args(arguments)
     if unknown:
+        if command := next((word for word in unknown if word in _COMMANDS), None):
+            parser.error(f"a command comes before its options: write troupe {command}, and then the options")
         options = re.findall(r"--[a-z-]+", asked.parser.format_usage())
         asked.parser.error(f"{unknown[0]!r} is not understood; {_nearest(unknown[0].partition('=')[0], options)}")
     match asked.command:
@@ -228,7 +229,7 @@ def _parser() -> _Parser:
     serve = command("serve", configured, stateful)
     serve.add_argument(
         "--ready-file",
-        type=_path,
+        type=values.path,
         metavar="FILE",
         help="write the process id and all addresses to this file, as JSON, when the server is ready; removed at stop",
     )
@@ -248,13 +249,15 @@ def _parser() -> _Parser:
     tree = command("tree", stateful)
     tree.add_argument(
         "words",
-        type=_word,
+        type=values.word,
         nargs="*",
         metavar="WORD",
         help="show only actors with this name (a part of a name or path, or a pattern: 'page *'), and all below them",
     )
     tree.add_argument("--trouble", action="store_true", help="show only what needs attention")
-    tree.add_argument("--url", type=_url, help="the console's address, such as http://127.0.0.1:5160 (default: found)")
+    tree.add_argument(
+        "--url", type=values.url, help="the console's address, such as http://127.0.0.1:5160 (default: found)"
+    )
     style = tree.add_mutually_exclusive_group()
     style.add_argument("--json", action="store_true", help="print the server's own JSON")
     style.add_argument("--watch", action="store_true", help="draw the tree again every second, until Ctrl-C")
@@ -262,28 +265,35 @@ def _parser() -> _Parser:
     command("check", configured)
 
     backup = command("backup", stateful)
-    backup.add_argument("target", type=_path, metavar="FILE", help="the copy; it exists only when it is complete")
+    backup.add_argument("target", type=values.path, metavar="FILE", help="the copy; it exists only when it is complete")
     backup.add_argument("--force", action="store_true", help="replace FILE if it exists")
 
     where = "Sidekick's address, such as http://127.0.0.1:5163 (default: found)"
     record = command("record", stateful)
-    record.add_argument("room", type=_room, metavar="ROOM", help="the room's name; the board at / is called default")
-    record.add_argument("file", type=_file, metavar="FILE", help="the file for the JSON lines; - is standard output")
+    record.add_argument(
+        "room", type=values.room, metavar="ROOM", help="the room's name; the board at / is called default"
+    )
+    record.add_argument(
+        "file", type=values.file, metavar="FILE", help="the file for the JSON lines; - is standard output"
+    )
     record.add_argument("--force", action="store_true", help="replace FILE if it exists")
-    record.add_argument("--max-bytes", type=_size, metavar="N", help="end when FILE has this size, such as 500M")
-    record.add_argument("--url", type=_url, help=where)
+    record.add_argument("--max-bytes", type=values.size, metavar="N", help="end when FILE has this size, such as 500M")
+    record.add_argument("--url", type=values.url, help=where)
 
     replay = command("replay", stateful)
-    replay.add_argument("file", type=_file, metavar="FILE", help="a recording; - is standard input")
+    replay.add_argument("file", type=values.file, metavar="FILE", help="a recording; - is standard input")
     replay.add_argument(
-        "--room", type=_room, metavar="ROOM", help="the room to draw in (default: the recorded one; needed with -)"
+        "--room", type=values.room, metavar="ROOM",
+        help="the room to draw in (default: the recorded one; needed with -)",
     )
     replay.add_argument(
-        "--speed", type=_speed, default=1.0, metavar="N", help="play N times as fast; max: as fast as possible"
+        "--speed", type=values.speed, default=1.0, metavar="N", help="play N times as fast; max: as fast as possible"
     )
-    replay.add_argument("--max-pause", type=_seconds, metavar="SECONDS", help="the longest wait between two messages")
+    replay.add_argument(
+        "--max-pause", type=values.seconds, metavar="SECONDS", help="the longest wait between two messages"
+    )
     replay.add_argument("--loop", action="store_true", help="repeat until Ctrl-C")
-    replay.add_argument("--url", type=_url, help=where)
+    replay.add_argument("--url", type=values.url, help=where)
 
     deeds = command("judge").add_subparsers(dest="deed", metavar="run", required=True, title="actions")
     said = "run main.py against tests/1.in, 1.out and so on; exit code 1 if a case fails, 2 if they could not be run"
@@ -292,20 +302,21 @@ def _parser() -> _Parser:
     )
     judge_run.set_defaults(parser=judge_run)
     judge_run.add_argument(
-        "folder", type=_path, nargs="?", default=".", metavar="FOLDER", help="the folder of main.py (default: this one)"
+        "folder", type=values.path, nargs="?", default=".", metavar="FOLDER",
+        help="the folder of main.py (default: this one)",
     )
     judge_run.add_argument(
         "--interpreter",
-        type=_program,
+        type=values.program,
         metavar="cpython|pypy|PATH",
         help="the program that runs it (default: judge.interpreter of the settings)",
     )
     judge_run.add_argument(
-        "--jobs", type=_whole(1, 256), metavar="N", help="run N cases at once (default: one for each core)"
+        "--jobs", type=values.whole(1, 256), metavar="N", help="run N cases at once (default: one for each core)"
     )
     judge_run.add_argument(
         "--timeout",
-        type=_whole(1, LONGEST_TIMEOUT),
+        type=values.whole(1, LONGEST_TIMEOUT),
         dest="timeout_ms",
         metavar="MS",
         help="milliseconds of CPU time for each case (default: judge.timeout_ms of the settings, or 2400)",
@@ -313,7 +324,7 @@ def _parser() -> _Parser:
     judge_run.add_argument("--compare", choices=get_args(CompareMode), help="how outputs are compared")
     judge_run.add_argument(
         "--case",
-        type=_whole(1, 999_999_999),
+        type=values.whole(1, 999_999_999),
         nargs="+",
         action="extend",
         default=[],
@@ -323,13 +334,13 @@ def _parser() -> _Parser:
     )
     judge_run.add_argument(
         "--input-file",
-        type=_file_name,
+        type=values.file_name,
         metavar="NAME",
         help="give each case's input in a file of this name, such as input.txt, in a folder of its own",
     )
     judge_run.add_argument(
         "--output-file",
-        type=_file_name,
+        type=values.file_name,
         metavar="NAME",
         help="read each case's output from a file of this name, in that folder",
     )
@@ -341,7 +352,7 @@ def _configured() -> _Parser:
     options = _Parser(add_help=False)
     options.add_argument(
         "--config",
-        type=_path,
+        type=values.path,
         metavar="FILE",
         help=f"the settings, in TOML (default: {_customary(places.config_file)}, if it exists)",
     )
@@ -360,7 +371,7 @@ def _stateful() -> _Parser:
     options = _Parser(add_help=False)
     options.add_argument(
         "--state-dir",
-        type=_path,
+        type=values.path,
         metavar="DIR",
         help=f"the folder for the database (default: {_customary(places.state_dir)})",
     )
@@ -377,96 +388,3 @@ def _customary(place: Callable[[], Path]) -> str:
         return str(place()).replace("%", "%%")
     except Trouble:
         return "none, there being no home directory"
-
-
-def _path(text: str) -> Path:
-    if not text or "\0" in text:
-        raise argparse.ArgumentTypeError("expected a path")
-    try:
-        path = Path(text).expanduser()
-    except RuntimeError:
-        raise argparse.ArgumentTypeError(f"there is no home directory for {Path(text).parts[0]!r}") from None
-    return path if path.is_absolute() else places.here() / path
-
-
-def _file(text: str) -> Path | None:
-    return None if text == "-" else _path(text)
-
-
-def _program(text: str) -> str:
-    if not text or not text.isprintable():
-        raise argparse.ArgumentTypeError("expected cpython, pypy, or the path of a Python")
-    return text
-
-
-def _word(text: str) -> str:
-    if not text.strip():
-        raise argparse.ArgumentTypeError("expected a part of a name or path, such as sidekick or 'page *'")
-    return text.strip()
-
-
-def _file_name(text: str) -> str:
-    if not is_file_name(text):
-        raise argparse.ArgumentTypeError(f"expected a plain file name such as input.txt, got {text!r}")
-    return text
-
-
-def _room(text: str) -> str:
-    from codec.sidekick.recording import is_room  # here, so that other commands need not load Sidekick
-
-    if not is_room(text):
-        raise argparse.ArgumentTypeError(
-            f"expected the name of a room, 1 to 64 letters, digits, hyphens or underscores, got {text!r}"
-        )
-    return text
-
-
-def _size(text: str) -> int:
-    found = re.fullmatch(r"([0-9]{1,15})([kMG]?)", text)
-    if found is None or not int(found[1]):
-        raise argparse.ArgumentTypeError(f"expected a number of bytes, such as 500000 or 500M, got {text!r}")
-    return int(found[1]) * {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}[found[2]]
-
-
-def _speed(text: str) -> float:
-    if text == "max":
-        return 0.0
-    expected = "a number above 0, such as 2 or 0.5, or max for as fast as possible"
-    number = _number(text, expected)
-    if number == 0:
-        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
-    return number
-
-
-def _seconds(text: str) -> float:
-    return _number(text, "a number of seconds, such as 2")
-
-
-def _whole(least: int, most: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        if not (re.fullmatch(r"[0-9]{1,9}", text) and least <= int(text) <= most):
-            raise argparse.ArgumentTypeError(f"expected a whole number from {least} to {most}, got {text!r}")
-        return int(text)
-
-    return read
-
-
-def _number(text: str, expected: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 <= number < math.inf:
-        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
-    return number
-
-
-def _url(text: str) -> str:
-    try:
-        parts = urlsplit(text)
-        well = parts.scheme == "http" and parts.hostname and (parts.port is None or parts.port > 0)
-    except ValueError:
-        well = False
-    if not well:
-        raise argparse.ArgumentTypeError(f"expected an address such as http://127.0.0.1:5160, got {text!r}")
-    return text

@@ -1,9 +1,20 @@
-"""Ends the program on a signal, from its first moment to its last.
+"""Being ended by a signal: what SIGINT (Ctrl-C), SIGTERM and SIGHUP mean, from the first moment to the last.
 
-    while                             SIGINT (Ctrl-C), SIGTERM, SIGHUP
-    there is nothing to tidy up       end the process at once and silently, by the system's default
-    there is (`tidily`)               end the block with `Interrupted`
-    a tree runs, or a visit           ask for an orderly stop (signals.py)
+    while                              the first               a later one           where
+    nothing is to be tidied up         ends the process        -                     settle
+    something is to be tidied up       ends the block          -                     tidily
+    a server is being made             ends the process        -                     leaving.Leaving
+    a tree or a visit runs             asks for an end         ends it at once       signals.listen
+    it is leaving                      is nothing              is nothing            leaving.Leaving
+
+    ends the process       at once and without a word, as the system does it
+    ends the block         with `Interrupted`, on which it tidies up
+    asks for an end        an orderly one: a tree has its grace, a visitor finishes what he is at
+    ends it at once        somebody has run out of patience; what comes within a moment of the first is its echo
+    is nothing             the process is on its way, and will be gone in time
+
+What is ignored when we are started stays ignored: SIGHUP after `nohup`, SIGINT where a script has started us with `&`
+(a Ctrl-C is then meant for what runs in front). But SIGTERM always ends a tree or a visit.
 
 By default Python turns Ctrl-C into an exception wherever it happens to be: during an import this prints a page of
 traceback, and in a callback it is lost. So we leave signals to the system until there is something to tidy up.
@@ -16,6 +27,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)]
+
+
+def heeded() -> list[signal.Signals]:
+    """Those of them that are not ignored."""
+    return [each for each in ENDING if signal.getsignal(each) is not signal.SIG_IGN]
 
 
 class Interrupted(BaseException):
@@ -40,10 +56,10 @@ def tidily() -> Iterator[None]:
     def interrupt(number: int, _frame: object) -> None:
         raise Interrupted(number)
 
-    heeded = [each for each in ENDING if signal.getsignal(each) is not signal.SIG_IGN]
-    before = [signal.signal(each, interrupt) for each in heeded]
+    numbers = heeded()
+    before = [signal.signal(each, interrupt) for each in numbers]
     try:
         yield
     finally:
-        for each, handler in zip(heeded, before, strict=True):
+        for each, handler in zip(numbers, before, strict=True):
             signal.signal(each, handler)

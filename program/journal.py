@@ -1,11 +1,9 @@
 """Writes the kernel's events to the log: failures, pauses, dead letters. Ordinary ends, and peers
 that leave, are logged at debug level only."""
 
-from typing import Any
-
 import structlog
 
-from actors.kernel import ActorRef, DeadLetter, Ended
+from actors.kernel import AnyRef, DeadLetter, Ended
 
 
 class Journal:
@@ -14,7 +12,7 @@ class Journal:
     def __init__(self) -> None:
         self._log = structlog.get_logger("tree")
 
-    def __call__(self, kind: str, ref: ActorRef[Any], detail: object, at: float) -> None:
+    def __call__(self, kind: str, ref: AnyRef, detail: object, at: float) -> None:
         match detail:
             case Ended(stop, message, restarts) if stop.why.failed:
                 self._log.error(
@@ -27,7 +25,7 @@ class Journal:
                 )
             case Ended(stop):
                 self._log.debug("an actor ended", actor=ref.path, why=stop.why.value)
-            case DeadLetter():
+            case DeadLetter(untaken=False):  # of what is not taken the kernel tells, once
                 self._log.warning("a message reached nobody", actor=ref.path, message=detail.message, why=detail.why)
             case float() if kind == "pause":
                 self._log.error("an actor failed too often and is paused", actor=ref.path, seconds=round(detail))

@@ -1,14 +1,9 @@
 """Ends the process although something in it hangs, such as a thread on a disk that does not answer.
 
-The tree ends in order, and each actor has its grace time; an actor that waits for a thread then leaves the thread
-behind. When the tree is gone, the process ends without such threads, and waits only for those that tidy up. If
-something still hangs some seconds after the process was asked to end, the process leaves all the same and reports what
-it gave up.
-
-    a signal that comes               does this
-    before anything listens           ends the process at once (ending.py)
-    while signals.py listens          asks for an orderly stop; a later one stops it at once
-    after that                        nothing: the process is ending, and will be gone in time
+The tree ends in order, and each actor in it has its grace; whoever waits for a thread then leaves it behind. Once the
+tree is gone, the process ends without such threads, and waits only for those that tidy up. If it is still there some
+seconds after it was asked to end, whatever hangs, it leaves all the same. What was given up is said. What signals mean
+meanwhile is in the table of ending.py.
 
 Nothing that was acknowledged is lost: a kill is a normal way to stop.
 """
@@ -23,7 +18,7 @@ from types import TracebackType
 from typing import Self
 
 from program import streams
-from program.ending import ENDING
+from program.ending import heeded
 from program.trouble import WENT_WRONG
 
 MOMENT = 0.25
@@ -40,7 +35,7 @@ class Leaving:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._begun = False
-        self._heeded = [each for each in ENDING if signal.getsignal(each) is not signal.SIG_IGN]
+        self._heeded = heeded()
 
     def begin(self) -> None:
         """Starts the countdown."""

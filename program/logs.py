@@ -17,7 +17,7 @@ import queue
 import sys
 import threading
 from collections.abc import Callable, Iterator, MutableMapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TextIO
 
@@ -86,11 +86,6 @@ def logging_to(
         root.setLevel(level_before)
         structlog.reset_defaults()
         writer.close()
-
-
-def conversation(ident: str, **facts: object) -> AbstractContextManager[None]:
-    """Entries that are logged in the block, or by tasks that it starts, carry the conversation's id and these facts."""
-    return structlog.contextvars.bound_contextvars(conversation=ident, **facts)
 
 
 class LineWriter:

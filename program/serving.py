@@ -1,8 +1,7 @@
 """Runs the tree until a signal stops it, announces its listeners, and returns an exit code.
 
-    while                                                a signal
-    the tree runs, or starts                             cancels it; the kernel turns this into an orderly stop
-    it stops in order (at most the root's grace)         kills it, if it is the second one
+A signal (the table of ending.py) cancels the tree, of which the kernel makes an orderly stop: that takes at most the
+root's grace, and a second signal kills what is left.
 
 The ready file is written when every listener is up or known to be down, and again when that changes. The program ends
 with a sentence, after an orderly stop, if the ready file cannot be written, or (with `strict`) if a listener is down.
@@ -16,7 +15,7 @@ from signal import Signals
 import structlog
 import trio
 
-from actors.kernel import ChildSpec, Stage, Tracer, Why, run
+from actors.kernel import AnySpec, Stage, Tracer, Why, run
 from codec.console import Listening
 from program import signals
 from program.notify import Notifier
@@ -62,7 +61,7 @@ class Listeners:
 
 
 async def serve(
-    spec: ChildSpec,
+    spec: AnySpec,
     listeners: Listeners,
     *,
     announce: Callable[[Mapping[str, str | None]], None],

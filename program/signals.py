@@ -1,8 +1,8 @@
 """Stops in order when a signal asks for it.
 
-The first SIGTERM, SIGINT (Ctrl-C) or SIGHUP asks for an orderly stop. A later one means that the user has run out of
-patience. The same request often comes twice at once: a terminal sends Ctrl-C to a whole process group, and a wrapper
-passes its own signal on. So a signal within `ECHO` seconds of the first counts as its echo and is ignored.
+What each signal means, now and at other times, is in the table of ending.py. The same request often comes twice at
+once - a terminal sends Ctrl-C to a whole process group, and a wrapper passes its own on - so what comes within `ECHO`
+seconds of the first is taken for its echo.
 """
 
 import signal
@@ -13,7 +13,6 @@ import trio
 from program.ending import ENDING
 
 ECHO = 0.5
-_HANGUP = getattr(signal, "SIGHUP", None)
 
 
 async def listen(
@@ -26,8 +25,7 @@ async def listen(
 
     Runs in the main thread until `kill` was called or it is cancelled. Start it with `nursery.start`.
     """
-    # If nohup started us, SIGHUP is ignored on purpose.
-    heeded = [each for each in ENDING if signal.getsignal(each) is not signal.SIG_IGN or each != _HANGUP]
+    heeded = [each for each in ENDING if signal.getsignal(each) is not signal.SIG_IGN or each == signal.SIGTERM]
     with trio.open_signal_receiver(*heeded) as arriving:
         task_status.started()
         first_at: float | None = None

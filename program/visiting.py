@@ -14,12 +14,10 @@ from typing import Literal, Protocol
 import trio
 
 from codec.sidekick import Announce, encode
+from codec.sidekick.rooms import DEFAULT_ROOM
 from program import ending, ready, signals
 from program.trouble import WENT_WRONG, Trouble
 from program.version import version
-
-DEFAULT_ROOM = "default"
-"""The name, here, of the room for scripts and pages that name none. On the wire it has no name."""
 
 
 class Visit(Protocol):

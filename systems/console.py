@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib import resources
 
 from actors.console import Desk, Facts, Observer, SystemFact, viewers_spec
-from actors.kernel import ChildSpec, Stage, supervisor_spec
+from actors.kernel import AnySpec, ChildSpec, Stage, supervisor_spec
 from codec.settings import Section, Settings
 from program.gauges import resident_bytes
 from program.serving import Listeners
@@ -17,7 +17,7 @@ from transports.door.listener import listener_spec
 from transports.http.pages import add_pages
 
 
-def console_spec(settings: Settings, listeners: Listeners, abouts: Mapping[str, str]) -> ChildSpec:
+def console_spec(settings: Settings, listeners: Listeners, abouts: Mapping[str, str]) -> AnySpec:
     """`abouts` describes every system, including those that are switched off."""
     section = settings.console
     facts = Facts(version(), os.getpid(), started=time.time(), wall=time.time, memory=resident_bytes)

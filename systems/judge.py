@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import Path
 
 from actors import judge
-from actors.kernel import ChildSpec, Stage, supervisor_spec
+from actors.kernel import AnySpec, Key, Stage, supervisor_spec
 from codec.judge import LONGEST_TASK, SHOWN
 from codec.settings import Settings
 from program import places
@@ -14,7 +14,7 @@ from program.commands.judge import Means, Wanted
 from program.serving import Listeners
 from transports.door.door import Door
 from transports.door.listener import listener_spec
-from transports.folder.watching import Watching, watcher_spec
+from transports.folder.watching import WatcherMessage, Watching, watcher_spec
 from transports.http.pages import add_pages
 from transports.judge.port import EXTENSIONS, WEBVIEWS, judge_application, judge_websocket
 from transports.judge.solving import Machine, cores
@@ -23,13 +23,13 @@ from transports.process.keepers import launcher_spec
 from transports.wire.limits import DoorLimits, HttpLimits
 from transports.wire.policy import HostPolicy
 
-WATCHER = "judge/watcher"
+WATCHER = Key[WatcherMessage]("judge/watcher")
 
 
-def judge_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
+def judge_spec(settings: Settings, listeners: Listeners) -> AnySpec:
     section = settings.judge
     workspace = Path(section.workspace or places.here())
-    shelving = judge.Shelving(
+    problems = judge.Problems(
         TaskFolders(workspace, tests_dir=section.tests_dir, template=section.template, head_bytes=SHOWN),
         cache(partial(Machine, workspace)),
         time.time,
@@ -41,7 +41,7 @@ def judge_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
     web = resources.files("web")
 
     def door(stage: Stage) -> Door:
-        desk = judge.Desk(stage.registry, stage.new_id, shelving, chelper=section.chelper)
+        desk = judge.Desk(stage.registry, stage.new_id, problems, chelper=section.chelper)
         return Door(
             app=add_pages(judge_application(desk, web), web, listeners.urls),
             on_websocket=judge_websocket(desk),
@@ -58,7 +58,7 @@ def judge_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
         [
             launcher_spec(),
             watcher_spec(WATCHER),
-            *judge.judge_specs(shelving, section.run),
+            *judge.judge_specs(problems, section.run),
             listener_spec("judge", door, listeners.report),
         ],
     )

@@ -4,7 +4,7 @@ import time
 from importlib import resources
 
 from actors import sidekick
-from actors.kernel import ChildSpec, Stage, supervisor_spec
+from actors.kernel import AnySpec, Stage, supervisor_spec
 from codec.settings import Settings
 from program.serving import Listeners
 from program.version import version
@@ -20,7 +20,7 @@ DAY = 86_400.0
 LONGEST_MESSAGE = 32 * 1024 * 1024
 
 
-def sidekick_spec(settings: Settings, listeners: Listeners) -> ChildSpec:
+def sidekick_spec(settings: Settings, listeners: Listeners) -> AnySpec:
     section = settings.sidekick
     playground = Playground(section.pyodide, section.scripts)
 

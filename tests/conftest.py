@@ -1,4 +1,4 @@
-"""A real Chromium, for every test that looks at a page; and a folder for what is fetched from outside."""
+"""For every test a limit (`limit.py`); a real Chromium for those that look at a page; a folder for what is fetched."""
 
 import os
 import shutil
@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
+
+pytest_plugins = ["tests.limit", "tests.hearing"]
 
 if "CI" not in os.environ:  # where hypothesis has no deadline anyway: a busy machine is no mistake of the code
     settings.register_profile("here", deadline=None)

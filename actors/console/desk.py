@@ -2,22 +2,24 @@
 every refusal is a KernelError whose text can be shown."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 
-from actors.console.messages import HowAreYou, Look, Measure
+from actors.console.messages import HowAreYou, Look, Measure, ObserverMessage, ViewerMessage
 from actors.console.observer import NAME as OBSERVER
 from actors.console.viewer import Viewer, Wire, viewer_mailbox
-from actors.kernel import ChildSpec, Lease, Registry, Reply, crowd_spec
+from actors.kernel import AnySpec, Children, ChildSpec, Key, Lease, Registry, Reply, crowd_spec
 
-VIEWERS = "console/viewers"
+VIEWERS = Key[Children[ViewerMessage]]("console/viewers")
 PATIENCE = 5.0
+
+R = TypeVar("R")
 
 encoder = msgspec.json.Encoder()
 
 
-def viewers_spec() -> ChildSpec:
+def viewers_spec() -> AnySpec:
     """The viewers: one actor for each open console page."""
     return crowd_spec("viewers", name=VIEWERS)
 
@@ -36,14 +38,13 @@ class Desk:
         return answer.status == "ok", encoder.encode(answer)
 
     async def metrics(self) -> bytes:
-        answer: bytes = await self._ask(Measure)
-        return answer
+        return await self._ask(Measure)
 
-    def view(self, wire: Wire) -> Lease:
+    def view(self, wire: Wire) -> Lease[ViewerMessage]:
         """`async with desk.view(wire):` keeps the page on this wire up to date until the block or the viewer ends."""
         observer = self._registry.get(OBSERVER)
         spec = ChildSpec(self._new_id(), lambda: Viewer(wire, observer), mailbox=viewer_mailbox, grace=1.0)
         return self._registry.get(VIEWERS).lease(spec)
 
-    async def _ask(self, message: Callable[[Reply[Any]], Any]) -> Any:
+    async def _ask(self, message: Callable[[Reply[R]], ObserverMessage]) -> R:
         return await self._registry.get(OBSERVER).ask(message, timeout=PATIENCE)

@@ -1,7 +1,6 @@
 """The messages to the console's actors."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from actors.console.picture import Picture
 from actors.kernel import ActorRef, Reply
@@ -19,7 +18,7 @@ class Tick:
 class Watch:
     """This viewer subscribes: it gets `Welcome` at once, then a `Picture` each tick, until it ends."""
 
-    viewer: ActorRef[Any]
+    viewer: "ActorRef[ViewerMessage]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +44,7 @@ class Welcome:
 
     hello: Hello
     picture: Picture
+
+
+ObserverMessage = Tick | Watch | Look | HowAreYou | Measure
+ViewerMessage = Welcome | Picture

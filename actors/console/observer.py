@@ -11,21 +11,31 @@ Rules
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
-from actors.console.messages import HowAreYou, Look, Measure, Tick, Watch, Welcome
+from actors.console.messages import HowAreYou, Look, Measure, ObserverMessage, Tick, ViewerMessage, Watch, Welcome
 from actors.console.metrics import exposition
 from actors.console.picture import Facts, Picture, Sample, draw, greeting, walk
 from actors.console.systems import SystemFact, health, restarted_lately, status
-from actors.kernel import Actor, ActorRef, Crash, DeadLetter, Down, Ended, SlotStatistics, Stop, describe
+from actors.kernel import (
+    Actor,
+    ActorRef,
+    AnyRef,
+    Crash,
+    DeadLetter,
+    Down,
+    Ended,
+    Key,
+    Slot,
+    SlotStatistics,
+    Stop,
+    describe,
+)
 from codec.console import DeadNote, Hello, Listening, Node, StopNote, System, Totals
 
 INTERVAL = 1.0
 HISTORY = 60
 REMEMBERED = 100
-NAME = "console/observer"
-
-ObserverMessage = Tick | Watch | Look | HowAreYou | Measure
+NAME = Key[ObserverMessage]("console/observer")
 
 
 class Observer(Actor[ObserverMessage]):
@@ -35,7 +45,7 @@ class Observer(Actor[ObserverMessage]):
         self.facts = facts
         self.systems = systems
         self.listening = listening  # the last report of each system's listener
-        self.viewers: set[ActorRef[Any]] = set()
+        self.viewers: set[ActorRef[ViewerMessage]] = set()
         self.history: dict[str, deque[float]] = {}  # rates; "" is the whole server
         self.handled: dict[str, int] = {}  # as of the last tick
         self.rates: dict[str, float] = {}
@@ -53,7 +63,7 @@ class Observer(Actor[ObserverMessage]):
         self._remember()
         self._unwatch = self.stage.watch(self._trace)
         self.measured_at = self.stage.now()
-        self.handled = self._count()  # messages from before our start must not count as our first rate
+        self.handled = self._count(list(self.stage.slots()))  # before our time: no rate of ours
         self._measure()
         self._next_tick()
 
@@ -81,6 +91,8 @@ class Observer(Actor[ObserverMessage]):
                 reply.set(health(picture.systems, version=facts.version, pid=facts.pid, uptime=uptime))
             case Measure(reply):
                 reply.set(exposition(self._draw()))
+            case _:
+                self.unknown(message)
 
     async def down(self, down: Down) -> None:
         self.viewers.discard(down.ref)
@@ -105,37 +117,38 @@ class Observer(Actor[ObserverMessage]):
         now = self.stage.now()
         passed = now - self.measured_at
         self.measured_at = now
-        handled = self._count()
-        self.rates = {path: self._rate(path, count, passed) for path, count in handled.items()}
-        self.handled = handled
-        inside = self._inside()
-        inside[""] = self.rates[""]
+        slots = list(self.stage.slots())
+        before, self.handled = self.handled, self._count(slots)
+        self.rates = {
+            path: round((count - before.get(path, 0)) / passed, 1)
+            for path, count in self.handled.items()
+            if count > before.get(path, 0) and passed > 0
+        }
+        inside = self._inside(slots)
+        inside[""] = self.rates.get("", 0.0)
         drawn = ["", *(sample.statistics.path for sample in self._walk())]
         self.history = {path: self.history.get(path) or deque(maxlen=HISTORY) for path in drawn}
         for path, rates in self.history.items():
-            rates.append(inside[path])
+            rates.append(round(inside.get(path, 0.0), 1))
 
-    def _count(self) -> dict[str, int]:
-        handled = {slot.path: slot.handled for slot in self.stage.slots()}
-        handled[""] = self.stage.statistics().handled
+    def _count(self, slots: Sequence[Slot]) -> dict[str, int]:
+        handled = {slot.path: slot.handled for slot in slots}
+        handled[""] = self.stage.handled_by_gone + sum(slot.box.handled for slot in slots if slot.stop is None)
         return handled
 
-    def _inside(self) -> dict[str, float]:
-        """For each actor its own rate plus those of all actors below it, which a folded branch shows."""
-        slots = list(self.stage.slots())
-        inside = {slot.path: self.rates.get(slot.path, 0.0) for slot in slots}
+    def _inside(self, slots: Sequence[Slot]) -> dict[str, float]:
+        """Of each actor its rate and those of all below it: what its branch shows when it is folded. Those that are
+        not named have none, as most of a large tree have most of the time."""
+        inside = self.rates.copy()
         for slot in reversed(slots):  # children before their parents
-            if slot.supervisor is not None:
-                inside[slot.supervisor.ref.path] += inside[slot.path]
-        return {path: round(rate, 1) for path, rate in inside.items()}
-
-    def _rate(self, path: str, handled: int, passed: float) -> float:
-        fresh = handled - self.handled.get(path, 0)
-        return round(fresh / passed, 1) if passed > 0 and fresh > 0 else 0.0
+            if (rate := inside.get(slot.path)) and slot.supervisor is not None:
+                above = slot.supervisor.ref.path
+                inside[above] = inside.get(above, 0.0) + rate
+        return inside
 
     def _draw(self) -> Picture:
         now, wall = self.stage.now(), self.facts.wall()
-        inside, walls = self._inside(), {}
+        inside, walls = self._inside(list(self.stage.slots())), {}
 
         def settled(path: str, what: str, at: float) -> float:
             # A wall time is computed once: the clocks drift apart, and an unchanged row must not be sent again.
@@ -151,7 +164,7 @@ class Observer(Actor[ObserverMessage]):
                 since=settled(path, "changed", sample.statistics.since),
                 restarted=None if again is None else settled(path, "restarted", again),
                 rate=self.rates.get(path, 0.0),
-                inside=inside[path],
+                inside=round(inside.get(path, 0.0), 1),
                 now=now,
             )
         self.walls = walls
@@ -210,7 +223,7 @@ class Observer(Actor[ObserverMessage]):
         for letter in self.stage.dead_letters:
             self._died(letter)
 
-    def _trace(self, kind: str, ref: ActorRef[Any], detail: object, at: float) -> None:
+    def _trace(self, kind: str, ref: AnyRef, detail: object, at: float) -> None:
         match detail:
             case Ended(stop) if stop.why.failed:
                 self._crashed(self.stage.crashes[-1])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from actors.kernel import ActorRef, SlotState, SlotStatistics
+from actors.kernel import AnyRef, SlotState, SlotStatistics
 from codec.console import Change, DeadNote, Hello, Lately, Node, NodeState, StopNote, System, Totals
 
 CROWD = 100
@@ -53,9 +53,9 @@ class Picture:
     crashes_seen: int
 
 
-def walk(root: ActorRef[Any], crowd: int = CROWD, rows: int = ROWS) -> Iterator[Sample]:
+def walk(root: AnyRef, crowd: int = CROWD, rows: int = ROWS) -> Iterator[Sample]:
     """The tree, parents before children, children in start order."""
-    waiting: list[tuple[str | None, ActorRef[Any]]] = [(None, root)]
+    waiting: list[tuple[str | None, AnyRef]] = [(None, root)]
     room = rows
     while waiting and room > 0:
         parent, ref = waiting.pop()

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import msgspec
 
-from actors.console.messages import Watch, Welcome
+from actors.console.messages import ViewerMessage, Watch, Welcome
 from actors.console.picture import Picture, difference
 from actors.kernel import Actor, ActorRef, Down, Mailbox, Overflow
 
@@ -25,7 +25,7 @@ class Wire(Protocol):
     def send(self, text: str) -> Awaitable[None]: ...
 
 
-class Viewer(Actor[Welcome | Picture]):
+class Viewer(Actor[ViewerMessage]):
     def __init__(self, wire: Wire, observer: ActorRef[Watch]) -> None:
         self.wire = wire
         self.observer = observer
@@ -46,7 +46,7 @@ class Viewer(Actor[Welcome | Picture]):
             self.told = None
             await self.observer.send(Watch(self.ref))
 
-    async def handle(self, message: Welcome | Picture) -> None:
+    async def handle(self, message: ViewerMessage) -> None:
         match message:
             case Welcome(hello, picture):
                 self.told = picture
@@ -58,3 +58,5 @@ class Viewer(Actor[Welcome | Picture]):
                 change = difference(self.told, message)
                 self.told = message
                 await self.wire.send(encoder.encode(change).decode())
+            case _:
+                self.unknown(message)

@@ -2,7 +2,7 @@
 
 from actors.judge.desk import Desk, judge_specs
 from actors.judge.limits import limits
+from actors.judge.problems import Problems
 from actors.judge.run import Order, Run
-from actors.judge.shelving import Shelving
 
-__all__ = ["Desk", "Order", "Run", "Shelving", "judge_specs", "limits"]
+__all__ = ["Desk", "Order", "Problems", "Run", "judge_specs", "limits"]

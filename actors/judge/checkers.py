@@ -76,14 +76,6 @@ class Differs:
     tolerance: float | None = None
     """The tolerance, if numbers may differ by one."""
 
-    @property
-    def expected_line(self) -> bytes | None:
-        return self.expected.text if self.expected else None
-
-    @property
-    def actual_line(self) -> bytes | None:
-        return self.actual.text if self.actual else None
-
 
 Verdict = Same | Differs
 

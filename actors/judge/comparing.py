@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import msgspec
 
 from actors.judge.checkers import Differs, Same, Verdict, compare
-from actors.judge.given import Bounds
 from codec.judge import Compare
+from codec.programs import MIB, Bounds
 
 APART = 1 << 18
 """Outputs of this size together are compared in a thread, so that nothing waits for it..."""
@@ -22,8 +22,10 @@ ELSEWHERE = 8 << 20
 SECONDS = 60.0
 """The limit of CPU time. Half a gigabyte takes less."""
 MODULE = "actors.judge.comparer"
-MEMORY = 256 << 20
+MEMORY = 256 * MIB
 """The memory that is allowed besides four times the size of the outputs."""
+PROCESSES = 16
+"""A library that it loads may look around with a process of its own."""
 STEP = 1 << 20
 
 
@@ -64,8 +66,10 @@ def bounds(size: int) -> Bounds:
         cpu_seconds=SECONDS,
         wall_seconds=4 * SECONDS,
         memory_bytes=4 * size + MEMORY,
-        output_bytes=1 << 20,
-        flood_bytes=1 << 20,
+        processes=PROCESSES,
+        file_bytes=0,
+        output_bytes=MIB,
+        flood_bytes=MIB,
     )
 
 

@@ -3,18 +3,17 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import Any
 
 from actors.judge.given import Line
 from actors.judge.intake import LARGE, Intake, TooMuchPosted
 from actors.judge.messages.intake import Posted, Refused
-from actors.judge.messages.panel import Said
+from actors.judge.messages.panel import PanelMessage, Said
 from actors.judge.panel import Panel, panel_mailbox
 from actors.judge.posts import encode, lane_of
+from actors.judge.problems import Problems
 from actors.judge.registered import INTAKE, PANELS, PROBLEMS, RUNS
 from actors.judge.shelf import Shelf
-from actors.judge.shelving import Shelving
-from actors.kernel import ActorRef, ChildSpec, KernelError, Mailbox, Registry, crowd_spec
+from actors.kernel import ActorRef, AnySpec, ChildSpec, KernelError, Mailbox, Registry, crowd_spec
 from codec.judge import BadTask, RunSettings, Task, read_task
 
 ASKED = 1_024
@@ -31,7 +30,7 @@ MOST_RUNS, MOST_PROBLEMS, MOST_PANELS = 64, 2_048, 256
 class Seat:
     """A page's end of its panel."""
 
-    def __init__(self, panel: ActorRef[Any]) -> None:
+    def __init__(self, panel: ActorRef[PanelMessage]) -> None:
         self._panel = panel
 
     async def heard(self, text: bytes) -> None:
@@ -40,13 +39,13 @@ class Seat:
 
 class Desk:
     def __init__(
-        self, registry: Registry, new_id: Callable[[], str], shelving: Shelving, *, chelper: bool = False
+        self, registry: Registry, new_id: Callable[[], str], problems: Problems, *, chelper: bool = False
     ) -> None:
         """`chelper`: posts in the form of CHelper's port are taken too."""
         self._registry = registry
         self._read = partial(_read, chelper=chelper)
         self._new_id = new_id
-        self._shelving = shelving
+        self._problems = problems
         self._bytes = 0
         """The bytes of all posts that are not answered yet."""
 
@@ -57,9 +56,9 @@ class Desk:
         try:
             if self._bytes > READING_BYTES:
                 raise TooMuchPosted("More is being posted than can be read at a time. Wait a moment, and send again.")
-            apart = self._shelving.machine(self._registry).apart
+            apart = self._problems.machine(self._registry).apart
             understood = await apart(self._read, body) if size > LARGE else self._read(body)
-            await self._registry.get(INTAKE).ask(lambda reply: Posted(*understood, reply), timeout=SECONDS)
+            await self._registry.get(INTAKE).ask(partial(Posted, *understood), timeout=SECONDS)
         except BadTask as error:
             self._complain(f"What was posted is no problem: {error}.")
             raise
@@ -73,7 +72,7 @@ class Desk:
     @asynccontextmanager
     async def attend(self, line: Line) -> AsyncIterator[Seat]:
         """Gives the page a panel for as long as the block lasts. Raises a KernelError if that fails."""
-        spec = ChildSpec(self._new_id(), lambda: Panel(line, self._shelving), mailbox=panel_mailbox, grace=1.0)
+        spec = ChildSpec(self._new_id(), lambda: Panel(line, self._problems), mailbox=panel_mailbox, grace=1.0)
         async with self._registry.get(PANELS).lease(spec) as panel:
             yield Seat(panel)
 
@@ -84,13 +83,13 @@ def _read(body: bytes, *, chelper: bool) -> tuple[Task, bytes, str]:
     return task, encode(task), lane_of(task)
 
 
-def judge_specs(shelving: Shelving, configured: RunSettings) -> list[ChildSpec]:
+def judge_specs(problems: Problems, configured: RunSettings) -> list[AnySpec]:
     """All children of the judge except the launcher and the port."""
-    shelf = partial(Shelf, shelving.folders, configured, shelving.commands)
+    shelf = partial(Shelf, problems.folders, configured, problems.commands)
     return [
         ChildSpec("shelf", shelf, mailbox=partial(Mailbox, 4096)),
         crowd_spec("runs", name=RUNS, max_children=MOST_RUNS),
         crowd_spec("problems", name=PROBLEMS, max_children=MOST_PROBLEMS),
-        ChildSpec("intake", partial(Intake, shelving), start_timeout=START_SECONDS, mailbox=partial(Mailbox, ASKED)),
+        ChildSpec("intake", partial(Intake, problems), start_timeout=START_SECONDS, mailbox=partial(Mailbox, ASKED)),
         crowd_spec("panels", name=PANELS, max_children=MOST_PANELS),
     ]

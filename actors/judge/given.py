@@ -2,12 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from actors.judge.verdicts import Excess
-from actors.kernel import ActorRef
+from actors.kernel import ActorRef, AnyRef
+from codec.programs import Bounds, Outcome
 
 T = TypeVar("T")
 
@@ -85,15 +84,13 @@ class Folders(Protocol):
 class Watching(Protocol):
     """Reports changes in folders, if the system supports that. Nothing here waits."""
 
-    def watch(
-        self, who: ActorRef[Any], places: Sequence[tuple[Path, frozenset[str] | None]], news: object
-    ) -> None:
+    def watch(self, who: ActorRef[T], places: Sequence[tuple[Path, frozenset[str] | None]], news: T) -> None:
         """From now on, sends `who` this news once when something has changed."""
 
-    def looked(self, who: ActorRef[Any]) -> None:
+    def looked(self, who: AnyRef) -> None:
         """It has looked since then, and may be told again."""
 
-    def unwatch(self, who: ActorRef[Any]) -> None: ...
+    def unwatch(self, who: AnyRef) -> None: ...
 
 
 class PrivateFolder(Protocol):
@@ -101,47 +98,6 @@ class PrivateFolder(Protocol):
     def path(self) -> Path: ...
     def read(self, name: str, most: int) -> Awaitable[bytes | None]:
         """The content that the program wrote to this file; None if there is no such file."""
-
-
-class Ran(Protocol):
-    """The outcome of a program's run."""
-
-    @property
-    def exit_code(self) -> int | None: ...
-    @property
-    def signal(self) -> int | None: ...
-    @property
-    def stopped_for(self) -> Excess | None: ...
-    @property
-    def cpu_seconds(self) -> float: ...
-    @property
-    def wall_seconds(self) -> float: ...
-    @property
-    def peak_bytes(self) -> int: ...
-    @property
-    def contended(self) -> bool: ...
-    @property
-    def output(self) -> bytes:
-        """The output, or its beginning if it is longer than the bound."""
-
-    @property
-    def output_size(self) -> int: ...
-    @property
-    def errors(self) -> tuple[bytes, bytes, int]:
-        """Head, tail, and the size of the whole."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """The limits for one run of a solution."""
-
-    cpu_seconds: float
-    wall_seconds: float
-    memory_bytes: int | None
-    output_bytes: int
-    """Bytes of output that are kept."""
-    flood_bytes: int
-    """A program that writes more than this is stopped."""
 
 
 class Turn(Protocol):
@@ -164,12 +120,12 @@ class Machine(Protocol):
 
     def run(
         self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn | None
-    ) -> Awaitable[Ran | None]:
+    ) -> Awaitable[Outcome | None]:
         """Runs a program. Without `stdin` its input is empty. Returns None if its launcher was ended, by this program
         or another. Then it has to be run again without a turn, which means alone, and that has a result. Raises a
         KernelError with a text for the user if the program cannot be run."""
 
-    def elsewhere(self, module: str, given: Sequence[bytes], bounds: Bounds) -> Awaitable[Ran]:
+    def elsewhere(self, module: str, given: Sequence[bytes], bounds: Bounds) -> Awaitable[Outcome]:
         """Runs a module of ours in a separate process with this input. Raises a KernelError with a text for the
         user."""
 

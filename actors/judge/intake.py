@@ -2,6 +2,9 @@
 
     kept by the store -> answered -> (at most 8 at a time, those of one problem in order) written -> taken off the queue
 
+    written           the shelf is asked for the problem's folder (PlaceFor); the problem's actor comes from the factory
+                      (problems.py) and takes the post in (Arrived); the shelf lists the result (Changed)
+
 Rules
   - A post is answered when it cannot be lost any more. It is taken off the queue (posts.py) when its folder is
     complete. If the problem, the judge or the server ends before that, the post is taken up again. Writing it twice
@@ -20,6 +23,7 @@ Rules
 """
 
 from contextlib import suppress
+from functools import partial
 from typing import ClassVar
 
 import trio
@@ -29,8 +33,8 @@ from actors.judge.messages.problem import Arrived
 from actors.judge.messages.shelf import Changed, PlaceFor, ShelfMessage, Trouble
 from actors.judge.places import Place
 from actors.judge.posts import NeverAnswered, Posts, read
+from actors.judge.problems import Problems
 from actors.judge.registered import INTAKE, SHELF
-from actors.judge.shelving import Shelving
 from actors.judge.waiting import IN_HAND, RESTING, Aside, Post, Queue, Whole
 from actors.kernel import (
     Actor,
@@ -86,8 +90,8 @@ class NotKept(KernelError):
 
 
 class Intake(Actor[IntakeMessage]):
-    def __init__(self, shelving: Shelving) -> None:
-        self._shelving = shelving
+    def __init__(self, problems: Problems) -> None:
+        self._problems = problems
         self._queue = Queue(at_once_bytes=AT_ONCE_BYTES)
         self._number = 0
         """The number of the last post."""
@@ -148,6 +152,8 @@ class Intake(Actor[IntakeMessage]):
                 if self._untold:
                     others, self._untold = self._untold - 1, 0
                     self._complain(self._newest + _others(others))
+            case _:
+                self.unknown(message)
 
     # -- keeping
 
@@ -266,7 +272,7 @@ class Intake(Actor[IntakeMessage]):
         if post.told:
             return None
         post.told = True
-        folder = self._shelving.folders.root
+        folder = self._problems.folders.root
         later = "It is kept, and will be written when that is fixed."
         return Trouble(f"{name} was not written to {folder} yet: {reason}. {later}")
 
@@ -274,10 +280,10 @@ class Intake(Actor[IntakeMessage]):
         parts = await self._posts.parts(post)
         if post.size <= LARGE:
             return read(parts)
-        return await self._shelving.machine(self.stage.registry).apart(read, parts)
+        return await self._problems.machine(self.stage.registry).apart(read, parts)
 
     async def _written(self, post: Post, task: Task) -> Listed:
-        place: Place = await self._shelf.ask(lambda reply: PlaceFor(task, reply), timeout=SECONDS)
+        place: Place = await self._shelf.ask(partial(PlaceFor, task), timeout=SECONDS)
         try:
             return await self._hand_over(post, task, place)
         except ActorDown as down:
@@ -286,8 +292,8 @@ class Intake(Actor[IntakeMessage]):
             return await self._hand_over(post, task, place)  # the problem was just leaving, because nobody looked at it
 
     async def _hand_over(self, post: Post, task: Task, place: Place) -> Listed:
-        problem = await self._shelving.problem(self.stage.registry, place.id)
-        return await problem.ask(lambda reply: Arrived(task, place, reply, post.again), timeout=SECONDS)
+        problem = await self._problems.actor(self.stage.registry, place.id)
+        return await problem.ask(partial(Arrived, task, place, again=post.again), timeout=SECONDS)
 
     # -- coming to an end
 

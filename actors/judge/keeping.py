@@ -21,7 +21,6 @@ from actors.judge.ledger import Recorded
 from actors.kernel import Registry
 from actors.store import STORE, Delete, Put, StoreClient
 from codec.judge import (
-    BadSettings,
     Commands,
     LastRun,
     Listed,
@@ -29,7 +28,7 @@ from codec.judge import (
     Standing,
     Summary,
     Task,
-    changed,
+    with_what_makes_sense,
     without_unnamed,
 )
 
@@ -100,10 +99,7 @@ class Keeping:
         if kept is None:
             return configured, []
         changes, not_obeyed = without_unnamed(msgspec.json.decode(kept), commands)
-        try:
-            return changed(configured, changes, commands), not_obeyed
-        except BadSettings:  # of another version
-            return configured, not_obeyed
+        return with_what_makes_sense(configured, changes), not_obeyed
 
     async def keep_settings(self, settings: RunSettings, configured: RunSettings) -> None:
         changes = _changes(msgspec.to_builtins(configured), msgspec.to_builtins(settings))

@@ -20,8 +20,7 @@ PATIENCE = 5.0
 
 
 async def settings_now(registry: Registry) -> RunSettings:
-    settings: RunSettings = await registry.get(SHELF).ask(SettingsNow, timeout=PATIENCE)
-    return settings
+    return await registry.get(SHELF).ask(SettingsNow, timeout=PATIENCE)
 
 
 async def means(registry: Registry, machine: Machine) -> tuple[RunSettings, Path] | NotNow:

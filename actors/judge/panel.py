@@ -12,14 +12,14 @@ decides for itself, because only the page knows whether the user is typing.
 
 from collections.abc import Callable
 from functools import partial
-from typing import cast
+from typing import cast, get_args
 
 from actors.judge.given import Line
-from actors.judge.messages.panel import Follow, IsBack, PanelMessage, Said, Shown, TakenOff, Together, Welcome
+from actors.judge.messages.panel import Follow, IsBack, PanelMessage, PassedOn, Said, Shown, TakenOff, Together, Welcome
 from actors.judge.messages.problem import CancelAsked, CaseAsked, Left, LookAgain, Opened, ProblemMessage, RunAsked
 from actors.judge.messages.shelf import Came, ChangeSettings, LookAround, Looks, PutBack, TakeOff
+from actors.judge.problems import Problems
 from actors.judge.registered import SHELF
-from actors.judge.shelving import Shelving
 from actors.judge.telling import unknown
 from actors.kernel import Actor, ActorRef, Down, KernelError, Mailbox, Why, in_words
 from codec.judge import (
@@ -52,14 +52,14 @@ from codec.judge import (
 
 panel_mailbox = partial(Mailbox, 4096)
 """Large enough for all results of a large problem, while the panel waits for an actor."""
-PASSED_ON = frozenset({Together, RunProgress, RunReport, RunComplete, Notice, StateCase, StateUpdate})
+PASSED_ON = frozenset(get_args(Together | PassedOn))
 """Messages that go to the page unchanged."""
 
 
 class Panel(Actor[PanelMessage]):
-    def __init__(self, line: Line, shelving: Shelving) -> None:
+    def __init__(self, line: Line, problems: Problems) -> None:
         self._line = line
-        self._shelving = shelving
+        self._problems = problems
         self._settings: RunSettings | None = None
         """None: the shelf has not sent them yet."""
         self._shown: str | None = None
@@ -91,7 +91,7 @@ class Panel(Actor[PanelMessage]):
     def at_once(self, message: PanelMessage) -> bool:
         if type(message) not in PASSED_ON:
             return False
-        self._pass_on(message)
+        self._pass_on(cast("Together | PassedOn", message))
         return True
 
     async def handle(self, message: PanelMessage) -> None:
@@ -114,8 +114,10 @@ class Panel(Actor[PanelMessage]):
             case StateProblems(problems):
                 self._known = {problem.id for problem in problems}
                 self._say(message)
-            case _:
+            case Together() | RunProgress() | RunReport() | RunComplete() | Notice() | StateCase() | StateUpdate():
                 self._pass_on(message)
+            case _:
+                self.unknown(message)
 
     async def down(self, down: Down) -> None:
         if down.ref is not self._problem or self._shown is None:
@@ -200,7 +202,7 @@ class Panel(Actor[PanelMessage]):
     def _answer_without_problem(self) -> None:
         if self._owes_init and self._problem is None and self._settings is not None:
             self._owes_init = False
-            self._say(StateInit(settings=self._settings, commands=self._shelving.commands))
+            self._say(StateInit(settings=self._settings, commands=self._problems.commands))
 
     async def _welcome(self, told: Welcome) -> None:
         changed = told.settings != self._settings
@@ -250,7 +252,7 @@ class Panel(Actor[PanelMessage]):
 
     async def _find(self, id: str) -> ActorRef[ProblemMessage] | None:  # noqa: A002
         try:
-            return await self._shelving.problem(self.stage.registry, id)
+            return await self._problems.actor(self.stage.registry, id)
         except KernelError as error:
             self._say(Notice("error", f"{id!r} cannot be opened: {in_words(error)}"))
             return None
@@ -275,12 +277,12 @@ class Panel(Actor[PanelMessage]):
                     last=shown.last,
                     running=shown.running,
                     interrupted=shown.interrupted,
-                    commands=self._shelving.commands,
+                    commands=self._problems.commands,
                 )
             )
 
-    def _pass_on(self, message: PanelMessage) -> None:
-        messages = message.messages if type(message) is Together else (cast("BackendMessage", message),)
+    def _pass_on(self, message: Together | PassedOn) -> None:
+        messages = message.messages if isinstance(message, Together) else (message,)
         first = messages[0]
         if type(first) is RunProgress:  # of messages sent together, only the first begins or ends a run
             if first.problem_id == self._shown:

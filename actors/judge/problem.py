@@ -22,7 +22,6 @@ Rules
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 import msgspec
 
@@ -34,7 +33,7 @@ from actors.judge.keeping import Keeping, Kept
 from actors.judge.ledger import Ledger, Present, same, version_of
 from actors.judge.means import with_means
 from actors.judge.merge import Pair, plan
-from actors.judge.messages.panel import Shown, tell
+from actors.judge.messages.panel import PanelMessage, PassedOn, Shown, tell
 from actors.judge.messages.problem import (
     Arrived,
     CancelAsked,
@@ -57,9 +56,8 @@ from actors.judge.registered import RUNS, SHELF
 from actors.judge.run import Order, Run
 from actors.judge.telling import told, told_case
 from actors.judge.underway import UnderWay
-from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Restart, Stop, Timer, Why, in_words
+from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Down, KernelError, Restart, Stop, Timer, Why, in_words
 from actors.store import StoreError
-from codec.counting import counted
 from codec.judge import (
     Listed,
     Notice,
@@ -77,6 +75,7 @@ from codec.judge import (
 from codec.judge import (
     Problem as Told,
 )
+from codec.words import counted
 
 FORSAKEN_AFTER, POSTED_AFTER = 30.0, 5.0
 """Seconds until a problem ends after its last panel has left, and if it never had one. So of many posted problems only
@@ -109,11 +108,11 @@ class Problem(Actor[ProblemMessage]):
         self._under_way: UnderWay | None = None
         self._audience = Audience()
         self._stirs = False
-        """Whether the folder is watched."""
+        """The folder is watched."""
         self._cannot_be_read: str | None = None
-        """The sentence about an unreadable folder that the panels were sent."""
-        self._watched: set[ActorRef[Any]] = set()
-        """Panels that we monitor: those that show the problem, have shown it, or have asked for a run."""
+        """As those who look were told."""
+        self._watched: set[ActorRef[PanelMessage]] = set()
+        """Panels whose end we are told of: those that look, have looked, or have asked for a run."""
         self._forsaken: Timer | None = None
         self._outputs = Outputs()
 
@@ -181,6 +180,8 @@ class Problem(Actor[ProblemMessage]):
             case Forsaken():
                 if not self._audience.panels and self._under_way is None:
                     self.finish()
+            case _:
+                self.unknown(message)
 
     async def down(self, down: Down) -> None:
         if self._under_way is not None and down.ref is self._under_way.run:
@@ -224,7 +225,7 @@ class Problem(Actor[ProblemMessage]):
 
     # -- who looks
 
-    async def _opened(self, panel: ActorRef[Any], settings: RunSettings | None, *, anew: bool) -> None:
+    async def _opened(self, panel: ActorRef[PanelMessage], settings: RunSettings | None, *, anew: bool) -> None:
         self._audience.panels.add(panel)
         self._watch(panel)
         self._audience.settings = settings or self._audience.settings
@@ -262,7 +263,7 @@ class Problem(Actor[ProblemMessage]):
                 self._cannot_be_read = sentence
                 self._audience.tell(Notice("error", sentence))
 
-    async def _see(self, but: ActorRef[Any] | None = None) -> Found:
+    async def _see(self, but: ActorRef[PanelMessage] | None = None) -> Found:
         """The current content of the folder. If it has changed, the panels are told, except for one that is about to be
         told more."""
         found = await self._folders.find(self._names)
@@ -289,12 +290,12 @@ class Problem(Actor[ProblemMessage]):
         with suppress(KernelError):  # the shelf is restarting; it is told at the next reading
             await self.stage.registry.get(SHELF).send(news)
 
-    def _watch(self, panel: ActorRef[Any]) -> None:
+    def _watch(self, panel: ActorRef[PanelMessage]) -> None:
         if panel not in self._watched:
             self._watched.add(panel)
             self.monitor(panel)
 
-    def _gone(self, panel: ActorRef[Any]) -> None:
+    def _gone(self, panel: AnyRef) -> None:
         self._watched.discard(panel)
         self._audience.panels.discard(panel)
         if self._under_way is not None and panel is self._under_way.asker:
@@ -323,7 +324,7 @@ class Problem(Actor[ProblemMessage]):
         else:
             self._watching.unwatch(self.ref)
 
-    async def _show_case(self, panel: ActorRef[Any], index: int) -> None:
+    async def _show_case(self, panel: ActorRef[PanelMessage], index: int) -> None:
         try:
             await self._see()  # a panel that is shown the case as it is now must know the others as they are now
             given = await self._folders.read(self._names, index, "in")
@@ -343,7 +344,7 @@ class Problem(Actor[ProblemMessage]):
 
     # -- running
 
-    async def _run_asked(self, panel: ActorRef[Any], scope: Scope, indices: tuple[int, ...] | None) -> None:
+    async def _run_asked(self, panel: ActorRef[PanelMessage], scope: Scope, indices: tuple[int, ...] | None) -> None:
         began = self.stage.now()
         try:
             order = await self._order(indices)
@@ -387,7 +388,7 @@ class Problem(Actor[ProblemMessage]):
         except NotNow as refusal:
             return refusal
 
-    def _cancel(self, panel: ActorRef[Any]) -> None:
+    def _cancel(self, panel: ActorRef[PanelMessage]) -> None:
         if self._under_way is not None:
             self._under_way.run.begin_stop()
         else:
@@ -437,5 +438,5 @@ class Problem(Actor[ProblemMessage]):
     def _unreadable(self, error: OSError) -> str:
         return f"The folder of {self.id} cannot be read: {error.strerror or error}."
 
-    def _tell_of_run(self, *messages: object) -> None:
+    def _tell_of_run(self, *messages: PassedOn) -> None:
         self._audience.tell_of_run(None if self._under_way is None else self._under_way.asker, *messages)

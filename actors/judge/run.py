@@ -24,14 +24,13 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from actors.judge.checkers import Differs, Same, Verdict, compare
 from actors.judge.comparing import APART, ELSEWHERE, MODULE, SECONDS, Undecided, alike, bounds, read, request
 from actors.judge.difference import diff_summary
-from actors.judge.given import Bounds, Folders, Machine, Ran, Text
+from actors.judge.given import Folders, Machine, Text
 from actors.judge.limits import Limits
 from actors.judge.messages.problem import CaseJudged
 from actors.judge.messages.run import Go, Judged
@@ -39,11 +38,15 @@ from actors.judge.outputs import MOST_SHOWN
 from actors.judge.stderr import console
 from actors.judge.turns import Turn, Turns
 from actors.judge.verdicts import Facts, is_no_program, rule
-from actors.kernel import Actor, ActorRef, ChildSpec, Crowd, Down, KernelError, Restart, in_words
+from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Crowd, Down, KernelError, Restart, in_words
 from codec.judge import Compare, File, Input, Output, RunResult, Stdout, excerpt
+from codec.programs import MIB, Bounds, Outcome
 
-KEPT, FLOOD = 1 << 20, 64 << 20
+KEPT, FLOOD = MIB, 64 * MIB
 """Bytes of output that are kept and allowed, beyond what is expected."""
+PROCESSES = 128
+"""That a solution may have at the same time: a thread is none."""
+FILE_BYTES = 512 * MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +67,8 @@ class Order:
     """The known beginnings of the answers: a short answer need not be read again."""
 
 
-class Run(Crowd):
-    def __init__(self, order: Order, folders: Folders, machine: Machine, report: ActorRef[Any]) -> None:
+class Run(Crowd[Judged]):
+    def __init__(self, order: Order, folders: Folders, machine: Machine, report: ActorRef[CaseJudged]) -> None:
         super().__init__(max_children=3 * order.jobs)  # a worker that has failed may not quite have ended yet
         self._turns = Turns(order.jobs, sorted(order.indices))
         self._order = order
@@ -76,7 +79,7 @@ class Run(Crowd):
         """The cases that are not reported yet, in order."""
         self._judgements: dict[int, Judged] = {}
         """Results that wait for an earlier case."""
-        self._workers: dict[ActorRef[Any], int] = {}
+        self._workers: dict[AnyRef, int] = {}
         self._hired = 0
 
     @property
@@ -89,18 +92,18 @@ class Run(Crowd):
         for _ in range(min(2 * self._order.jobs, len(self._untold))):
             await self._hire()
 
-    def at_once(self, message: Any) -> bool:
+    def at_once(self, message: Judged) -> bool:
         if type(message) is not Judged:
             return False
         self._judged(message)
         return True
 
-    async def handle(self, message: Any) -> None:
+    async def handle(self, message: Judged) -> None:
         match message:
             case Judged():
                 self._judged(message)
             case _:
-                await super().handle(message)
+                self.unknown(message)
 
     async def down(self, down: Down) -> None:
         worker = self._workers.pop(down.ref, None)
@@ -139,7 +142,7 @@ class Worker(Actor[Go]):
 
     def __init__(
         self,
-        run: ActorRef[Any],
+        run: ActorRef[Judged],
         room: Callable[[], AbstractAsyncContextManager[object]],
         take: Callable[[], int | None],
         judge: Callable[[int], Awaitable[Judged]],
@@ -153,9 +156,13 @@ class Worker(Actor[Go]):
         self.ref.tell(Go())
 
     async def handle(self, message: Go) -> None:
-        while await self._judged_one():
-            pass
-        self.finish()
+        match message:
+            case Go():
+                while await self._judged_one():
+                    pass
+                self.finish()
+            case _:
+                self.unknown(message)
 
     async def _judged_one(self) -> bool:
         async with self._room():
@@ -212,7 +219,7 @@ async def _compared(machine: Machine, expected: bytes, actual: bytes, how: Compa
     if ran.exit_code != 0:
         return Undecided(f"{tried} was ended by something else. Run it again.")
     try:
-        return read(ran.output)
+        return read(ran.stdout.head)
     except msgspec.MsgspecError:
         return Undecided(f"{tried} has failed. Run it again.")
 
@@ -226,31 +233,33 @@ async def _expected(order: Order, folders: Folders, index: int) -> bytes:
 
 async def _ran(
     order: Order, folders: Folders, machine: Machine, index: int, expected: int, turn: Turn | None
-) -> tuple[Ran, bytes | None] | None:
+) -> tuple[Outcome, bytes | None] | None:
     """Runs the program. Returns the run, and the content of the output file if there is one. Returns None if the run
     was interrupted."""
     bounds = Bounds(
         cpu_seconds=order.limits.cpu_ms / 1000,
         wall_seconds=order.limits.wall_ms / 1000,
         memory_bytes=None if order.limits.memory_kb is None else order.limits.memory_kb * 1024,
+        processes=PROCESSES,
+        file_bytes=FILE_BYTES,
         output_bytes=2 * (expected + KEPT),  # if there is more, the first and the last half of this are kept
         flood_bytes=2 * expected + FLOOD,
     )
     stdin, _ = folders.case_paths(order.task, index)
     if isinstance(order.output, Stdout) and not isinstance(order.input, File):
         ran = await machine.run(order.program, cwd=order.cwd, stdin=stdin, bounds=bounds, turn=turn)
-        return None if ran is None else (ran, ran.output)
+        return None if ran is None else (ran, ran.stdout.head)
     input_name = order.input.file_name if isinstance(order.input, File) else None
     async with folders.private(order.task, index, input_name) as folder:
         given = None if input_name is not None else stdin
         ran = await machine.run(order.program, cwd=folder.path, stdin=given, bounds=bounds, turn=turn)
         if ran is None or isinstance(order.output, Stdout):
-            return None if ran is None else (ran, ran.output)
+            return None if ran is None else (ran, ran.stdout.head)
         return ran, await folder.read(order.output.file_name, bounds.output_bytes)
 
 
-def _result(order: Order, index: int, ran: Ran, output: bytes, answer: Same | Differs | None) -> RunResult:
-    head, tail, size = ran.errors
+def _result(order: Order, index: int, ran: Outcome, output: bytes, answer: Same | Differs | None) -> RunResult:
+    head, tail, size = ran.stderr.head, ran.stderr.tail, ran.stderr.total
     cpu_ms, memory_kb = round(ran.cpu_seconds * 1000), ran.peak_bytes // 1024
     facts = Facts(
         exit_code=ran.exit_code,
@@ -263,7 +272,7 @@ def _result(order: Order, index: int, ran: Ran, output: bytes, answer: Same | Di
         answer=answer,
     )
     ruling = rule(facts)
-    written = ran.output_size if isinstance(order.output, Stdout) else len(output)
+    written = ran.stdout.total if isinstance(order.output, Stdout) else len(output)
     actual = excerpt(output, size=written)
     return RunResult(
         index=index,

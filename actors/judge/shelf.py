@@ -24,7 +24,7 @@ from msgspec import structs
 from actors.judge.given import Folders
 from actors.judge.keeping import Keeping, Kept
 from actors.judge.ledger import standing
-from actors.judge.messages.panel import Follow, IsBack, TakenOff, Welcome, tell
+from actors.judge.messages.panel import Follow, IsBack, PanelMessage, TakenOff, Welcome, tell
 from actors.judge.messages.shelf import (
     Came,
     Changed,
@@ -46,8 +46,8 @@ from actors.judge.registered import SHELF
 from actors.judge.telling import unknown
 from actors.kernel import Actor, ActorRef, Down, KernelError, Timer, in_words
 from actors.store import StoreError
-from codec.counting import counted
 from codec.judge import BadSettings, Commands, Listed, Notice, RunSettings, StateProblems, Task, changed
+from codec.words import counted
 
 PUBLISH_SECONDS = 0.1
 MOST = 2_000
@@ -74,7 +74,7 @@ class Shelf(Actor[ShelfMessage]):
         self._looking = False
         """Whether a task is finding out which folders exist."""
         self._identities: dict[str, str] = {}  # by id: which problem the folder belongs to
-        self._panels: dict[ActorRef[Any], str | None] = {}
+        self._panels: dict[ActorRef[PanelMessage], str | None] = {}
         """The problem that each panel shows."""
         self._current: str | None = None
         self._publishing: Timer | None = None
@@ -179,9 +179,11 @@ class Shelf(Actor[ShelfMessage]):
             case Publish():
                 self._publishing = None
                 self._tell_all(self._problems())
+            case _:
+                self.unknown(message)
 
     async def down(self, down: Down) -> None:
-        self._panels.pop(down.ref, None)
+        self._panels = {panel: shown for panel, shown in self._panels.items() if panel is not down.ref}
         self._count()
 
     # -- problems
@@ -277,7 +279,7 @@ class Shelf(Actor[ShelfMessage]):
         if self._current is not None and self._current not in self._listed:
             self._current = next(reversed(self._listed), None)
 
-    async def _take_off(self, panel: ActorRef[Any], id: str) -> None:  # noqa: A002
+    async def _take_off(self, panel: ActorRef[PanelMessage], id: str) -> None:  # noqa: A002
         if id not in self._listed and id not in self._gone:
             return
         try:
@@ -297,7 +299,7 @@ class Shelf(Actor[ShelfMessage]):
         self._tell_all(self._problems())
         self._count()
 
-    async def _put_back(self, panel: ActorRef[Any], id: str) -> None:  # noqa: A002
+    async def _put_back(self, panel: ActorRef[PanelMessage], id: str) -> None:  # noqa: A002
         if id in self._listed:  # the panel is just going to be told
             tell(panel, IsBack(id))
             return
@@ -326,7 +328,7 @@ class Shelf(Actor[ShelfMessage]):
 
     # -- settings
 
-    async def _change_settings(self, panel: ActorRef[Any], changes: Mapping[str, Any]) -> None:
+    async def _change_settings(self, panel: ActorRef[PanelMessage], changes: Mapping[str, Any]) -> None:
         try:
             settings = changed(self._settings, changes, self._commands)
             await self._keeping.keep_settings(settings, self._configured)
@@ -346,6 +348,6 @@ class Shelf(Actor[ShelfMessage]):
 
     # -- panels
 
-    def _tell_all(self, message: object) -> None:
+    def _tell_all(self, message: PanelMessage) -> None:
         for panel in list(self._panels):
             tell(panel, message)

@@ -6,20 +6,20 @@ beginning.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import msgspec
 
 from actors.judge.ledger import Basis, Present
+from actors.judge.messages.panel import PanelMessage
 from actors.judge.telling import summary
-from actors.kernel import ActorRef
+from actors.kernel import ActorRef, AnyRef
 from codec.judge import LastRun, Running, RunProgress, RunResult, Scope, Summary
 
 
 @dataclass(slots=True)
 class UnderWay:
-    run: ActorRef[Any]
-    asker: ActorRef[Any] | None
+    run: AnyRef
+    asker: ActorRef[PanelMessage] | None
     """None: it has gone."""
     scope: Scope
     number: int

@@ -20,13 +20,12 @@ import re
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from actors.judge.checkers import Differs, Same
 from actors.judge.limits import Limits
 from codec.judge import Status, Verdict
-
-Excess = Literal["cpu", "wall", "memory", "output", "processes", "files", "hidden", "interference"]
+from codec.programs import Excess
 
 STATUS: dict[Verdict, Status] = {
     "AC": "pass",

@@ -8,6 +8,7 @@ from actors.kernel.errors import (
     MailboxFull,
     NameTaken,
     NobodyThere,
+    NotTaken,
     PeerGone,
     StartFailed,
     TooManyChildren,
@@ -17,10 +18,12 @@ from actors.kernel.errors import (
 )
 from actors.kernel.lease import Lease
 from actors.kernel.mailbox import Mailbox, MailboxStatistics, Overflow
-from actors.kernel.ref import ActorRef
+from actors.kernel.ref import ActorRef, AnyRef, Children
+from actors.kernel.registry import Key, Registry
 from actors.kernel.reply import Reply
-from actors.kernel.spec import ChildSpec, Restart
-from actors.kernel.stage import Crash, DeadLetter, Registry, Stage, StageStatistics, Tracer, run
+from actors.kernel.slot import Slot
+from actors.kernel.spec import AnySpec, ChildSpec, Restart
+from actors.kernel.stage import Crash, DeadLetter, Stage, StageStatistics, Tracer, run
 from actors.kernel.standing import SlotState, SlotStatistics
 from actors.kernel.stop import Down, Ended, Stop, Why, describe
 from actors.kernel.supervisor import (
@@ -41,7 +44,10 @@ __all__ = [
     "ActorDown",
     "ActorRef",
     "AlreadyAnswered",
+    "AnyRef",
+    "AnySpec",
     "ChildSpec",
+    "Children",
     "Crash",
     "Crowd",
     "DeadLetter",
@@ -50,6 +56,7 @@ __all__ = [
     "Ended",
     "Intensity",
     "KernelError",
+    "Key",
     "Lease",
     "Mailbox",
     "MailboxFull",
@@ -57,11 +64,13 @@ __all__ = [
     "Meter",
     "NameTaken",
     "NobodyThere",
+    "NotTaken",
     "Overflow",
     "PeerGone",
     "Registry",
     "Reply",
     "Restart",
+    "Slot",
     "SlotState",
     "SlotStatistics",
     "Stage",

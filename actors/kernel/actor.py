@@ -10,17 +10,17 @@ handles has gone (the actor lives on, with whatever the handler had changed by t
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, Generic, Never, TypeVar, TypeVarTuple
 
 from actors.kernel.stop import Down, Stop, Why
 
 if TYPE_CHECKING:
     from actors.kernel.incarnation import Incarnation
-    from actors.kernel.ref import ActorRef
+    from actors.kernel.ref import ActorRef, AnyRef
     from actors.kernel.stage import Stage
     from actors.kernel.timers import Timer
 
-M = TypeVar("M")
+M = TypeVar("M", contravariant=True)
 Ts = TypeVarTuple("Ts")
 
 
@@ -41,7 +41,8 @@ class Actor(Generic[M]):
         `keep()` of a crashed predecessor gave; it is given again until a start has succeeded."""
 
     async def handle(self, message: M) -> None:
-        raise NotImplementedError(f"{type(self).__name__} takes no messages, but was sent {type(message).__name__}")
+        """A `match` with a clause for each message, and a last one: `case _: self.unknown(message)`."""
+        self.incarnation.unknown(message)
 
     def at_once(self, message: M) -> bool:
         """Handle a message in the task of whoever hands it over (`ActorRef.hand`) or asks, while I am idle: two steps
@@ -74,6 +75,12 @@ class Actor(Generic[M]):
 
     # -- what to call
 
+    def unknown(self, message: Never) -> None:
+        """For the last clause of `handle`. A type checker sees by it that every message of `M` has a clause of its own.
+        What comes all the same, and none takes, is a dead letter. It is logged, once for each type, and an asker is
+        told at once."""
+        self.incarnation.unknown(message)
+
     def finish(self, why: Why = Why.DONE) -> None:
         """End after the message that is being handled."""
         self.incarnation.end(Stop(why))
@@ -82,7 +89,7 @@ class Actor(Generic[M]):
         """A message to myself. Once cancelled it is not handled, even if it was due; it dies with this incarnation."""
         return self.incarnation.tell_later(seconds, message)
 
-    def monitor(self, ref: "ActorRef[Any]", *, every: bool = False) -> Callable[[], None]:
+    def monitor(self, ref: "AnyRef", *, every: bool = False) -> Callable[[], None]:
         """Have `down` called when that actor ends; `every`: also when it will be restarted. The result cancels that."""
         return self.incarnation.monitor(ref, every=every)
 

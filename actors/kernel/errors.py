@@ -53,6 +53,12 @@ class AlreadyAnswered(KernelError):
     told: ClassVar[str | None] = "the server has made a mistake; its log says more"
 
 
+class NotTaken(KernelError):
+    """No clause of the actor's handler takes this question."""
+
+    told: ClassVar[str | None] = "the server has made a mistake; its log says more"
+
+
 class StartFailed(KernelError):
     """A child's `started()` raised or took too long; the cause is the `__cause__`."""
 

@@ -28,7 +28,7 @@ import trio
 
 from actors.kernel.actor import Actor
 from actors.kernel.beside import Beside
-from actors.kernel.errors import ActorDown, MailboxFull, TooSlow
+from actors.kernel.errors import ActorDown, MailboxFull, NotTaken, TooSlow
 from actors.kernel.failures import failure, fatal, in_spite_of, joined, parted
 from actors.kernel.later import Later
 from actors.kernel.mailbox import Envelope, Signal
@@ -38,7 +38,7 @@ from actors.kernel.stop import Stop, Why
 from actors.kernel.timers import Timer
 
 if TYPE_CHECKING:
-    from actors.kernel.ref import ActorRef
+    from actors.kernel.ref import AnyRef
     from actors.kernel.slot import Slot
     from actors.kernel.supervisor import Supervisor
 
@@ -131,7 +131,7 @@ class Incarnation(Signal):
         actor.stage = self.slot.stage
         if not actor.supervises:
             return await self._perform(actor)
-        supervisor = cast("Supervisor", actor)
+        supervisor = cast("Supervisor[Any]", actor)
         async with trio.open_nursery() as supervisor.nursery:
             stop = await self._perform(actor)
             self._kill_children()  # there are none, unless a `stopping` was overridden or has failed
@@ -263,6 +263,14 @@ class Incarnation(Signal):
         self._current = None
         self._may_answer_later(reply)
 
+    def unknown(self, message: object) -> None:
+        """No clause of the handler takes it."""
+        slot, kind, actor = self.slot, type(message).__name__, type(self.actor).__name__
+        slot.stage.untaken(slot.ref, message, actor)
+        reply = self._current
+        if reply is not None and reply.message is message and reply.wanted:
+            reply.fail(NotTaken(f"{slot.path} does not take {kind}: no clause of {actor} does"))
+
     def _may_answer_later(self, reply: Reply[Any]) -> None:
         if reply.state is WAITING:
             reply.place = DEFERRED
@@ -279,8 +287,8 @@ class Incarnation(Signal):
                     await actor.down(down)
             case Incarnation():
                 pass  # the end of a predecessor
-            case Signal():  # a supervisor's, to itself
-                await actor.handle(message)
+            case Signal():
+                await cast("Supervisor[Any]", actor).heard(message)
             case _:
                 await handle(message)
 
@@ -381,7 +389,7 @@ class Incarnation(Signal):
             timers.push(later)
         return later
 
-    def monitor(self, ref: "ActorRef[Any]", *, every: bool) -> Callable[[], None]:
+    def monitor(self, ref: "AnyRef", *, every: bool) -> Callable[[], None]:
         if self._monitors is None:
             self._monitors = {}
         monitor = ref._slot.add_monitor(self.slot, self._monitors, every=every)

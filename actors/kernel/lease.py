@@ -11,7 +11,7 @@ no dead letter. If it failed, it is.
 
 import dataclasses
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import trio
 
@@ -23,10 +23,13 @@ if TYPE_CHECKING:
     from actors.kernel.supervisor import Supervisor
 
 
-class Lease:
+M = TypeVar("M", contravariant=True)
+
+
+class Lease(Generic[M]):
     __slots__ = ("_block", "_slot", "_spec", "_supervisor")
 
-    def __init__(self, supervisor: "Supervisor", spec: ChildSpec) -> None:
+    def __init__(self, supervisor: "Supervisor[Any]", spec: ChildSpec[M]) -> None:
         if spec.restart is not Restart.TEMPORARY:
             spec = dataclasses.replace(spec, restart=Restart.TEMPORARY)
         self._supervisor = supervisor
@@ -34,7 +37,7 @@ class Lease:
         self._block = trio.CancelScope()
         self._slot: Slot | None = None
 
-    async def __aenter__(self) -> ActorRef[Any]:
+    async def __aenter__(self) -> ActorRef[M]:
         if self._slot is not None:
             raise RuntimeError("a lease is entered once; ask the supervisor for another one")
         self._slot = slot = self._supervisor.begin_child(self._spec)

@@ -1,7 +1,11 @@
-"""The address of an actor: of its slot, not of an incarnation, so it stays valid across restarts."""
+"""The address of an actor: of its slot, not of an incarnation, so it stays valid across restarts.
+
+A ref carries the type of the messages that its actor takes. Whoever takes more can stand where less is asked for:
+`ActorRef[Add | Total]` is an `ActorRef[Add]`, and every ref is an `AnyRef`, to which nothing can be told.
+"""
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Never, TypeVar
 
 from actors.kernel.reply import Reply
 from actors.kernel.stop import Stop
@@ -12,8 +16,14 @@ if TYPE_CHECKING:
     from actors.kernel.spec import ChildSpec
     from actors.kernel.standing import SlotStatistics
 
-M = TypeVar("M")
+M = TypeVar("M", contravariant=True)
+C = TypeVar("C")
 R = TypeVar("R")
+
+
+class Children(Generic[C]):
+    """Stands among the messages of a supervisor that takes in children at runtime, and says what each of them takes:
+    what can be told `ActorRef[Children[C]]` is to start, lease and find `ActorRef[C]`s. Nobody makes one."""
 
 
 class ActorRef(Generic[M]):
@@ -67,7 +77,10 @@ class ActorRef(Generic[M]):
         self._slot.put_urgent(message)
 
     async def ask(self, make: Callable[[Reply[R]], M], *, timeout: float) -> R:
-        """Raises TooSlow, ActorDown, MailboxFull, or what the callee raised. On timeout or cancellation the question is
+        """`await counter.ask(Total, timeout=1)`; a question of more than its reply is a `partial`, since of a lambda a
+        type checker does not know what it is answered.
+
+        Raises TooSlow, ActorDown, MailboxFull, or what the callee raised. On timeout or cancellation the question is
         withdrawn: dropped if queued, its handler cancelled if running."""
         reply: Reply[R] = Reply(self._slot)
         return await reply.asked(make(reply), timeout)
@@ -91,7 +104,7 @@ class ActorRef(Generic[M]):
         """Until it has ended for good."""
         return await self._slot.wait_stopped()
 
-    def monitor(self, watcher: "ActorRef[Any]", *, every: bool = False) -> Callable[[], None]:
+    def monitor(self, watcher: "AnyRef", *, every: bool = False) -> Callable[[], None]:
         """Have the watcher's `down` called exactly once when this actor has ended for good, at once if it already has;
         with `every`, also at each end that a restart will follow. The result cancels the monitor.
 
@@ -100,24 +113,28 @@ class ActorRef(Generic[M]):
 
     # -- children, if the actor is a supervisor
 
-    async def start_child(self, spec: "ChildSpec") -> "ActorRef[Any]":
+    async def start_child(self: "ActorRef[Children[C]]", spec: "ChildSpec[C]") -> "ActorRef[C]":
         """Start a dynamic child and wait until it is ready: StartFailed, TooManyChildren, NameTaken, ActorDown."""
         return await self._slot.supervising().start_child(spec)
 
-    def lease(self, spec: "ChildSpec") -> "Lease":
+    def lease(self: "ActorRef[Children[C]]", spec: "ChildSpec[C]") -> "Lease[C]":
         """`async with ref.lease(spec) as child`: a temporary child that cannot outlive the block."""
         return self._slot.supervising().lease(spec)
+
+    def child(self: "ActorRef[Children[C]]", id: Hashable) -> "ActorRef[C] | None":  # noqa: A002 - as in ChildSpec
+        """The child of that id, started or starting; None if there is none, or it is no supervisor."""
+        slot = self._slot.child(id)
+        return None if slot is None else slot.ref
 
     # -- looking
 
     def statistics(self) -> "SlotStatistics":
         return self._slot.statistics()
 
-    def child(self, id: Hashable) -> "ActorRef[Any] | None":  # noqa: A002 - as in ChildSpec
-        """The child of that id, started or starting; None if there is none, or it is no supervisor."""
-        slot = self._slot.child(id)
-        return None if slot is None else slot.ref
-
-    def children(self) -> "list[ActorRef[Any]]":
+    def children(self) -> "list[AnyRef]":
         """In start order; empty if it is not a supervisor."""
         return [slot.ref for slot in self._slot.children()]
+
+
+AnyRef = ActorRef[Never]
+"""Of an actor, whatever it takes: it can be compared, monitored and stopped, and told nothing."""

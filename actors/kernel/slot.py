@@ -20,7 +20,7 @@ from actors.kernel.mailbox import Envelope
 from actors.kernel.monitor import Monitor
 from actors.kernel.ref import ActorRef
 from actors.kernel.reply import Reply
-from actors.kernel.spec import ChildSpec, Restart
+from actors.kernel.spec import AnySpec, Restart
 from actors.kernel.standing import (
     MOVES,
     PAUSED,
@@ -79,9 +79,9 @@ class Slot:
     def __init__(
         self,
         stage: "Stage",
-        spec: ChildSpec,
+        spec: AnySpec,
         nursery: trio.Nursery,
-        supervisor: "Supervisor | None" = None,
+        supervisor: "Supervisor[Any] | None" = None,
         *,
         path: str,
         dynamic: bool = False,
@@ -97,7 +97,7 @@ class Slot:
         box.name = path
         box.on_drop = self._dropped
         box.on_dead = self._dead
-        self.ref: ActorRef[Any] = ActorRef(self)
+        self.ref: ActorRef[Any] = ActorRef(self)  # what it takes is known to who started it, not to the kernel
         if stage.on_tell is not None:
             box.trace(self._told)
         self.state = WAITING
@@ -393,11 +393,11 @@ class Slot:
 
     # -- the actor in it as a supervisor
 
-    def _supervisor(self) -> "Supervisor | None":
+    def _supervisor(self) -> "Supervisor[Any] | None":
         actor = self.incarnation.actor if self.incarnation is not None else None
-        return cast("Supervisor", actor) if actor is not None and actor.supervises else None
+        return cast("Supervisor[Any]", actor) if actor is not None and actor.supervises else None
 
-    def supervising(self) -> "Supervisor":
+    def supervising(self) -> "Supervisor[Any]":
         supervisor = self._supervisor()
         if supervisor is not None:
             return supervisor

@@ -3,11 +3,13 @@
 import enum
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, Never, TypeVar
 
 from actors.kernel.actor import Actor
 from actors.kernel.mailbox import Mailbox
 from actors.kernel.stop import Why
+
+M = TypeVar("M", contravariant=True)
 
 
 class Restart(enum.Enum):
@@ -22,11 +24,11 @@ class Restart(enum.Enum):
         return self is Restart.PERMANENT or (self is Restart.TRANSIENT and not why.normal)
 
 
-@dataclass(frozen=True, slots=True)
-class ChildSpec:
+@dataclass(frozen=True)  # no slots: of such, Python 3.11 makes no generic with its type given
+class ChildSpec(Generic[M]):
     id: Hashable
     """Unique within its supervisor; with the ids above it, the actor's path."""
-    make: Callable[[], Actor[Any]]
+    make: Callable[[], Actor[M]]
     """Called again for each incarnation."""
     restart: Restart = Restart.PERMANENT
     start_timeout: float = 5.0
@@ -37,3 +39,7 @@ class ChildSpec:
     backoff: tuple[float, float, float] = (0.1, 10.0, 0.5)
     """Before a restart: the first delay, doubled with each failure in a row up to the second, give or take a share."""
     mailbox: Callable[[], Mailbox[Any]] = Mailbox
+
+
+AnySpec = ChildSpec[Never]
+"""Of a child, whatever it takes."""

@@ -9,18 +9,20 @@ import random as random_module
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import trio
 from outcome import Outcome
 
-from actors.kernel.errors import NameTaken, NobodyThere
 from actors.kernel.place import Place
-from actors.kernel.ref import ActorRef
+from actors.kernel.ref import ActorRef, AnyRef
+from actors.kernel.registry import Registry
 from actors.kernel.slot import Slot
 from actors.kernel.spec import ChildSpec
 from actors.kernel.stop import Ended, Stop, Why, describe
 from actors.kernel.timers import Timers, TimersStatistics
+
+M = TypeVar("M", contravariant=True)
 
 logger = logging.getLogger("troupe.kernel")
 
@@ -45,7 +47,7 @@ class Tracer(Protocol):
     reply    the outcome
     """
 
-    def __call__(self, kind: str, ref: ActorRef[Any], detail: object, at: float) -> None: ...
+    def __call__(self, kind: str, ref: AnyRef, detail: object, at: float) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ class DeadLetter:
     message: str
     """Its type, never its content."""
     why: str
+    untaken: bool = False
+    """The actor was there, and no clause of it takes such a message: the kernel has logged that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,52 +93,13 @@ class StageStatistics:
     timers: TimersStatistics
 
 
-class Registry:
-    """Names for refs. A name vanishes with its owner, before the owner's Down is told to anyone."""
-
-    def __init__(self) -> None:
-        self._refs: dict[str, ActorRef[Any]] = {}
-
-    def claim(self, name: str, ref: ActorRef[Any]) -> None:
-        holder = self._refs.get(name)
-        if holder is not None and holder is not ref:
-            raise NameTaken(f"the name {name!r} belongs to {holder.path}; {ref.path} cannot have it too")
-        if not ref.alive:
-            raise NameTaken(f"{ref.path} has ended and can claim no name ({name!r})")
-        if holder is None:
-            self._refs[name] = ref
-            slot = ref._slot
-            if slot.names is None:
-                slot.names = []
-            slot.names.append(name)
-
-    def find(self, name: str) -> ActorRef[Any] | None:
-        return self._refs.get(name)
-
-    def get(self, name: str) -> ActorRef[Any]:
-        ref = self._refs.get(name)
-        if ref is None:
-            raise NobodyThere(f"{name} is not running at the moment; try again in a moment")
-        return ref
-
-    def release(self, name: str, ref: ActorRef[Any]) -> None:
-        if self._refs.get(name) is ref:
-            del self._refs[name]
-
-    def names(self) -> dict[str, ActorRef[Any]]:
-        return dict(self._refs)
-
-    def __len__(self) -> int:
-        return len(self._refs)
-
-
 class Stage:
     def __init__(
         self,
         *,
         tracer: Tracer | None = None,
         messages: bool = False,
-        dead_letter: Callable[[ActorRef[Any], object, str], None] | None = None,
+        dead_letter: Callable[[AnyRef, object, str], None] | None = None,
         random: random_module.Random | None = None,
         new_id: Callable[[], str] | None = None,
     ) -> None:
@@ -154,11 +119,12 @@ class Stage:
         self.crash_count = 0
         self.dead_count = 0
         self.drop_count = 0
+        self._told_of: set[tuple[str, str]] = set()  # classes of actors, and types of messages that they do not take
         self._dead_letter = dead_letter
         self._tracers: tuple[Tracer, ...] = ()
-        self.on_tell: Callable[[ActorRef[Any], Any], None] | None = None
-        self.on_take: Callable[[ActorRef[Any], Any], None] | None = None
-        self.on_reply: Callable[[ActorRef[Any], Outcome[Any]], None] | None = None
+        self.on_tell: Callable[[AnyRef, Any], None] | None = None
+        self.on_take: Callable[[AnyRef, Any], None] | None = None
+        self.on_reply: Callable[[AnyRef, Outcome[Any]], None] | None = None
         if tracer is not None:
             self.watch(tracer)
             if messages:
@@ -178,7 +144,7 @@ class Stage:
 
         return unwatch
 
-    def trace(self, kind: str, ref: ActorRef[Any], detail: object) -> None:
+    def trace(self, kind: str, ref: AnyRef, detail: object) -> None:
         if not self._tracers:
             return
         at = self.now()
@@ -226,22 +192,27 @@ class Stage:
         logger.error("%s %s", slot.path, slot.note)
         self.trace("stuck", slot.ref, None)
 
-    def stray(self, ref: ActorRef[Any], message: object) -> None:
-        self._bury(ref, message, "it takes no messages")
+    def untaken(self, ref: AnyRef, message: object, actor: str) -> None:
+        """Not taken by any clause of this class: a mistake in the code, which would be made again and again."""
+        kind = type(message).__name__
+        if (actor, kind) not in self._told_of:
+            self._told_of.add((actor, kind))
+            logger.warning("%s was sent %s, which no clause of %s takes; it is told once", ref.path, kind, actor)
+        self._bury(ref, message, f"no clause of {actor} takes it", untaken=True)
 
-    def dead(self, ref: ActorRef[Any], message: object, stop: Stop) -> None:
+    def dead(self, ref: AnyRef, message: object, stop: Stop) -> None:
         self._bury(ref, message, f"the actor is down ({stop})")
 
-    def late(self, ref: ActorRef[Any], message: object) -> None:
+    def late(self, ref: AnyRef, message: object) -> None:
         self._bury(ref, message, "answered after the asker had gone")
 
-    def dropped(self, ref: ActorRef[Any], message: object) -> None:
+    def dropped(self, ref: AnyRef, message: object) -> None:
         self.drop_count += 1
         self.trace("drop", ref, message)
 
-    def _bury(self, ref: ActorRef[Any], message: object, why: str) -> None:
+    def _bury(self, ref: AnyRef, message: object, why: str, *, untaken: bool = False) -> None:
         self.dead_count += 1
-        letter = DeadLetter(self.now(), ref.path, type(message).__name__, why)
+        letter = DeadLetter(self.now(), ref.path, type(message).__name__, why, untaken)
         self.dead_letters.append(letter)
         self.trace("dead", ref, letter)
         if self._dead_letter is not None:
@@ -258,15 +229,15 @@ class Stage:
 
 
 async def run(
-    spec: ChildSpec,
+    spec: ChildSpec[M],
     *,
     tracer: Tracer | None = None,
     messages: bool = False,
-    dead_letter: Callable[[ActorRef[Any], object, str], None] | None = None,
+    dead_letter: Callable[[AnyRef, object, str], None] | None = None,
     random: random_module.Random | None = None,
     new_id: Callable[[], str] | None = None,
     on_stage: Callable[["Stage"], None] | None = None,
-    task_status: trio.TaskStatus[ActorRef[Any]] = trio.TASK_STATUS_IGNORED,
+    task_status: trio.TaskStatus[ActorRef[M]] = trio.TASK_STATUS_IGNORED,
 ) -> Stop:
     """Run a tree until its root has ended; the root is never restarted. `task_status` is told the root's ref once it is
     ready, or has failed; `on_stage` is called before it starts.

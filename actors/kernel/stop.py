@@ -2,10 +2,10 @@
 
 import enum
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from actors.kernel.ref import ActorRef
+    from actors.kernel.ref import AnyRef
 
 
 class Why(enum.Enum):
@@ -60,7 +60,7 @@ class Down:
     A monitor that asked for every incarnation is also told of each end that a restart will follow (`final` is False).
     """
 
-    ref: "ActorRef[Any]"
+    ref: "AnyRef"
     stop: Stop
     final: bool = True
 

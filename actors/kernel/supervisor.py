@@ -32,10 +32,10 @@ for has been stopped meanwhile.
 import enum
 import math
 from collections import deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Never, Protocol, TypeVar
 
 import trio
 
@@ -44,12 +44,16 @@ from actors.kernel.errors import ActorDown, NameTaken, TooManyChildren, TooManyR
 from actors.kernel.lease import Lease
 from actors.kernel.mailbox import Signal
 from actors.kernel.place import Place
-from actors.kernel.ref import ActorRef
+from actors.kernel.ref import ActorRef, Children
+from actors.kernel.registry import Key
 from actors.kernel.slot import Slot
-from actors.kernel.spec import ChildSpec
+from actors.kernel.spec import AnySpec, ChildSpec
 from actors.kernel.standing import PAUSED, STOPPED, WAITING, Again
 from actors.kernel.stop import Stop, Why
 from actors.kernel.timers import Timer
+
+M = TypeVar("M", contravariant=True)
+C = TypeVar("C")
 
 
 class Strategy(enum.Enum):
@@ -134,10 +138,10 @@ class _Regroup(Signal):
 class _StartGroup(Signal):
     """The while is over. `of` is who says so: a supervisor's mailbox outlives it."""
 
-    of: "Supervisor"
+    of: "Supervisor[Any]"
 
 
-class Supervisor(Actor[Any]):
+class Supervisor(Actor[M]):
     supervises = True
     tolerant = False
     """Become ready although children failed to start, and restart those."""
@@ -146,14 +150,14 @@ class Supervisor(Actor[Any]):
 
     def __init__(
         self,
-        specs: Sequence[ChildSpec] = (),
+        specs: Sequence[AnySpec] = (),
         strategy: Strategy = Strategy.ONE_FOR_ONE,
         *,
         intensity: int | None = None,
         period: float | None = None,
         max_children: int = 0,
         meter: Meter | None = None,
-        name: str | None = None,
+        name: Key[M] | None = None,
     ) -> None:
         """`intensity` and `period`: 3 in 5 s, unless a meter of another kind decides. `max_children`: dynamic ones, of
         which a supervisor of parts has none. `name`: what the registry knows it by, once it is ready."""
@@ -179,7 +183,8 @@ class Supervisor(Actor[Any]):
         if self.name is not None:
             self.stage.registry.claim(self.name, self.ref)
 
-    async def handle(self, message: Any) -> None:
+    async def heard(self, message: Signal) -> None:
+        """What it has told itself: no message, so whoever writes a supervisor that takes some cannot lose it."""
         match message:
             case _Regroup(slot, delay):
                 if slot.regrouping:
@@ -194,8 +199,6 @@ class Supervisor(Actor[Any]):
             case _StartGroup(of):
                 if of is self:
                     await self._start_group()
-            case _:  # crashing on it would take all children down
-                self.stage.stray(self.ref, message)
 
     @property
     def trouble(self) -> str | None:
@@ -227,7 +230,7 @@ class Supervisor(Actor[Any]):
     def place(self) -> Place:
         return self.incarnation.slot.place
 
-    async def start_child(self, spec: ChildSpec) -> ActorRef[Any]:
+    async def start_child(self, spec: ChildSpec[C]) -> ActorRef[C]:
         """A dynamic child. If the start fails, or is no longer waited for, there is no child."""
         slot = self.begin_child(spec)
         try:
@@ -239,17 +242,17 @@ class Supervisor(Actor[Any]):
             raise slot.failed_to_start()
         return slot.ref
 
-    def lease(self, spec: ChildSpec) -> Lease:
+    def lease(self, spec: ChildSpec[C]) -> Lease[C]:
         return Lease(self, spec)
 
-    def begin_child(self, spec: ChildSpec) -> Slot:
+    def begin_child(self, spec: AnySpec) -> Slot:
         """A dynamic child whose first start has begun, and is to be waited for."""
         slot = self._adopt(spec, dynamic=True)
         slot.trial = True
         slot.start()
         return slot
 
-    def _adopt(self, spec: ChildSpec, *, dynamic: bool) -> Slot:
+    def _adopt(self, spec: AnySpec, *, dynamic: bool) -> Slot:
         if self.closing:
             raise ActorDown(self.ref.path, Stop(Why.SHUTDOWN))
         known = self.slots.get(spec.id)
@@ -326,38 +329,38 @@ class Supervisor(Actor[Any]):
                     return  # it failed, and a message about its own group is on its way
 
 
-class Top(Supervisor):
+class Top(Supervisor[Never]):
     """The root of a house that must stay up: no child's failure ends it. A child that cannot start does not keep the
     others from starting; one that keeps failing is paused, and tried again later."""
 
     tolerant = True
 
-    def __init__(self, specs: Sequence[ChildSpec] = (), *, meter: Meter | None = None) -> None:
+    def __init__(self, specs: Sequence[AnySpec] = (), *, meter: Meter | None = None) -> None:
         super().__init__(specs, meter=meter or Decay())
 
 
-class Crowd(Supervisor):
+class Crowd(Supervisor[M]):
     """Of children that come and go, and that are nothing to each other: it never falls by what becomes of them."""
 
-    def __init__(self, *, name: str | None = None, max_children: int = 1024) -> None:
+    def __init__(self, *, name: Key[M] | None = None, max_children: int = 1024) -> None:
         super().__init__(meter=Decay(), name=name, max_children=max_children)
 
 
 def supervisor_spec(
     id: Hashable,  # noqa: A002 - as in ChildSpec
-    specs: Sequence[ChildSpec] = (),
+    specs: Sequence[AnySpec] = (),
     strategy: Strategy = Strategy.ONE_FOR_ONE,
     *,
     intensity: int | None = None,
     period: float | None = None,
     max_children: int = 0,
     meter: Meter | None = None,
-    name: str | None = None,
-) -> ChildSpec:
+    name: Key[Any] | None = None,
+) -> AnySpec:
     """A supervisor as a child of another: it may take as long to start and to stop as its children do. A `meter` counts
     on when the supervisor itself is restarted."""
     _meter(intensity, period, meter)  # what makes no sense is the caller's to know, not the tree's at each start
-    make = partial(
+    make: Callable[[], Supervisor[Any]] = partial(
         Supervisor,
         specs,
         strategy,
@@ -373,11 +376,11 @@ def supervisor_spec(
 def crowd_spec(
     id: Hashable,  # noqa: A002 - as in ChildSpec
     *,
-    name: str | None = None,
+    name: Key[Children[Any]] | None = None,
     max_children: int = 1024,
-) -> ChildSpec:
+) -> AnySpec:
     """A crowd as a child of a supervisor."""
-    make = partial(Crowd, name=name, max_children=max_children)
+    make: Callable[[], Crowd[Any]] = partial(Crowd, name=name, max_children=max_children)
     return ChildSpec(id, make, start_timeout=math.inf, grace=math.inf)
 
 

@@ -25,9 +25,9 @@ import trio
 import trio.testing
 
 from actors.kernel.actor import Actor
-from actors.kernel.ref import ActorRef
+from actors.kernel.ref import ActorRef, AnyRef
 from actors.kernel.reply import Reply
-from actors.kernel.spec import ChildSpec
+from actors.kernel.spec import AnySpec, ChildSpec
 from actors.kernel.stage import Stage, run
 from actors.kernel.stop import Down, Ended, Stop, Why
 from actors.kernel.supervisor import Strategy, supervisor_spec
@@ -88,7 +88,7 @@ class Puppet:
         self.actor: PuppetActor | None = None
         """The present incarnation, or the last."""
 
-    def spec(self, **fields: Any) -> ChildSpec:
+    def spec(self, **fields: Any) -> ChildSpec[Any]:
         return ChildSpec(self.id, lambda: PuppetActor(self), **{**self.fields, **fields})
 
     @property
@@ -233,7 +233,7 @@ class Trace:
     def __init__(self) -> None:
         self.log: Log[Traced] = Log()
 
-    def __call__(self, kind: str, ref: ActorRef[Any], detail: object, at: float) -> None:
+    def __call__(self, kind: str, ref: AnyRef, detail: object, at: float) -> None:
         self.log.add(Traced(kind, ref.path, detail, at))
 
     def of(self, kind: str, path: str | None = None) -> list[Traced]:
@@ -268,10 +268,10 @@ class House:
 
 @asynccontextmanager
 async def staged(
-    *specs: ChildSpec,
-    root: ChildSpec | None = None,
+    *specs: AnySpec,
+    root: ChildSpec[Any] | None = None,
     messages: bool = False,
-    dead_letter: Callable[[ActorRef[Any], object, str], None] | None = None,
+    dead_letter: Callable[[AnyRef, object, str], None] | None = None,
     random: random_module.Random | None = None,
     strategy: Strategy = Strategy.ONE_FOR_ONE,
     intensity: int | None = None,

@@ -1,9 +1,9 @@
 """The messages to the boards."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from actors.kernel import ActorRef, Reply
+from actors.sidekick.messages import RoomMessage
 from codec.sidekick.kept import Part
 from codec.sidekick.rooms import RoomListed
 
@@ -23,7 +23,7 @@ class Snapshot:
 class Stands:
     """How a room is now."""
 
-    room: ActorRef[Any]
+    room: ActorRef[RoomMessage]
     name: str
     scripts: int
     pages: int

@@ -28,7 +28,7 @@ from typing import Any
 import trio
 from msgspec import structs
 
-from actors.kernel import Actor, ChildSpec, Down, KernelError, Mailbox, Reply, Stop, in_words
+from actors.kernel import Actor, ChildSpec, Down, KernelError, Key, Mailbox, Reply, Stop, in_words
 from actors.sidekick.agenda import Agenda
 from actors.sidekick.board_messages import (
     BoardsMessage,
@@ -42,14 +42,13 @@ from actors.sidekick.board_messages import (
     WhichRooms,
 )
 from actors.sidekick.bookkeeping import BATCH, Bookkeeping, TooLong
-from actors.sidekick.default import DEFAULT
 from actors.sidekick.messages import PictureWanted
 from actors.store import StoreError
-from codec.counting import counted
 from codec.sidekick.kept import Header
-from codec.sidekick.rooms import RoomListed
+from codec.sidekick.rooms import DEFAULT_ROOM, RoomListed
+from codec.words import counted
 
-NAME = "sidekick/boards"
+NAME = Key[BoardsMessage]("sidekick/boards")
 CAPACITY = 16_384
 KEEP_AFTER = 3.0
 TOGETHER = 1.0
@@ -57,6 +56,8 @@ TOGETHER = 1.0
 AGAIN_AFTER = 5.0
 AT_A_TIME = 4
 IN_ONE_GO = 32
+BETWEEN = 8
+"""So many rooms are asked for their pictures, and then others have their turn."""
 PATIENCE = 5.0
 """With a room that is asked for a picture; if it comes later, it is written later."""
 SWEEP_EVERY = 3600.0
@@ -70,7 +71,7 @@ NOTHING = Snapshot([], 0.0, ())
 logger = logging.getLogger("troupe.sidekick")
 
 
-def boards_spec(keep_seconds: float, wall: Callable[[], float]) -> ChildSpec:
+def boards_spec(keep_seconds: float, wall: Callable[[], float]) -> ChildSpec[BoardsMessage]:
     """`keep_seconds`: 0 keeps none."""
     make: Callable[[], Actor[Any]] = lambda: Boards(keep_seconds, wall)  # noqa: E731
     return ChildSpec("boards", make, mailbox=lambda: Mailbox(CAPACITY))
@@ -84,6 +85,7 @@ class Boards(Actor[BoardsMessage]):
         self._kept: dict[str, Header] = {}
         self._size = 0
         """Bytes of all books."""
+        self._counted = (-1, -1)
         self._is_open = False
         """What is kept is known."""
         self._agenda = Agenda()
@@ -157,6 +159,8 @@ class Boards(Actor[BoardsMessage]):
             case WhichRooms(reply):
                 self._asked.append(reply)
                 self._answer_who_asked()
+            case _:
+                self.unknown(message)
 
     async def down(self, down: Down) -> None:
         for name in [name for name, one in self._rooms.items() if one.room is down.ref]:
@@ -173,7 +177,10 @@ class Boards(Actor[BoardsMessage]):
             await self._rung()
 
     def _count(self) -> None:
-        self.note = f"{counted(len(self._rooms), 'room')}, {counted(len(self._kept), 'board')} kept"
+        count = len(self._rooms), len(self._kept)
+        if count != self._counted:
+            self._counted = count
+            self.note = f"{counted(count[0], 'room')}, {counted(count[1], 'board')} kept"
 
     @property
     def _keeps(self) -> bool:
@@ -359,7 +366,8 @@ class Boards(Actor[BoardsMessage]):
                     self._awaited[name] = trio.Event()
                     asked.append(name)
                 standing.room.hand(PictureWanted(self._keeps), urgent=True)
-                await trio.lowlevel.checkpoint()
+                if len(asked) % BETWEEN == 0:
+                    await trio.lowlevel.checkpoint()
         with trio.move_on_after(PATIENCE):
             for name in asked:
                 if (came := self._awaited.get(name)) is not None:
@@ -412,12 +420,12 @@ class Boards(Actor[BoardsMessage]):
         found = [
             _listed(one.name, one.scripts, one.pages, one.drawn_at)
             for one in self._rooms.values()
-            if one.scripts or one.pages or one.drawn_at is not None or one.name == DEFAULT
+            if one.scripts or one.pages or one.drawn_at is not None or one.name == DEFAULT_ROOM
         ]
-        if DEFAULT not in self._rooms and DEFAULT not in self._kept:
-            found.append(_listed(DEFAULT, 0, 0, None))
+        if DEFAULT_ROOM not in self._rooms and DEFAULT_ROOM not in self._kept:
+            found.append(_listed(DEFAULT_ROOM, 0, 0, None))
         found += [_listed(name, 0, 0, one.drawn_at) for name, one in self._kept.items() if name not in self._rooms]
-        return sorted(found, key=lambda room: (room.name != DEFAULT, -(room.drawn_at or 0), room.name))
+        return sorted(found, key=lambda room: (room.name != DEFAULT_ROOM, -(room.drawn_at or 0), room.name))
 
 
 class _Entry:
@@ -446,5 +454,5 @@ class _Entry:
 
 
 def _listed(name: str, scripts: int, pages: int, drawn_at: float | None) -> RoomListed:
-    path = "/" if name == DEFAULT else f"/session/{name}"
+    path = "/" if name == DEFAULT_ROOM else f"/session/{name}"
     return RoomListed(name, path, scripts, pages, None if drawn_at is None else int(drawn_at * 1000))

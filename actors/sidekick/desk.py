@@ -3,13 +3,16 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
 
 import trio
 
 from actors.kernel import (
     ActorRef,
+    AnyRef,
+    AnySpec,
+    Children,
     ChildSpec,
+    Key,
     Mailbox,
     MailboxFull,
     NameTaken,
@@ -20,15 +23,15 @@ from actors.kernel import (
 )
 from actors.sidekick.board_messages import WhichRooms
 from actors.sidekick.boards import NAME as BOARDS
-from actors.sidekick.default import DEFAULT
-from actors.sidekick.messages import Heard, Line
+from actors.sidekick.messages import Failed, Heard, Line, RoomMessage
 from actors.sidekick.peer import Peer
 from actors.sidekick.room import Room
 from actors.sidekick.scene import Reserve
 from actors.sidekick.vacancies import Vacancies
-from codec.sidekick.rooms import Rooms, encode_rooms
+from codec.sidekick.rooms import DEFAULT_ROOM, Rooms, encode_rooms
 
-ROOMS, PEERS = "sidekick/rooms", "sidekick/peers"
+ROOMS = Key[Children[RoomMessage]]("sidekick/rooms")
+PEERS = Key[Children[Failed]]("sidekick/peers")
 BATCHES = 64
 """So many reads may wait for a room's turn; then its heroes' sockets wait."""
 
@@ -43,7 +46,7 @@ LEAVING_SECONDS = 5.0
 """For a forsaken room to end, and to say what was drawn in it last."""
 
 
-def crowd_specs(most_rooms: int = MOST_ROOMS) -> list[ChildSpec]:
+def crowd_specs(most_rooms: int = MOST_ROOMS) -> list[AnySpec]:
     """One actor for each room that somebody is in, or was a while ago, and one for each connection."""
     return [
         crowd_spec("rooms", name=ROOMS, max_children=most_rooms),
@@ -56,7 +59,7 @@ class Seat:
 
     __slots__ = ("_peer", "_room")
 
-    def __init__(self, room: ActorRef[Any], peer: ActorRef[Any]) -> None:
+    def __init__(self, room: ActorRef[RoomMessage], peer: AnyRef) -> None:
         self._room = room
         self._peer = peer
 
@@ -99,13 +102,13 @@ class Desk:
         rooms = await self._registry.get(BOARDS).ask(WhichRooms, timeout=PATIENCE)
         return encode_rooms(Rooms(rooms))
 
-    async def _room(self, name: str) -> ActorRef[Any]:
+    async def _room(self, name: str) -> ActorRef[RoomMessage]:
         rooms = self._registry.get(ROOMS)
-        id = name or DEFAULT  # noqa: A001 - as in ChildSpec
+        id = name or DEFAULT_ROOM  # noqa: A001 - as in ChildSpec
         known = rooms.child(id)
         if known is not None:
             return known
-        make = partial(self._make_room, id, lasting=id == DEFAULT)
+        make = partial(self._make_room, id, lasting=id == DEFAULT_ROOM)
         spec = ChildSpec(
             id, make, restart=Restart.TRANSIENT, start_timeout=RESTORING_SECONDS, mailbox=partial(Mailbox, BATCHES)
         )

@@ -12,7 +12,6 @@ mistake of ours, only this peer's conversation ends, with a log line.
 
 import enum
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from actors.kernel import ActorRef
 from actors.sidekick.messages import Failed, Line
@@ -43,7 +42,7 @@ class Member:
     )  # fmt: skip
 
     def __init__(
-        self, ref: ActorRef[Any], line: Line, takes_part: Callable[[str], None] = lambda part: None
+        self, ref: ActorRef[Failed], line: Line, takes_part: Callable[[str], None] = lambda part: None
     ) -> None:
         self.ref = ref
         self.line = line

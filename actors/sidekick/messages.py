@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-from actors.kernel import ActorRef
+from actors.kernel import ActorRef, AnyRef
 
 
 class Line(Protocol):
@@ -29,7 +29,7 @@ class Line(Protocol):
 class Joined:
     """A connection was made; nothing has been said yet. Its actor is watched: when it ends, the peer has left."""
 
-    peer: ActorRef[Any]
+    peer: "ActorRef[Failed]"
     line: Line
     takes_part: Callable[[str], None] = lambda part: None
     """Called when it is known what the peer is: hero or screen."""
@@ -38,7 +38,7 @@ class Joined:
 class Heard(NamedTuple):
     """What one read from the peer's socket brought, in order. (A tuple is made in a third of the time.)"""
 
-    peer: ActorRef[Any]
+    peer: AnyRef
     texts: list[bytes]
 
 
@@ -53,7 +53,7 @@ class Failed:
 class Drained:
     """A peer that had fallen too far behind takes messages again."""
 
-    peer: ActorRef[Any]
+    peer: AnyRef
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,6 @@ It gives the connection a name, a life and a place in the tree. Messages do not 
 room, because another actor on the way would cost every message another step.
 """
 
-from typing import Any
-
 from actors.kernel import Actor, ActorRef, Down
 from actors.sidekick.messages import Failed, Joined, Line, RoomMessage
 
@@ -15,7 +13,7 @@ ROLES = {"hero": "script", "screen": "page"}
 
 class Peer(Actor[Failed]):
     def __init__(self, room: ActorRef[RoomMessage], line: Line) -> None:
-        self._room: ActorRef[Any] = room
+        self._room = room
         self._line = line
         self._part = ""
 
@@ -32,7 +30,11 @@ class Peer(Actor[Failed]):
         self._part = part
 
     async def handle(self, message: Failed) -> None:
-        raise message.error
+        match message:
+            case Failed(error):
+                raise error
+            case _:
+                self.unknown(message)
 
     async def down(self, down: Down) -> None:
         self.finish()

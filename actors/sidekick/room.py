@@ -21,7 +21,7 @@ from typing import Any
 import trio
 from msgspec.structs import replace
 
-from actors.kernel import Actor, ActorRef, Down, Stop, Timer
+from actors.kernel import Actor, AnyRef, Down, Stop, Timer
 from actors.sidekick.clearing import BOARD, CLEAR, FOLLOW, Cleared, State, state_message
 from actors.sidekick.member import Member, Part
 from actors.sidekick.messages import Drained, Forsaken, GraceOver, Heard, Joined, PictureWanted, RoomMessage, ShowOn
@@ -71,7 +71,7 @@ class Room(Actor[RoomMessage]):
         self._lasting = lasting
         self._vacancies = vacancies if vacancies is not None else Vacancies()
         self.scene = Scene(limits, reserve)
-        self.members: dict[ActorRef[Any], Member] = {}
+        self.members: dict[AnyRef, Member] = {}
         self._away: dict[str, Timer | None] = {}  # heroes that lost their connection, by peerId; for some, any time
         self._relayed: list[Drawn | Fault] = []  # heard and folded, or refused, not yet offered to the screens
         self._news: list[Announce] = []  # not yet told to all but whom is being heard; what is relayed comes after it
@@ -140,6 +140,8 @@ class Room(Actor[RoomMessage]):
                 if not self.members:
                     self._vacancies.leave(self.ref)
                     self.finish()
+            case _:
+                self.unknown(message)
 
     async def stopping(self, stop: Stop) -> None:
         if stop.why.normal:

@@ -17,6 +17,7 @@ from actors.kernel import ActorRef, KernelError, MailboxFull, Stage
 from actors.sidekick.board_messages import Keep, Pictured, Recall, Snapshot, Soiled, Stands, Unfit
 from actors.sidekick.boards import NAME as BOARDS
 from actors.sidekick.bookkeeping import Bookkeeping
+from actors.sidekick.messages import RoomMessage
 from actors.sidekick.scene import Restoring, Scene
 from actors.store import StoreError
 from codec.sidekick.kept import Reading, Unreadable
@@ -30,7 +31,7 @@ logger = logging.getLogger("troupe.sidekick")
 
 
 class Upkeep:
-    def __init__(self, name: str, room: ActorRef[Any], stage: Stage, wall: Callable[[], float]) -> None:
+    def __init__(self, name: str, room: ActorRef[RoomMessage], stage: Stage, wall: Callable[[], float]) -> None:
         self.clean = True
         """Nothing has changed since the last picture; or nobody has been told so yet."""
         self.drawn_at: float | None = None

@@ -6,24 +6,23 @@ is running.
 """
 
 from collections.abc import Callable
-from typing import Any
 
-from actors.kernel import ActorRef
+from actors.kernel import AnyRef
 
 
 class Vacancies:
     def __init__(self) -> None:
-        self._rooms: dict[ActorRef[Any], Callable[[], None]] = {}
+        self._rooms: dict[AnyRef, Callable[[], None]] = {}
         """What each does to give way; in the order in which they were forsaken."""
 
-    def enter(self, room: ActorRef[Any], give_way: Callable[[], None]) -> None:
+    def enter(self, room: AnyRef, give_way: Callable[[], None]) -> None:
         """Nobody is there any more. A room that has crashed meanwhile keeps its place."""
         self._rooms[room] = give_way
 
-    def leave(self, room: ActorRef[Any]) -> None:
+    def leave(self, room: AnyRef) -> None:
         self._rooms.pop(room, None)
 
-    def give_way(self) -> ActorRef[Any] | None:
+    def give_way(self) -> AnyRef | None:
         """The longest forsaken one lets go of what it holds, and is about to end; None if there is none."""
         while self._rooms:
             room = next(iter(self._rooms))

@@ -20,7 +20,7 @@ from functools import partial
 
 import trio
 
-from actors.kernel import Actor, ChildSpec, KernelError, Mailbox, Stop
+from actors.kernel import Actor, ChildSpec, KernelError, Key, Mailbox, Stop
 from actors.store.client import StoreClient
 from actors.store.connection import log_of, size
 from actors.store.database import Database
@@ -31,7 +31,7 @@ from actors.store.executors import Make, Threaded
 from actors.store.messages import Ask, Look, StoreMessage, StoreStatistics, Write
 from actors.store.reader import Reader
 
-NAME = "store"
+NAME = Key[StoreMessage]("store")
 CAPACITY = 4096
 START_SECONDS = 60.0
 """The start after a kill reads through the log, which may be large, and waits for the last commit of a predecessor."""
@@ -47,7 +47,7 @@ SILENT_SECONDS = 60.0
 logger = logging.getLogger("troupe.store")
 
 
-def store_spec(directory: StateDirectory, id: str = "store") -> ChildSpec:  # noqa: A002
+def store_spec(directory: StateDirectory, id: str = "store") -> ChildSpec[StoreMessage]:  # noqa: A002
     return ChildSpec(
         id,
         partial(Store, directory),
@@ -89,6 +89,8 @@ class Store(Actor[StoreMessage]):
                 self._reading.take(message)
             case Look(reply):
                 reply.set(self.statistics())
+            case _:
+                self.unknown(message)
 
     async def stopping(self, stop: Stop) -> None:
         await self._reading.finish()

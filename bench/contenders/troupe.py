@@ -7,7 +7,7 @@ from typing import Any
 
 import trio
 
-from actors.kernel import Actor, ActorRef, ChildSpec, Mailbox, Reply, Restart, Supervisor, run
+from actors.kernel import Actor, ActorRef, Children, ChildSpec, Mailbox, Reply, Restart, Supervisor, run
 from bench.contenders import DEADLINE, batches, shares
 from bench.harness import Go
 
@@ -16,15 +16,17 @@ PLENTY = 1 << 24
 
 
 @asynccontextmanager
-async def house() -> AsyncIterator[ActorRef[Any]]:
+async def house() -> AsyncIterator[ActorRef[Children[Any]]]:
     """A tree with nobody in it; leaving takes it down in order."""
     async with trio.open_nursery() as nursery:
-        root: ActorRef[Any] = await nursery.start(run, ChildSpec("top", partial(Supervisor, max_children=PLENTY)))
+        root: ActorRef[Children[Any]] = await nursery.start(
+            run, ChildSpec("top", partial(Supervisor, max_children=PLENTY))
+        )
         yield root
         await root.stop()
 
 
-def child(name: object, make: Callable[[], Actor[Any]]) -> ChildSpec:
+def child(name: object, make: Callable[[], Actor[Any]]) -> ChildSpec[Any]:
     return ChildSpec(name, make, restart=Restart.TEMPORARY, mailbox=partial(Mailbox, PLENTY))
 
 

@@ -1,6 +1,5 @@
 """The judge on the wire: problems as Competitive Companion posts them, and the messages between backend and pages."""
 
-from codec.judge.fingerprint import fingerprint
 from codec.judge.messages import (
     BackendMessage,
     BadMessage,
@@ -50,6 +49,7 @@ from codec.judge.settings import (
     Interpreter,
     RunSettings,
     changed,
+    with_what_makes_sense,
     without_unnamed,
 )
 from codec.judge.task import LONGEST as LONGEST_TASK
@@ -67,7 +67,7 @@ from codec.judge.task import (
     is_file_name,
     read_task,
 )
-from codec.judge.texts import SHOWN, Excerpt, excerpt
+from codec.judge.texts import SHOWN, Excerpt, excerpt, fingerprint
 
 __all__ = [
     "LONGEST_TASK",
@@ -130,6 +130,7 @@ __all__ = [
     "is_file_name",
     "read_task",
     "read_ui",
+    "with_what_makes_sense",
     "without_unnamed",
     "write",
 ]

@@ -23,7 +23,7 @@ from codec.judge.problem import Case, Entity, LastRun, Listed, Outdated, Problem
 from codec.judge.settings import BadSettings, Commands, Interpreter, RunSettings, changed
 from codec.judge.texts import wholly
 from codec.judge.wording import listed, shown
-from codec.kinds import kind
+from codec.words import kind
 
 Scope = Literal["one", "all"]
 

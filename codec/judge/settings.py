@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Meta, Struct, structs
 
 from codec.judge.wording import listed, shown
-from codec.kinds import kind
+from codec.words import kind
 
 Interpreter = Literal["cpython", "pypy"]
 CwdMode = Literal["workspace", "task"]
@@ -102,6 +102,11 @@ def changed(settings: RunSettings, changes: Mapping[str, Any], commands: Command
     if wrong:
         raise BadSettings("; ".join(wrong))
     return cast("RunSettings", after)
+
+
+def with_what_makes_sense(settings: RunSettings, changes: Mapping[str, Any]) -> RunSettings:
+    """The settings with those of the changes that can be made: they may have been kept by another version of Troupe."""
+    return cast("RunSettings", _changed(settings, changes, "", []))
 
 
 def without_unnamed(changes: Mapping[str, Any], commands: Commands) -> tuple[dict[str, Any], list[str]]:

@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from codec.judge.texts import whole, wholly
 from codec.judge.wording import shown
-from codec.kinds import kind
+from codec.words import kind
 
 LONGEST = 64 * 1024 * 1024
 """Bytes of a body."""

@@ -1,10 +1,11 @@
-"""Makes text that can be written to a file and sent to a page.
+"""Makes text of a case's files that can be written to a file and sent to a page, and says what they are known by.
 
 Half a surrogate pair is legal in JSON and in Python, but not in a file or on a WebSocket. Here, at the border, it
 becomes the replacement character, so the code further in need not think of it.
 """
 
 import codecs
+import hashlib
 from typing import Any, NamedTuple
 
 SHOWN = 16_384
@@ -49,3 +50,9 @@ def wholly(value: Any) -> Any:
         case dict():
             return {wholly(key): wholly(item) for key, item in value.items()}
     return value
+
+
+def fingerprint(content: bytes = b"") -> "hashlib._Hash":
+    """What a case's file is known by, so that a problem which is sent again adds nothing. Can be updated with what
+    follows; its `digest()` names the whole."""
+    return hashlib.sha256(content)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from codec.judge.texts import whole
-from codec.kinds import kind
+from codec.words import kind
 
 LONGEST = 60
 

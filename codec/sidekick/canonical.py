@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from codec.kinds import kind
 from codec.sidekick.messages import ROOT, Announce, Bad, ClearAll, Event, Fault, Other, Remove, Said, Spawn, Update
 from codec.sidekick.shapes import (
     ACTIONS,
@@ -25,6 +24,7 @@ from codec.sidekick.shapes import (
 from codec.sidekick.weight import LONGEST_ANNOUNCE, LONGEST_NAME
 from codec.sidekick.wording import refusal, sentence
 from codec.sidekick.words import to_canonical, words_of_e
+from codec.words import kind
 
 Message = dict[str, Any]
 

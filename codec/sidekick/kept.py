@@ -86,7 +86,7 @@ def read_header(data: bytes) -> Header:
 
 def packed(parts: Iterable[Part]) -> Iterator[bytes]:
     """The book in pieces. After each one the caller may serve others."""
-    deflate = zlib.compressobj(_LEVEL)
+    deflate = None
     waiting: list[bytes] = []
     size = 0
     for record in _records(parts):
@@ -95,10 +95,15 @@ def packed(parts: Iterable[Part]) -> Iterator[bytes]:
             waiting.append(piece)
             size += len(piece)
             if size >= STEP:
+                deflate = deflate or zlib.compressobj(_LEVEL)
                 yield deflate.compress(b"".join(waiting))
                 waiting, size = [], 0
-    yield deflate.compress(b"".join(waiting))
-    yield deflate.flush()
+    rest = b"".join(waiting)
+    if deflate is None:  # a compressor that takes more than once costs ten times as much as one that does not
+        yield zlib.compress(rest, _LEVEL)
+    else:
+        yield deflate.compress(rest)
+        yield deflate.flush()
 
 
 def _records(parts: Iterable[Part]) -> Iterator[bytes]:

@@ -17,10 +17,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from codec.kinds import kind
 from codec.sidekick.control import component_id
 from codec.sidekick.dialect import LINES_UNTIL, OLD_CANVAS_UNTIL, Release
 from codec.sidekick.wording import quoted, short
+from codec.words import kind
 
 Message = dict[str, Any]
 

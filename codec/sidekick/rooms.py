@@ -2,6 +2,9 @@
 
 import msgspec
 
+DEFAULT_ROOM = "default"
+"""The room of those who name none; by this name it can be asked for too. On the wire it has no name."""
+
 
 class RoomListed(msgspec.Struct, frozen=True, rename="camel"):
     name: str

@@ -4,7 +4,7 @@ what was expected and what came."""
 import re
 from typing import Any
 
-from codec.kinds import kind
+from codec.words import kind
 
 NOT_FINITE = frozenset(("NaN", "Infinity", "-Infinity"))
 

@@ -26,7 +26,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from signal import Signals
-from typing import Any, Protocol, TextIO
+from typing import Any, Never, Protocol, TextIO, runtime_checkable
 
 import msgspec
 import trio
@@ -34,6 +34,8 @@ import trio
 from actors.kernel import (
     Actor,
     ActorRef,
+    AnyRef,
+    AnySpec,
     ChildSpec,
     Down,
     KernelError,
@@ -77,6 +79,14 @@ class Machine(Protocol):
         """An interpreter, or the reason why there is none."""
 
 
+@runtime_checkable
+class Reported(Protocol):
+    """What a run tells of each case, whatever else it tells."""
+
+    @property
+    def result(self) -> RunResult: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """Everything the judge must know to make a run."""
@@ -89,7 +99,7 @@ class Wanted:
     settings: RunSettings
     input: Input
     output: Output
-    report: ActorRef[Any]
+    report: ActorRef[Reported]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +110,8 @@ class Means:
     """Takes a problem's folder, and the name of the tests' folder in it."""
     machine: Callable[[Path, Registry], Machine]
     """Takes the folder from which commands are searched, and the registry that knows the launcher."""
-    launcher: Callable[[], ChildSpec]
-    run: Callable[[Wanted], Actor[Any]]
+    launcher: Callable[[], AnySpec]
+    run: Callable[[Wanted], Actor[Never]]
     """The run reports by messages with a `result`, which is a RunResult."""
 
 
@@ -239,7 +249,7 @@ def ranges(numbers: Sequence[int]) -> str:
     return ", ".join(f"{each[0]} to {each[-1]}" if len(each) > 1 else str(each[0]) for each in found)
 
 
-class Judging(Supervisor):
+class Judging(Supervisor[Reported]):
     """The root of the tree. It starts the run and is told of each case."""
 
     def __init__(self, task: Task, means: Means, terminal: "_Terminal") -> None:
@@ -254,16 +264,16 @@ class Judging(Supervisor):
         await super().started(kept)
         self.run_beside(self._begin)
 
-    async def handle(self, message: Any) -> None:
+    async def handle(self, message: Reported) -> None:
         match message:
-            case object(result=RunResult() as result):
+            case Reported(result=result):
                 try:
                     self._terminal.take(result)
                 except Trouble as trouble:
                     self.failure = trouble
                     self.finish()
             case _:
-                await super().handle(message)
+                self.unknown(message)
 
     async def down(self, down: Down) -> None:
         if not down.stop.why.normal:
@@ -278,7 +288,7 @@ class Judging(Supervisor):
             self.failure = trouble if isinstance(trouble, Trouble) else Trouble(why)
             self.finish()
 
-    async def _run(self) -> ActorRef[Any]:
+    async def _run(self) -> AnyRef:
         task = self._task
         machine = self._means.machine(places.here(), self.stage.registry)
         interpreter = await machine.resolve(task.interpreter)

@@ -117,8 +117,8 @@ def test_the_missing_oj_is_a_line_among_the_results(served: Served, monkeypatch:
     with judge.bare() as loop:
         results = list(judge._run_all(server, loop, "no oj today", place / "workspace" / "bench" / "echo", 1))
     assert [(each.peer, each.goal, each.why) for each in results] == [
-        ("a bare spawn loop", 0.8, None),
-        ("oj test", 5.0, "no oj today"),
+        ("a bare spawn loop", 0.85, None),
+        ("oj test", 5.5, "no oj today"),
     ]
     assert results[0].ratio is not None
 

@@ -14,14 +14,26 @@ from trio.testing import wait_all_tasks_blocked
 from actors.console import Desk, Facts, Observer, SystemFact, viewers_spec
 from actors.console.observer import NAME, REMEMBERED
 from actors.console.picture import LATELY
-from actors.kernel import ChildSpec, Ended, KernelError, Restart, Strategy, Top, supervisor_spec
+from actors.kernel import (
+    ActorRef,
+    Children,
+    ChildSpec,
+    Ended,
+    KernelError,
+    Key,
+    Restart,
+    Strategy,
+    Top,
+    supervisor_spec,
+)
 from actors.kernel.testing import House, Puppet, crash, run_schedule, staged
 from codec.console import Health, Hello
 
+RUNS = Key[Children[Any]]("runs")
 FACTS = [SystemFact("judge", enabled=True, listens=False, about="runs"), SystemFact("store", True, False, "keeps")]
 
 
-def leaf(id: str) -> ChildSpec:  # noqa: A002
+def leaf(id: str) -> ChildSpec[Any]:  # noqa: A002
     return Puppet(id).spec(backoff=(0.1, 1.0, 0.5), grace=1.0)
 
 
@@ -43,7 +55,7 @@ class Console:
 @asynccontextmanager
 async def console() -> AsyncIterator[Console]:
     facts = Facts("1", 1, 0.0, trio.current_time, lambda: 1)
-    runs = supervisor_spec("runs", name="runs", max_children=1024)
+    runs = supervisor_spec("runs", name=RUNS, max_children=1024)
     specs = [
         leaf("store"),
         supervisor_spec("judge", [leaf("launcher"), leaf("shelf"), runs]),
@@ -94,7 +106,7 @@ async def step(house: House, what: str, detail: Any) -> None:
         await trio.sleep(detail)
         return
     if what == "lease":
-        runs = house.stage.registry.find("runs")
+        runs = house.stage.registry.find(RUNS)
         with trio.move_on_after(5), suppress(KernelError):
             for number in range(detail):
                 if runs is not None:
@@ -171,7 +183,8 @@ async def test_a_crash_of_the_observer_itself_is_told(autojump_clock: object) ->
     async with console() as told:
         told.house["store"].tell(crash(ValueError("first")))
         await trio.sleep(0.5)
-        told.house.stage.registry.get(NAME).tell("what is this?")  # no message of its own: no clause takes it
+        observer: ActorRef[Any] = told.house.stage.registry.get(NAME)
+        observer.tell("what is this?")  # no message of its own: no clause takes it
         told.house.stage.registry.get(NAME).kill()
         await trio.sleep(1)
         hello = await told.hello()

@@ -12,7 +12,17 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.console import Desk, Facts, Observer, SystemFact, viewers_spec
 from actors.console.observer import NAME
-from actors.kernel import Actor, ActorRef, ChildSpec, KernelError, PeerGone, Top, run, supervisor_spec
+from actors.kernel import (
+    Actor,
+    ActorRef,
+    AnySpec,
+    ChildSpec,
+    KernelError,
+    PeerGone,
+    Top,
+    run,
+    supervisor_spec,
+)
 from codec.console import Change, Health, Hello, Listening
 
 SYSTEMS = [
@@ -50,9 +60,7 @@ class Page:
 
 
 class House:
-    def __init__(
-        self, top: ActorRef[Any], desk: Desk, listening: dict[str, Listening], jumps: list[float]
-    ) -> None:
+    def __init__(self, top: ActorRef[Any], desk: Desk, listening: dict[str, Listening], jumps: list[float]) -> None:
         self.top = top
         self.desk = desk
         self.listening = listening
@@ -93,7 +101,7 @@ async def house() -> AsyncIterator[House]:
     def observer() -> Observer:
         return Observer(facts, SYSTEMS, listening.get)
 
-    specs = [
+    specs: list[AnySpec] = [
         ChildSpec("worker", Counter),
         supervisor_spec("console", [ChildSpec("observer", observer), viewers_spec()]),
     ]
@@ -244,7 +252,7 @@ async def test_the_desk_refuses_in_words_while_the_observer_is_away(autojump_clo
         await troupe.ref("troupe/console/observer").stop()
         with pytest.raises(KernelError, match="not running at the moment; try again"):
             await troupe.desk.tree()
-        with pytest.raises(KernelError, match=NAME):
+        with pytest.raises(KernelError, match=NAME.name):
             troupe.desk.view(Page())
 
 

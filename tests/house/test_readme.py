@@ -38,6 +38,8 @@ EXAMPLES = ROOT / "examples" / "sidekick" / "README.md"
 LONG = 300
 FREE = "".join(f"[{system}]\nport = 0\n" for system in LISTENING)
 
+pytestmark = pytest.mark.timeout(2 * LONG)  # what it tells to install is installed
+
 # --- what is in them
 
 

@@ -17,14 +17,14 @@ from typing import Any, TypeVar
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.judge import Desk, Shelving, judge_specs
+from actors.judge import Desk, Problems, judge_specs
 from actors.judge.comparing import answered
-from actors.judge.given import Bounds, Names, Turn, Watching
-from actors.judge.verdicts import Excess
+from actors.judge.given import Names, Turn, Watching
 from actors.kernel import ActorRef, ChildSpec, Registry
 from actors.kernel.testing import House, Log, staged
-from actors.store import STORE, Inline, StateDirectory, Store
+from actors.store import Inline, StateDirectory, Store
 from codec.judge import SHOWN, Commands, RunSettings
+from codec.programs import Bounds, Captured, Excess, Exited, Outcome, Signalled
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -177,21 +177,26 @@ class Folders:
 # -- programs
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
-    output: bytes = b""
-    exit_code: int | None = 0
-    signal: int | None = None
-    stopped_for: Excess | None = None
-    cpu_seconds: float = 0.01
-    wall_seconds: float = 0.02
-    peak_bytes: int = 8 << 20
-    contended: bool = False
-    errors: tuple[bytes, bytes, int] = (b"", b"", 0)
-
-    @property
-    def output_size(self) -> int:
-        return len(self.output)
+def an_outcome(
+    output: bytes = b"",
+    *,
+    exit_code: int = 0,
+    signal: int | None = None,
+    stopped_for: Excess | None = None,
+    cpu_seconds: float = 0.01,
+    peak_bytes: int = 8 << 20,
+    errors: bytes = b"",
+) -> Outcome:
+    return Outcome(
+        end=Exited(exit_code) if signal is None else Signalled(signal),
+        stopped_for=stopped_for,
+        cpu_seconds=cpu_seconds,
+        wall_seconds=0.02,
+        peak_bytes=peak_bytes,
+        contended=False,
+        stdout=Captured(output, b"", len(output)),
+        stderr=Captured(errors, b"", len(errors)),
+    )
 
 
 @dataclass(eq=False)
@@ -203,11 +208,11 @@ class Program:
     cwd: Path
     stdin: Path | None
     bounds: Bounds
-    outcome: Ran | Exception | None = None
+    outcome: Outcome | Exception | None = None
     ended: trio.Event = field(default_factory=trio.Event)
     cancelled: bool = False
 
-    def end(self, outcome: Ran | Exception) -> None:
+    def end(self, outcome: Outcome | Exception) -> None:
         self.outcome = outcome
         self.ended.set()
 
@@ -218,7 +223,7 @@ class Interrupted(Exception):
 
 @dataclass
 class Machine:
-    answer: Callable[[Program], Ran | Exception | None] = lambda program: None
+    answer: Callable[[Program], Outcome | Exception | None] = lambda program: None
     """How a program ends as soon as it was started; None: when the test says so."""
     interpreters: dict[str, Path] = field(default_factory=lambda: {"python3": Path("/bin/python3")})
     log: Log[Program] = field(default_factory=Log)
@@ -227,7 +232,9 @@ class Machine:
     rooms: int = 60
     alone: int = 0
     """Runs that had to be alone."""
-    compares: Callable[[Sequence[bytes]], Ran | Exception] = lambda given: Ran(answered(given[0], b"".join(given[1:])))
+    compares: Callable[[Sequence[bytes]], Outcome | Exception] = lambda given: an_outcome(
+        answered(given[0], b"".join(given[1:]))
+    )
     """What becomes of a comparison that is made elsewhere."""
     modules: list[str] = field(default_factory=list)
 
@@ -256,7 +263,7 @@ class Machine:
 
     async def run(
         self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn | None
-    ) -> Ran | None:
+    ) -> Outcome | None:
         if turn is None:
             self.alone += 1
             return await self._run(program, cwd, stdin, bounds)
@@ -270,7 +277,7 @@ class Machine:
         finally:
             turn.over()
 
-    async def _run(self, program: Sequence[str], cwd: Path, stdin: Path | None, bounds: Bounds) -> Ran:
+    async def _run(self, program: Sequence[str], cwd: Path, stdin: Path | None, bounds: Bounds) -> Outcome:
         index = int(stdin.stem) if stdin is not None else len(self.programs) + 1
         running = Program(index, program, cwd, stdin, bounds)
         self.log.add(running)
@@ -288,7 +295,7 @@ class Machine:
         assert running.outcome is not None
         return running.outcome
 
-    async def elsewhere(self, module: str, given: Sequence[bytes], bounds: Bounds) -> Ran:
+    async def elsewhere(self, module: str, given: Sequence[bytes], bounds: Bounds) -> Outcome:
         self.modules.append(module)
         await trio.lowlevel.checkpoint()
         outcome = self.compares(given)
@@ -301,9 +308,9 @@ class Machine:
         return call(*args)
 
 
-def right(program: Program) -> Ran:
+def right(program: Program) -> Outcome:
     """The answer to `post`'s own samples."""
-    return Ran(f"{program.index}\n".encode())
+    return an_outcome(f"{program.index}\n".encode())
 
 
 # -- pages
@@ -459,11 +466,11 @@ async def judging(
     watching: Callable[[Registry], Watching] | None = None,
 ) -> AsyncIterator[Court]:
     folders, machine = folders or Folders(), machine or Machine()
-    shelving = Shelving(folders, cache(lambda registry: machine), wall, CORES, watching, commands or Commands())
-    store = ChildSpec(STORE, partial(Store, directory, Inline))
-    specs = judge_specs(shelving, configured or RunSettings())
+    problems = Problems(folders, cache(lambda registry: machine), wall, CORES, watching, commands or Commands())
+    store = ChildSpec("store", partial(Store, directory, Inline))
+    specs = judge_specs(problems, configured or RunSettings())
     async with staged(store, *specs, intensity=100) as house:
-        desk = Desk(house.stage.registry, house.stage.new_id, shelving)
+        desk = Desk(house.stage.registry, house.stage.new_id, problems)
         async with trio.open_nursery() as nursery:
             yield Court(house, desk, folders, machine, nursery)
             nursery.cancel_scope.cancel()

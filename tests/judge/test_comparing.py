@@ -14,7 +14,8 @@ from actors.judge.run import _compared
 from actors.kernel import KernelError
 from actors.store import StateDirectory
 from codec.judge import Compare, CompareMode
-from tests.judge.kit import Machine, Ran, judging
+from codec.programs import Outcome
+from tests.judge.kit import Machine, an_outcome, judging
 
 A = "abc1/abc1_a"
 LONG = b"1.000000 " * (ELSEWHERE // 9)
@@ -66,13 +67,13 @@ async def test_small_outputs_and_equal_ones_are_compared_in_the_server() -> None
     assert machine.modules == [MODULE]
 
 
-ENDS: dict[str, tuple[Ran | Exception, str]] = {
-    "too slow": (Ran(stopped_for="cpu"), "took more than 60 seconds and was given up."),
-    "waiting": (Ran(stopped_for="wall"), "took more than 60 seconds and was given up."),
-    "too large": (Ran(stopped_for="memory", exit_code=None, signal=9), "took too much memory and was given up."),
-    "killed": (Ran(exit_code=None, signal=signal.SIGKILL), "was ended by something else. Run it again."),
-    "failed": (Ran(exit_code=1), "was ended by something else. Run it again."),
-    "no answer": (Ran(b"{"), "has failed. Run it again."),
+ENDS: dict[str, tuple[Outcome | Exception, str]] = {
+    "too slow": (an_outcome(stopped_for="cpu"), "took more than 60 seconds and was given up."),
+    "waiting": (an_outcome(stopped_for="wall"), "took more than 60 seconds and was given up."),
+    "too large": (an_outcome(stopped_for="memory", signal=9), "took too much memory and was given up."),
+    "killed": (an_outcome(signal=signal.SIGKILL), "was ended by something else. Run it again."),
+    "failed": (an_outcome(exit_code=1), "was ended by something else. Run it again."),
+    "no answer": (an_outcome(b"{"), "has failed. Run it again."),
     "not started": (KernelError("There is no room."), "failed: There is no room."),
 }
 
@@ -83,7 +84,7 @@ async def test_a_comparison_that_comes_to_nothing_is_no_verdict_but_a_sentence(
     directory: StateDirectory, end: str
 ) -> None:
     outcome, sentence = ENDS[end]
-    machine = Machine(lambda program: Ran(NEAR), compares=lambda given: outcome)
+    machine = Machine(lambda program: an_outcome(NEAR), compares=lambda given: outcome)
     async with judging(directory, machine=machine) as court:
         await court.take_in(A, tests=[{"input": "1\n", "output": LONG.decode()}])
         page = await court.page()

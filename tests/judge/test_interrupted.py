@@ -5,7 +5,8 @@ import pytest
 from actors.judge.verdicts import INTERFERENCE
 from actors.store import StateDirectory
 from codec.judge import RunSettings
-from tests.judge.kit import Folders, Interrupted, Machine, Program, Ran, judging, right
+from codec.programs import Outcome
+from tests.judge.kit import Folders, Interrupted, Machine, Program, an_outcome, judging, right
 
 A = "abc1/abc1_a"
 
@@ -14,7 +15,7 @@ A = "abc1/abc1_a"
 async def test_whoever_was_interrupted_is_run_again_and_nobody_sees_it(directory: StateDirectory, jobs: int) -> None:
     seen: set[int] = set()
 
-    def once(program: Program) -> Ran | Exception:
+    def once(program: Program) -> Outcome | Exception:
         first = program.index not in seen
         seen.add(program.index)
         return Interrupted() if first else right(program)
@@ -33,7 +34,7 @@ async def test_whoever_was_interrupted_is_run_again_and_nobody_sees_it(directory
 
 async def test_it_is_run_again_in_a_folder_made_anew(directory: StateDirectory) -> None:
     folders = Folders(writes={"a.out": b"1\n"})
-    answers: list[Ran | Exception] = [Interrupted(), Ran()]
+    answers: list[Outcome | Exception] = [Interrupted(), an_outcome()]
     async with judging(directory, folders, Machine(lambda program: answers.pop(0))) as court:
         await court.take_in(A, tests=[{"input": "1\n", "output": "1\n"}], output={"type": "file", "fileName": "a.out"})
         page = await court.page()
@@ -44,7 +45,7 @@ async def test_it_is_run_again_in_a_folder_made_anew(directory: StateDirectory) 
 
 
 async def test_who_is_found_to_interfere_is_told_so_and_no_fault_of_the_judge_is(directory: StateDirectory) -> None:
-    interferes = Ran(exit_code=None, signal=9, stopped_for="interference")
+    interferes = an_outcome(signal=9, stopped_for="interference")
     async with judging(directory, machine=Machine(lambda program: interferes)) as court:
         await court.take_in(A)
         page = await court.page()

@@ -12,7 +12,7 @@ def pair(given: bytes | None, wanted: bytes | None) -> Pair:
     return Pair(*(None if content is None else fingerprint(content).digest() for content in (given, wanted)))
 
 
-ONE, TWO, THREE = Sample("1\n", "a\n"), Sample("2\n", "b\n"), Sample("3\n", "c\n")
+ONE, TWO = Sample("1\n", "a\n"), Sample("2\n", "b\n")
 
 MERGES = [
     ("an empty folder", {}, [ONE, TWO], 0, [(1, b"1\n", b"a\n"), (2, b"2\n", b"b\n")]),

@@ -1,11 +1,16 @@
 """A panel: the messages that a page may send, the messages that it gets, and the run that ends with it."""
 
+from typing import Any
+
 import pytest
 import trio
 
 from actors.judge.messages.panel import Follow
 from actors.judge.messages.problem import Forsaken
-from actors.kernel import TooManyChildren
+from actors.kernel import (
+    ActorRef,
+    TooManyChildren,
+)
 from actors.store import StateDirectory
 from codec.judge import Listed, RunSettings
 from tests.judge.kit import PATIENCE, Machine, judging, right
@@ -166,7 +171,8 @@ async def test_a_page_that_is_just_loading_when_another_problem_comes_is_shown_a
         page = await court.page(greets=False)
         await page.say("ui/requestInit")
         await court.settled()
-        court["panels"].children()[0].tell(Follow(LISTED))
+        panel: ActorRef[Any] = court["panels"].children()[0]
+        panel.tell(Follow(LISTED))
         await court.settled()
         court.folders.gates["find"].set()
         assert (await page.heard("state/init"))["problem"]["id"] == A

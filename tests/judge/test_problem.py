@@ -10,7 +10,7 @@ from actors.kernel.testing import House
 from actors.store import STORE, Refused, StateDirectory, StoreClient
 from actors.store.database import Database
 from codec.judge import SHOWN, RunSettings
-from tests.judge.kit import Folders, Json, Machine, Ran, judging, post, right
+from tests.judge.kit import Folders, Json, Machine, an_outcome, judging, post, right
 
 A, B = "abc1/abc1_a", "abc1/abc1_b"
 TESTS = ("abc1", "abc1_a", "tests")
@@ -126,7 +126,7 @@ async def test_of_very_many_cases_less_of_each_is_told(directory: StateDirectory
 
 
 async def test_all_of_a_long_output_is_shown_to_whoever_asks(directory: StateDirectory) -> None:
-    async with judging(directory, machine=Machine(lambda program: Ran(b"y" * 50_000))) as court:
+    async with judging(directory, machine=Machine(lambda program: an_outcome(b"y" * 50_000))) as court:
         await court.take_in(A)
         page = await court.page()
         await page.say("ui/runOne", index=1)
@@ -253,7 +253,7 @@ async def test_tests_that_a_person_adds_are_seen_when_the_problem_is_run(directo
 
 async def test_results_and_problems_outlive_the_server(directory: StateDirectory) -> None:
     folders = Folders()
-    async with judging(directory, folders, Machine(lambda program: Ran(b"1\n"))) as court:
+    async with judging(directory, folders, Machine(lambda program: an_outcome(b"1\n"))) as court:
         await court.take_in(A)
         page = await court.page()
         await page.say("ui/runAll")
@@ -275,7 +275,7 @@ async def test_results_and_problems_outlive_the_server(directory: StateDirectory
 
 
 async def test_a_problem_stands_as_its_cases_do_and_not_as_its_last_run_did(directory: StateDirectory) -> None:
-    answer = Machine(lambda program: Ran(b"1\n"))
+    answer = Machine(lambda program: an_outcome(b"1\n"))
     async with judging(directory, machine=answer) as court:
         await court.take_in(A)
         page = await court.page()
@@ -298,7 +298,7 @@ async def test_a_run_that_the_server_did_not_live_to_end_was_interrupted(directo
         await court.take_in(A)
         page = await court.page()
         await page.say("ui/runAll")
-        (await court.machine.started(1)).end(Ran(b"1\n"))
+        (await court.machine.started(1)).end(an_outcome(b"1\n"))
         await court.machine.started(2)
         await court.settled()
         kill(court.house)
@@ -322,7 +322,7 @@ async def test_what_a_long_run_has_come_to_is_kept_meanwhile(directory: StateDir
         await court.take_in(A)
         page = await court.page()
         await page.say("ui/runAll")
-        (await court.machine.started(1)).end(Ran(b"1\n"))
+        (await court.machine.started(1)).end(an_outcome(b"1\n"))
         await court.machine.started(2)
         store = StoreClient(court.house.stage.registry.get(STORE))
         assert await store.get("judge/results", A) is None
@@ -349,8 +349,8 @@ async def test_after_a_run_that_was_interrupted_the_list_says_what_the_problem_s
         page = await court.page()
         await page.say("ui/openProblem", id=A)
         await page.say("ui/runAll")
-        (await court.machine.started(1)).end(Ran(b"1\n"))
-        (await court.machine.started(2)).end(Ran(b"1\n"))
+        (await court.machine.started(1)).end(an_outcome(b"1\n"))
+        (await court.machine.started(2)).end(an_outcome(b"1\n"))
         await court.machine.started(3)
         await court.take_in("abc2/abc2_a")
         await trio.sleep(2.5)
@@ -395,7 +395,7 @@ async def test_what_a_person_does_to_the_folder_is_seen_in_the_list_when_the_pro
 async def test_very_many_results_are_kept_with_less_of_their_texts(directory: StateDirectory) -> None:
     folders = Folders()
     many = [{"input": f"{number}\n", "output": f"{number}\n"} for number in range(300)]
-    machine = Machine(lambda program: Ran("é".encode() * 8000))
+    machine = Machine(lambda program: an_outcome("é".encode() * 8000))
     async with judging(directory, folders, machine) as court:
         await court.take_in(A, tests=many)
         page = await court.page()

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,8 @@ from trio.testing import wait_all_tasks_blocked
 from actors.judge import Order, Run, limits
 from actors.kernel import Actor, ActorRef, ChildSpec, Crowd, Down, Mailbox, Restart, run
 from codec.judge import Compare, RunResult, RunSettings, Stdin, Stdout
+from codec.programs import Outcome
+from tests.judge.kit import an_outcome
 
 
 class Folders:
@@ -23,24 +24,13 @@ class Folders:
         return Path("in"), Path("out")
 
 
-@dataclass
-class Ran:
-    exit_code = 0
-    signal = stopped_for = None
-    cpu_seconds = wall_seconds = 0.0
-    peak_bytes = output_size = 0
-    contended = False
-    output = b""
-    errors = b"", b"", 0
-
-
 class Machine:
     def room(self) -> AbstractAsyncContextManager[None]:
         return nullcontext()
 
-    async def run(self, program: Sequence[str], **_: Any) -> Ran:
+    async def run(self, program: Sequence[str], **_: Any) -> Outcome:
         await trio.lowlevel.checkpoint()
-        return Ran()
+        return an_outcome()
 
 
 class Busy(Actor[Any]):

@@ -5,10 +5,12 @@ from dataclasses import replace
 import pytest
 import trio
 
+from actors.judge.run import FILE_BYTES, PROCESSES
 from actors.kernel import KernelError
 from actors.store import StateDirectory
 from codec.judge import RunSettings
-from tests.judge.kit import CORES, PATIENCE, Court, Folders, Json, Machine, Page, Ran, judging, right
+from codec.programs import Outcome
+from tests.judge.kit import CORES, PATIENCE, Court, Folders, Json, Machine, Page, an_outcome, judging, right
 
 A, B = "abc1/abc1_a", "abc1/abc1_b"
 
@@ -31,7 +33,7 @@ async def test_results_are_told_in_the_order_of_indices_though_cases_end_in_any(
         page = await court.page()
         await running(court, page)
         for index in (3, 2, 1):
-            (await court.machine.started(index)).end(Ran(f"{index}\n".encode()))
+            (await court.machine.started(index)).end(an_outcome(f"{index}\n".encode()))
             await court.settled()
             assert len(page.all("run/result")) == (0 if index > 1 else 3)
         indices, complete = await page.ended()
@@ -60,7 +62,7 @@ async def test_so_many_cases_run_at_once_as_there_are_cores(directory: StateDire
         page = await court.page()
         await running(court, page)
         for index in range(1, 8):
-            (await court.machine.started(index)).end(Ran(f"{index}\n".encode()))
+            (await court.machine.started(index)).end(an_outcome(f"{index}\n".encode()))
         assert (await page.ended())[0] == list(range(1, 8))
         assert court.machine.most == CORES
 
@@ -93,7 +95,7 @@ async def test_results_of_cases_that_were_not_run_stay(directory: StateDirectory
         page = await court.page()
         await page.say("ui/runAll")
         await page.ended()
-        court.machine.answer = lambda program: Ran(b"wrong\n")
+        court.machine.answer = lambda program: an_outcome(b"wrong\n")
         await page.say("ui/runOne", index=2)
         await page.ended()
         await page.say("ui/requestInit")
@@ -160,7 +162,7 @@ async def test_a_cancelled_run_says_so_and_keeps_what_it_had_judged(directory: S
         await court.take_in(A)
         page = await court.page()
         await running(court, page)
-        (await court.machine.started(1)).end(Ran(b"1\n"))
+        (await court.machine.started(1)).end(an_outcome(b"1\n"))
         second = await court.machine.started(2)
         await page.say("ui/cancel")
         last = await page.heard("run/progress", lambda said: not said["running"])
@@ -280,7 +282,7 @@ async def test_a_panel_that_came_meanwhile_is_shown_how_far_the_run_is(directory
         await court.take_in(A)
         page = await court.page()
         await running(court, page)
-        (await court.machine.started(1)).end(Ran(b"1\n"))
+        (await court.machine.started(1)).end(an_outcome(b"1\n"))
         await court.machine.started(2)
         late = await court.page(greets=False)
         init = await late.greet()
@@ -383,7 +385,7 @@ async def test_a_problem_that_crashes_ends_its_run_and_its_panels_stay(directory
         await court.take_in(A)
         page = await court.page()
         await running(court, page)
-        (await court.machine.started(1)).end(Ran(b"1\n"))
+        (await court.machine.started(1)).end(an_outcome(b"1\n"))
         program = await court.machine.started(2)
         court.folders.trouble = lambda call, task: ZeroDivisionError("our own mistake") if call == "read" else None
         await page.say("ui/requestCase", index=1)
@@ -440,6 +442,7 @@ async def test_a_program_is_given_its_limits_its_input_and_the_workspace(directo
         assert program.stdin == court.folders.path(("abc1", "abc1_a"), "tests", "1.in")
         bounds = program.bounds
         assert (bounds.cpu_seconds, bounds.wall_seconds, bounds.memory_bytes) == (2.4, 7.2, 256 << 20)
+        assert (bounds.processes, bounds.file_bytes) == (PROCESSES, FILE_BYTES)
 
 
 async def test_a_program_may_be_run_in_its_own_folder(directory: StateDirectory) -> None:
@@ -453,7 +456,7 @@ async def test_a_program_may_be_run_in_its_own_folder(directory: StateDirectory)
 
 async def test_a_problem_with_files_is_run_in_a_folder_of_its_own(directory: StateDirectory) -> None:
     folders = Folders(writes={"sum.out": b"1\n"})
-    async with judging(directory, folders, Machine(lambda program: Ran(b"noise"))) as court:
+    async with judging(directory, folders, Machine(lambda program: an_outcome(b"noise"))) as court:
         fields = {"input": {"type": "file", "fileName": "sum.in"}, "output": {"type": "file", "fileName": "sum.out"}}
         await court.take_in(A, tests=[{"input": "1\n", "output": "1\n"}], **fields)
         page = await court.page()
@@ -468,7 +471,7 @@ async def test_a_problem_with_files_is_run_in_a_folder_of_its_own(directory: Sta
 
 
 async def test_input_may_be_a_file_while_output_is_not(directory: StateDirectory) -> None:
-    async with judging(directory, machine=Machine(lambda program: Ran(b"1\n"))) as court:
+    async with judging(directory, machine=Machine(lambda program: an_outcome(b"1\n"))) as court:
         await court.take_in(A, tests=[{"input": "1\n", "output": "1\n"}], input={"type": "file", "fileName": "a.in"})
         page = await court.page()
         await page.say("ui/runAll")
@@ -478,7 +481,7 @@ async def test_input_may_be_a_file_while_output_is_not(directory: StateDirectory
 
 async def test_output_may_be_a_file_while_input_is_not(directory: StateDirectory) -> None:
     folders = Folders(writes={"a.out": b"1\n"})
-    async with judging(directory, folders, Machine(lambda program: Ran())) as court:
+    async with judging(directory, folders, Machine(lambda program: an_outcome())) as court:
         await court.take_in(A, tests=[{"input": "1\n", "output": "1\n"}], output={"type": "file", "fileName": "a.out"})
         page = await court.page()
         await page.say("ui/runAll")
@@ -487,7 +490,7 @@ async def test_output_may_be_a_file_while_input_is_not(directory: StateDirectory
 
 
 async def test_a_program_that_writes_its_answer_elsewhere_is_told_where_it_was_to_be(directory: StateDirectory) -> None:
-    async with judging(directory, machine=Machine(lambda program: Ran(b"1\n"))) as court:
+    async with judging(directory, machine=Machine(lambda program: an_outcome(b"1\n"))) as court:
         await court.take_in(A, output={"type": "file", "fileName": "a.out"})
         page = await court.page()
         await page.say("ui/runOne", index=1)
@@ -505,19 +508,19 @@ CRASHED = b"Traceback (most recent call last):\n  File\nValueError: no\n"
 @pytest.mark.parametrize(
     ("ran", "told", "reason"),
     [
-        (Ran(b"2\n"), ("fail", "WA"), None),
-        (Ran(exit_code=None, signal=9, stopped_for="cpu", cpu_seconds=2.5), ("timeout", "TLE"), "2,500 ms of CPU"),
-        (Ran(exit_code=None, signal=9, stopped_for="wall"), ("timeout", "TLE"), "of waiting"),
-        (Ran(exit_code=None, signal=9, stopped_for="memory", peak_bytes=300 << 20), ("re", "MLE"), "300 MB"),
-        (Ran(exit_code=None, signal=9, stopped_for="output"), ("re", "OLE"), "too much"),
-        (Ran(exit_code=None, signal=9, stopped_for="processes"), ("re", "RE"), "too many processes"),
-        (Ran(exit_code=None, signal=11), ("re", "RE"), "SIGSEGV"),
-        (Ran(exit_code=1, errors=(CRASHED, b"", len(CRASHED))), ("re", "RE"), "exit code 1"),
-        (Ran(b"1\n", exit_code=1), ("re", "RE"), "exit code 1"),
+        (an_outcome(b"2\n"), ("fail", "WA"), None),
+        (an_outcome(signal=9, stopped_for="cpu", cpu_seconds=2.5), ("timeout", "TLE"), "2,500 ms of CPU"),
+        (an_outcome(signal=9, stopped_for="wall"), ("timeout", "TLE"), "of waiting"),
+        (an_outcome(signal=9, stopped_for="memory", peak_bytes=300 << 20), ("re", "MLE"), "300 MB"),
+        (an_outcome(signal=9, stopped_for="output"), ("re", "OLE"), "too much"),
+        (an_outcome(signal=9, stopped_for="processes"), ("re", "RE"), "too many processes"),
+        (an_outcome(signal=11), ("re", "RE"), "SIGSEGV"),
+        (an_outcome(exit_code=1, errors=CRASHED), ("re", "RE"), "exit code 1"),
+        (an_outcome(b"1\n", exit_code=1), ("re", "RE"), "exit code 1"),
     ],
 )
 async def test_a_result_has_the_specs_status_and_a_finer_verdict(
-    directory: StateDirectory, ran: Ran, told: tuple[str, str], reason: str | None
+    directory: StateDirectory, ran: Outcome, told: tuple[str, str], reason: str | None
 ) -> None:
     async with judging(directory, machine=Machine(lambda program: ran)) as court:
         await court.take_in(A)
@@ -528,12 +531,12 @@ async def test_a_result_has_the_specs_status_and_a_finer_verdict(
         assert (reason or "") in said["result"].get("reason", "")
         if told == ("fail", "WA"):
             assert said["result"]["diffSummary"] == "line 1: expected '1' got '2'"
-        assert said["result"]["console"] == ran.errors[0].decode()
+        assert said["result"]["console"] == ran.stderr.head.decode()
 
 
 async def test_a_long_output_is_compared_whole_and_told_in_part(directory: StateDirectory) -> None:
     long = "x" * 300_000 + "\n"
-    machine = Machine(lambda program: Ran(long.encode()))
+    machine = Machine(lambda program: an_outcome(long.encode()))
     async with judging(directory, machine=machine) as court:
         await court.take_in(A, tests=[{"input": "1\n", "output": long}])
         page = await court.page()

@@ -270,9 +270,17 @@ async def test_a_wrong_setting_is_refused_in_words(directory: StateDirectory, ch
         assert sentence in await page.notice()
 
 
-async def test_settings_of_another_version_are_those_of_the_configuration(directory: StateDirectory) -> None:
+@pytest.mark.parametrize(
+    "odd", ['"jobs":"many"', '"colour":"red"', '"compare":"exactly"', '"compare":{"mode":"by ear","near":1}']
+)
+async def test_of_the_settings_of_another_version_those_that_make_sense_hold(
+    directory: StateDirectory, odd: str
+) -> None:
+    kept = f'{{"timeoutMs":700,{odd},"memoryLimitMb":64}}'.encode()
     async with judging(directory) as court:
-        await StoreClient(court.house.stage.registry.get(STORE)).put("judge", "settings", b'{"jobs":"many"}')
+        await StoreClient(court.house.stage.registry.get(STORE)).put("judge", "settings", kept)
     async with judging(directory, configured=RunSettings(jobs=4)) as court:
         page = await court.page(greets=False)
-        assert (await page.greet())["settings"]["jobs"] == 4
+        settings = (await page.greet())["settings"]
+        assert (settings["jobs"], settings["timeoutMs"], settings["memoryLimitMb"]) == (4, 700, 64)
+        assert settings["compare"]["mode"] == RunSettings().compare.mode

@@ -22,7 +22,8 @@ from actors.kernel import ActorRef
 from actors.kernel.testing import run_schedule
 from actors.store import StateDirectory
 from codec.judge import RunSettings
-from tests.judge.kit import Court, Folders, Json, Machine, Page, Program, Ran, judging
+from codec.programs import Outcome
+from tests.judge.kit import Court, Folders, Json, Machine, Page, Program, an_outcome, judging
 
 A, B = "abc1/abc1_a", "abc1/abc1_b"
 TASK = ("abc1", "abc1_a")
@@ -169,7 +170,7 @@ class World:
                 self.facts[name_of(program)].calm = False
         self.watching.stir()
 
-    def begun(self, program: Program) -> Ran | None:
+    def begun(self, program: Program) -> Outcome | None:
         """A program reads what there is when it starts, and prints its own source."""
         solution = self.files.get(MAIN)
         fact = Fact(
@@ -254,7 +255,7 @@ async def _ends(world: World, count: int) -> None:
     for program in world.machine.running[:count]:
         wrote = world.facts[name_of(program)].wrote.encode()
         said = name_of(program).encode()
-        program.end(Ran(wrote, errors=(said, b"", len(said))))
+        program.end(an_outcome(wrote, errors=said))
 
 
 async def _end_all(world: World) -> None:

@@ -6,8 +6,9 @@ import pytest
 
 from actors.judge.checkers import Differs, Same
 from actors.judge.limits import Limits
-from actors.judge.verdicts import INTERFERENCE, STATUS, Excess, Facts, Ruling, is_no_program, rule
+from actors.judge.verdicts import INTERFERENCE, STATUS, Facts, Ruling, is_no_program, rule
 from codec.judge import Verdict
+from codec.programs import Excess
 
 WRONG = Differs(1, None, None)
 LIMITS = Limits(2_400, 7_200, 65_536)

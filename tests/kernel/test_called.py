@@ -22,7 +22,7 @@ class Visitor(Actor[str]):
         self.part = message
 
 
-def visitor(part: str) -> ChildSpec:
+def visitor(part: str) -> ChildSpec[str]:
     return ChildSpec("1-ab12", lambda: Visitor(part), restart=Restart.TEMPORARY)
 
 

@@ -1,5 +1,7 @@
 """A crowd: its children are nothing to each other, and nothing that becomes of them ends it."""
 
+from typing import Any
+
 import pytest
 import trio
 from hypothesis import example, given, settings
@@ -7,8 +9,11 @@ from hypothesis import strategies as st
 from trio.testing import wait_all_tasks_blocked
 
 from actors.kernel import (
+    AnySpec,
+    Children,
     ChildSpec,
     Decay,
+    Key,
     NameTaken,
     Restart,
     SlotState,
@@ -22,6 +27,7 @@ from actors.kernel import (
 )
 from actors.kernel.testing import Puppet, crash, finish, run_in_virtual_time, run_schedule, staged
 
+CROWD = Key[Children[Any]]("crowd")
 ENDS = ("crash", "crash in two", "crash at the start", "crash at the end", "kill", "finish", "gone", "stop")
 STEPS = st.lists(
     st.tuples(st.sampled_from(ENDS), st.integers(0, 2), st.sampled_from(Restart), st.sampled_from([0.0, 0.3, 20.0])),
@@ -38,7 +44,7 @@ def test_no_sequence_of_ends_of_its_children_ends_a_crowd_or_another_child(
 ) -> None:
     async def main() -> None:
         bystander, puppets = Puppet("bystander"), dict[int, Puppet]()
-        async with staged(crowd_spec("crowd", name="crowd")) as house:
+        async with staged(crowd_spec("crowd", name=CROWD)) as house:
             crowd = house["crowd"]
             beside = await crowd.start_child(bystander.spec())
             for what, name, restart, after in steps:
@@ -72,7 +78,7 @@ def test_no_sequence_of_ends_of_its_children_ends_a_crowd_or_another_child(
             await trio.sleep(3600)
             assert (crowd.alive, crowd.statistics().restarts) == (True, 0)
             assert (beside.alive, beside.statistics().restarts) == (True, 0)
-            assert house.stage.registry.get("crowd") is crowd
+            assert house.stage.registry.get(CROWD) is crowd
             states = {ref.statistics().state for ref in crowd.children()}
             assert states == {SlotState.RUNNING}  # whoever is to be there has come back
 
@@ -133,7 +139,7 @@ def test_a_supervisor_counts_in_one_way(intensity: int | None, period: float | N
 def test_a_crowd_begins_to_count_anew_when_it_is_made_anew() -> None:
     async def main() -> None:
         puppet = Puppet("a")
-        root = ChildSpec("top", lambda: Supervisor([crowd_spec("crowd")]))
+        root: AnySpec = ChildSpec("top", lambda: Supervisor([crowd_spec("crowd")]))
         async with staged(root=root) as house:
             for life in range(2):
                 child = await house["crowd"].start_child(puppet.spec())

@@ -2,6 +2,7 @@
 
 import random
 from itertools import pairwise
+from typing import Never
 
 import pytest
 import trio
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.kernel import (
+    AnySpec,
     ChildSpec,
     Decay,
     Intensity,
@@ -186,7 +188,7 @@ async def test_a_tolerant_supervisor_pauses_a_child_that_keeps_failing_and_tries
     puppet, other = Puppet("a", backoff=(1.0, 1.0, 0.0)), Puppet("b", backoff=(1.0, 1.0, 0.0))
     puppet.on_start = [crash(ValueError("no luck"))] * 3
 
-    class Patient(Supervisor):
+    class Patient(Supervisor[Never]):
         tolerant = True
 
     meter = Decay(threshold=2.0, half_life=30.0, pause=100.0)
@@ -232,7 +234,8 @@ async def test_a_paused_member_of_a_group_is_started_with_it() -> None:
     first, second = Puppet("a", backoff=AT_ONCE), Puppet("b", backoff=AT_ONCE)
     second.on_start = log
     meter = Decay(threshold=1.0, pause=1000.0)
-    root = ChildSpec("top", lambda: Supervisor([first.spec(), second.spec()], Strategy.REST_FOR_ONE, meter=meter))
+    specs = [first.spec(), second.spec()]
+    root: AnySpec = ChildSpec("top", lambda: Supervisor(specs, Strategy.REST_FOR_ONE, meter=meter))
     async with staged(root=root) as house:
         house["b"].tell(crash())
         await house.trace.nth("pause", "top/b")
@@ -260,7 +263,7 @@ async def test_a_meter_that_fails_ends_its_supervisor_and_no_other() -> None:
             return ""
 
     puppet = Puppet("a")
-    inner = ChildSpec("inner", lambda: Supervisor([puppet.spec()], meter=Broken()))
+    inner: AnySpec = ChildSpec("inner", lambda: Supervisor([puppet.spec()], meter=Broken()))
     async with staged(inner) as house:
         house["inner/a"].tell(crash())
         stop = await house.trace.stop("top/inner")
@@ -269,7 +272,7 @@ async def test_a_meter_that_fails_ends_its_supervisor_and_no_other() -> None:
 
 
 async def test_a_supervisor_that_gives_up_while_it_starts_never_started() -> None:
-    class Impatient(Supervisor):
+    class Impatient(Supervisor[Never]):
         tolerant = True
 
     bad, slow = Puppet("bad"), Puppet("slow")

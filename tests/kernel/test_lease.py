@@ -2,6 +2,7 @@
 
 import contextlib
 import random
+from typing import Any
 
 import pytest
 import trio
@@ -9,6 +10,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.kernel import (
     ActorDown,
+    Key,
     Lease,
     Restart,
     StartFailed,
@@ -172,7 +174,7 @@ async def test_a_lease_is_temporary_whatever_its_spec_says(restart: Restart) -> 
 
 async def test_a_lease_is_entered_once() -> None:
     async with staged() as house:
-        lease: Lease = house.root.lease(Puppet("a").spec())
+        lease: Lease[Any] = house.root.lease(Puppet("a").spec())
         async with lease:
             pass
         with pytest.raises(RuntimeError, match="a lease is entered once"):
@@ -192,7 +194,7 @@ async def connection(house: House, watcher: Puppet, number: int, dice: random.Ra
     puppet.on_stop = dice.choice([[], [pause(moment())], [block()]])
     with trio.move_on_after(moment()):
         async with house["peers"].lease(puppet.spec()) as ref:
-            house.stage.registry.claim(f"peer {number}", ref)
+            house.stage.registry.claim(Key[Any](f"peer {number}"), ref)
             ref.monitor(watcher.ref)
             assert watcher.actor is not None
             watcher.actor.monitor(ref, every=True)

@@ -7,7 +7,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.kernel import Actor, ActorDown, ChildSpec, PeerGone, Restart, Stop, Why, actor_from, describe, run
+from actors.kernel import ActorDown, ChildSpec, PeerGone, Restart, Stop, Why, actor_from, describe, run
 from actors.kernel.failures import failure, fatal, joined, parted
 from actors.kernel.testing import (
     Act,
@@ -520,12 +520,6 @@ async def test_an_actor_can_be_one_function() -> None:
         assert await house["echo"].ask(lambda reply: reply, timeout=1) == "echo"
         assert type(house["echo"]._slot.incarnation.actor).__name__ == "echo"  # type: ignore[union-attr]
 
-
-async def test_an_actor_that_takes_no_messages_says_so() -> None:
-    async with staged(ChildSpec("a", Actor, restart=Restart.TEMPORARY)) as house:
-        house["a"].tell("hello")
-        stop = await house["a"].wait_stopped()
-        assert str(stop) == "crashed: NotImplementedError: Actor takes no messages, but was sent str"
 
 
 class Unspeakable(Exception):

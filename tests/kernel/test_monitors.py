@@ -7,7 +7,18 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.kernel import ActorRef, Down, NameTaken, NobodyThere, Restart, Stop, Why, supervisor_spec
+from actors.kernel import (
+    ActorRef,
+    Children,
+    Down,
+    Key,
+    NameTaken,
+    NobodyThere,
+    Restart,
+    Stop,
+    Why,
+    supervisor_spec,
+)
 from actors.kernel.testing import Puppet, block, crash, finish, staged
 
 cancels: list[Callable[[], None]] = []
@@ -20,6 +31,8 @@ def monitor(ref: ActorRef[Any], every: bool = False) -> Any:
     return act
 
 
+X, Y, Z = Key[Any]("x"), Key[Any]("y"), Key[Any]("z")
+CROWD = Key[Children[Any]]("the crowd")
 WAYS = [pytest.param(True, id="actor"), pytest.param(False, id="ref")]
 """A monitor is set by the watcher itself, or by somebody else through the refs."""
 
@@ -192,9 +205,9 @@ async def test_names_are_gone_before_the_owners_down_is_told() -> None:
     watcher, watched, found = Puppet("watcher"), Puppet("watched"), list[object]()
     async with staged(watcher.spec(), watched.spec()) as house:
         registry = house.stage.registry
-        registry.claim("x", house["watched"])
-        registry.claim("y", house["watched"])
-        watcher.on_down = [lambda _: found.append((registry.find("x"), registry.names()))]
+        registry.claim(X, house["watched"])
+        registry.claim(Y, house["watched"])
+        watcher.on_down = [lambda _: found.append((registry.find(X), registry.names()))]
         await watch(watcher, house["watched"], own=True)
         await house["watched"].stop()
         await watcher.down()
@@ -203,10 +216,10 @@ async def test_names_are_gone_before_the_owners_down_is_told() -> None:
 
 async def test_a_supervisor_is_known_by_its_name_once_its_children_are_ready() -> None:
     a = Puppet("a")
-    async with staged(supervisor_spec("crowd", [a.spec()], name="the crowd", max_children=1)) as house:
+    async with staged(supervisor_spec("crowd", [a.spec()], name=CROWD, max_children=1)) as house:
         registry = house.stage.registry
-        assert registry.get("the crowd") is house["crowd"]
-        await registry.get("the crowd").start_child(Puppet("b").spec())
+        assert registry.get(CROWD) is house["crowd"]
+        await registry.get(CROWD).start_child(Puppet("b").spec())
         assert [child.path for child in house["crowd"].children()] == ["top/crowd/a", "top/crowd/b"]
         await house["crowd"].stop()
         assert registry.names() == {}
@@ -216,20 +229,20 @@ async def test_a_name_belongs_to_one_actor_and_survives_its_restart() -> None:
     a, b = Puppet("a"), Puppet("b")
     async with staged(a.spec(), b.spec()) as house:
         registry = house.stage.registry
-        registry.claim("x", house["a"])
-        registry.claim("x", house["a"])
+        registry.claim(X, house["a"])
+        registry.claim(X, house["a"])
         with pytest.raises(NameTaken, match="the name 'x' belongs to top/a; top/b cannot have it too"):
-            registry.claim("x", house["b"])
+            registry.claim(X, house["b"])
         house["a"].tell(crash())
         await a.start(2)
-        assert registry.find("x") is registry.get("x") is house["a"]
+        assert registry.find(X) is registry.get(X) is house["a"]
         with pytest.raises(NobodyThere, match="z is not running at the moment"):
-            registry.get("z")
+            registry.get(Z)
         registry.release("x", house["b"])
         assert len(registry) == 1
         registry.release("x", house["a"])
-        registry.claim("x", house["b"])
+        registry.claim(X, house["b"])
         await house["a"].stop()
         assert registry.names() == {"x": house["b"]}
         with pytest.raises(NameTaken, match="top/a has ended and can claim no name"):
-            registry.claim("z", house["a"])
+            registry.claim(Z, house["a"])

@@ -20,7 +20,9 @@ from actors.kernel import (
     Actor,
     ActorDown,
     ActorRef,
+    AnySpec,
     ChildSpec,
+    Key,
     Mailbox,
     MailboxFull,
     NameTaken,
@@ -334,7 +336,8 @@ async def step(
     habit: str,
 ) -> None:
     supervisor = house["house"]
-    ref = next((child for child in supervisor.children() if child.path == f"top/house/{name}"), None)
+    path = f"top/house/{name}"
+    ref: ActorRef[Any] | None = next((child for child in supervisor.children() if child.path == path), None)
     puppet = Puppet(name, grace=1.0, backoff=(0.5, 2.0, 0.5))
     puppet.on_start = {"fails to start": [crash()], "slow to start": [pause(1)]}.get(habit, [])
     puppet.on_stop = {"slow to stop": [pause(0.5)], "will not stop": [held(block())]}.get(habit, [])
@@ -342,7 +345,7 @@ async def step(
     def born(child: ActorRef[Any], restart: Restart) -> None:
         census.alive[name] = restart
         (census.stubborn.add if habit == "will not stop" else census.stubborn.discard)(name)
-        house.stage.registry.claim(f"name {name}", child)
+        house.stage.registry.claim(Key[Any](f"name {name}"), child)
         child.monitor(watcher.ref)
 
     async def lease(left: trio.Event) -> None:
@@ -425,7 +428,7 @@ def test_a_supervisor_ends_in_the_right_state_and_in_time(
         ]
         alive = {number: restart for number, (restart, _) in enumerate(children)}
         async with staged(*[puppet.spec() for puppet in puppets], strategy=strategy, intensity=1000) as house:
-            refs = house.root.children()
+            refs: list[ActorRef[Any]] = [*house.root.children()]
             for number, how, seconds in ends:
                 if number >= len(children):
                     continue
@@ -509,7 +512,7 @@ def test_whoever_ends_while_others_do_comes_back_or_has_ended_for_good(
             for number, (restart, _) in enumerate(children)
         ]
         stopped, finished = set[str](), set[str]()
-        root = ChildSpec(
+        root: AnySpec = ChildSpec(
             "top",
             lambda: Supervisor([puppet.spec() for puppet in puppets], strategy, intensity=10_000, max_children=100),
             mailbox=lambda: Mailbox(budget=budget),
@@ -532,7 +535,8 @@ def test_whoever_ends_while_others_do_comes_back_or_has_ended_for_good(
 
             for number, what, tenths in steps:
                 await trio.sleep(tenths / 10)
-                ref = (static + house.root.children()[len(static) :] + static)[number % (len(static) + 1)]
+                some = static + house.root.children()[len(static) :] + static
+                ref: ActorRef[Any] = some[number % (len(static) + 1)]
                 match what:
                     case "crash":
                         ref.tell(crash())

@@ -4,12 +4,25 @@ Three children a, b, c start in this order; b is the one that ends.
 """
 
 import itertools
+from typing import Any, Never
 
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.kernel import ChildSpec, Mailbox, PeerGone, Restart, SlotState, Stop, Strategy, Supervisor, Why
+from actors.kernel import (
+    ActorRef,
+    AnySpec,
+    ChildSpec,
+    Mailbox,
+    PeerGone,
+    Restart,
+    SlotState,
+    Stop,
+    Strategy,
+    Supervisor,
+    Why,
+)
 from actors.kernel.testing import (
     Did,
     House,
@@ -50,7 +63,7 @@ CASES = [
 ]
 
 
-class Tolerant(Supervisor):
+class Tolerant(Supervisor[Never]):
     tolerant = True
 
 
@@ -106,7 +119,8 @@ async def test_restart(restart: Restart, why: Why, strategy: Strategy) -> None:
             state,
             SlotState.RUNNING,
         ]
-        for child in house.root.children():
+        children: list[ActorRef[Any]] = [*house.root.children()]
+        for child in children:
             if child.alive:
                 assert await child.ask(answer("here"), timeout=1) == "here"
 
@@ -168,7 +182,7 @@ def test_a_member_that_fails_while_its_group_starts_and_is_stopped_at_once_holds
         a, b, c = three(log)
         b.on_start = [lambda _: None, crash()]
         specs = [puppet.spec() for puppet in (a, b, c)]
-        root = ChildSpec("top", lambda: Supervisor(specs, REST_FOR_ONE), mailbox=lambda: Mailbox(budget=1))
+        root: AnySpec = ChildSpec("top", lambda: Supervisor(specs, REST_FOR_ONE), mailbox=lambda: Mailbox(budget=1))
         async with staged(root=root) as house:
             ref = house["b"]
             house["a"].tell(crash())
@@ -345,7 +359,9 @@ async def test_a_group_is_started_although_the_child_it_waits_for_is_stopped(str
 async def test_a_group_that_waits_is_forgotten_with_its_supervisor(end: str) -> None:
     log = Log[Did]()
     puppets = three(log)
-    inner = ChildSpec("inner", lambda: Supervisor([p.spec() for p in puppets], ONE_FOR_ALL), backoff=(0.1, 0.1, 0.0))
+    inner: AnySpec = ChildSpec(
+        "inner", lambda: Supervisor([p.spec() for p in puppets], ONE_FOR_ALL), backoff=(0.1, 0.1, 0.0)
+    )
     async with staged(inner) as house:
         house["inner/a"].tell(crash())
         await house.trace.stop("top/inner/b")

@@ -11,6 +11,7 @@ from trio.testing import wait_all_tasks_blocked
 from actors.kernel import (
     ActorRef,
     DeadLetter,
+    Key,
     Restart,
     SlotState,
     SlotStatistics,
@@ -182,7 +183,7 @@ async def test_the_stage_says_how_it_is() -> None:
     async with staged(puppet.spec()) as house:
         house["a"].tell(crash())
         await puppet.start(2)
-        house.stage.registry.claim("x", house["a"])
+        house.stage.registry.claim(Key[Any]("x"), house["a"])
         gone = await house.root.start_child(Puppet("gone").spec())
         await gone.ask(answer(1), timeout=1)
         await gone.stop()

@@ -1,6 +1,7 @@
 """Starting in order, stopping in reverse, grace then kill, and children that come and go."""
 
 import math
+from typing import Never
 
 import pytest
 import trio
@@ -440,7 +441,7 @@ async def test_a_supervisor_with_little_grace_is_killed_with_its_children() -> N
 
 
 async def test_a_supervisor_whose_own_last_words_fail_leaves_no_children() -> None:
-    class Careless(Supervisor):
+    class Careless(Supervisor[Never]):
         async def stopping(self, stop: Stop) -> None:
             raise ValueError("forgot them")
 
@@ -458,7 +459,7 @@ async def test_a_message_to_a_supervisor_is_a_dead_letter_and_no_crash() -> None
         house.root.tell("hello")
         await wait_all_tasks_blocked()
         assert house.root.alive
-    assert letters == [("top", "hello", "it takes no messages")]
+    assert letters == [("top", "hello", "no clause of Supervisor takes it")]
 
 
 async def test_a_tolerant_top_is_ready_although_a_child_is_not() -> None:

@@ -12,6 +12,7 @@ import trio.testing
 
 from actors.kernel import (
     AlreadyAnswered,
+    AnySpec,
     ChildSpec,
     Decay,
     Mailbox,
@@ -134,7 +135,7 @@ async def test_every_move_of_a_slot_really_happens(monkeypatch: pytest.MonkeyPat
 
     async def resumed() -> None:
         puppet = Puppet("a")
-        root = ChildSpec("top", lambda: Supervisor([puppet.spec()], meter=Decay(threshold=0.5)))
+        root: AnySpec = ChildSpec("top", lambda: Supervisor([puppet.spec()], meter=Decay(threshold=0.5)))
         async with staged(root=root) as house:
             house["a"].tell(crash())
             await puppet.start(2)

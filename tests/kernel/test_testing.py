@@ -1,10 +1,17 @@
 """The kit itself, and the canary for what it needs of trio's insides."""
 
+from typing import Any
+
 import pytest
 import trio
 from trio._core import _run
 
-from actors.kernel import ActorDown, Stop, Why
+from actors.kernel import (
+    ActorDown,
+    ActorRef,
+    Stop,
+    Why,
+)
 from actors.kernel.testing import Puppet, answer, block, check_empty, crash, run_schedule, schedule, staged
 
 
@@ -95,5 +102,6 @@ async def test_a_trace_can_be_awaited() -> None:
         house["a"].begin_stop()
         assert await house.trace.stop("top/a") == Stop(Why.SHUTDOWN)
         assert [entry.kind for entry in house.trace.of("ready")] == ["ready", "ready"]
+        a: ActorRef[Any] = house.root.children()[0]
         with pytest.raises(ActorDown):
-            await house.root.children()[0].ask(answer(1), timeout=1)
+            await a.ask(answer(1), timeout=1)

@@ -13,10 +13,9 @@ from typing import Any, TextIO
 
 import pytest
 import structlog
-import trio
 
 from program.arguments import LogFormat, LogLevel
-from program.logs import LineWriter, LogStatistics, conversation, logging_to
+from program.logs import LineWriter, LogStatistics, logging_to
 
 
 class Terminal(io.StringIO):
@@ -155,29 +154,6 @@ def test_an_entry_that_cannot_be_rendered_is_a_line_that_says_so(monkeypatch: py
         monkeypatch.setattr("program.redaction.clean", fail_once)
         structlog.get_logger().info("up", fact=1)
     assert log.entries[0]["event"] == "a log entry could not be rendered: RuntimeError"
-
-
-async def test_tasks_started_in_a_conversation_inherit_its_id_and_others_do_not() -> None:
-    async def work(name: str) -> None:
-        await trio.lowlevel.checkpoint()
-        structlog.get_logger().info(name)
-        logging.getLogger("library").info(name)
-
-    with Logged() as log:
-        async with trio.open_nursery() as nursery:
-            with conversation("c-1", room="blue"):
-                nursery.start_soon(work, "inside")
-            nursery.start_soon(work, "outside")
-    said = sorted((each["event"], each.get("conversation"), each.get("room")) for each in log.entries)
-    assert said == [*2 * [("inside", "c-1", "blue")], *2 * [("outside", None, None)]]
-
-
-def test_a_conversation_within_another_gives_it_back() -> None:
-    with Logged() as log, conversation("outer"):
-        with conversation("inner"):
-            structlog.get_logger().info("a")
-        structlog.get_logger().info("b")
-    assert [each["conversation"] for each in log.entries] == ["inner", "outer"]
 
 
 def test_afterwards_logging_is_as_it_was() -> None:

@@ -61,14 +61,16 @@ async def test_afterwards_signals_are_what_they_were() -> None:
     assert [signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)] == before
 
 
-async def test_what_nohup_ignores_stays_ignored() -> None:
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+@pytest.mark.parametrize(("number", "heeded"), [(signal.SIGHUP, False), (signal.SIGINT, False), (signal.SIGTERM, True)])
+async def test_what_is_ignored_at_the_start_stays_ignored_but_for_sigterm(number: signal.Signals, heeded: bool) -> None:
+    before = signal.signal(number, signal.SIG_IGN)
     try:
         heard = Heard()
         async with trio.open_nursery() as nursery:
             await heard.listening(nursery)
-            await arrives(signal.SIGHUP)
-            assert heard.stops == []
+            await arrives(number)
+            assert heard.stops == [number] * heeded
             nursery.cancel_scope.cancel()
+        assert signal.getsignal(number) is signal.SIG_IGN
     finally:
-        signal.signal(signal.SIGHUP, before)
+        signal.signal(number, before)

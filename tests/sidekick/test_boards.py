@@ -18,7 +18,7 @@ from actors.sidekick import boards, bookkeeping
 from actors.sidekick.boards import AGAIN_AFTER, KEEP_AFTER, boards_spec
 from actors.sidekick.desk import Desk, crowd_specs
 from actors.sidekick.room import FORSAKEN_AFTER
-from actors.store import Inline, StateDirectory, Store, StoreClient, StoreError
+from actors.store import STORE, Inline, StateDirectory, Store, StoreClient, StoreError
 from codec.sidekick.kept import Header, encode_header
 from tests.sidekick.test_room import CLEAR, Client, House, Json, paint, spawn_grid
 
@@ -89,7 +89,7 @@ async def house(
             stage = top._slot.stage
             here = KeptHouse(top, Desk(stage.registry, stage.new_id, "1.2.3", clock))
             here.disk = disk
-            here.store = StoreClient(stage.registry.get("store"))
+            here.store = StoreClient(stage.registry.get(STORE))
             yield here
             await top.stop()
 

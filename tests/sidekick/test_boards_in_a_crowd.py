@@ -44,3 +44,23 @@ async def test_a_board_that_somebody_is_at_outlasts_those_of_whoever_makes_many(
             await later()
         kept = [key for key, _ in await troupe.store.keys("sidekick/board")]
         assert kept == ["honest", "other-4", "other-5"]
+
+
+async def test_boards_that_change_within_a_second_are_written_in_one_go_and_all_of_them_again_if_that_failed(
+    autojump_clock: object, tmp_path: Path
+) -> None:
+    many = 3 * boards.IN_ONE_GO
+    async with house(tmp_path) as troupe, AsyncExitStack() as stack:
+        scripts = [await stack.enter_async_context(hero(troupe, f"r{number}")) for number in range(many)]
+        await later()
+        before = troupe.disk.writes
+        troupe.disk.fails = True
+        for script in scripts:
+            await script.say(spawn_grid())
+        await later()
+        assert troupe.trouble() is not None
+        troupe.disk.fails = False
+        await later(boards.AGAIN_AFTER + boards.TOGETHER)
+        assert troupe.trouble() is None
+        assert troupe.disk.writes - before <= many / boards.IN_ONE_GO + 2  # and the store's own look at its disk
+        assert len(await troupe.store.keys("sidekick/board")) == many

@@ -173,3 +173,16 @@ def test_screens_told_otherwise_have_a_mouth_each() -> None:
     assert one.mouth is not other.mouth
     (one, _), (other, _) = screen(Dialect.E), screen(Dialect.E)
     assert one.mouth is other.mouth
+
+
+@pytest.mark.parametrize(("spare", "at_once"), [(0, True), (-1, False)])
+def test_a_board_that_is_small_is_shown_at_once_and_a_larger_one_in_its_turn(spare: int, at_once: bool) -> None:
+    scene = Scene(LIMITS)
+    for said in drawn([stories.spawn("label-1")]):
+        scene.fold(said)
+    showings = Showings(small=scene.memory + spare)
+    member, line = screen()
+    showings.want(member, scene)
+    assert bool(line.got) == at_once
+    assert member.unshown != at_once
+    assert bool(showings) != at_once

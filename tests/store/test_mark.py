@@ -195,10 +195,6 @@ def test_nothing_is_said_after_an_orderly_stop_or_a_kill_at_any_step(tmp_path: P
     assert events(source) == count
 
 
-class Stopped(BaseException):
-    pass
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("life", ["the first", "after an orderly stop", "after a kill"])
 def test_nothing_is_said_after_a_kill_in_the_middle_of_opening_and_closing(

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from codec.counting import counted
 from codec.judge import Forget, OpenProblem, RunAll, StateProblems
+from codec.words import counted
 from tests.web import board_stage, judge_stage
 from tests.web.conftest import Visit
 from tests.web.judge_stage import init

@@ -71,7 +71,11 @@ class Listener(Actor[TryAgain]):
         await self._open()
 
     async def handle(self, message: TryAgain) -> None:
-        await self._open()
+        match message:
+            case TryAgain():
+                await self._open()
+            case _:
+                self.unknown(message)
 
     async def stopping(self, stop: Stop) -> None:
         if self._opening and self._opening.addresses:
@@ -107,7 +111,7 @@ class Listener(Actor[TryAgain]):
         self._state = to
 
 
-def listener_spec(name: str, make_door: Callable[[Stage], Door], report: Report) -> ChildSpec:
+def listener_spec(name: str, make_door: Callable[[Stage], Door], report: Report) -> ChildSpec[TryAgain]:
     return ChildSpec("door", lambda: Listener(name, make_door, report), grace=GRACE_SECONDS)
 
 

@@ -19,17 +19,17 @@ Rules
 Folders are opened in a thread, because a disk may hang. Nothing here knows what the folders hold.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import trio
 
-from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, Mailbox, MailboxFull, Registry
-from codec.counting import counted
+from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Down, KernelError, Key, Mailbox, MailboxFull, Registry
+from codec.words import counted
 from transports.folder.inotify import Event, Inotify
 
 SETTLE_SECONDS = 0.03
@@ -41,25 +41,28 @@ PATIENCE = 5.0
 MOST_FOLDERS = 4_096
 THREADS = 4
 
+M = TypeVar("M")
+
 Place = tuple[Path, frozenset[str] | None]
 """A folder, and the names in it that matter; None: all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    who: ActorRef[Any]
+    who: AnyRef
     places: tuple[Place, ...]
-    news: object
+    stir: Callable[[], None]
+    """Tells it that something has changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    who: ActorRef[Any]
+    who: AnyRef
 
 
 @dataclass(frozen=True, slots=True)
 class Unwatch:
-    who: ActorRef[Any]
+    who: AnyRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +76,17 @@ WatcherMessage = Watch | Looked | Unwatch | Settled
 class Watching:
     """The watcher's interface for other actors."""
 
-    def __init__(self, name: str, registry: Registry) -> None:
+    def __init__(self, name: Key[WatcherMessage], registry: Registry) -> None:
         self._name = name
         self._registry = registry
 
-    def watch(self, who: ActorRef[Any], places: Sequence[Place], news: object) -> None:
-        self._tell(Watch(who, tuple(places), news))
+    def watch(self, who: ActorRef[M], places: Sequence[Place], news: M) -> None:
+        self._tell(Watch(who, tuple(places), partial(who.tell, news)))
 
-    def looked(self, who: ActorRef[Any]) -> None:
+    def looked(self, who: AnyRef) -> None:
         self._tell(Looked(who))
 
-    def unwatch(self, who: ActorRef[Any]) -> None:
+    def unwatch(self, who: AnyRef) -> None:
         self._tell(Unwatch(who))
 
     def _tell(self, message: WatcherMessage) -> None:
@@ -96,7 +99,7 @@ class Wanted:
     """The folders that are watched for one actor."""
 
     places: tuple[Place, ...]
-    news: object
+    stir: Callable[[], None]
     numbers: dict[int, list[frozenset[str] | None]] = field(default_factory=dict)
     """For each folder, by its number, the names that matter in it."""
     stirred: bool = True
@@ -112,9 +115,9 @@ class Wanted:
 
 
 class Watcher(Actor[WatcherMessage]):
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: Key[WatcherMessage]) -> None:
         self._name = name
-        self._wanted: dict[ActorRef[Any], Wanted] = {}
+        self._wanted: dict[AnyRef, Wanted] = {}
         self._inotify: Inotify | None = None
         self._settling = False
         self._threads = trio.CapacityLimiter(THREADS)
@@ -124,7 +127,7 @@ class Watcher(Actor[WatcherMessage]):
         self.stage.registry.claim(self._name, self.ref)
         if isinstance(kept, dict):
             for who, wanted in kept.items():
-                self._wanted[who] = Wanted(wanted.places, wanted.news)
+                self._wanted[who] = Wanted(wanted.places, wanted.stir)
                 self.monitor(who)
         try:
             self._inotify = Inotify()
@@ -140,11 +143,11 @@ class Watcher(Actor[WatcherMessage]):
 
     async def handle(self, message: WatcherMessage) -> None:
         match message:
-            case Watch(who, places, news):
+            case Watch(who, places, stir):
                 if who not in self._wanted:
                     self.monitor(who)
                 self._forget(who)
-                self._wanted[who] = Wanted(places, news)
+                self._wanted[who] = Wanted(places, stir)
                 await self._tell_all()
             case Looked(who):
                 if (wanted := self._wanted.get(who)) is not None:
@@ -156,6 +159,8 @@ class Watcher(Actor[WatcherMessage]):
             case Settled():
                 self._settling = False
                 await self._tell_all()
+            case _:
+                self.unknown(message)
         self._say()
 
     async def down(self, down: Down) -> None:
@@ -193,11 +198,11 @@ class Watcher(Actor[WatcherMessage]):
         if self._inotify is None:
             return
         await self._watch_anew(self._inotify)
-        for who, wanted in self._wanted.items():
+        for wanted in self._wanted.values():
             if not wanted.stirred or wanted.told:
                 continue
             try:
-                who.tell(wanted.news)
+                wanted.stir()
             except MailboxFull:
                 self.tell_later(AGAIN_SECONDS, Settled())
             else:
@@ -227,7 +232,7 @@ class Watcher(Actor[WatcherMessage]):
     def _watched(self) -> set[int]:
         return {number for wanted in self._wanted.values() for number in wanted.numbers}
 
-    def _forget(self, who: ActorRef[Any]) -> None:
+    def _forget(self, who: AnyRef) -> None:
         if (gone := self._wanted.pop(who, None)) is not None:
             self._let_go(gone.numbers)
 
@@ -256,5 +261,5 @@ def _add(inotify: Inotify, folders: Sequence[Path]) -> tuple[dict[Path, int], st
     return found, why_not
 
 
-def watcher_spec(name: str) -> ChildSpec:
+def watcher_spec(name: Key[WatcherMessage]) -> ChildSpec[WatcherMessage]:
     return ChildSpec("watcher", lambda: Watcher(name), mailbox=partial(Mailbox, 4_096))

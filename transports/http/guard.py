@@ -17,11 +17,10 @@ import trio
 
 from transports.http.upload import Message, Upload, too_large
 from transports.wire.backlog import Backlog
-from transports.wire.contain import Contain
 from transports.wire.head import check_framing, check_target
 from transports.wire.limits import HttpLimits
 from transports.wire.policy import HostRules
-from transports.wire.refusal import Headers, Refusal
+from transports.wire.refusal import Contain, Headers, Refusal
 from transports.wire.wire import Wire
 
 Scope = dict[str, Any]

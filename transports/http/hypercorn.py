@@ -27,9 +27,8 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import AppWrapper, ConnectionState, LifespanState
 
 from transports.http.guard import Guard, Receive, Scope, Send
-from transports.wire.contain import Contain
 from transports.wire.limits import HttpLimits
-from transports.wire.refusal import Refusal
+from transports.wire.refusal import Contain, Refusal
 from transports.wire.turns import Pace
 from transports.wire.wire import Wire
 

@@ -1,4 +1,4 @@
-"""Runs the judge's solutions on the launcher.
+"""Runs the judge's solutions on the launcher, within the bounds that `codec/programs.py` names.
 
 A solution that was interrupted is run again alone, to find out whether the interruption was its own fault (see
 `seclusion.py`).
@@ -10,14 +10,14 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import trio
 
 from actors.kernel import Registry
-from transports.process.command import MIB, NOTHING, Command, Excess, Exited, Limits, Outcome, Signalled
+from codec.programs import NOTHING, Bounds, Outcome, Signalled
+from transports.process.command import Command
 from transports.process.keepers import RUNNING
 from transports.process.programs import Interpreters, NoSuchProgram, clean_env
 from transports.process.run import Interrupted, NotStarted, Now, Runner, Turn
@@ -28,11 +28,6 @@ T = TypeVar("T")
 AT_ONCE = RUNNING - 4
 """Solutions of all problems that are prepared or run at once. The launcher can run a few more. It refuses above its own
 limit, and it also has to run interpreters now and then to locate them."""
-PROCESSES = 128
-"""Processes that a solution may have at the same time. Threads do not count."""
-OF_OURS = 16
-"""Processes that a module of ours may have: a library that it loads may start some."""
-FILE_BYTES = 512 * MIB
 OURS = Path(__file__).resolve().parents[2]
 """The folder of our own modules."""
 
@@ -47,67 +42,6 @@ INTERFERED = Outcome(
     stderr=NOTHING,
 )
 """The reason for a solution that has ended its own launcher. Nothing more is known."""
-
-
-class Bounds(Protocol):
-    @property
-    def cpu_seconds(self) -> float: ...
-    @property
-    def wall_seconds(self) -> float: ...
-    @property
-    def memory_bytes(self) -> int | None: ...
-    @property
-    def output_bytes(self) -> int: ...
-    @property
-    def flood_bytes(self) -> int: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Ran:
-    outcome: Outcome
-
-    @property
-    def exit_code(self) -> int | None:
-        return self.outcome.end.code if isinstance(self.outcome.end, Exited) else None
-
-    @property
-    def signal(self) -> int | None:
-        return self.outcome.end.number if isinstance(self.outcome.end, Signalled) else None
-
-    @property
-    def stopped_for(self) -> Excess | None:
-        return self.outcome.stopped_for
-
-    @property
-    def cpu_seconds(self) -> float:
-        return self.outcome.cpu_seconds
-
-    @property
-    def wall_seconds(self) -> float:
-        return self.outcome.wall_seconds
-
-    @property
-    def peak_bytes(self) -> int:
-        return self.outcome.peak_bytes
-
-    @property
-    def contended(self) -> bool:
-        return self.outcome.contended
-
-    @property
-    def output(self) -> bytes:
-        """All of it, or its beginning."""
-        return self.outcome.stdout.head
-
-    @property
-    def output_size(self) -> int:
-        return self.outcome.stdout.total
-
-    @property
-    def errors(self) -> tuple[bytes, bytes, int]:
-        """Head, tail, and the size of the whole."""
-        stderr = self.outcome.stderr
-        return stderr.head, stderr.tail, stderr.total
 
 
 class Machine:
@@ -148,52 +82,34 @@ class Machine:
 
     async def run(
         self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn | None
-    ) -> Ran | None:
-        limits = Limits(
-            cpu_seconds=bounds.cpu_seconds,
-            wall_seconds=bounds.wall_seconds,
-            memory_bytes=bounds.memory_bytes,
-            processes=PROCESSES,
-            file_bytes=FILE_BYTES,
-            output_bytes=bounds.output_bytes,
-            flood_bytes=bounds.flood_bytes,
-        )
-        command = Command(program, cwd, self._env, b"" if stdin is None else stdin, limits)
+    ) -> Outcome | None:
+        command = Command(program, cwd, self._env, b"" if stdin is None else stdin, bounds)
         if turn is None:
             async with self._seclusion.alone():
                 self._runner.renew()
                 try:
-                    return Ran(await self._runner.run(command))
+                    return await self._runner.run(command)
                 except Interrupted:
                     self._runner.renew()  # the launcher may only have been halted, and its other runs would stay
-                    return Ran(INTERFERED)
+                    return INTERFERED
         while True:
             among = self._seclusion.among_others(turn)
             try:
-                return Ran(await self._runner.run(command, turn=among))
+                return await self._runner.run(command, turn=among)
             except Interrupted:
                 if among.begun:
                     return None
                 turn = Now()  # its own turn has passed, and this program had no part in the interruption
 
-    async def elsewhere(self, module: str, given: Sequence[bytes], bounds: Bounds) -> Ran:
+    async def elsewhere(self, module: str, given: Sequence[bytes], bounds: Bounds) -> Outcome:
         """Runs a module of ours in a separate process, which is measured, limited and ended as a solution is."""
-        limits = Limits(
-            cpu_seconds=bounds.cpu_seconds,
-            wall_seconds=bounds.wall_seconds,
-            memory_bytes=bounds.memory_bytes,
-            processes=OF_OURS,
-            file_bytes=0,
-            output_bytes=bounds.output_bytes,
-            flood_bytes=bounds.flood_bytes,
-        )
-        command = Command((sys.executable, "-m", module), OURS, self._env, tuple(given), limits)
+        command = Command((sys.executable, "-m", module), OURS, self._env, tuple(given), bounds)
         try:
-            return Ran(await self._runner.run(command))
+            return await self._runner.run(command)
         except Interrupted:
             async with self._seclusion.alone():
                 self._runner.renew()
-                return Ran(await self._runner.run(command))
+                return await self._runner.run(command)
 
     async def apart(self, call: Callable[..., T], *args: Any) -> T:
         return await trio.to_thread.run_sync(functools.partial(call, *args), abandon_on_cancel=True)

@@ -4,7 +4,7 @@ The end is kept in one buffer that is cut when it has grown to twice its size, s
 than one of large writes.
 """
 
-from transports.process.command import Captured
+from codec.programs import Captured
 
 
 class Capture:

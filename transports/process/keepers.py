@@ -31,11 +31,10 @@ from pathlib import Path
 
 import trio
 
-from actors.kernel import Actor, ChildSpec, KernelError, Reply, Stop, Supervisor
+from actors.kernel import Actor, AnySpec, ChildSpec, KernelError, Key, Reply, Stop, Supervisor
 from transports.process.launcher.orders import MOST_BYTES, READY
 from transports.process.leftovers import end_at_once, none_left
 
-NAME = "launcher"
 PROGRAM = Path(__file__).with_name("launcher") / "__main__.py"
 
 RUNNING = 64
@@ -118,6 +117,8 @@ class Renew:
 
 LauncherMessage = Wanted | GivenBack | Renew
 
+NAME = Key[LauncherMessage]("launcher")
+
 
 @dataclass(frozen=True, slots=True)
 class LauncherStatistics:
@@ -128,7 +129,7 @@ class LauncherStatistics:
 
 
 class Launcher(Actor[LauncherMessage]):
-    def __init__(self, name: str = NAME, *, running: int = RUNNING, idle: int = IDLE) -> None:
+    def __init__(self, name: Key[LauncherMessage] = NAME, *, running: int = RUNNING, idle: int = IDLE) -> None:
         self._name = name
         self._most_running = running
         self._most_idle = idle
@@ -190,6 +191,8 @@ class Launcher(Actor[LauncherMessage]):
             case Renew():
                 self._close()
                 self.finish()
+            case _:
+                self.unknown(message)
 
     async def stopping(self, stop: Stop) -> None:
         self._hang_up()
@@ -311,7 +314,7 @@ class Untiring:
         return "any number of restarts"
 
 
-def launcher_spec(make: Callable[[], Launcher] = Launcher) -> ChildSpec:
+def launcher_spec(make: Callable[[], Launcher] = Launcher) -> AnySpec:
     process = ChildSpec("process", make, grace=GOODBYE_SECONDS + 1.0, backoff=BACKOFF)
     return ChildSpec(
         "launcher", lambda: Supervisor([process], meter=Untiring()), start_timeout=math.inf, grace=math.inf

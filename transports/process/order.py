@@ -16,7 +16,7 @@ class NotStarted(KernelError):
 
 def order_of(command: Command) -> bytes:
     """The order as it is sent to the keeper. Raises NotStarted."""
-    limits = command.limits
+    bounds = command.bounds
     if not command.argv or not command.argv[0]:
         raise NotStarted("no program is named: the command is empty")
     try:
@@ -25,11 +25,11 @@ def order_of(command: Command) -> bytes:
             env=_environment(tuple(command.env.items())),
             cwd=_bytes(os.path.abspath(command.cwd)),
             stdin=_input(command),
-            cpu_seconds=limits.cpu_seconds,
-            memory_bytes=limits.memory_bytes,
-            processes=limits.processes,
-            file_bytes=limits.file_bytes,
-            wall_seconds=limits.wall_seconds,
+            cpu_seconds=bounds.cpu_seconds,
+            memory_bytes=bounds.memory_bytes,
+            processes=bounds.processes,
+            file_bytes=bounds.file_bytes,
+            wall_seconds=bounds.wall_seconds,
         ).frame()
     except _CannotBeGiven as error:
         raise refused(command, str(error)) from None

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from actors.kernel import KernelError
-from transports.process.command import Command, Exited, Limits, Outcome, Signalled
+from codec.programs import Bounds, Exited, Outcome, Signalled
+from transports.process.command import Command
 from transports.process.run import Runner
 
 KEPT = frozenset({"HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "PYENV_ROOT", "SHELL", "TMPDIR", "TZ", "USER"})
@@ -78,8 +79,8 @@ class Interpreters:
         return known
 
     async def _ask(self, command: str, found: Path, cwd: Path, env: Mapping[str, str]) -> Path:
-        limits = Limits(wall_seconds=ASKED_SECONDS, flood_bytes=64 * 1024)
-        outcome = await self._runner.run(Command([str(found), *ASKING], cwd, env, limits=limits))
+        bounds = Bounds(wall_seconds=ASKED_SECONDS, flood_bytes=64 * 1024)
+        outcome = await self._runner.run(Command([str(found), *ASKING], cwd, env, bounds=bounds))
         said = outcome.stdout.head.decode("utf-8", "surrogateescape").strip()
         if outcome.end == Exited(0) and os.path.isabs(said) and os.access(said, os.X_OK):
             return Path(said)

@@ -43,9 +43,10 @@ from typing import Protocol
 
 import trio
 
-from actors.kernel import ActorRef, KernelError, Registry
+from actors.kernel import ActorRef, KernelError, Key, Registry
+from codec.programs import Captured, Excess, Exited, Outcome, Signalled, Stream
 from transports.process.capture import Capture
-from transports.process.command import Captured, Command, Excess, Exited, Outcome, Signalled, Stream
+from transports.process.command import Command
 from transports.process.keepers import NAME, GivenBack, Keeper, LauncherLost, LauncherMessage, Renew, Wanted
 from transports.process.launcher import orders
 from transports.process.order import NotStarted, not_started, order_of, refused
@@ -98,7 +99,7 @@ class Now:
 class Runner:
     """The interface for everything that runs programs."""
 
-    def __init__(self, registry: Registry, name: str = NAME) -> None:
+    def __init__(self, registry: Registry, name: Key[LauncherMessage] = NAME) -> None:
         self._registry = registry
         self._name = name
 
@@ -146,8 +147,8 @@ class _Run:
         self._turn = turn
         self._command = command
         self._on_output = on_output
-        limits = command.limits
-        self._captures = {Stream.STDOUT: Capture(limits.output_bytes), Stream.STDERR: Capture(limits.stderr_bytes)}
+        bounds = command.bounds
+        self._captures = {Stream.STDOUT: Capture(bounds.output_bytes), Stream.STDERR: Capture(bounds.stderr_bytes)}
         self._selector: selectors.DefaultSelector | None = None
         """None: there is nothing to wait for except the keeper."""
         self._listening = False
@@ -237,7 +238,7 @@ class _Run:
         except OSError as error:
             self._fail(refused(self._command, str(error.strerror)))
         self._let_go_of_theirs()
-        wall = self._command.limits.wall_seconds
+        wall = self._command.bounds.wall_seconds
         if wall is not None:  # it has not started yet; once it has, we are told since when
             self._set_deadline(trio.current_time() + START_SECONDS + wall)
 
@@ -273,7 +274,7 @@ class _Run:
     # -- what the selector calls
 
     def _read(self, stream: Stream, reads: int = READS) -> None:
-        capture, flood = self._captures[stream], self._command.limits.flood_bytes
+        capture, flood = self._captures[stream], self._command.bounds.flood_bytes
         for _ in range(reads):
             if stream not in self._open:
                 return
@@ -357,7 +358,7 @@ class _Run:
     # -- what follows from it
 
     def _expect_its_end(self, waited: float) -> None:
-        wall = self._command.limits.wall_seconds
+        wall = self._command.bounds.wall_seconds
         if self._stopped_for is None and wall is not None:
             self._set_deadline(self._began + wall + waited + LATE_SECONDS)
 

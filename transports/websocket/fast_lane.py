@@ -3,6 +3,14 @@
 Whoever receives reads the socket itself and peels whole texts off each read: no other task, and no library, has to do
 with them. What is not peeled is handed to trio-websocket, piece by piece.
 
+    state      who reads the socket                becomes
+    PEELING    the receiver; the library waits     LENT, OWING   a piece is handed over, without or with a message's end
+    LENT       nobody: the library has a piece     PEELING       it asks for more
+    OWING      nobody: that piece ends a message   OWED          it asks for more
+                                                   LENT          the message has been received before it asks
+    OWED       nobody: the message waits           PEELING       it has been received
+    OVER       the library, for good               -             from any state: see the second rule
+
 Rules
   - After a piece has been handed over, nothing is read or peeled until the library has dealt with it and asks for
     more; and if it made a message, until that has been received. So order holds, and a library that cannot send a
@@ -15,6 +23,8 @@ Rules
   - What is kept of a message that has not come whole is known to the backlog, which has a bound for all lanes: a lane
     that has to give way says 1013.
 """
+
+import enum
 
 import trio
 
@@ -30,7 +40,25 @@ FEW = 64
 """Texts that are given at once, however long it takes to hear them."""
 
 
+class State(enum.Enum):
+    PEELING = "peeling"
+    LENT = "lent"
+    OWING = "owing"
+    OWED = "owed"
+    OVER = "over"
+
+
+LENDING = (State.LENT, State.OWING)
+ASKED = {State.LENT: State.PEELING, State.OWING: State.OWED}
+RECEIVED = {State.OWING: State.LENT, State.OWED: State.PEELING}
+
+
 class FastLane(Lane):
+    __slots__ = (
+        "_asks", "_backlog", "_batch", "_for_it", "_gave", "_gave_at", "_given", "_is_kept", "_left", "_nursery",
+        "_outbox", "_peeler", "_receiver_reads", "_state", "_turns",
+    )  # fmt: skip
+
     def __init__(
         self, wire: Wire, request: bytes, outbox: Outbox, backlog: Backlog, nursery: trio.Nursery, *, message_bytes: int
     ) -> None:
@@ -45,19 +73,17 @@ class FastLane(Lane):
         self._gave = 0
         """...and so many were given the last time, if they were many."""
         self._gave_at = 0.0
-        self._handed_over = False
-        """The library reads by itself."""
+        self._state = State.PEELING
         self._for_it = b""
         """A piece for the library."""
-        self._makes_message = False
-        """The library has, or will have, a message that has not been received."""
         self._given = trio.Event()
-        """The library waits for this before it looks again at the three above."""
+        """The library waits for this before it looks again at the two above."""
         self._asks = trio.Event()
-        """Set <=> the library has dealt with all it was given, or will never ask again."""
-        self._asks.set()
+        """While something is lent: the receiver waits for this before it looks again at the state."""
         self._receiver_reads = False
-        """Then the library does not, also if all has been handed over."""
+        """It has begun to, and the library waits for the end of that, also if all is over by then."""
+        self._is_kept = False
+        """The backlog knows of something."""
         self._left: trio.Event | None = None
         """Not None <=> it has to give way. What still comes is dropped; once this is set, the stream has ended."""
 
@@ -66,9 +92,9 @@ class FastLane(Lane):
         if self._gave:
             await self._rest()
         while True:
-            if not self._asks.is_set():
+            while self._state in LENDING:
                 await self._asks.wait()
-            if self._handed_over or self._makes_message:
+            if self._state is not State.PEELING:
                 return None
             match self._peeler.next(self._batch):
                 case list() as payloads:
@@ -93,23 +119,29 @@ class FastLane(Lane):
             await self._turns.take(took)
 
     def bore_fruit(self) -> None:
-        super().bore_fruit()
-        self._backlog.release(self)
-        self._makes_message = False
+        self._fruitless = 0
+        if self._is_kept:
+            self._forget()
+        if self._state is not State.PEELING:
+            self._state = RECEIVED.get(self._state, self._state)
 
     def library_failed(self) -> None:
         super().library_failed()
         self.hand_over()
 
     def hand_over(self) -> None:
-        self._handed_over = True
-        self._backlog.release(self)
+        self._state = State.OVER
+        self._forget()
         self._asks.set()
         self._given.set()
 
     def forget(self) -> None:
-        self._backlog.release(self)
+        self._forget()
         self._peeler.give_up()
+
+    def _forget(self) -> None:
+        self._is_kept = False
+        self._backlog.release(self)
 
     def give_way(self) -> None:
         self._wire.fault = "its message was not there in whole, and there was no more room for it"
@@ -139,11 +171,12 @@ class FastLane(Lane):
             if self._for_it:
                 data, self._for_it = self._for_it, b""
                 return data
-            if self._left is not None and self._handed_over:
+            if self._left is not None and self._state is State.OVER:
                 await self._left.wait()
                 raise trio.ClosedResourceError
-            if self._handed_over and not self._receiver_reads:
+            if self._state is State.OVER and not self._receiver_reads:
                 return self._peeler.give_up() or await self._read(max_bytes)
+            self._state = ASKED.get(self._state, self._state)
             self._asks.set()
             await self._given.wait()
             self._given = trio.Event()
@@ -151,6 +184,7 @@ class FastLane(Lane):
     async def _feed(self) -> None:
         data = b""
         if self._peeler.unfinished > READ_BYTES:
+            self._is_kept = True
             self._backlog.keep(self, self._peeler.unfinished)
         self._receiver_reads = self.listening = True
         try:
@@ -162,7 +196,7 @@ class FastLane(Lane):
             pass  # the library will be told the same
         finally:
             self._receiver_reads = self.listening = False
-            if self._handed_over:
+            if self._state is State.OVER:
                 self._given.set()
         if self._left is not None:
             self.hand_over()
@@ -174,9 +208,10 @@ class FastLane(Lane):
 
     def _give(self, data: bytes, makes_message: bool) -> None:
         """Hand this to the library, and have it ask for more."""
-        self._for_it, self._makes_message = data, makes_message
+        self._for_it = data
         if self._connection is not None and self._connection.closed is not None:
             self.hand_over()  # it has ended without a goodbye, and will not ask again
             return
+        self._state = State.OWING if makes_message else State.LENT
         self._asks = trio.Event()
         self._given.set()

@@ -29,6 +29,11 @@ IDLE_BYTES_PER_SECOND = 256
 
 
 class Lane(trio.abc.Stream):
+    __slots__ = (
+        "_connection", "_ending", "_fruitless", "_most", "_request", "_said_goodbye", "_sending", "_shaken_hands",
+        "_wire", "listening", "reads",
+    )  # fmt: skip
+
     def __init__(self, wire: Wire, request: bytes, *, most_without_message: int) -> None:
         self._wire = wire
         self._request = request

@@ -74,6 +74,11 @@ def _nobody() -> None:
 
 
 class Outbox:
+    __slots__ = (
+        "_load", "_most", "_queue", "_resyncs", "_sending", "_state", "_thrown_away", "_torn", "_turn", "_waiting",
+        "_wire", "_work", "on_drained",
+    )  # fmt: skip
+
     def __init__(self, wire: Wire, most_bytes: int, load: Load) -> None:
         self._wire = wire
         self._load = load

@@ -52,6 +52,11 @@ REST = Rest()
 class Peeler:
     """`feed` it, then call `next` until that gives None."""
 
+    __slots__ = (
+        "_at", "_data", "_gave_up", "_most", "_need", "_partial", "_passed", "_passing", "_passing_counts",
+        "_passing_ends", "_within",
+    )  # fmt: skip
+
     def __init__(self, message_bytes: int) -> None:
         self._most = message_bytes
         self._data = b""

@@ -37,11 +37,10 @@ from transports.websocket.lane import READ_BYTES, Lane
 from transports.websocket.library import Connection, request_with
 from transports.websocket.outbox import Outbox
 from transports.wire.backlog import Backlog
-from transports.wire.contain import Contain
 from transports.wire.head import Head
 from transports.wire.limits import WebSocketLimits
 from transports.wire.load import Load
-from transports.wire.refusal import Refusal
+from transports.wire.refusal import Contain, Refusal
 from transports.wire.wire import GONE, Wire
 
 GOING_AWAY, VANISHED, SERVER_FAULT = 1001, 1006, 1011

@@ -1,6 +1,14 @@
-"""A refusal: the answer to a request that we do not serve. One sentence says what was wrong and what to do."""
+"""What goes wrong at one connection, and ends there.
 
+A refusal is what we answer to a request we will not serve: one sentence that says what was wrong and what to do. An
+error is contained: it is logged and counted, and nothing beside its connection notices.
+"""
+
+from collections.abc import Callable
 from http import HTTPStatus
+
+Contain = Callable[[str, BaseException], None]
+"""Log and count it: what failed, and how."""
 
 Headers = list[tuple[bytes, bytes]]
 

@@ -30,16 +30,25 @@ PIECE = 64 * 1024
 CAN_WRITE_NOW = sys.platform != "win32"
 """There `os.write` is not for sockets."""
 
+NONE = -1
 GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 
 class Wire(trio.abc.HalfCloseableStream):
+    __slots__ = (
+        "_close_socket", "_closed", "_emptied", "_ended", "_plain", "_reading", "_released", "_replay", "_said_all",
+        "_send_seconds", "_stream", "_turn_began", "_turns", "_waits_directly", "bytes_in", "bytes_out", "fault",
+    )  # fmt: skip
+
     def __init__(self, stream: trio.abc.Stream, cut: Callable[[], object], *, send_seconds: float) -> None:
-        """`cut` closes the socket at once, without awaiting anything."""
+        """`cut` closes the socket at once, without awaiting anything. From now on nobody else closes it."""
         self._stream = stream
         self._close_socket = cut
         self._send_seconds = send_seconds
-        self._plain = stream.socket if isinstance(stream, trio.SocketStream) and CAN_WRITE_NOW else None
+        self._plain = NONE
+        """The number of a plain socket, while it is open: to ask the socket for it costs more than half a read."""
+        if isinstance(stream, trio.SocketStream) and CAN_WRITE_NOW:
+            self._plain = stream.socket.fileno()
         self._replay = b""
         self._released: trio.Event | None = None
         """Invariant: the wire is held <=> this is an event that is not set."""
@@ -60,8 +69,6 @@ class Wire(trio.abc.HalfCloseableStream):
         """The client is told that no more will come, or was."""
         self.fault: str | None = None
         """What the client did to be cut off, if we cut it off."""
-        self.bytes_in = 0
-        self.bytes_out = 0
 
     def replay(self, data: bytes) -> None:
         """Let the next reads give these bytes, before anything else."""
@@ -101,7 +108,6 @@ class Wire(trio.abc.HalfCloseableStream):
             finally:
                 self._reading = None
             self._ended = not data
-            self.bytes_in += len(data)
             return data
         raise trio.ClosedResourceError
 
@@ -109,15 +115,16 @@ class Wire(trio.abc.HalfCloseableStream):
         """As `receive_some`, but from a plain socket without trio's layers, which are half the way of a short message;
         and whoever always has more to say takes turns with the others who do (turns.py).
 
-        A socket that has been closed has no number any more, so nobody reads from the next one that has it.
+        Nobody but `cut` closes the socket, and it has no number from then on: nobody reads from the next one that has
+        it.
         """
-        if self._plain is None or self._replay or self._closed:
+        if self._plain == NONE or self._replay or self._closed:
             return await self.receive_some(most)
         began = trio.current_time()
         last = began - self._turn_began
         """How long its turn was: all that has been done with what was read, until it comes for more."""
         if self._emptied:
-            await self._readable(self._plain)
+            await self._readable()
             if last > LONG and trio.current_time() < began + min(MOMENT, REST * last):
                 await self._turns.take(last)
         else:
@@ -126,23 +133,22 @@ class Wire(trio.abc.HalfCloseableStream):
             if self._closed:
                 raise trio.ClosedResourceError
             try:
-                data = os.read(self._plain.fileno(), most)
+                data = os.read(self._plain, most)
                 break
             except BlockingIOError:
-                await self._readable(self._plain)
+                await self._readable()
             except OSError as error:
                 self._ended = True
                 raise trio.BrokenResourceError from error
         self._turn_began = trio.current_time()
         self._emptied = len(data) < most
         self._ended = not data
-        self.bytes_in += len(data)
         return data
 
-    async def _readable(self, plain: trio.socket.SocketType) -> None:
+    async def _readable(self) -> None:
         self._waits_directly = True
         try:
-            await trio.lowlevel.wait_readable(plain.fileno())
+            await trio.lowlevel.wait_readable(self._plain)
         finally:
             self._waits_directly = False
 
@@ -158,7 +164,6 @@ class Wire(trio.abc.HalfCloseableStream):
                     await self._stream.send_all(view[start : start + PIECE])
                 if patience.cancelled_caught:
                     raise self._reads_nothing()
-            self.bytes_out += len(view)
             whole = True
         except GONE:
             whole = self.fault is None
@@ -174,15 +179,14 @@ class Wire(trio.abc.HalfCloseableStream):
         """
         if self._closed:
             raise trio.ClosedResourceError
-        if self._plain is None:
+        if self._plain == NONE:
             return 0
         try:
-            sent = os.write(self._plain.fileno(), data)
+            sent = os.write(self._plain, data)
         except BlockingIOError:
             return 0
         except OSError as error:
             raise trio.BrokenResourceError from error
-        self.bytes_out += sent
         return sent
 
     async def wait_send_all_might_not_block(self) -> None:
@@ -212,8 +216,8 @@ class Wire(trio.abc.HalfCloseableStream):
         self._closed = True
         if self._reading is not None:
             self._reading.cancel()
-        if self._waits_directly and self._plain is not None:
-            trio.lowlevel.notify_closing(self._plain.fileno())
+        if self._waits_directly:
+            trio.lowlevel.notify_closing(self._plain)
         with suppress(*GONE, trio.BusyResourceError):
             await self.send_eof()
 
@@ -231,6 +235,7 @@ class Wire(trio.abc.HalfCloseableStream):
     def cut(self) -> None:
         """Close the socket now. Whoever reads from or sends to the wire is told that it is gone."""
         self._closed = self._ended = True
+        self._plain = NONE
         self._close_socket()
         if self._reading is not None:
             self._reading.cancel()

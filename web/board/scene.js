@@ -13,7 +13,7 @@
 import { mark } from "../house/house.js";
 import { BoardButton } from "./button.js";
 import { BoardCanvas } from "./canvas.js";
-import { BoardColumn, BoardRoot, BoardRow } from "./boxes.js";
+import { BoardColumn, BoardRow } from "./boxes.js";
 import { BoardConsole } from "./console.js";
 import { BoardGrid } from "./grid.js";
 import { BoardLabel } from "./label.js";

@@ -21,8 +21,8 @@
 const NONE = "NoneType";
 
 export const isSequence = (node) => Array.isArray(node?.value) && !isDict(node);
-export const isDict = (node) => Array.isArray(node?.value) && (node.type === "dict" || isPair(node.value[0]));
-export const isObject = (node) => isRecord(node?.value);
+const isDict = (node) => Array.isArray(node?.value) && (node.type === "dict" || isPair(node.value[0]));
+const isObject = (node) => isRecord(node?.value);
 const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 const isPair = (item) => isRecord(item) && isRecord(item.key) && isRecord(item.value);
 const isCut = (node) => node?.type === "truncated" && String(node.value).startsWith("...");

@@ -9,7 +9,7 @@ import { hashOf } from "./picture.js";
 const FEW = 6;
 
 /** An actor as a link: where it is in a quiet tone, its name in ink. */
-export function actorLink({ path, called = null }) {
+function actorLink({ path, called = null }) {
   const cut = path.lastIndexOf("/") + 1;
   const [where, who] = [path.slice(0, cut), called ?? path.slice(cut)];
   return h("a.path", { href: hashOf(path), title: path }, h("span.where", {}, where), h("span.who", {}, who));

@@ -5,7 +5,7 @@
  * page goes on showing) shares them.
  */
 
-export const TICKS = 60;
+const TICKS = 60;
 const MOST_NOTES = 100;
 
 export class Picture {

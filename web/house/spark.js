@@ -33,7 +33,7 @@ class HouseSpark extends HouseElement {
     let first = -1;
     for (let at = 0; at < values.length; at += 1) {
       const value = values[at];
-      if (value !== value) continue;
+      if (Number.isNaN(value)) continue;
       if (first === -1) first = at;
       points += `${points ? "L" : "M"}${at} ${(HEIGHT - INSET - value * scale).toFixed(1)}`;
     }

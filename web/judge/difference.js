@@ -22,7 +22,7 @@ export function linesOf(text, cut = false) {
 }
 
 /** What makes two lines the same: a function of two strings, under the settings' `compare`. */
-export function sameness({ mode = "exact", caseSensitive = true, tolerance = 1e-6 } = {}) {
+function sameness({ mode = "exact", caseSensitive = true, tolerance = 1e-6 } = {}) {
   const cased = caseSensitive ? (text) => text : (text) => text.toLowerCase();
   const words = (text) => cased(text).split(/\s+/).filter(Boolean);
   if (mode === "exact") return (one, other) => cased(one) === cased(other);

@@ -6,7 +6,7 @@
 import { HouseElement, h, icon } from "../house/house.js";
 
 /** [keys, how they are written, the wish in judge.js, what it does]. */
-export const KEYS = [
+const KEYS = [
   [["r"], "r", "runall", "Run all cases"],
   [["f"], "f", "runfailed", "Run the failed cases"],
   [["x"], "x", "runcurrent", "Run this case"],

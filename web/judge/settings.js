@@ -76,7 +76,7 @@ class JudgeSettings extends HouseElement {
     if (!settings) return;
     this.#settings = settings;
     for (const field of FIELDS) {
-      const { row, input, hint, error } = this.#fields.get(field.path);
+      const { row, input, hint } = this.#fields.get(field.path);
       row.hidden = field.only ? !field.only(settings) : false;
       if (field.hint) put(hint, field.hint(settings, problem));
       if (field.named) {

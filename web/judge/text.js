@@ -6,7 +6,7 @@
  * be fetched first.
  */
 
-import { HouseElement, format, h, icon, mark, put } from "../house/house.js";
+import { HouseElement, format, h, icon, put } from "../house/house.js";
 import { linesOf } from "./difference.js";
 import { written } from "./written.js";
 import "./lines.js";

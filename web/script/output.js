@@ -53,7 +53,7 @@ class RunOutput extends HouseElement {
   }
 
   #soon() {
-    this.#frame ??= requestAnimationFrame(() => this.#paint());
+    if (this.#frame === null) this.#frame = requestAnimationFrame(() => this.#paint());
   }
 
   #paint() {

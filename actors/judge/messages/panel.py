@@ -1,10 +1,25 @@
 """The messages to a panel."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 from actors.kernel import ActorRef, MailboxFull
-from codec.judge import BackendMessage, LastRun, Listed, Problem, Running, RunResult, RunSettings, Summary
+from codec.judge import (
+    LastRun,
+    Listed,
+    Notice,
+    Problem,
+    RunComplete,
+    Running,
+    RunProgress,
+    RunReport,
+    RunResult,
+    RunSettings,
+    StateCase,
+    StateProblems,
+    StateUpdate,
+    Summary,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +73,25 @@ class Shown:
     anew: bool
 
 
+PassedOn = RunProgress | RunReport | RunComplete | Notice | StateCase | StateUpdate
+"""What goes to the page as it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Together:
     """Messages that are sent to the page in one piece, so that it wakes up once."""
 
-    messages: tuple[BackendMessage, ...]
+    messages: tuple[PassedOn, ...]
 
 
-PanelMessage = Said | Welcome | Follow | IsBack | TakenOff | Shown | Together | BackendMessage
+PanelMessage = Said | Welcome | Follow | IsBack | TakenOff | Shown | StateProblems | Together | PassedOn
 
 
-def tell(panel: ActorRef[Any], *messages: Any) -> None:
+@overload
+def tell(panel: ActorRef[PanelMessage], message: PanelMessage, /) -> None: ...
+@overload
+def tell(panel: ActorRef[PanelMessage], *messages: PassedOn) -> None: ...
+def tell(panel: ActorRef[PanelMessage], *messages: Any) -> None:
     """Sends messages to a panel. A panel whose page accepts nothing is ended; one that has just gone is ignored."""
     if not panel.alive:
         return

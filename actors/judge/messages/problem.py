@@ -1,10 +1,10 @@
 """The messages to a problem."""
 
 from dataclasses import dataclass
-from typing import Any
 
+from actors.judge.messages.panel import PanelMessage
 from actors.judge.places import Place
-from actors.kernel import ActorRef, Reply
+from actors.kernel import ActorRef, AnyRef, Reply
 from codec.judge import Listed, RunResult, RunSettings, Scope, Task
 
 
@@ -24,7 +24,7 @@ class Arrived:
 class Opened:
     """This panel wants to show the problem and follow its changes. `anew`: as for a page that was just loaded."""
 
-    panel: ActorRef[Any]
+    panel: ActorRef[PanelMessage]
     anew: bool
     settings: RunSettings | None
     """The settings as the panel knows them; None if it does not know them yet."""
@@ -32,12 +32,12 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    panel: ActorRef[Any]
+    panel: ActorRef[PanelMessage]
 
 
 @dataclass(frozen=True, slots=True)
 class RunAsked:
-    panel: ActorRef[Any]
+    panel: ActorRef[PanelMessage]
     scope: Scope
     indices: tuple[int, ...] | None
     """None: all."""
@@ -45,14 +45,14 @@ class RunAsked:
 
 @dataclass(frozen=True, slots=True)
 class CancelAsked:
-    panel: ActorRef[Any]
+    panel: ActorRef[PanelMessage]
 
 
 @dataclass(frozen=True, slots=True)
 class CaseAsked:
     """A panel asks for the whole texts of one case."""
 
-    panel: ActorRef[Any]
+    panel: ActorRef[PanelMessage]
     index: int
 
 
@@ -75,7 +75,7 @@ class Forsaken:
 class CaseJudged:
     """A case has been judged. Cases are reported in order. `next`: the lowest index that is not judged yet."""
 
-    run: ActorRef[Any]
+    run: AnyRef
     result: RunResult
     next: int | None
     output: bytes = b""
@@ -86,7 +86,7 @@ class CaseJudged:
 class KeepSoFar:
     """This run has been under way for a while, and its results so far are to be stored."""
 
-    run: ActorRef[Any]
+    run: AnyRef
 
 
 ProblemMessage = (

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from actors.judge.messages.panel import PanelMessage
 from actors.judge.places import Place
 from actors.kernel import ActorRef, Reply
 from codec.judge import Listed, RunSettings, Task
@@ -50,7 +51,7 @@ class There:
 class TakeOff:
     """A page takes this problem off the list. Its folder stays."""
 
-    panel: ActorRef[Any]
+    panel: ActorRef[PanelMessage]
     id: str
 
 
@@ -58,7 +59,7 @@ class TakeOff:
 class PutBack:
     """A page wants a problem that is not in the list."""
 
-    panel: ActorRef[Any]
+    panel: ActorRef[PanelMessage]
     id: str
 
 
@@ -66,20 +67,20 @@ class PutBack:
 class Came:
     """A panel was opened. The shelf monitors it."""
 
-    panel: ActorRef[Any]
+    panel: ActorRef[PanelMessage]
 
 
 @dataclass(frozen=True, slots=True)
 class Looks:
     """A panel now shows this problem."""
 
-    panel: ActorRef[Any]
+    panel: ActorRef[PanelMessage]
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeSettings:
-    panel: ActorRef[Any]
+    panel: ActorRef[PanelMessage]
     changes: Mapping[str, Any]
 
 

@@ -159,9 +159,10 @@ class Viz(Component):
     def _write_anew(self, variable: Variable) -> None:
         if isinstance(variable.tree, Opened):
             variable.tree = Raw(write(variable.tree.written()))
-            variable.size, variable.patched = len(memoryview(variable.tree)), 0
-            self.budget.left += variable.weight - (VARIABLE + variable.size)
-            variable.weight = VARIABLE + variable.size
+            variable.size = len(memoryview(variable.tree))
+        variable.patched = 0  # also where there is nothing to patch, as in a number: nothing of it was retained
+        self.budget.left += variable.weight - (VARIABLE + variable.size)
+        variable.weight = VARIABLE + variable.size
 
     def updates(self) -> Iterator[bytes]:
         return self._said((name, variable.now()) for name, variable in self.variables.items())

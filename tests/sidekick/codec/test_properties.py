@@ -10,13 +10,11 @@ from hypothesis import strategies as st
 
 from codec.sidekick import (
     Bad,
-    ClearAll,
     Dialect,
     Ear,
     Event,
     Mouth,
     Other,
-    Remove,
     Said,
     Spawn,
     Update,
@@ -31,7 +29,6 @@ quick = settings(max_examples=30, deadline=None)
 thorough = settings(max_examples=400, deadline=None)
 
 DIALECTS = st.sampled_from(Dialect)
-SAID = (Spawn, Update, Remove, ClearAll, Event, Other)
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
 anything = st.recursive(

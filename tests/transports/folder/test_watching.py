@@ -15,18 +15,25 @@ import trio
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from actors.kernel import Actor, ChildSpec, Mailbox
+from actors.kernel import (
+    Actor,
+    AnySpec,
+    ChildSpec,
+    Key,
+    Mailbox,
+)
 from actors.kernel.testing import House, Log, staged
 from codec.judge import fingerprint
 from transports.folder import inotify, watching
 from transports.folder.inotify import Inotify
-from transports.folder.watching import Watching, watcher_spec
+from transports.folder.watching import WatcherMessage, Watching, watcher_spec
 from transports.judge.task_folders import TaskFolders
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="there is no inotify on this system")
 TASK = ("abc1", "abc1_a")
 PATIENCE = 30.0
 STIRRED = "stirred"
+WATCHER = Key[WatcherMessage]("watcher")
 
 
 class Looker(Actor[str]):
@@ -37,7 +44,7 @@ class Looker(Actor[str]):
         self.seen = seen
 
     async def started(self, kept: object | None) -> None:
-        self.watching = Watching("watcher", self.stage.registry)
+        self.watching = Watching(WATCHER, self.stage.registry)
         self.watching.watch(self.ref, self.folders.watched(TASK), STIRRED)
 
     async def handle(self, message: str) -> None:
@@ -72,10 +79,10 @@ def there(root: Path) -> Any:
 
 
 @asynccontextmanager
-async def looking(root: Path, *more: ChildSpec) -> AsyncIterator[tuple[House, Log[Any]]]:
+async def looking(root: Path, *more: AnySpec) -> AsyncIterator[tuple[House, Log[Any]]]:
     folders = TaskFolders(root, tests_dir="tests", template="", head_bytes=100)
     log: Log[Any] = Log()
-    specs = watcher_spec("watcher"), ChildSpec("looker", lambda: Looker(folders, log)), *more
+    specs: list[AnySpec] = [watcher_spec(WATCHER), ChildSpec("looker", lambda: Looker(folders, log)), *more]
     async with staged(*specs, intensity=100) as house:
         yield house, log
 
@@ -278,7 +285,7 @@ class Deaf(Actor[Any]):
         self.heard = 0
 
     async def started(self, kept: object | None) -> None:
-        Watching("watcher", self.stage.registry).watch(self.ref, [(self._root, None)], STIRRED)
+        Watching(WATCHER, self.stage.registry).watch(self.ref, [(self._root, None)], STIRRED)
 
     async def handle(self, message: Any) -> None:
         await self._gate.wait()

@@ -1,6 +1,5 @@
 """How the judge's runs share the launcher."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -8,17 +7,12 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+from codec.programs import Bounds, Outcome
+from tests.judge.kit import an_outcome
 from transports.judge import solving
 from transports.judge.solving import Machine
 from transports.process.keepers import RUNNING
 from transports.process.run import Interrupted, Now
-
-
-@dataclass
-class Bounds:
-    cpu_seconds = wall_seconds = 1.0
-    memory_bytes = None
-    output_bytes = flood_bytes = 1000
 
 
 class Runner:
@@ -87,3 +81,32 @@ async def test_only_who_had_begun_can_have_ended_what_ran_it(monkeypatch: pytest
     machine: Any = Machine(Path("/"), {})  # type: ignore[arg-type]
     assert await machine.run(["true"], cwd=Path("/"), stdin=None, bounds=Bounds(), turn=Now()) is None
     assert runner.asked == before + 1
+
+
+class Hears:
+    """Runs nothing, and says what is to be said of it."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.outcome = outcome
+        self.bounds: list[Bounds] = []
+
+    async def run(self, command: Any, *, turn: Any = None) -> Any:
+        self.bounds.append(command.bounds)
+        await trio.lowlevel.checkpoint()
+        return self.outcome
+
+    def renew(self) -> None:
+        pass
+
+
+async def test_bounds_and_outcomes_are_handed_on_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands between the judge and the launcher puts neither into words of its own."""
+    runner, bounds = Hears(an_outcome(b"1")), Bounds(cpu_seconds=1.0, processes=3, file_bytes=7, flood_bytes=9)
+    monkeypatch.setattr(solving, "Runner", lambda registry: runner)
+    monkeypatch.setattr(solving, "Interpreters", lambda runner: None)
+    machine: Any = Machine(Path("/"), {})  # type: ignore[arg-type]
+    for turn in (Now(), None):
+        assert await machine.run(["x"], cwd=Path("/"), stdin=None, bounds=bounds, turn=turn) is runner.outcome
+    assert await machine.elsewhere("x", [], bounds) is runner.outcome
+    assert all(each is bounds for each in runner.bounds)
+    assert len(runner.bounds) == 3

@@ -15,7 +15,8 @@ from typing import Any
 import trio
 
 from actors.kernel import ChildSpec, Stage, Top, run
-from transports.process.command import Command, Exited, Limits, Outcome
+from codec.programs import Bounds, Exited, Outcome
+from transports.process.command import Command
 from transports.process.keepers import Launcher, LauncherStatistics, launcher_spec
 from transports.process.launcher import census
 from transports.process.run import Runner
@@ -45,17 +46,17 @@ class Processes:
         assert pid is not None
         return census.children(pid)
 
-    def command(self, argv: Sequence[str], *, stdin: bytes | Path = b"", **limits: Any) -> Command:
-        limits.setdefault("wall_seconds", PATIENCE)
+    def command(self, argv: Sequence[str], *, stdin: bytes | Path = b"", **bounds: Any) -> Command:
+        bounds.setdefault("wall_seconds", PATIENCE)
         env = {"PATH": os.defpath, "MARK": self.mark}
-        return Command(argv, self.folder, env, stdin, Limits(**limits))
+        return Command(argv, self.folder, env, stdin, Bounds(**bounds))
 
-    async def run(self, argv: Sequence[str], *, stdin: bytes | Path = b"", **limits: Any) -> Outcome:
+    async def run(self, argv: Sequence[str], *, stdin: bytes | Path = b"", **bounds: Any) -> Outcome:
         with trio.fail_after(PATIENCE + 10):
-            return await self.runner.run(self.command(argv, stdin=stdin, **limits))
+            return await self.runner.run(self.command(argv, stdin=stdin, **bounds))
 
-    async def python(self, source: str, *, stdin: bytes | Path = b"", **limits: Any) -> Outcome:
-        return await self.run([*PYTHON, source], stdin=stdin, **limits)
+    async def python(self, source: str, *, stdin: bytes | Path = b"", **bounds: Any) -> Outcome:
+        return await self.run([*PYTHON, source], stdin=stdin, **bounds)
 
     def left(self) -> list[int]:
         return marked(self.mark)

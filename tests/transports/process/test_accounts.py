@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import trio
 
+from codec.programs import Exited, Outcome, Signalled
 from tests.transports.process.house import PATIENCE, Processes, open_launcher
-from transports.process.command import Exited, Outcome, Signalled
 from transports.process.keepers import PROGRAM
 from transports.process.launcher import census
 from transports.process.launcher.group import own_groups

@@ -11,8 +11,8 @@ import pytest
 import trio
 import trio.testing
 
+from codec.programs import Exited, Outcome, Signalled
 from tests.transports.process.house import PATIENCE, PYTHON, Processes, open_launcher
-from transports.process.command import Exited, Outcome, Signalled
 
 MIB = 1024 * 1024
 KILLED = Signalled(signal.SIGKILL)

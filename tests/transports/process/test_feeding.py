@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from codec.programs import Bounds
 from tests.transports.process.house import open_launcher
-from transports.process.command import Command, Limits
+from transports.process.command import Command
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +23,7 @@ PARTS = {
 async def test_parts_are_given_one_after_the_other(tmp_path: Path, parts: str) -> None:
     given = PARTS[parts]
     async with open_launcher(tmp_path) as processes:
-        limits = Limits(wall_seconds=60.0, output_bytes=8 << 20)
-        outcome = await processes.runner.run(Command(["/bin/cat"], tmp_path, {}, given, limits))
+        bounds = Bounds(wall_seconds=60.0, output_bytes=8 << 20)
+        outcome = await processes.runner.run(Command(["/bin/cat"], tmp_path, {}, given, bounds))
         assert outcome.stdout.head == b"".join(given)
         assert await processes.is_healthy()

@@ -2,15 +2,16 @@
 
 import os
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import trio
 
+from codec.programs import Bounds, Outcome
 from tests.transports.process.hostile import HOSTILE, program
 from tests.transports.process.house import PATIENCE, PYTHON, Processes, open_launcher
-from transports.judge.solving import Machine, Ran
+from transports.judge.solving import Machine
 from transports.process.launcher import system
 from transports.process.run import Now
 
@@ -18,13 +19,7 @@ UNPROTECTED = Path(__file__).with_name("unprotected_launcher.py")
 HONEST = "import time; time.sleep(0.1); print('well')"
 
 
-@dataclass
-class Bounds:
-    cpu_seconds: float = 10.0
-    wall_seconds: float = PATIENCE
-    memory_bytes: int | None = None
-    output_bytes: int = 1000
-    flood_bytes: int = 1000
+BOUNDS = Bounds(cpu_seconds=10.0, wall_seconds=PATIENCE, output_bytes=1000, flood_bytes=1000)
 
 
 def can_protect() -> bool:
@@ -44,12 +39,12 @@ async def unprotected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncI
         assert await processes.is_healthy()
 
 
-async def judged(processes: Processes, machine: Machine, source: str) -> Ran:
+async def judged(processes: Processes, machine: Machine, source: str) -> Outcome:
     """As the judge does it: who was interrupted is run again, alone."""
     run = [*PYTHON, f"{source}  # {processes.mark}"]
     with trio.fail_after(PATIENCE):
-        ran = await machine.run(run, cwd=Path("/"), stdin=None, bounds=Bounds(), turn=Now())
-        ran = ran or await machine.run(run, cwd=Path("/"), stdin=None, bounds=Bounds(), turn=None)
+        ran = await machine.run(run, cwd=Path("/"), stdin=None, bounds=BOUNDS, turn=Now())
+        ran = ran or await machine.run(run, cwd=Path("/"), stdin=None, bounds=BOUNDS, turn=None)
     assert ran is not None
     return ran
 
@@ -64,7 +59,7 @@ async def test_who_ends_what_runs_it_is_found_out_and_the_honest_beside_it_is_no
     blamed: list[str | None] = []
 
     async def is_honest() -> None:
-        honest.extend([(await judged(unprotected, machine, HONEST)).output for _ in range(5)])
+        honest.extend([(await judged(unprotected, machine, HONEST)).stdout.head for _ in range(5)])
 
     async def is_hostile() -> None:
         blamed.extend([(await judged(unprotected, machine, program(name))).stopped_for for _ in range(3)])
@@ -87,14 +82,13 @@ async def test_where_the_kernel_forbids_it_nobody_but_itself_can_be_interrupted(
         interrupted = False
 
         async def is_hostile() -> None:
-            await machine.run(
-                [*PYTHON, program(name)], cwd=Path("/"), stdin=None, bounds=Bounds(wall_seconds=0.3), turn=Now()
-            )
+            bounds = replace(BOUNDS, wall_seconds=0.3)
+            await machine.run([*PYTHON, program(name)], cwd=Path("/"), stdin=None, bounds=bounds, turn=Now())
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(is_hostile)
             for _ in range(3):
-                honest = await machine.run([*PYTHON, HONEST], cwd=Path("/"), stdin=None, bounds=Bounds(), turn=Now())
+                honest = await machine.run([*PYTHON, HONEST], cwd=Path("/"), stdin=None, bounds=BOUNDS, turn=Now())
                 interrupted |= honest is None
         assert not interrupted
         assert len(processes.lives) == 1

@@ -12,8 +12,9 @@ import pytest
 import trio
 
 from actors.kernel import NobodyThere
+from codec.programs import Stream
 from tests.transports.process.house import PATIENCE, PYTHON, Processes, gone, marked, open_launcher
-from transports.process.command import Stream
+from transports.process.keepers import NAME
 from transports.process.launcher import census, orders
 from transports.process.run import Interrupted, NotStarted, Runner
 
@@ -219,7 +220,7 @@ async def test_after_a_stop_neither_launcher_nor_keepers_are_left(tmp_path: Path
 
 @pytest.mark.slow
 async def test_a_launcher_that_is_killed_as_an_actor_takes_everything_with_it(processes: Processes) -> None:
-    ref = processes.registry.get("launcher")
+    ref = processes.registry.get(NAME)
     first = launcher_pid(processes)
     await interrupted(processes, ref.kill)
     assert census.member_of(first) is None

@@ -32,8 +32,6 @@ class World:
         self.next = LEADER
         self.there: dict[int, Process] = {}
         self.reaped: dict[int, float] = {}
-        self.unseen = 0
-        """Used since the last look."""
         self.fork(KEEPER, True)
 
     def fork(self, parent: int, reaps: bool) -> None:
@@ -44,7 +42,6 @@ class World:
     def burn(self, pid: int, ticks: int) -> None:
         self.there[pid].own += ticks
         self.used += ticks
-        self.unseen += ticks
 
     def end(self, pid: int) -> None:
         gone = self.there.pop(pid)

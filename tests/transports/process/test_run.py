@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import trio
 
+from codec.programs import Exited, Signalled, Stream
 from tests.transports.process.house import PATIENCE, PYTHON, Processes, open_launcher
-from transports.process.command import Exited, Signalled, Stream
 from transports.process.keepers import TooManyPrograms
 from transports.process.run import NotStarted
 

@@ -11,8 +11,8 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+from codec.programs import Exited, Outcome, Stream
 from tests.transports.process.house import PATIENCE, Processes, open_launcher
-from transports.process.command import Exited, Outcome, Stream
 from transports.process.run import Interrupted
 
 

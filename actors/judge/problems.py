@@ -1,11 +1,16 @@
-"""Finds and starts the problems' actors: one for each problem that a user looks at, runs or posts."""
+"""The factory of problems: whoever needs a problem's actor gets it here, and it is started if need be.
+
+There is one actor for each problem that somebody looks at, runs or posts. They live in the crowd PROBLEMS; what is
+here are the parts that each is made of, and that whoever asks for one also works with. It is a value and no actor: the
+intake and the panels start a problem each in their own time, and none waits for another's.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from actors.judge.given import Folders, Machine, Watching
+from actors.judge.messages.problem import ProblemMessage
 from actors.judge.problem import Problem
 from actors.judge.registered import PROBLEMS
 from actors.kernel import ActorRef, ChildSpec, NameTaken, Registry, Restart
@@ -15,7 +20,7 @@ DEFAULT = Commands()
 
 
 @dataclass(frozen=True, slots=True)
-class Shelving:
+class Problems:
     folders: Folders
     machine: Callable[[Registry], Machine]
     """Returns the same machine for the same registry."""
@@ -26,18 +31,18 @@ class Shelving:
     commands: Commands = DEFAULT
     """The commands that the configuration names."""
 
-    async def problem(self, registry: Registry, id: str) -> ActorRef[Any]:  # noqa: A002 - as on the wire
+    async def actor(self, registry: Registry, id: str) -> ActorRef[ProblemMessage]:  # noqa: A002 - as on the wire
         """The problem's actor, which is started if necessary. Raises a KernelError if that fails."""
-        problems = registry.get(PROBLEMS)
-        known = problems.child(id)
+        crowd = registry.get(PROBLEMS)
+        known = crowd.child(id)
         if known is not None:
             return known
         watching = None if self.watching is None else self.watching(registry)
         make = partial(Problem, id, self.folders, self.machine(registry), self.wall, self.cores, watching)
         try:
-            return await problems.start_child(ChildSpec(id, make, restart=Restart.TRANSIENT))
+            return await crowd.start_child(ChildSpec(id, make, restart=Restart.TRANSIENT))
         except NameTaken:  # another task was faster: the actor is there, or starting
-            known = problems.child(id)
+            known = crowd.child(id)
             if known is None:
                 raise
             return known

@@ -1,4 +1,4 @@
-"""JSON values in words, for the sentences that refuse one."""
+"""Values in words, for sentences: of what kind one is, how many there are."""
 
 from typing import Any
 
@@ -17,3 +17,8 @@ def kind(value: Any) -> str:
         case list():
             return "an array"
     return "an object"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number and what it counts, as people say it: "1 room", "2,000 rooms". `many`: if that is no plural in s."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"

@@ -1,0 +1,142 @@
+"""The client end's next step for one request: it owns the attempts.
+
+    state      means                                                   becomes
+    NEW        accepted, and nothing published                         POLLING 1
+    POLLING n  attempt n is under way                                  SUCCESS    its answer is a success
+                                                                       RETRYING n it is an error, or is overdue
+                                                                       FAILING    so was the third, or no other can help
+    RETRYING n attempt n has failed; its answer is to be taken away    POLLING n+1
+    FAILING    its last answer is to be copied to failed/              GAVE_UP
+    SUCCESS, GAVE_UP                                                   -
+
+Rules
+  - The journal comes first: what has been learned from a response is in it before the response is taken away.
+  - A response is taken away only if it is the one that the journal knows. Another one in its place is the answer to the
+    next attempt, which somebody saw begin before we could write that down.
+  - In the contract's dialect, to take an error away asks for another attempt. A HEAD peer must have removed the request
+    first, for until then it may still write, and the next attempt begins with the request published anew.
+  - An attempt that is overdue begins again with the request renamed into place anew: a peer may have missed it.
+"""
+
+import enum
+from dataclasses import dataclass, replace
+
+from actors.ipc.steps import Answer, Identity, Seen, SetAside, Spoiled, Wait
+from codec.ipc import Dialect, Failure, Success
+
+MOST_ATTEMPTS = 3
+OVERDUE = "nobody answered in time"
+
+
+class State(enum.Enum):
+    NEW = "new"
+    POLLING = "polling"
+    RETRYING = "retrying"
+    FAILING = "failing"
+    SUCCESS = "success"
+    GAVE_UP = "gave up"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What the journal knows."""
+
+    id: str
+    state: State = State.NEW
+    attempt: int = 0
+    failures: tuple[Failure, ...] = ()
+    """Of the attempts so far, in order."""
+    read: Identity | None = None
+    """While RETRYING: the response that told of the last failure. None: there was none."""
+    success: Success | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in (State.SUCCESS, State.GAVE_UP)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What can be seen of a request now, and what this process remembers of it."""
+
+    request: bool
+    """Its file is in requests/."""
+    response: Seen
+    published: int = 0
+    """The last attempt for which this process has published it; 0: none."""
+    overdue: bool = False
+    """This attempt's time has passed while this process ran, and it has looked since."""
+    recorded: bool = False
+    """This process has copied the last answer to failed/."""
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    row: Row
+
+
+@dataclass(frozen=True, slots=True)
+class Publish:
+    """Rename the request into place, whether it is there or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakeAway:
+    """Delete the response, if it is still that one."""
+
+    identity: Identity
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Copy the last answer to failed/, over what is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """Nothing will be done any more."""
+
+
+Step = Journal | Publish | TakeAway | Record | SetAside | Wait | Over
+
+
+def next_step(row: Row, view: View, dialect: Dialect = Dialect.SPEC) -> Step:
+    match row.state:
+        case State.NEW:
+            return Journal(replace(row, state=State.POLLING, attempt=1))
+        case State.POLLING:
+            return _polling(row, view, dialect)
+        case State.RETRYING:
+            there = view.response
+            if row.read is not None and isinstance(there, Answer | Spoiled) and there.identity == row.read:
+                return TakeAway(row.read)
+            return Journal(replace(row, state=State.POLLING, attempt=row.attempt + 1, read=None))
+        case State.FAILING:
+            return Journal(replace(row, state=State.GAVE_UP)) if view.recorded else Record()
+        case State.SUCCESS | State.GAVE_UP:
+            return Over()
+
+
+def _polling(row: Row, view: View, dialect: Dialect) -> Step:
+    may_still_write = dialect is Dialect.HEAD and view.request
+    match view.response:
+        case Answer() | Spoiled() if may_still_write:
+            return Journal(_failed(row, Failure(OVERDUE), None)) if view.overdue else Wait()
+        case Answer(_, Success() as success):
+            return Journal(replace(row, state=State.SUCCESS, success=success))
+        case Answer(identity, Failure() as failure):
+            return Journal(_failed(row, failure, identity))
+        case Spoiled(identity, why):
+            return SetAside(identity, why)
+    if view.overdue:
+        return Journal(_failed(row, Failure(OVERDUE), None))
+    asks_anew = bool(row.failures) and row.failures[-1].message == OVERDUE
+    if view.response is None and view.published < row.attempt and (not view.request or asks_anew):
+        return Publish()
+    return Wait()
+
+
+def _failed(row: Row, failure: Failure, read: Identity | None) -> Row:
+    is_last = failure.permanent or row.attempt >= MOST_ATTEMPTS
+    state = State.FAILING if is_last else State.RETRYING
+    return replace(row, state=state, failures=(*row.failures, failure), read=read)

@@ -1,0 +1,184 @@
+"""The server end's next step for one request: it owns the runs.
+
+    phase      means                                         becomes
+    ASKED      it is to be run, and was begun `starts` times  ASKED       it is begun once more
+                                                             DECIDED     a run has ended, or has killed us three times
+    DECIDED    the answer is known, and is to be written     ANSWERED    it is written
+    ANSWERED   the answer stood in responses/                ASKED       somebody has taken an error away
+
+Rules
+  - A start is in the journal before it happens, and an answer before it is written. So what kills the server is not run
+    a fourth time, and what has been answered is not run again because the server was killed.
+  - To take an error away asks for another run. To take a success away asks for nothing: the scripts of the original do
+    so with every answer that they have read.
+  - A response that was there before us is an answer, whoever wrote it.
+  - Another request under the same id, once the first one is over, is another request: the old answer is set aside.
+  - A request that is taken away is no longer wanted: its run is cancelled.
+"""
+
+import enum
+from dataclasses import dataclass, replace
+
+from actors.ipc.steps import Answer, Seen, SetAside, Spoiled, Torn, Wait
+from codec.ipc import Failure, Outcome
+
+MOST_STARTS = 3
+POISON = f"the server ended {MOST_STARTS} times while running this"
+LOST = "the answer was lost"
+OTHER = "it answered another request of the same id"
+
+
+class Phase(enum.Enum):
+    ASKED = "asked"
+    DECIDED = "decided"
+    ANSWERED = "answered"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What the journal knows."""
+
+    id: str
+    fingerprint: bytes
+    """Of what is asked."""
+    phase: Phase = Phase.ASKED
+    starts: int = 0
+    """Since it was asked."""
+    outcome: Outcome | None = None
+    """Once it is decided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A request that can be read."""
+
+    fingerprint: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """One that cannot, and will not be: nobody is writing it any more."""
+
+    fingerprint: bytes
+    """Of its bytes."""
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What can be seen of a request now, and what this process remembers of it."""
+
+    request: Torn | Wanted | Unreadable | None
+    response: Seen
+    may_run: bool = False
+    """This process has written down the start of the run that is due."""
+    running: bool = False
+    ended: Outcome | None = None
+    """How the run that this process began has ended."""
+    written: bool = False
+    """This process has written the answer; somebody may have taken it away since."""
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    row: Row
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Nothing is to be known of it any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Publish this as the response."""
+
+    outcome: Outcome
+
+
+Step = Journal | Forget | Run | Cancel | Write | SetAside | Wait
+
+
+def next_step(id: str, row: Row | None, view: View) -> Step:  # noqa: A002 - as in the contract
+    match view.request:
+        case None:
+            if view.running:
+                return Cancel()
+            return Wait() if row is None else Forget()
+        case Torn():
+            return Wait()
+        case Wanted(fingerprint) | Unreadable(fingerprint):
+            if row is None or row.fingerprint != fingerprint:
+                return _begin(Row(id, fingerprint), row, view)
+    match row.phase:
+        case Phase.ASKED:
+            return _asked(row, view)
+        case Phase.DECIDED:
+            return _decided(row, view)
+        case Phase.ANSWERED:
+            is_error = isinstance(row.outcome, Failure)
+            return Journal(Row(id, row.fingerprint)) if view.response is None and is_error else Wait()
+
+
+def _begin(row: Row, before: Row | None, view: View) -> Step:
+    """Another request than the journal knows of."""
+    if view.running:
+        return Cancel()
+    match view.response:
+        case None:
+            return Journal(row)
+        case Torn():
+            return Wait()
+        case Answer(_, outcome) if before is None:
+            return Journal(replace(row, phase=Phase.ANSWERED, outcome=outcome))
+        case Answer(identity) | Spoiled(identity):
+            return SetAside(identity, OTHER if before is not None else "it could not be read")
+
+
+def _asked(row: Row, view: View) -> Step:
+    match view.response:
+        case Answer(_, outcome):  # by somebody else
+            return Cancel() if view.running else Journal(replace(row, phase=Phase.ANSWERED, outcome=outcome))
+        case Spoiled(identity, why):
+            return SetAside(identity, why)
+        case Torn():
+            return Wait()
+    if isinstance(view.request, Unreadable):
+        return _decide(row, Failure(view.request.why, permanent=True))
+    if view.ended is not None:
+        return _decide(row, view.ended)
+    if view.running:
+        return Wait()
+    if view.may_run:
+        return Run()
+    if row.starts >= MOST_STARTS:
+        return _decide(row, Failure(POISON, permanent=True))
+    return Journal(replace(row, starts=row.starts + 1))
+
+
+def _decide(row: Row, outcome: Outcome) -> Journal:
+    return Journal(replace(row, phase=Phase.DECIDED, outcome=outcome))
+
+
+def _decided(row: Row, view: View) -> Step:
+    if view.written:
+        return Journal(replace(row, phase=Phase.ANSWERED))
+    match view.response:
+        case Answer(_, outcome):  # ours, written before a crash, or somebody else's who was quicker
+            return Journal(replace(row, phase=Phase.ANSWERED, outcome=outcome))
+        case Spoiled(identity, why):
+            return SetAside(identity, why)
+        case Torn():
+            return Wait()
+        case None:
+            return Write(row.outcome or Failure(LOST))

@@ -1,0 +1,11 @@
+"""Mutants: small faults, put into a copy of the source one at a time. What no test notices is a missing test.
+
+    python -m tests.mutants --room sidekick --number 40 --seed 1
+
+The same tree, room, number and seed draw the same mutants. `--at actors/sidekick/prose.py:51` tries every mutant of a
+file, or of a line of it. What lives is printed as a diff; the exit code is 1 when something does.
+
+Lines are drawn, not mutants, so that a line full of operators counts no more than any other. The tests nearest to the
+mutated file (by imports) run first, then the slow ones of these files, then the rest of the room's; browsers' tests
+never. A mutant that is still alive then has survived. One with which the tests take three times as long is killed.
+"""

@@ -1,0 +1,118 @@
+"""Which sources belong to a room, which tests to it, and which of those are nearest to one file: by the imports that
+lead there."""
+
+import ast
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+ROOMS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "kernel": ("actors/kernel", ("tests/kernel",)),
+    "codec": ("codec", ("tests/sidekick", "tests/judge", "tests/console", "tests/program")),
+    "judge": ("actors/judge", ("tests/judge",)),
+    "store": ("actors/store", ("tests/store",)),
+    "transports": ("transports", ("tests/transports",)),
+    "program": ("program", ("tests/program",)),
+    "sidekick": ("actors/sidekick", ("tests/sidekick", "tests/transports/sidekick")),
+}
+"""Where its sources are, and where its tests are."""
+
+ALSO = {
+    "program/commands/record.py": ("tests/sidekick/test_recording.py", "tests/sidekick/test_cut_recording.py"),
+    "program/commands/replay.py": ("tests/sidekick/test_recording.py", "tests/sidekick/test_cut_recording.py"),
+    "program/reel.py": ("tests/sidekick/test_recording.py", "tests/sidekick/test_cut_recording.py"),
+}
+"""Tests that stand in another room, and start what they test as a command."""
+NEVER = ("tests/web/", "tests/mutants/", "tests/house/", "tests/bench/")
+NEAR = 2
+"""Imports away: the file itself, or the package that gives it on."""
+MOST_NEAR = 16
+
+
+def sources(root: Path, room: str) -> list[str]:
+    folder = root / ROOMS[room][0]
+    return sorted(str(path.relative_to(root)) for path in folder.rglob("*.py"))
+
+
+def room_of(file: str) -> str:
+    return next(room for room, (folder, _) in ROOMS.items() if file.startswith(f"{folder}/"))
+
+
+class Imports:
+    """Who imports whom, of everything in the tree."""
+
+    def __init__(self, root: Path) -> None:
+        files = [path for path in root.rglob("*.py") if ".venv" not in path.parts and "node_modules" not in path.parts]
+        self._known = {_module(str(path.relative_to(root))): str(path.relative_to(root)) for path in files}
+        self._importers: defaultdict[str, set[str]] = defaultdict(set)
+        for path in files:
+            file = str(path.relative_to(root))
+            for name in _imported(ast.parse(path.read_bytes())):
+                if name in self._known:
+                    self._importers[self._known[name]].add(file)
+
+    def distances(self, file: str) -> Mapping[str, int]:
+        """How many imports away each file is that leads here."""
+        found = {file: 0}
+        waiting = deque([file])
+        while waiting:
+            at = waiting.popleft()
+            for importer in sorted(self._importers[at]):
+                if importer not in found:
+                    found[importer] = found[at] + 1
+                    waiting.append(importer)
+        return found
+
+    def tests(self, file: str) -> tuple[list[str], list[str]]:
+        """The nearest, and the others of the room; files each."""
+        folders = tuple(f"{folder}/" for folder in ROOMS[room_of(file)][1])
+        away = self.distances(file)
+        stem = Path(file).stem
+        every = [test for test in self._known.values() if Path(test).name.startswith("test_")]
+        every = [test for test in every if not test.startswith(NEVER)]
+
+        def order(test: str) -> tuple[bool, int, bool, str]:
+            return Path(test).stem != f"test_{stem}", away.get(test, 99), not test.startswith(folders), test
+
+        own = [
+            test
+            for test in every
+            if test.startswith(folders) or away.get(test, 99) <= NEAR or test in ALSO.get(file, ())
+        ]
+        own.sort(key=order)
+        beside = _mirror(file, own)
+        near = [
+            test
+            for test in own
+            if away.get(test, 99) <= NEAR or Path(test).stem == f"test_{stem}" or (beside and test.startswith(beside))
+        ][:MOST_NEAR]
+        near += [test for test in ALSO.get(file, ()) if test not in near]
+        near = near or own[:3]
+        return near, [test for test in own if test not in near]
+
+
+def _mirror(file: str, tests: Iterable[str]) -> str:
+    """The folder of tests that stands where this file's folder stands in its room, or else one above; "" at the top."""
+    folder, (top, *_) = ROOMS[room_of(file)]
+    inner = Path(file).parent.relative_to(folder)
+    while inner.parts:
+        if any(test.startswith(f"{top}/{inner}/") for test in tests):
+            return f"{top}/{inner}/"
+        inner = inner.parent
+    return ""
+
+
+def _module(file: str) -> str:
+    return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                for alias in names:
+                    yield alias.name
+            case ast.ImportFrom(module=str() as module, names=names, level=0):
+                yield module
+                for alias in names:
+                    yield f"{module}.{alias.name}"

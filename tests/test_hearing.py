@@ -1,0 +1,86 @@
+"""The suite may be started with SIGINT and SIGHUP ignored, by `nohup` or by a script with `&`."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DEADLINE = 60.0
+
+DEAF = """
+import os, signal, sys
+for number in (signal.SIGINT, signal.SIGHUP):
+    signal.signal(number, signal.SIG_IGN)
+os.execv(sys.executable, [sys.executable, "-m", "pytest", *sys.argv[1:]])
+"""
+
+PLANTED = """
+import signal, subprocess, sys
+import pytest, trio
+
+CHILD = "import signal; print(signal.SIG_IGN in map(signal.getsignal, (signal.SIGINT, signal.SIGHUP)))"
+
+@pytest.fixture(scope="module")
+def child():
+    return subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True, check=True).stdout
+
+def test_what_a_fixture_starts_hears_all(child):
+    assert child == "False\\n"
+
+def test_ctrl_c_is_an_exception():
+    with pytest.raises(KeyboardInterrupt):
+        trio.run(interrupted)
+
+async def interrupted():
+    signal.raise_signal(signal.SIGINT)
+    await trio.sleep_forever()
+
+def test_a_hangup_of_the_terminal_ends_no_test():
+    signal.raise_signal(signal.SIGHUP)
+
+def test_a_test_may_ignore_it_for_itself():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    assert before is not signal.SIG_DFL
+    signal.signal(signal.SIGHUP, before)
+"""
+
+ABOUT_SIGNALS = ("program/test_signals.py", "program/test_ending.py", "program/test_leaving.py", "kernel/test_life.py",
+                 "program/commands/test_tree.py", "sidekick/test_recording.py")  # fmt: skip
+"""Those that raise them in their own process, or send them to a child."""
+
+
+def started_deaf(*arguments: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": "-p no:cacheprovider"}
+    command = [sys.executable, "-c", DEAF, *arguments]
+    return subprocess.run(command, cwd=cwd, env=environ, capture_output=True, text=True, timeout=DEADLINE, check=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_tests_hear_signals_though_whoever_started_them_ignores_them(workers: str, tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text('pytest_plugins = ["tests.hearing"]\n')
+    (tmp_path / "test_planted.py").write_text(PLANTED)
+    ended = started_deaf("-n", workers, "--rootdir", str(tmp_path), str(tmp_path), cwd=tmp_path)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+@pytest.mark.slow
+def test_the_tests_about_signals_pass(tmp_path: Path) -> None:
+    ours = [str(ROOT / "tests" / each) for each in ABOUT_SIGNALS]
+    short = ["-m", "not slow", "-p", "no:xdist", "-o", "addopts=", f"--basetemp={tmp_path / 'base'}"]
+    ended = started_deaf(*short, *ours, cwd=ROOT)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_every_file_that_raises_or_sends_them_to_itself_is_among_these() -> None:
+    raising = {
+        path.relative_to(ROOT / "tests").as_posix()
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if any(f"{how}({of}signal.SIG{name}" in path.read_text()
+               for how, of in (("raise_signal", ""), ("kill", "os.getpid(), "))
+               for name in ("INT", "HUP"))
+    }  # fmt: skip
+    assert raising - {Path(__file__).name} <= set(ABOUT_SIGNALS)
