@@ -135,10 +135,10 @@ def run_server(command: "Serve") -> None:
 # -- the tree
 
 SYSTEMS = {
-    "store": "keeps what must be kept",
+    "store": "stores boards and problems",
     "sidekick": "scripts draw live boards",
     "judge": "runs solutions against their tests",
-    "console": "shows the living tree",
+    "console": "shows the live tree",
 }
 
 

@@ -1,1 +1,2 @@
-"""Ours beside the next best thing, in one run. harness.py says how it is measured, `python -m bench` what."""
+"""Benchmarks of ours and the next best alternatives, in one run. harness.py says how we measure; `python -m bench`
+lists them."""

@@ -1,5 +1,5 @@
-"""`python -m bench` says which benches there are; `python -m bench NAME [NAME...]` runs them, and exits 0 whatever the
-figures."""
+"""`python -m bench` lists the benches; `python -m bench NAME [NAME...]` runs them, and exits with 0 whatever the
+figures are."""
 
 import argparse
 import importlib

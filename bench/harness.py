@@ -1,16 +1,16 @@
-"""Measuring ours beside its peers, on a machine that is never quiet.
+"""Measures ours beside its peers, on a machine that is never quiet.
 
 Rules
-  - Ours and all its peers take turns in short slices, a round is one slice of each, and each round begins with another
-    of them. A disturbance longer than a slice falls on all; one that is shorter spoils a round, and the median over the
-    rounds leaves it out. So it is the ratio that one may trust: the median of the ratios within each round. The two
-    figures beside it are medians of their own, and their quotient is not exactly that ratio.
-  - A ratio is made so that more is better: of rates ours / theirs, of costs theirs / ours. A goal is the least ratio
+  - Ours and all its peers take turns in short slices. A round is one slice of each, and each round begins with another
+    of them. A disturbance longer than a slice affects all of them. A shorter one spoils a round, which the median over
+    the rounds leaves out. So trust the ratio, which is the median of the ratios of all rounds. The two figures beside
+    it are medians of their own, and their quotient is not exactly this ratio.
+  - A higher ratio is always better: for rates it is ours / theirs, for costs theirs / ours. A goal is the least ratio
     that we accept, so "at most three times the cost" is a goal of 1/3.
-  - Everybody does the same work, to the last unit. Setting up and clearing away are off the clock.
-  - CPU time where everything happens in this process, which leaves out what the neighbours take; wall time where
-    somebody waits (disks, other threads), and then for both.
-  - A peer that cannot run here is a line that says why, not a line that is missing.
+  - All sides do the same work, to the last unit. Setting up and tidying up are not timed.
+  - We measure CPU time if everything happens in this process, because this excludes other programs. If something has to
+    wait (for disks or other threads), we measure wall time, and then for all sides.
+  - If a peer cannot run here, its line says why; it is never left out.
 """
 
 import json

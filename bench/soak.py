@@ -1,14 +1,14 @@
-"""A server under mixed load for some minutes: does anything of it grow?
+"""Puts a server under mixed load for some minutes, to see whether anything grows.
 
-A lap is what people do: a script and two pages (ours and the released kind) meet on one of twenty boards, draw, click
+A lap does what users do: a script and two pages (ours and the released kind) meet on one of twenty boards, draw, click
 and leave, some without a word; every tenth script sends a message of 4 MiB; a problem is posted, and a page of the
 judge runs all cases of one and then one of them; the console's page is looked at, and files of every page are read.
 After each lap the server's resident memory, its descriptors and its threads are looked at.
 
-Through what was seen after the first third, which is a warm-up, a straight line is laid for each, and its slope is what
-counts: by the hour, beside what is allowed. It is the median of the slopes between all pairs of laps (Theil and Sen),
-so that one lap with a large message in it bends nothing. Some minutes tell a leak of kilobytes in each lap from the
-noise of an allocator; a smaller one wants an hour.
+The first third is a warm-up. A straight line is fitted to the figures after it, and its slope per hour is compared with
+the allowed one. The slope is the median of the slopes between all pairs of laps (Theil and Sen), so one lap with a
+large message does not bend it. A few minutes are enough to tell a leak of kilobytes in each lap from the noise of an
+allocator; a smaller leak needs an hour.
 
     python -m bench soak --minutes 30
 """

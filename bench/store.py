@@ -2,9 +2,8 @@
 
 A commit is one event of 100 bytes, and is done when it cannot be lost: both sides write a log in WAL mode with
 synchronous=FULL. Plain sqlite3 is a loop that inserts a row and commits. Each slice has a new database. All figures
-follow the disk: what a group saves is syncs, so beside a disk that hardly needs time for one it saves little; the
-line "a sync of this disk" says what it needs (ours: through the log written ahead, theirs: to the end of a growing
-file).
+depend on the disk: a group saves syncs, so it saves little on a disk that syncs fast. The line "a sync of this disk"
+shows its speed (ours: into the log written in advance; theirs: to the end of a growing file).
 """
 
 import os

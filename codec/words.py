@@ -4,7 +4,7 @@ from typing import Any
 
 
 def kind(value: Any) -> str:
-    """What kind of JSON value this is."""
+    """The kind of this JSON value, in words."""
     match value:
         case None:
             return "null"

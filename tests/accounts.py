@@ -1,7 +1,8 @@
-"""Other accounts of this machine, as far as the one that runs the tests may take their place: as root, wholly.
+"""Lets tests act as other accounts of this machine, as far as their own account permits; root can do so fully.
 
-A socket belongs to whom its maker was at that moment, so a moment is enough. Who is not root keeps to his own; then a
-kernel that says otherwise takes the place of the real one (`Pretending`), where a test can choose the kernel.
+A socket belongs to the account that its maker had at that moment, so a short change is enough. Without root, tests keep
+their own account, and a pretended kernel with other answers (`Pretending`) replaces the real one where a test can
+choose it.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""What tests fetch from outside, once, and keep between runs in pytest's cache folder.
+"""Fetches things that tests need from outside, once, and keeps them between runs in pytest's cache folder.
 
-Tests that run side by side may want the same at once: the first fetches it, the others wait.
+Tests that run side by side may need the same thing at once. The first fetches it, and the others wait.
 """
 
 import fcntl
@@ -25,7 +25,7 @@ def fetched(folder: Path, fetch: Callable[[Path], None]) -> Path:
 
 
 def done(*command: str, folder: Path) -> None:
-    """Run what fetches. Where that cannot be done the test is skipped, but never in the gate."""
+    """Runs a command that fetches. If it fails, the test is skipped, but never in the gate."""
     process = subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder)
     if process.returncode and os.environ.get("CI") != "true":
         pytest.skip(f"{command[0]} could not fetch what this test needs: {process.stderr[-200:]}")

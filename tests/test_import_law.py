@@ -1,4 +1,4 @@
-"""Who may know whom. ARCHITECTURE.md says it in words, this table says it in full, and this test keeps it.
+"""The law of imports. ARCHITECTURE.md explains it, the table here has it in full, and this test enforces it.
 
     supervisor.py, systems/ -> everything  program/ -> codec/, actors/kernel/
     transports/ -> actors/kernel/, codec/  actors/<system>/ -> actors/kernel/, actors/store/, codec/
@@ -11,8 +11,8 @@ Inside transports/, no arrow leads up:
     http/  websocket/  process/  folder/   beside each other; the first two above wire/
     wire/                                  the ground
 
-Nobody but those two can import two systems together, since no law lets anybody import another's system at all. The
-source is read, never run, so imports inside functions and under TYPE_CHECKING count like any other.
+Only supervisor.py and systems/ can import two systems together, because no other entry allows the import of another
+system. The source is read, never run, so imports inside functions and under TYPE_CHECKING count like any other.
 """
 
 import ast

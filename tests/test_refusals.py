@@ -1,4 +1,4 @@
-"""What a user is told speaks to a user: it names no actor by its path, and nothing of how the server is made."""
+"""Messages for users are written for users: they name no actor by its path, and no internals of the server."""
 
 import ast
 from collections.abc import Iterator

@@ -1,5 +1,5 @@
-"""The console: the living tree, shown. An observer samples it, each open page has a viewer, and the desk is where the
-transport asks."""
+"""The console shows the live tree. An observer samples the tree, each open page has a viewer, and the desk answers the
+transport."""
 
 from actors.console.desk import Desk, viewers_spec
 from actors.console.observer import Observer

@@ -1,5 +1,5 @@
-"""Where the console's transport asks: it knows no actor and no message, gets bytes, and hears every refusal as a
-KernelError whose text can be shown."""
+"""The desk for the console's transport. The transport knows no actors and no messages: it gets bytes from here, and
+every refusal is a KernelError whose text can be shown."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -20,7 +20,7 @@ encoder = msgspec.json.Encoder()
 
 
 def viewers_spec() -> AnySpec:
-    """The open console pages, one actor each."""
+    """The viewers: one actor for each open console page."""
     return crowd_spec("viewers", name=VIEWERS)
 
 
@@ -33,7 +33,7 @@ class Desk:
         return encoder.encode(await self._ask(Look))
 
     async def health(self) -> tuple[bool, bytes]:
-        """Whether all is well, and how each system is."""
+        """Whether all is well, and the state of each system."""
         answer = await self._ask(HowAreYou)
         return answer.status == "ok", encoder.encode(answer)
 
@@ -41,7 +41,7 @@ class Desk:
         return await self._ask(Measure)
 
     def view(self, wire: Wire) -> Lease[ViewerMessage]:
-        """`async with desk.view(wire):` keeps the page on this wire up to date until the block ends, or it does."""
+        """`async with desk.view(wire):` keeps the page on this wire up to date until the block or the viewer ends."""
         observer = self._registry.get(OBSERVER)
         spec = ChildSpec(self._new_id(), lambda: Viewer(wire, observer), mailbox=viewer_mailbox, grace=1.0)
         return self._registry.get(VIEWERS).lease(spec)

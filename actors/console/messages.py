@@ -1,4 +1,4 @@
-"""What the console's actors are told and asked."""
+"""The messages to the console's actors."""
 
 from dataclasses import dataclass
 
@@ -9,14 +9,14 @@ from codec.console import Health, Hello
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """Time for the next sample; `due` is when it was to come."""
+    """It is time for the next sample, which was planned for `due`."""
 
     due: float
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """This viewer wants to be told: `Hello` at once, then a `Picture` each tick. Ends when the viewer does."""
+    """This viewer subscribes: it gets `Welcome` at once, then a `Picture` each tick, until it ends."""
 
     viewer: "ActorRef[ViewerMessage]"
 
@@ -33,14 +33,14 @@ class HowAreYou:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """The metrics, in Prometheus' text format."""
+    """Asks for the metrics, in Prometheus' text format."""
 
     reply: Reply[bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """To a viewer, once: all there is, and the picture that later ones are compared with."""
+    """Sent to a viewer once: the whole state, and the picture with which later ones are compared."""
 
     hello: Hello
     picture: Picture

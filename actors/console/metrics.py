@@ -1,8 +1,8 @@
-"""The house in Prometheus' text format.
+"""The server's figures in Prometheus' text format.
 
-Actors of a supervisor's fixed list have a series each. Those started at runtime (rooms, peers, runs) come and go:
-a label for each would grow without end, and a sum of their counters would fall when one leaves; so they are counted,
-and their queues added up, under their supervisor's path.
+Each actor in a supervisor's fixed list has its own series. Actors that are started at runtime (rooms, peers, runs) come
+and go. A label for each would grow without end, and a sum of their counters would fall when one leaves. So their number
+and the sum of their queues appear under their supervisor's path.
 """
 
 from collections.abc import Iterator

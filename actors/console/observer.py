@@ -1,11 +1,12 @@
 """The observer samples the whole tree once a tick and keeps the last minute of it.
 
 Rules
-  - What it shows, the kernel said: counters are read from the mailboxes at each tick, so watching costs the watched
-    actors nothing per message; ends and dead letters come through the kernel's tracer, as they happen.
-  - A picture is bounded (picture.py), and so is what is remembered: the newest 100 ends, and 60 rates a row. Crashes
-    and dead letters are remembered by the kernel: an observer that was restarted, maybe by its own crash, knows them.
-  - A slow viewer costs nothing: its mailbox holds one picture, the newest; it is told the difference to what it has.
+  - All figures come from the kernel. Counters are read from the mailboxes at each tick, so being watched costs an actor
+    nothing per message. Ends and dead letters come through the kernel's tracer, as they happen.
+  - A picture is bounded (picture.py), and so is the memory: the newest 100 ends, and 60 rates for each row. The kernel
+    itself remembers crashes and dead letters, so an observer that was restarted, perhaps after its own crash, knows
+    them.
+  - A slow viewer costs nothing: its mailbox holds one picture, the newest, and it computes the difference to its last.
 """
 
 from collections import deque
@@ -43,13 +44,13 @@ class Observer(Actor[ObserverMessage]):
     ) -> None:
         self.facts = facts
         self.systems = systems
-        self.listening = listening  # what the listener of a system last said of itself
+        self.listening = listening  # the last report of each system's listener
         self.viewers: set[ActorRef[ViewerMessage]] = set()
-        self.history: dict[str, deque[float]] = {}  # rates; "" is the whole house
+        self.history: dict[str, deque[float]] = {}  # rates; "" is the whole server
         self.handled: dict[str, int] = {}  # as of the last tick
         self.rates: dict[str, float] = {}
-        self.lag = 0.0  # by which the last tick came late
-        self.walls: dict[tuple[str, str], tuple[float, float]] = {}  # of what is told of a row: kernel time, wall time
+        self.lag = 0.0  # seconds by which the last tick was late
+        self.walls: dict[tuple[str, str], tuple[float, float]] = {}  # for each time of a row: kernel time, wall time
         self.stops: deque[StopNote] = deque(maxlen=REMEMBERED)
         self.stops_seen = 0
         self.dead: deque[DeadNote] = deque(maxlen=REMEMBERED)
@@ -112,7 +113,7 @@ class Observer(Actor[ObserverMessage]):
     # -- the picture
 
     def _measure(self) -> None:
-        """Once a tick: how many messages each actor has handled since the last."""
+        """Measures, once a tick, how many messages each actor has handled since the last tick."""
         now = self.stage.now()
         passed = now - self.measured_at
         self.measured_at = now
@@ -150,7 +151,7 @@ class Observer(Actor[ObserverMessage]):
         inside, walls = self._inside(list(self.stage.slots())), {}
 
         def settled(path: str, what: str, at: float) -> float:
-            # A wall time is settled once: clocks drift apart, and a row that has not changed is not told.
+            # A wall time is computed once: the clocks drift apart, and an unchanged row must not be sent again.
             known = self.walls.get((path, what))
             walls[path, what] = known if known and known[0] == at else (at, round(wall - (now - at), 3))
             return walls[path, what][1]
@@ -216,7 +217,7 @@ class Observer(Actor[ObserverMessage]):
     # -- what the kernel tells as it happens
 
     def _remember(self) -> None:
-        """What the kernel knows of before our time."""
+        """Takes over what the kernel remembers from before our start."""
         for crash in self.stage.crashes:
             self._crashed(crash)
         for letter in self.stage.dead_letters:

@@ -1,7 +1,6 @@
-"""What the house looks like at one moment, as values; and what has changed since another. Pure.
+"""The state of the server at one moment, as values; and the difference between two moments. Pure.
 
-A picture is bounded whatever the house does: a supervisor with a crowd of children is drawn with the first of them and
-the number of the rest.
+A picture is always bounded: of a supervisor with very many children, the first are drawn and the rest are counted.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,11 +11,11 @@ from actors.kernel import AnyRef, SlotState, SlotStatistics
 from codec.console import Change, DeadNote, Hello, Lately, Node, NodeState, StopNote, System, Totals
 
 CROWD = 100
-"""So many children of one supervisor are drawn."""
+"""The most children of one supervisor that are drawn."""
 ROWS = 2000
-"""So many rows are drawn in all."""
+"""The most rows that are drawn in all."""
 LATELY = 600.0
-"""Seconds for which a crash or a restart is news."""
+"""Seconds for which a crash or a restart counts as recent."""
 NEARLY_FULL = 0.9
 
 STATES: dict[SlotState, NodeState] = {
@@ -31,7 +30,7 @@ STATES: dict[SlotState, NodeState] = {
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One slot, as the kernel says it is."""
+    """One slot, as the kernel describes it."""
 
     parent: str | None
     statistics: SlotStatistics
@@ -40,7 +39,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """`stops`, `dead` and `crashes` are the newest of all there were; `..._seen` counts all of them."""
+    """`stops`, `dead` and `crashes` are the newest ones; `..._seen` counts all that ever were."""
 
     at: float
     totals: Totals
@@ -106,12 +105,12 @@ def lately(statistics: SlotStatistics, now: float) -> Lately | None:
 
 
 def trouble(statistics: SlotStatistics, now: float) -> str | None:
-    """Why a person should look at it. Whoever was only restarted with others is well."""
+    """The reason why it needs attention. An actor that was only restarted together with others needs none."""
     mailbox = statistics.mailbox
     if statistics.trouble is not None:
         return statistics.trouble
     if statistics.state is SlotState.PAUSED:
-        return statistics.note or "it failed too often, and is paused"
+        return statistics.note or "it failed too often and is paused"
     if statistics.state is SlotState.WAITING:
         return "it waits to be started again"
     if mailbox.queued >= NEARLY_FULL * mailbox.capacity:
@@ -122,13 +121,13 @@ def trouble(statistics: SlotStatistics, now: float) -> str | None:
 
 
 def newest(notes: Sequence[Any], seen: int, told: int) -> list[Any]:
-    """Those of the newest notes that came after the first `told` of all `seen`."""
+    """The newest notes without the first `told` of all `seen`."""
     fresh = min(seen - told, len(notes))
     return list(notes[len(notes) - fresh :])
 
 
 def difference(before: Picture, after: Picture) -> Change:
-    """What must be said to one who knows `before`, so that he knows `after`."""
+    """The change that turns `before` into `after`."""
     return Change(
         at=after.at,
         totals=after.totals,
@@ -143,7 +142,7 @@ def difference(before: Picture, after: Picture) -> Change:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What does not change while the program runs, and the clocks and gauges of the world outside the kernel."""
+    """Facts that do not change while the program runs, and the clocks and gauges from outside the kernel."""
 
     version: str
     pid: int

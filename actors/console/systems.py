@@ -1,10 +1,10 @@
-"""How each system of the house is, in a state and a sentence: from its slot in the tree and from its listener. Pure.
+"""Describes each system by a state and a sentence, from its slot in the tree and its listener. Pure.
 
     off        it is switched off in the settings
     paused     its part of the tree failed too often and waits
     down       its listener is down, or its part of the tree has ended or waits for its restart
     starting   it is being started
-    failing    it runs, and cannot do all that it is for
+    failing    it runs, but cannot do a part of its work
     up         it works
 """
 
@@ -26,13 +26,13 @@ NOT_THERE: dict[SlotState, SystemState] = {
 
 @dataclass(frozen=True, slots=True)
 class SystemFact:
-    """A system the house has: its name is that of its slot under the top."""
+    """One system. Its name is the name of its slot below the top."""
 
     name: str
     enabled: bool
     listens: bool
     about: str
-    """What it is for, in a few words."""
+    """Its purpose, in a few words."""
 
 
 def status(
@@ -62,7 +62,7 @@ def status(
 
 
 def restarted_lately(branch: str, nodes: Iterable[Node]) -> str | None:
-    """What of a branch of the tree has crashed lately, in words; `branch` is its path."""
+    """A text about the recent crashes in a branch of the tree; `branch` is its path."""
     fallen = [node.path for node in nodes if node.lately == "crashed" and f"{node.path}/".startswith(f"{branch}/")]
     if not fallen:
         return None

@@ -1,6 +1,6 @@
-"""One open console page: what it has been told, and how to tell it the rest.
+"""A viewer serves one open console page: it knows the page's last picture, and sends the difference to the next.
 
-It outlives the observer: when that was restarted, the page is greeted anew.
+It outlives the observer. When the observer was restarted, the page is sent the whole state again.
 """
 
 from collections.abc import Awaitable
@@ -16,11 +16,11 @@ from actors.kernel import Actor, ActorRef, Down, Mailbox, Overflow
 encoder = msgspec.json.Encoder()
 
 viewer_mailbox = partial(Mailbox, 2, Overflow.DROP_OLDEST)
-"""Room for the newest picture, and for the welcome before the first."""
+"""It holds the newest picture, and the welcome that comes before the first."""
 
 
 class Wire(Protocol):
-    """Where a viewer's words go; waits while the page does not take them, raises PeerGone when there is none."""
+    """The connection to the page. Sending waits while the page does not read, and raises PeerGone when it has gone."""
 
     def send(self, text: str) -> Awaitable[None]: ...
 

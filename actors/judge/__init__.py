@@ -1,4 +1,4 @@
-"""The judge: problems from the browser become folders, solutions are run against their cases."""
+"""The judge: turns problems from the browser into folders, and runs solutions on their cases."""
 
 from actors.judge.desk import Desk, judge_specs
 from actors.judge.limits import limits

@@ -1,4 +1,4 @@
-"""Who is told what happens to a problem: the panels that look, and of a run the one that asked for it."""
+"""The panels that are told about a problem: those that show it and, for a run, the one that asked for it."""
 
 from actors.judge.messages.panel import PanelMessage, PassedOn, tell
 from actors.kernel import ActorRef
@@ -8,9 +8,9 @@ from codec.judge import RunSettings
 class Audience:
     def __init__(self) -> None:
         self.panels: set[ActorRef[PanelMessage]] = set()
-        """Those that look."""
+        """The panels that show the problem."""
         self.settings: RunSettings | None = None
-        """As they know them. None: nobody has said."""
+        """The settings as the panels know them. None: no panel has told them yet."""
 
     def tell(self, *messages: PassedOn, but: ActorRef[PanelMessage] | None = None) -> None:
         for panel in self.panels:
@@ -18,7 +18,7 @@ class Audience:
                 tell(panel, *messages)
 
     def tell_of_run(self, asker: ActorRef[PanelMessage] | None, *messages: PassedOn) -> None:
-        """The asker too, whatever that shows by now."""
+        """Tells the panels, and the asker even if it shows another problem by now."""
         self.tell(*messages)
         if asker is not None and asker not in self.panels:
             tell(asker, *messages)

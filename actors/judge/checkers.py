@@ -1,21 +1,21 @@
-"""Whether an output is the expected one, and where it first is not.
+"""Compares an output with the expected one, and finds the first difference.
 
-Both are bytes, and may be a hundred million of them. So
-  - outputs that are equal are found so by one comparison of memory;
-  - what they have in common is skipped the same way, up to the last whole line;
-  - the rest is put into the mode's normal form a block at a time, and the normal forms are compared; a copy of the
-    whole is never made, and no step looks back.
+Both may be a hundred million bytes long. So
+  - equal outputs are recognised by one comparison of memory;
+  - their common beginning is skipped in the same way, up to the last whole line;
+  - the rest is put into the mode's normal form a block at a time, and the normal forms are compared. The whole is never
+    copied, and no step goes back.
 
 The modes
   exact   byte for byte, except that `\\r\\n` is `\\n`
   trim    as exact, without blanks at the end of each line, and without empty lines at the end
-  tokens  word for word; how the words are spaced does not matter
-  float   as tokens, where two numbers may be apart by the tolerance, absolutely or relatively to the expected one
+  tokens  word for word; the spacing does not matter
+  float   as tokens, but two numbers may differ by the tolerance, absolutely or relative to the expected one
 
-A number is what C would read as a decimal one, in ASCII: `1_000`, `١`, `nan` and `inf` are words. Two whole numbers
-must be equal: they count something, and a large count is not nearly right.
+A number is anything that C reads as a decimal number in ASCII: `1_000`, `١`, `nan` and `inf` are words. Two whole
+numbers must be equal, because they count something, and a large count cannot be nearly right.
 
-Without case, ASCII folds as bytes; other text folds as Unicode says, if it is UTF-8.
+If case is ignored, ASCII folds as bytes; other text folds by the rules of Unicode, if it is UTF-8.
 """
 
 import decimal
@@ -34,7 +34,7 @@ STEP = 1 << 16
 WINDOW = 400
 """Bytes of a line that a difference keeps."""
 BEFORE = 40
-"""Of these, before the place where the lines part."""
+"""The part of them before the first difference."""
 
 _WORD = re.compile(rb"[^ \t\n\r\x0b\x0c]+")
 NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,9})?")
@@ -66,7 +66,7 @@ class Differs:
     """None for a side that has ended."""
 
     line: int
-    """Counted from 1, in the expected output; in the actual one, if the expected one has ended."""
+    """The line in the expected output, from 1; in the actual one, if the expected one has ended."""
     expected: Piece | None
     actual: Piece | None
     in_words: bool = False
@@ -74,7 +74,7 @@ class Differs:
     only_newline: bool = False
     """The lines are the same, but one of them has no newline."""
     tolerance: float | None = None
-    """If numbers may be apart."""
+    """The tolerance, if numbers may differ by one."""
 
 
 Verdict = Same | Differs
@@ -93,7 +93,7 @@ def compare(expected: bytes, actual: bytes, how: Compare) -> Verdict:
 
 
 def common_length(one: bytes, other: bytes) -> int:
-    """How many bytes they begin alike with."""
+    """The length of their common beginning."""
     shorter = min(len(one), len(other))
     low = 0
     while low < shorter and one[low : low + STEP] == other[low : low + STEP]:
@@ -162,7 +162,7 @@ class _Parting:
 
 
 def _parted(expected: Iterator[bytes], actual: Iterator[bytes]) -> _Parting | None:
-    """Where two normal forms part."""
+    """The first difference of two normal forms."""
     one, other, at, there = b"", b"", 0, 0
     newlines, in_line = 0, False
     while True:
@@ -260,7 +260,7 @@ class _Words:
     def __init__(self, text: bytes, start: int, fold: Callable[[bytes], bytes]) -> None:
         self._text, self._fold = text, fold
         self._from = self._to = start
-        """Of the text that `words` is made of."""
+        """The part of the text that `words` was made from."""
         self.words: list[bytes] = []
         self.at = 0
 
@@ -303,8 +303,8 @@ def _words_differ(
 
 
 def _doubtful(expected: list[bytes], actual: list[bytes], tolerance: float | None) -> Iterator[int]:
-    """Where two words differ and it takes a closer look to say whether they are near enough. Of all others they are:
-    that is said of a thousand words at a time, for a look at each takes five times as long."""
+    """The places where two words differ and need a closer look. All other words are near enough. This is decided for a
+    thousand words at a time, because a look at each takes five times as long."""
     for start in range(0, len(expected), MANY):
         mine, theirs = expected[start : start + MANY], actual[start : start + MANY]
         if mine == theirs:
@@ -316,8 +316,8 @@ def _doubtful(expected: list[bytes], actual: list[bytes], tolerance: float | Non
 
 
 def _numbers_apart(expected: list[bytes], actual: list[bytes], tolerance: float) -> list[int] | None:
-    """Where two words may not be near enough; None where that cannot be said of all at once, since some are no numbers,
-    or so large or so long that a float will not do."""
+    """The places where two words may not be near enough. None if this cannot be decided for all at once, because some
+    are not numbers, or too large or too long for a float."""
     if tolerance < _PRECISE_ENOUGH or max(max(map(len, expected)), max(map(len, actual))) >= _LONGEST_FLOAT:
         return None
     one, other = b",".join(expected), b",".join(actual)
@@ -337,7 +337,7 @@ def _numbers_apart(expected: list[bytes], actual: list[bytes], tolerance: float)
 
 
 def _floats(text: bytes, count: int) -> list[float] | None:
-    """So many words with commas between them, as numbers; None if they are none, or too large for a float."""
+    """`count` words with commas between them, as numbers; None if some are not numbers or are too large for a float."""
     if text.translate(None, _OF_NUMBERS) or text.count(b",") >= count:
         return None
     powers = b"e" in text or b"E" in text
@@ -359,7 +359,8 @@ _PRECISE_ENOUGH = 1e-12
 _LONGEST_FLOAT = 300
 _LARGEST = 1e300
 _OF_NUMBERS = b",+-.eE0123456789"
-"""What consists of these alone is read by `float` as `NUMBER` reads it, but for a power of more than nine digits."""
+"""Text of only these characters means the same to `float` as to `NUMBER`, except for a power of more than nine
+digits."""
 _LONG_POWER = re.compile(rb"[eE][+-]?[0-9]{10}")
 _decode_floats = msgspec.json.Decoder(list[float]).decode
 MANY = 1_000

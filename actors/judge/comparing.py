@@ -1,10 +1,10 @@
-"""A comparison of large outputs goes to a process of its own (comparer.py), for it takes seconds, and holds the
-interpreter's lock for most of them: others would wait for every message.
+"""Compares large outputs in a separate process (comparer.py). Such a comparison takes seconds and mostly holds the
+interpreter's lock, so in the server every message would have to wait for it.
 
-    to it     a line of JSON: how to compare, and the size of the expected output; then both outputs
-    from it   JSON: null if they are the same, or where they differ
+    to it     a line of JSON: the mode, and the size of the expected output; then both outputs
+    from it   JSON: null if they are the same, or the first difference
 
-What goes there is bounded in time and memory, is ended with its run, and what it does not come to is said in words.
+The process is bounded in time and memory and ends with its run. If it gives no result, a sentence says why.
 """
 
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ from codec.judge import Compare
 from codec.programs import MIB, Bounds
 
 APART = 1 << 18
-"""Bytes of both from which on they are compared where nobody waits for it..."""
+"""Outputs of this size together are compared in a thread, so that nothing waits for it..."""
 ELSEWHERE = 8 << 20
-"""...and in a process of its own, whose start takes some tenths of a second."""
+"""...and outputs of this size in a separate process, whose start takes some tenths of a second."""
 SECONDS = 60.0
-"""Of CPU time. Half a gigabyte takes less."""
+"""The limit of CPU time. Half a gigabyte takes less."""
 MODULE = "actors.judge.comparer"
 MEMORY = 256 * MIB
-"""Beside four times what is compared."""
+"""The memory that is allowed besides four times the size of the outputs."""
 PROCESSES = 16
 """A library that it loads may look around with a process of its own."""
 STEP = 1 << 20
@@ -31,7 +31,7 @@ STEP = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """They could not be compared."""
+    """The outputs could not be compared."""
 
     why: str
 
@@ -50,14 +50,14 @@ def request(expected: bytes, actual: bytes, how: Compare) -> tuple[bytes, bytes,
 
 
 def answered(line: bytes, rest: bytes) -> bytes:
-    """What the process answers."""
+    """The answer of the process."""
     asked = _decode_request(line)
     verdict = compare(rest[: asked.expected_size], rest[asked.expected_size :], asked.how)
     return msgspec.json.encode(verdict if isinstance(verdict, Differs) else None)
 
 
 def read(answer: bytes) -> Verdict:
-    """Raises a MsgspecError if that is none."""
+    """Reads the answer. Raises a MsgspecError if it is not valid."""
     return _decode_answer(answer) or Same()
 
 
@@ -74,7 +74,7 @@ def bounds(size: int) -> Bounds:
 
 
 def alike(one: bytes, other: bytes) -> bool:
-    """Whether they are equal; in steps, so that nobody waits long for the interpreter's lock."""
+    """Whether they are equal. It compares in steps, so that the interpreter's lock is never held for long."""
     if len(one) != len(other):
         return False
     return all(one[start : start + STEP] == other[start : start + STEP] for start in range(0, len(one), STEP))

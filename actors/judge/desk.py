@@ -1,4 +1,4 @@
-"""Where the port asks: posts are taken in, and pages get a panel."""
+"""The port's counterpart: it takes in posts, and gives each page a panel."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -17,13 +17,13 @@ from actors.kernel import ActorRef, AnySpec, ChildSpec, KernelError, Mailbox, Re
 from codec.judge import BadTask, RunSettings, Task, read_task
 
 ASKED = 1_024
-"""Posts that may wait for the intake, which hands them to the store..."""
+"""Posts that may wait for the intake, which passes them to the store..."""
 READING_BYTES = 256 << 20
-"""...and the bytes of all that is being read, or waits for the store; then more are refused."""
+"""...and the bytes of all posts that are being read or wait for the store. Further posts are refused."""
 SECONDS = 40.0
-"""For the store."""
+"""Seconds to wait for the store."""
 START_SECONDS = 60.0
-"""The names of ten thousand posts may be read then, from a disk that has much else to do."""
+"""Seconds for the start, when the names of ten thousand posts may have to be read from a busy disk."""
 MOST_RUNS, MOST_PROBLEMS, MOST_PANELS = 64, 2_048, 256
 
 
@@ -47,10 +47,10 @@ class Desk:
         self._new_id = new_id
         self._problems = problems
         self._bytes = 0
-        """Of posts that were not answered yet."""
+        """The bytes of all posts that are not answered yet."""
 
     async def receive(self, body: bytes) -> None:
-        """Returns when the post is understood and kept. BadTask; KernelError if it could not be."""
+        """Returns when the post has been understood and stored. Raises BadTask, or a KernelError if that failed."""
         size = len(body)
         self._bytes += size
         try:
@@ -66,25 +66,25 @@ class Desk:
             self._bytes -= size
 
     def _complain(self, sentence: str) -> None:
-        with suppress(KernelError):  # there is nobody who could be told
+        with suppress(KernelError):  # nobody is there to be told
             self._registry.get(INTAKE).tell(Refused(sentence))
 
     @asynccontextmanager
     async def attend(self, line: Line) -> AsyncIterator[Seat]:
-        """A panel, for as long as the block lasts. Raises a KernelError when there is none."""
+        """Gives the page a panel for as long as the block lasts. Raises a KernelError if that fails."""
         spec = ChildSpec(self._new_id(), lambda: Panel(line, self._problems), mailbox=panel_mailbox, grace=1.0)
         async with self._registry.get(PANELS).lease(spec) as panel:
             yield Seat(panel)
 
 
 def _read(body: bytes, *, chelper: bool) -> tuple[Task, bytes, str]:
-    """The problem, how it is kept, and its lane."""
+    """The problem, its stored form, and its lane."""
     task = read_task(body, chelper=chelper)
     return task, encode(task), lane_of(task)
 
 
 def judge_specs(problems: Problems, configured: RunSettings) -> list[AnySpec]:
-    """All but what runs programs, and the port."""
+    """All children of the judge except the launcher and the port."""
     shelf = partial(Shelf, problems.folders, configured, problems.commands)
     return [
         ChildSpec("shelf", shelf, mailbox=partial(Mailbox, 4096)),

@@ -1,9 +1,9 @@
-"""A difference in a sentence: "line 3: expected '4' got '5'".
+"""Describes a difference in a sentence: "line 3: expected '4' got '5'".
 
-It must never show two things that look alike, and never blame what is right. So
-  - of a long line the part is shown where the two part;
-  - blanks and characters that cannot be seen are written as escapes where they are all the difference;
-  - where the difference is only a newline, blanks, case, or one letter that looks like another, it is said.
+The two sides must never look alike, and nothing correct may be blamed. So
+  - of a long line the part around the first difference is shown;
+  - if blanks or invisible characters are the only difference, they are written as escapes;
+  - if the difference is only a newline, blanks, case, or a letter that looks like another, the sentence says so.
 """
 
 import math
@@ -14,7 +14,7 @@ from actors.judge.checkers import NUMBER, WHOLE, Differs, Piece
 LONGEST = 120
 """Characters of each side."""
 BEFORE = 40
-"""Of these, before the place where the two part, if that comes late."""
+"""The part of them before the first difference, if that comes late."""
 
 _ENDED = "end of output"
 
@@ -49,7 +49,7 @@ def _alone(piece: Piece, *, in_words: bool) -> str:
 
 
 def _texts(expected: Piece, actual: Piece) -> tuple[str, str]:
-    """Both, in the plainest way in which they can be told apart."""
+    """Both texts, in the plainest form that shows the difference."""
     blanks = expected.text.split() == actual.text.split()
     mine, theirs = (_shown(piece.text, blanks=blanks) for piece in (expected, actual))
     if mine == theirs and expected.text != actual.text:
@@ -60,7 +60,7 @@ def _texts(expected: Piece, actual: Piece) -> tuple[str, str]:
 
 
 def _shown(text: bytes, *, blanks: bool) -> str:
-    """What cannot be seen as an escape; and tabs too, where blanks are what it is about."""
+    """The text with invisible characters as escapes, and also tabs if the difference is in blanks."""
     return "".join(
         each if each.isprintable() or (each == "\t" and not blanks) else ascii(each)[1:-1]
         for each in text.decode("utf-8", "backslashreplace")
@@ -95,7 +95,7 @@ def _how_far(expected: float, actual: float, tolerance: float) -> str | None:
 
 
 def _lookalike(expected: str, actual: str, *, whole: bool) -> str | None:
-    """The first two characters that differ, where the eye may not see it."""
+    """A note about the first two characters that differ, if they look alike."""
     for number, (one, other) in enumerate(zip(expected, actual, strict=False), 1):
         if one != other:
             if (one + other).isascii() or any("\ud800" <= each <= "\udfff" for each in (one, other)):

@@ -1,4 +1,4 @@
-"""What comes of a problem's runs is kept in the order in which it happened: one thing after the other."""
+"""Stores the events of a problem's runs one after the other, in the order in which they happened."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -20,7 +20,7 @@ class Filing:
         self._lock = trio.Lock()
 
     async def run_began(self, run: LastRun) -> None:
-        """Without this mark nobody is told that the run was interrupted."""
+        """Marks the run as begun. Without this mark nobody would learn that it was interrupted."""
         with suppress(StoreError, KernelError):
             async with self._lock:
                 await self._keeping.run_began(self._id, run)
@@ -30,7 +30,7 @@ class Filing:
             await self._for_later(self._keeping.run_over(kept, records))
 
     async def at_last(self, records: Callable[[], Sequence[Recorded]]) -> None:
-        """What there is when all before it is kept."""
+        """Stores the records as they are when everything before has been stored."""
         async with self._lock:
             await self.so_far(records())
 

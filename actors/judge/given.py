@@ -1,4 +1,4 @@
-"""What the judge's actors are given to work with, by the transports or by a test."""
+"""The interfaces that the judge's actors need from outside. The transports, or tests, implement them."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -35,7 +35,7 @@ class Found(Protocol):
 
     @property
     def highest(self) -> int:
-        """Of all indices in use; 0 if there is none."""
+        """The highest index in use; 0 if there is none."""
 
     @property
     def main(self) -> bytes | None:
@@ -45,7 +45,7 @@ class Found(Protocol):
     def has_main(self) -> bool: ...
     @property
     def exists(self) -> bool:
-        """Whether there is such a folder at all."""
+        """Whether the folder exists."""
 
 
 Names = Sequence[str]
@@ -62,32 +62,33 @@ class Folders(Protocol):
     def case_paths(self, task: Names, index: int) -> tuple[Path, Path]: ...
     def find(self, task: Names) -> Awaitable[Found]: ...
     def tasks(self) -> Awaitable[Sequence[tuple[str, str]]]:
-        """Those that are there, as folders with tests in them."""
+        """The existing tasks, which are folders with tests."""
 
     def present(self, tasks: Sequence[Names]) -> Awaitable[Sequence[bool]]:
-        """Which of these folders are there. One of which that cannot be told is."""
+        """Which of these folders exist. If this cannot be determined for one, it counts as existing."""
 
     def watched(self, task: Names) -> Sequence[tuple[Path, frozenset[str] | None]]:
-        """The folders in which an edit of this task shows, and the names of what matters in each; None: all."""
+        """The folders in which edits of this task can be seen, and the names in each that matter; None: all names."""
 
     def add(self, task: Names, cases: Sequence[tuple[int, bytes, bytes | None]]) -> Awaitable[None]:
-        """New cases, on the disk when this is over, and main.py if there is none. An answer that is None is there."""
+        """Writes new cases, and main.py if it is missing. They are on the disk when this returns. An answer that is
+        None exists already."""
 
     def read(self, task: Names, index: int, kind: str) -> Awaitable[bytes]:
-        """All of a case's file; `kind` is in or out."""
+        """The whole content of a case's file; `kind` is in or out."""
 
     def private(self, task: Names, index: int, input_name: str | None) -> "AbstractAsyncContextManager[PrivateFolder]":
-        """A folder for one run, with the case's input in it under this name."""
+        """A folder for one run, which contains the case's input under this name."""
 
 
 class Watching(Protocol):
-    """Tells of what changes in folders, where that can be had. Nothing here waits."""
+    """Reports changes in folders, if the system supports that. Nothing here waits."""
 
     def watch(self, who: ActorRef[T], places: Sequence[tuple[Path, frozenset[str] | None]], news: T) -> None:
-        """From now on tell `who` this news, once, when something has changed."""
+        """From now on, sends `who` this news once when something has changed."""
 
     def looked(self, who: AnyRef) -> None:
-        """It has looked since, and may be told again."""
+        """It has looked since then, and may be told again."""
 
     def unwatch(self, who: AnyRef) -> None: ...
 
@@ -96,46 +97,47 @@ class PrivateFolder(Protocol):
     @property
     def path(self) -> Path: ...
     def read(self, name: str, most: int) -> Awaitable[bytes | None]:
-        """What the program wrote to this file; None if there is none."""
+        """The content that the program wrote to this file; None if there is no such file."""
 
 
 class Turn(Protocol):
     def come(self, begin: Callable[[], None]) -> None:
-        """`begin`, which does not raise, is called as soon as the program may start: now, or later."""
+        """Calls `begin`, which does not raise, as soon as the program may start: now, or later."""
 
     def over(self) -> None:
-        """It has ended, or will not start."""
+        """The program has ended, or will not start."""
 
 
 class Machine(Protocol):
     """Runs programs."""
 
     def resolve(self, command: str) -> Awaitable[Path | str]:
-        """The interpreter that a command stands for; or why there is none that works, in words."""
+        """The interpreter for a command, or a text that says why none works."""
 
     def room(self) -> AbstractAsyncContextManager[object]:
-        """Room for one program, to be had before a case is taken: a case that waits for room would hold up those after
-        it, which have theirs and wait for it."""
+        """Room for one program. A worker must have it before it takes a case. Otherwise a case that waits for room
+        would hold up later cases, which have theirs and wait for their turn."""
 
     def run(
         self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn | None
     ) -> Awaitable[Outcome | None]:
-        """No `stdin`: there is nothing to read. None: what ran it was ended, by this program or another; it is to be
-        run again without a turn, which is alone, and has a result. Raises a KernelError in words for a program that
-        cannot be run."""
+        """Runs a program. Without `stdin` its input is empty. Returns None if its launcher was ended, by this program
+        or another. Then it has to be run again without a turn, which means alone, and that has a result. Raises a
+        KernelError with a text for the user if the program cannot be run."""
 
     def elsewhere(self, module: str, given: Sequence[bytes], bounds: Bounds) -> Awaitable[Outcome]:
-        """Run a module of ours in a process of its own, with this as its input. Raises a KernelError in words."""
+        """Runs a module of ours in a separate process with this input. Raises a KernelError with a text for the
+        user."""
 
     def apart(self, call: Callable[..., T], *args: Any) -> Awaitable[T]:
-        """Call this where it may take a while without holding up others."""
+        """Calls this in a place where it may take a while without holding up others."""
 
 
 class Line(Protocol):
-    """The way to one page. Nothing here waits."""
+    """The connection to one page. Nothing here waits."""
 
     def frame(self, text: bytes) -> bytes:
-        """A message as it goes over the wire."""
+        """A message in its form on the wire."""
 
     def offer(self, frames: bytes) -> bool:
-        """Send this after what was offered before. False: the page is too far behind, or has gone."""
+        """Sends this after earlier frames. False: the page is too far behind, or has gone."""

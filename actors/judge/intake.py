@@ -1,24 +1,25 @@
-"""The intake: what was posted is kept, answered, and finds its folder.
+"""The intake: stores and answers posts, and writes each into its problem's folder.
 
     kept by the store -> answered -> (at most 8 at a time, those of one problem in order) written -> taken off the queue
 
-    to be written     the shelf is asked which folder is the problem's (PlaceFor), its actor is fetched from the factory
-                      (problems.py) and takes it in (Arrived); what it then is, the shelf lists (Changed)
+    written           the shelf is asked for the problem's folder (PlaceFor); the problem's actor comes from the factory
+                      (problems.py) and takes the post in (Arrived); the shelf lists the result (Changed)
 
 Rules
-  - A post is answered when it cannot be lost any more. It is taken off the queue (posts.py) when its folder is whole;
-    whatever ends before that, the problem, the judge or the server, it is taken up again. To write what is written
-    already changes nothing.
-  - However many wait, the memory they take is bounded: their tasks are read from the store when their turn comes, but
-    for a few that have only just come.
-  - What cannot be written for now (a full disk, a folder that is locked) is told, stays in the queue, and is tried
-    again ever more seldom; at once when the problem is posted again, or when another such could be written.
-  - What something crashes of each time is tried a few times, then set aside: kept, told at each start, never tried
-    again, and forgotten when its problem has come anew, or for newer ones.
-  - None of them holds up another problem's.
-  - The shelf hears of them in the order in which they were posted, however long each takes to write: a page follows
-    the first of a contest.
-  - What is refused, for it is not understood or there is no room, is told to all panels, a sentence a second.
+  - A post is answered when it cannot be lost any more. It is taken off the queue (posts.py) when its folder is
+    complete. If the problem, the judge or the server ends before that, the post is taken up again. Writing it twice
+    does no harm.
+  - The memory for waiting posts is bounded, however many there are: their tasks are read from the store when their turn
+    comes, except for a few recent ones.
+  - If a post cannot be written for now (the disk is full, a folder is locked), the panels are told. It stays in the
+    queue and is tried again at growing intervals; and at once when its problem is posted again, or when another such
+    post could be written.
+  - A post that crashes something each time is tried a few times and then set aside. It is kept, reported at each start,
+    and not tried again. It is forgotten when its problem is posted again, or to make room for newer ones.
+  - A post never holds up another problem's posts.
+  - The shelf is told of posts in the order in which they came, however long each takes to write, because a page follows
+    the first one of a contest.
+  - If a post is refused (it is not understood, or there is no room), all panels are told, by one sentence a second.
 """
 
 from contextlib import suppress
@@ -54,29 +55,30 @@ from codec.judge import Listed, Task
 MOST = 10_000
 """Posts that may wait for their folders..."""
 MOST_BYTES = 1 << 30
-"""...and the bytes of all of them, in the store..."""
+"""...and the bytes of all of them in the store..."""
 MOST_COMING = 256 << 20
-"""...and of those that the store does not have yet, in memory. More are refused."""
+"""...and the bytes in memory of posts that the store does not have yet. Further posts are refused."""
 AT_ONCE, AT_ONCE_BYTES = 8, 128 << 20
-"""Written at a time..."""
+"""Posts that are written at the same time, and their bytes..."""
 BESIDE = 2
-"""...but so few of them are begun while others are being kept: those wait for the same disk, and for an answer."""
+"""...but only this many are begun while others are being stored, because those need the same disk and wait for an
+answer."""
 NEAR, NEAR_BYTES = 64 << 10, 16 << 20
-"""Bytes of a post that need not be read from the store again, and of all of those."""
+"""A post up to this size stays in memory and need not be read again; and the bytes of all such posts."""
 LARGE = 1 << 18
-"""Bytes from which on a post is read where nobody waits for it."""
+"""A post from this size on is decoded in a thread, so that nothing waits for it."""
 SECONDS = 60.0
-"""For the disk."""
+"""Seconds to wait for the disk."""
 AGAIN_SECONDS, SELDOM_SECONDS = 2.0, 60.0
-"""Until what failed is tried again: at first, and at last."""
+"""The first and the longest interval before a failed post is tried again."""
 APART_SECONDS = 0.05
-"""Between two that are tried again."""
+"""The pause between two posts that are tried again."""
 MOST_FAILURES = 3
 MOST_ASIDE, MOST_ASIDE_BYTES = 100, 256 << 20
 COMPLAIN_SECONDS = 1.0
 
 PASSING = (TooSlow, TooManyChildren, NobodyThere, MailboxFull, StoreError)
-"""What a post is not to blame for."""
+"""Errors that are not the post's own fault."""
 
 
 class TooMuchPosted(MailboxFull):
@@ -92,22 +94,22 @@ class Intake(Actor[IntakeMessage]):
         self._problems = problems
         self._queue = Queue(at_once_bytes=AT_ONCE_BYTES)
         self._number = 0
-        """Of the last post."""
+        """The number of the last post."""
         self._coming = self._near = 0
-        """Bytes of posts that the store does not have yet, and of those whose tasks are at hand."""
+        """Bytes of posts that the store does not have yet, and of posts whose tasks are in memory."""
         self._resting: dict[Post, None] = {}
         self._aside: dict[int, Post] = {}
         self._taken_in = 0
         self._last_name = ""
         self._last = trio.Event()
-        """Set when the shelf has heard of the last one that was begun, and so of all before it."""
+        """Set when the shelf has been told of the last post that was begun, and so of all before it."""
         self._last.set()
         self._quiet = False
-        """A refusal was told within the last second..."""
+        """Whether a refusal was reported within the last second..."""
         self._untold = 0
-        """...and so many since were not..."""
+        """...the number of refusals since then that were not..."""
         self._newest = ""
-        """...the last of which is this."""
+        """...and the last of these."""
 
     async def started(self, kept: object | None) -> None:
         self._posts = Posts(self.stage.registry)
@@ -120,7 +122,7 @@ class Intake(Actor[IntakeMessage]):
                 self._aside[post.number] = post
                 reasons.append(why)
             self._number = post.number
-        if isinstance(kept, int):  # what that incarnation was keeping may only now be there
+        if isinstance(kept, int):  # a post that the last incarnation was storing may have arrived only now
             self._number = max(self._number, kept)
         self.stage.registry.claim(INTAKE, self.ref)
         if reasons:
@@ -173,11 +175,11 @@ class Intake(Actor[IntakeMessage]):
         self.run_beside(self._keep, post, task.name, posted.encoded, reply)
 
     def _refusal(self, task: Task, size: int) -> str | None:
-        """Why there is no room for it."""
+        """The reason why there is no room for a post; None if there is."""
         if self._queue.count >= MOST:
             full = f"{self._queue.count:,} posts wait for their folders already"
         elif self._queue.bytes + size > MOST_BYTES or self._coming + size > MOST_COMING:
-            full = "what was posted before it, and waits for its folder, is too large"
+            full = "the posts before it that wait for their folders are too large"
         else:
             return None
         return f"{task.name} was refused: {full}. Wait a moment, and send it again."
@@ -187,7 +189,7 @@ class Intake(Actor[IntakeMessage]):
             await self._posts.keep(post, encoded)
         except (StoreError, KernelError) as error:
             self._gone(post)
-            sentence = f"{name} was not taken: {in_words(error)}. Mend that, and send it again."
+            sentence = f"{name} was not taken: {in_words(error)}. Fix that, and send it again."
             self._complain(sentence)
             if not reply.abandoned:
                 reply.fail(NotKept(sentence))
@@ -227,7 +229,7 @@ class Intake(Actor[IntakeMessage]):
         self._go_on()
 
     async def _tried(self, post: Post) -> ShelfMessage | None:
-        """What the shelf is to hear. If it has come to an end, `post.end` says to which."""
+        """Tries to write a post, and returns the message for the shelf. If the post is done, `post.end` says how."""
         task = post.task
         try:
             if task is None:
@@ -236,13 +238,13 @@ class Intake(Actor[IntakeMessage]):
         except NeverAnswered:
             post.end = Whole()
             return None
-        except Exception as error:  # a problem that crashes of a post raises here what it crashed of
+        except Exception as error:  # if a post crashes its problem, that error is raised here
             return self._failed(post, "A post" if task is None else task.name, error)
         finally:
             post.again = True
             post.tries += 1
         post.end = Whole()
-        if post.told:  # what was wrong has been mended, for others perhaps, too
+        if post.told:  # the obstacle has gone, perhaps also for other posts
             for other in tuple(self._resting):
                 self._wake(other)
         self._taken_in += 1
@@ -251,7 +253,7 @@ class Intake(Actor[IntakeMessage]):
 
     def _failed(self, post: Post, name: str, error: Exception) -> ShelfMessage | None:
         if isinstance(error, FileExistsError) and not post.tries:
-            return None  # somebody edits there, and the next time it is seen
+            return None  # a user is editing in the folder; the next attempt sees that
         if isinstance(error, OSError):
             reason = error.strerror or str(error)
         elif isinstance(error, StoreError):
@@ -271,7 +273,8 @@ class Intake(Actor[IntakeMessage]):
             return None
         post.told = True
         folder = self._problems.folders.root
-        return Trouble(f"{name} was not written to {folder} yet: {reason}. It is kept: mend that, and it will be.")
+        later = "It is kept, and will be written when that is fixed."
+        return Trouble(f"{name} was not written to {folder} yet: {reason}. {later}")
 
     async def _read(self, post: Post) -> Task:
         parts = await self._posts.parts(post)
@@ -286,7 +289,7 @@ class Intake(Actor[IntakeMessage]):
         except ActorDown as down:
             if not down.stop.why.normal:
                 raise
-            return await self._hand_over(post, task, place)  # nobody had looked at it, and it was just leaving
+            return await self._hand_over(post, task, place)  # the problem was just leaving, because nobody looked at it
 
     async def _hand_over(self, post: Post, task: Task, place: Place) -> Listed:
         problem = await self._problems.actor(self.stage.registry, place.id)
@@ -295,7 +298,7 @@ class Intake(Actor[IntakeMessage]):
     # -- coming to an end
 
     async def _end(self, post: Post) -> None:
-        """If the store cannot be told, that is tried again, too."""
+        """Records the post's end in the store. If that fails, it is tried again, too."""
         try:
             if isinstance(post.end, Aside):
                 await self._set_aside(post, post.end)
@@ -337,7 +340,7 @@ class Intake(Actor[IntakeMessage]):
     # -- telling
 
     def _complain(self, sentence: str) -> None:
-        """A flood of posts that are refused is no flood of sentences."""
+        """Reports refused posts, but never floods the panels with sentences."""
         if self._quiet:
             self._untold += 1
             self._newest = sentence
@@ -347,7 +350,7 @@ class Intake(Actor[IntakeMessage]):
         self.run_beside(self._tell_shelf, Trouble(sentence))
 
     async def _tell_shelf(self, news: ShelfMessage) -> None:
-        with suppress(KernelError):  # it begins anew, and finds in the store what there is
+        with suppress(KernelError):  # the shelf is restarting, and finds everything in the store
             await self._shelf.send(news)
 
     @property
@@ -360,7 +363,7 @@ def _others(count: int) -> str:
 
 
 def _passes(error: BaseException | None) -> bool:
-    """Whether that, or what it came of, is nothing that a post could be blamed for."""
+    """Whether this error, or its cause, is one that the post is not to blame for."""
     while error is not None:
         if isinstance(error, PASSING):
             return True

@@ -1,15 +1,15 @@
-"""What the judge keeps in the store: problems, their last results, the settings, and which runs are under way.
+"""The judge's data in the store: problems, their last results, the settings, and the runs that are under way.
 
     space           key         value
-    judge           settings    what a person has set otherwise than the configuration has it, as on the wire
+    judge           settings    the settings in which pages differ from the configuration, as on the wire
     judge/problem   its id      Kept
-    judge/results   its id      the last result of each case, and of what it is: Recorded
-    judge/off       its id      nothing: a person has taken this problem off the list
-    judge/run       its id      LastRun: this run of the problem has begun, and not been reported as over
+    judge/results   its id      Recorded: the last result of each case, with its basis
+    judge/off       its id      nothing: a user has taken this problem off the list
+    judge/run       its id      LastRun: this run of the problem has begun, and has not been reported as over
 
-A mark of a run that is there when the server starts is of a run that the server did not live to end: what results there
-are of it were kept meanwhile, how the problem stands by them was not. Results are apart from their problem, for at the
-start all problems are read.
+If the mark of a run exists when the server starts, the last server ended during that run. Its results so far were
+stored, but not the problem's standing by them. Results are stored apart from their problem, because at the start all
+problems are read.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -37,7 +37,7 @@ OFF = "judge/off"
 MOST_TEXT = 4_096
 """Characters of a kept result's output, and of its standard error: a reload shows the beginning."""
 MOST_BYTES = 1 << 20
-"""Of all results of a problem: as large as a value of the store may be."""
+"""All results of a problem together: a value of the store may be this large."""
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,14 +46,14 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     contest_id: str
     task_id: str
     identity: str
-    """Empty: nobody has posted it; it is a folder that was found. The first problem of that name may have it."""
+    """Empty for a folder that was found and never posted. The first problem of that name may take it."""
     at: float
     """When it was last posted, in seconds of the wall clock."""
     cases: int | None = None
-    """None: nobody has looked into its folder."""
+    """None: its folder has not been read."""
     summary: Summary | None = None
     last: LastRun | None = None
-    """The run that the summary is of."""
+    """The run that the summary describes."""
     standing: Standing | None = None
 
     @property
@@ -82,7 +82,7 @@ _decode_run = msgspec.json.Decoder(LastRun).decode
 
 
 class Keeping:
-    """Every call may raise what the store raises."""
+    """Every call may raise the store's errors."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -94,7 +94,7 @@ class Keeping:
     # -- settings
 
     async def settings(self, configured: RunSettings, commands: Commands) -> tuple[RunSettings, list[str]]:
-        """Those of the configuration, with what is kept otherwise; and of what is not obeyed, why."""
+        """The configured settings with the stored changes; and a sentence for each change that is not obeyed."""
         kept = await self._store.get(SETTINGS, "settings")
         if kept is None:
             return configured, []
@@ -147,7 +147,7 @@ class Keeping:
         await self._store.put(RUNS, id, _encode(run))
 
     async def run_over(self, kept: Kept, results: Sequence[Recorded]) -> None:
-        """What has come of it, and that nothing of it is missing."""
+        """Stores the results of a run, and that they are complete."""
         await self._store.together(
             Put(RESULTS, kept.id, _fitting(results)),
             Put(PROBLEMS, kept.id, _encode(kept)),
@@ -155,7 +155,7 @@ class Keeping:
         )
 
     async def interrupted_run(self, id: str) -> LastRun | None:  # noqa: A002
-        """The run that the server did not live to end."""
+        """The run during which the last server ended."""
         mark = await self._store.get(RUNS, id)
         try:
             return None if mark is None else _decode_run(mark)
@@ -163,7 +163,7 @@ class Keeping:
             return LastRun(run=0, indices=(), cancelled=True)
 
     async def interrupted(self) -> list[str]:
-        """All problems whose last run the server did not live to end."""
+        """All problems whose last run was cut short by the end of the server."""
         return [key async for key, _ in self._all(RUNS)]
 
     async def _all(self, space: str) -> AsyncIterator[tuple[str, bytes]]:
@@ -182,7 +182,7 @@ def _read(value: bytes) -> Kept | None:
 
 
 def _changes(was: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """What must be said to make the one of the other."""
+    """The changes that turn `was` into `now`."""
     return {
         name: _changes(was[name], value) if isinstance(value, dict) else value
         for name, value in now.items()
@@ -191,7 +191,7 @@ def _changes(was: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fitting(results: Sequence[Recorded]) -> bytes:
-    """As much of their texts as there is room for; of very many results only the first."""
+    """The results, with as much of their texts as there is room for; of very many results only the first."""
     most = MOST_TEXT
     while len(encoded := _encode([_shortened(result, most) for result in results])) > MOST_BYTES:
         if most:

@@ -1,11 +1,11 @@
-"""What has come of a problem's cases: of each its last result, and of what that is.
+"""The last result of each case of a problem, with everything that the result depends on.
 
-A result is true of what was run: this solution, on this test, with this interpreter, by these settings. Each of these
-may be another a moment later, and so may which cases there are. So a result is written down with its `Basis`, and told
-with what has changed since: `outdated`, compared with what is there at that moment (`Present`). What is changed back is
-what it was. Results of different runs are told apart by the number of their run.
+A result holds for one solution, on one test, with one interpreter and certain settings. Each of these may change a
+moment later, and so may the list of cases. So a result is recorded with its `Basis`. When it is shown, the basis is
+compared with the current state (`Present`), and `outdated` names the differences. If a change is undone, the result is
+valid again. Results of different runs are told apart by the number of their run.
 
-Pure: what is there is said by whoever looks.
+Pure: the caller passes in the current state.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,11 +18,11 @@ from actors.judge.limits import limits
 from codec.judge import LastRun, Outdated, Reason, RunResult, RunSettings, Standing, Summary, Task, fingerprint
 
 LONG = 16
-"""Characters of a digest that tell two of a person's files apart."""
+"""Characters of a digest, enough to tell two files of a user apart."""
 
 
 class Basis(msgspec.Struct, frozen=True, gc=False):
-    """What a result is of. An empty word is unknown, and is never what is there."""
+    """Everything that a result depends on. An empty field is unknown, and never equals the current state."""
 
     solution: str = ""
     test: str = ""
@@ -31,7 +31,7 @@ class Basis(msgspec.Struct, frozen=True, gc=False):
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """A result as it is kept."""
+    """A result in its stored form."""
 
     result: RunResult
     basis: Basis
@@ -39,7 +39,7 @@ class Recorded(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """What is there. None: nobody has looked yet."""
+    """The current state. None: not read yet."""
 
     solution: str | None = None
     tests: Mapping[int, str] | None = None
@@ -53,12 +53,12 @@ class Present:
         return cls(**looked, **known)  # type: ignore[arg-type]
 
     def basis(self, index: int) -> Basis:
-        """Of a result that is run now."""
+        """The basis of a result that is made now."""
         test = (self.tests or {}).get(index, "")
         return Basis(self.solution or "", test, self.interpreter or "", self.terms or "")
 
     def outdates(self, basis: Basis, index: int) -> tuple[Reason, ...]:
-        """What of this basis is otherwise now."""
+        """The parts of this basis that have changed."""
         if basis == self.basis(index) and basis.solution and basis.test:
             return ()
         reasons: list[Reason] = []
@@ -74,7 +74,7 @@ class Present:
 
 
 def solution_of(found: Found) -> str:
-    """Empty: there is none."""
+    """The digest of the solution; empty if there is none."""
     return "" if found.main is None else (found.main.hex() or "unreadable")[:LONG]
 
 
@@ -96,14 +96,14 @@ def interpreter(settings: RunSettings) -> str:
 
 
 def terms(settings: RunSettings, task: Task) -> str:
-    """What else a verdict depends on."""
+    """All other settings that a verdict depends on."""
     allowed = limits(settings, task.time_limit, task.memory_limit)
     said = allowed.cpu_ms, allowed.memory_kb, settings.compare, settings.run_cwd_mode, task.input, task.output
     return fingerprint(repr(said).encode()).hexdigest()[:LONG]
 
 
 def same(before: Found | None, now: Found) -> bool:
-    """Whether a page that was told of the one knows the other."""
+    """Whether a page that knows `before` also knows `now`."""
     return (
         before is not None
         and (before.exists, before.main, before.cases.keys()) == (now.exists, now.main, now.cases.keys())
@@ -119,11 +119,11 @@ class Ledger:
     records: dict[int, Recorded] = field(default_factory=dict)
     last: LastRun | None = None
     summary: Summary | None = None
-    """Of that run; None: it was interrupted."""
+    """The summary of that run; None if it was interrupted."""
     present: Present = field(default_factory=Present)
 
     def record(self, number: int, result: RunResult, basis: Basis) -> RunResult:
-        """In place of what the case had before; as it is to be told."""
+        """Replaces the case's last result. Returns the result as it is to be sent to pages."""
         result = msgspec.structs.replace(result, run=number)
         self.records[result.index] = Recorded(result, basis)
         reasons = self.present.outdates(basis, result.index)
@@ -144,7 +144,7 @@ class Ledger:
         return None if record is None or not self._is_there(index) else self._told(record)
 
     def results(self) -> tuple[RunResult, ...]:
-        """Of the cases that are there, in order."""
+        """The results of the existing cases, in order."""
         return tuple(self._told(self.records[index]) for index in sorted(self.records) if self._is_there(index))
 
     def outdated(self) -> tuple[Outdated, ...]:
@@ -166,6 +166,6 @@ class Ledger:
 
 
 def standing(results: Iterable[RunResult]) -> Standing | None:
-    """With other settings than now a solution has passed all the same; another solution has not."""
+    """How the problem stands. A pass under other settings still counts; a pass of another solution does not."""
     count = [result.status == "pass" for result in results if not {"solution", "test"} & {*result.outdated}]
     return Standing(passed=sum(count), failed=len(count) - sum(count)) if count else None

@@ -1,7 +1,7 @@
-"""How long and how much: from what a problem allows and what a person has set.
+"""The limits of time and memory, from the problem's own limits and the settings.
 
-A problem's limit is meant for the site's machine, so a fifth is added to it. CPU time decides; wall time only ends what
-does not use any, and does not count while a program waits for a processor.
+A problem's time limit is meant for the site's machine, so we add a fifth. CPU time decides. Wall time only ends
+programs that use no CPU time, and does not count while a program waits for a processor.
 """
 
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from codec.judge import RunSettings
 
 DEFAULT_TIME_LIMIT = 2_000
-"""Milliseconds, where a problem has none."""
+"""Milliseconds, for a problem without a limit."""
 LONGEST = 3_600_000
 PATIENCE = 3
-"""Wall time, as a multiple of the CPU time that is allowed..."""
+"""Wall time, as a multiple of the allowed CPU time..."""
 LEAST_PATIENCE = 1_000
-"""...and at least so many milliseconds more than it."""
+"""...and at least this many milliseconds more than it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +22,11 @@ class Limits:
     cpu_ms: int
     wall_ms: int
     memory_kb: int | None
-    """None: not limited."""
+    """None: unlimited."""
 
 
 def time_limit(given: int | None) -> int:
-    """The problem's own limit, as it is shown; null and zero are none."""
+    """The problem's own limit, as it is shown. Null and zero mean that it has none."""
     return min(given, LONGEST) if given and given > 0 else DEFAULT_TIME_LIMIT
 
 

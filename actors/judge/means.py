@@ -1,4 +1,4 @@
-"""How a solution is to be run, and with what: what is set now, and the interpreter that this means here."""
+"""The means to run a solution: the current settings, and the interpreter that they lead to."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -37,7 +37,7 @@ async def means(registry: Registry, machine: Machine) -> tuple[RunSettings, Path
 async def with_means(
     look: Callable[[], Awaitable[T | NotNow]], registry: Registry, machine: Machine
 ) -> tuple[T, RunSettings, Path]:
-    """What is there, and the means to run it, found while the disk is waited for. NotNow, if there is not both."""
+    """Reads the folder and finds the means to run it at the same time. Raises NotNow if either is missing."""
     chosen: list[tuple[RunSettings, Path] | NotNow] = []
 
     async def choose() -> None:

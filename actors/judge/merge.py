@@ -1,12 +1,12 @@
-"""Which files a post adds to the cases that are there.
+"""Decides which files a post adds to the existing cases.
 
 Rules
-  - Nothing is overwritten: new cases come after the highest index that any file has, be its pair complete or not.
-  - A case that is there already, input and output alike, is not added again, nor twice out of one post. So a problem
-    can be sent as often as one likes.
-  - A case with a known input and another output is a new case: one of the two is somebody's correction.
-  - What is written again after somebody was stopped in the middle of it finds an answer without its input where that
-    was: of the first case that is missing, if it is that one's answer. It gets its input, and no index is lost.
+  - Nothing is overwritten. New cases come after the highest index in use, even if its pair of files is incomplete.
+  - A case with the same input and output as an existing one is not added again, nor twice from one post. So a problem
+    can be sent any number of times.
+  - A case with a known input and another output is a new case, because one of the two is a correction.
+  - If an earlier write was interrupted, it may have left an answer without its input. If this is the answer of the
+    first missing case, it gets its input, and no index is lost.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ class Pair(NamedTuple):
 
 
 NewCase = tuple[int, bytes, bytes | None]
-"""Index, input, output; None: that is there."""
+"""Index, input, output. The output is None if it exists already."""
 
 
 def plan(
@@ -32,8 +32,8 @@ def plan(
     highest: int = 0,
     alone: Mapping[int, bytes] | None = None,
 ) -> list[NewCase]:
-    """The files to write, in their order. `highest`: of the indices in use, if there are more than `existing` has.
-    `alone`: the digests of answers that may have been left alone."""
+    """The files to write, in order. `highest`: the highest index in use, if it is not in `existing`. `alone`: the
+    digests of answers that may lack their inputs."""
     known = set(existing.values())
     index = max(highest, *existing, 0)
     cases: list[NewCase] = []

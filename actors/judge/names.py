@@ -1,8 +1,8 @@
-"""Names for folders, out of texts that strangers chose.
+"""Makes names for folders from texts that others chose.
 
-A name made here can be created on every file system and stands alone between two slashes: letters and digits of any
-script, and `_ - + .` inside. It is in one Unicode form, no device of Windows, and short. A name that had to lose
-something on the way ends in a digest of what it was made from, so that what was different stays different.
+Such a name is valid on every file system and is a single part of a path: letters and digits of any script, and `_ - +
+.` inside. It is short, in one Unicode form, and not a device of Windows. If something of the text had to be left out,
+the name ends in a digest of the text, so different texts always have different names.
 """
 
 import hashlib
@@ -16,13 +16,13 @@ DIGEST = 6
 
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|\Z)", re.IGNORECASE)
 _MARKS = ("Mn", "Mc")
-"""Without their vowel signs, many scripts cannot be read."""
+"""Vowel signs are kept, because many scripts cannot be read without them."""
 _SPACING = re.compile(r"[\s.,:;!?'\"()\[\]{}&/#_\u2010-\u2015\u3000-\u3002\u300c-\u300f-]+")
-"""What a title may lose without becoming another title."""
+"""Characters that can be left out without making it another title."""
 
 
 def of_id(text: str, beside: str = "") -> str:
-    """A name for an id: the id itself, if it is a name already. `beside` is what tells it from others of the name."""
+    """A name for an id: the id itself, if it is valid. `beside` distinguishes it from others with the same id."""
     name = _cleaned(text)
     if beside:
         return _with_digest(name, beside)
@@ -42,7 +42,7 @@ def _digest(text: str) -> str:
 
 
 def _cleaned(text: str) -> str:
-    """Empty, if nothing of the text can stand in a name."""
+    """The usable part of the text; empty if there is none."""
     kept = "".join(each if _may_stand(each) else "-" for each in unicodedata.normalize("NFKC", text))
     name = re.sub(r"\.{2,}", ".", re.sub(r"-{2,}", "-", kept)).strip("-.")[:LONGEST]
     return unicodedata.normalize("NFC", name.encode()[:LONGEST_BYTES].decode("utf-8", "ignore")).strip("-.")

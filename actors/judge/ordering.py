@@ -1,4 +1,4 @@
-"""From what is wished, what is there and what is set to an order for a run; or to the sentence why there is none."""
+"""Makes the order for a run from the request, the folder and the settings; or says in a sentence why there is none."""
 
 from pathlib import Path
 
@@ -13,11 +13,11 @@ MOST_NAMED = 20
 
 
 class NotNow(Exception):
-    """Why a run cannot be, in a sentence."""
+    """A run is not possible. The text is a sentence that says why."""
 
 
 def wanted(task: Task, names: Names, found: Found, folders: Folders, indices: tuple[int, ...] | None) -> list[int]:
-    """The cases to be run, in order. NotNow, if it cannot be these, or none at all."""
+    """The cases to run, in order. Raises NotNow if these, or any, cannot be run."""
     problem = "/".join(names)
     if (sentence := unsupported(task)) is not None:
         raise NotNow(sentence)
@@ -29,7 +29,7 @@ def wanted(task: Task, names: Names, found: Found, folders: Folders, indices: tu
     if indices is None:
         return list(found.cases)
     if not indices:
-        raise NotNow(f"None of the cases of {problem} was named; leave out indices to run all of them.")
+        raise NotNow(f"The request names no case of {problem}; leave out indices to run all of them.")
     if missing := sorted(set(indices).difference(found.cases)):
         raise NotNow(f"{problem} has no case {missing[0]}; {_there_are(list(found.cases))}.")
     return sorted(set(indices))
@@ -64,7 +64,7 @@ def command(settings: RunSettings) -> str:
 
 
 def missing(settings: RunSettings, why: str) -> str:
-    """That there is no interpreter, why, and what to do about it."""
+    """Says that there is no interpreter, why, and what to do about it."""
     if settings.interpreter == "pypy":
         return (
             f"There is no PyPy to run this with: {why}. Install it (Debian: apt install pypy3; "

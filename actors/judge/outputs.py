@@ -1,9 +1,9 @@
-"""What solutions wrote, where a result has only its beginning: kept until the next run, and never too much of it."""
+"""Keeps the outputs of solutions until the next run, within a bound. The results have only their beginnings."""
 
 MOST_SHOWN = 1 << 20
 """Bytes of one text that is shown on request."""
 MOST_BYTES = 32 << 20
-"""Of one problem; then the oldest are let go of."""
+"""Bytes for one problem; beyond that the oldest are dropped."""
 
 
 class Outputs:
@@ -13,7 +13,7 @@ class Outputs:
         self._sum = 0
 
     def keep(self, index: int, output: bytes) -> None:
-        """In place of what this case wrote before; empty: there is nothing to keep."""
+        """Replaces this case's last output. Empty: there is nothing to keep."""
         self._sum += len(output) - len(self._kept.pop(index, b""))
         if output:
             self._kept[index] = output

@@ -1,13 +1,13 @@
 """A panel: one open page, which shows one problem.
 
-What the page says is read here and goes to the problem it is about, or to the shelf; what those say goes to the page. A
-page that does not take what it is told is let go once its line is full: it connects again, and is shown what is.
+Messages of the page are read here and passed to their problem, or to the shelf. Messages of these go to the page. A
+page that does not read is disconnected when its line is full. It connects again and is shown the current state.
 
-A problem that nobody looked at for a while leaves; if it was just leaving when it was opened, it is opened again. One
-that has failed for good is shut, and the page is told.
+A problem's actor ends when nobody has looked at it for a while. If it was just ending when it was opened, it is opened
+again. If it has failed for good, it is closed and the page is told.
 
-A problem that has just been posted is shown, unless what the page shows is being run. A page of ours wants only to be
-told, and decides for itself: it alone knows whether somebody types there.
+A problem that was just posted is shown, unless the page's problem is running. Our own page only wants to be told and
+decides for itself, because only the page knows whether the user is typing.
 """
 
 from collections.abc import Callable
@@ -51,9 +51,9 @@ from codec.judge import (
 )
 
 panel_mailbox = partial(Mailbox, 4096)
-"""Room for all results of a large problem, while the panel waits for an actor."""
+"""Large enough for all results of a large problem, while the panel waits for an actor."""
 PASSED_ON = frozenset(get_args(Together | PassedOn))
-"""What goes to the page as it is."""
+"""Messages that go to the page unchanged."""
 
 
 class Panel(Actor[PanelMessage]):
@@ -61,25 +61,25 @@ class Panel(Actor[PanelMessage]):
         self._line = line
         self._problems = problems
         self._settings: RunSettings | None = None
-        """None: the shelf has not said yet."""
+        """None: the shelf has not sent them yet."""
         self._shown: str | None = None
         self._problem: ActorRef[ProblemMessage] | None = None
-        """Invariant: both are None, or none is; and it is watched, once."""
+        """Invariant: both are None, or neither; and the problem is monitored, once."""
         self._awaited = False
-        """The problem was opened, and has not been shown yet."""
+        """Whether the problem was opened and has not been shown yet."""
         self._unwatch: Callable[[], None] = _nothing
         self._known: set[str] = set()
         """The problems that the page has been told of."""
         self._wanted: str | None = None
-        """What the page comes back to, until it is opened: the shelf has not said yet what there is."""
+        """The problem that the page comes back to, until it is opened. The shelf has not sent its list yet."""
         self._greeted = False
-        """The page has asked for the state, and is told of every change since."""
+        """Whether the page has asked for the state, and so is told of every change."""
         self._follows = True
         self._is_run = False
-        """What is shown is being run."""
+        """Whether the shown problem is running."""
         self._owes_init = False
-        """It has asked for the state, or changed a setting, and was not answered yet. Whatever problem is shown next
-        answers it."""
+        """Whether the page has asked for the state, or changed a setting, and still waits for the answer. The next
+        problem that is shown answers it."""
 
     @property
     def called(self) -> str:
@@ -150,7 +150,7 @@ class Panel(Actor[PanelMessage]):
                     await shelf.send(PutBack(self.ref, id))
             case Forget(id):
                 if id == self._shown and self._is_run:
-                    self._say(Notice("warn", f"{id} is being run. Cancel that, and remove it then."))
+                    self._say(Notice("warn", f"{id} is running. Cancel the run before you remove it."))
                 elif self._knows(id):
                     await shelf.send(TakeOff(self.ref, id))
             case Look():
@@ -187,13 +187,14 @@ class Panel(Actor[PanelMessage]):
     # -- what it shows
 
     async def _greet(self) -> None:
-        """Show the page all there is. Before the shelf has said what is set, that is nothing; it comes by itself."""
+        """Shows the page the whole state. Before the shelf has sent the settings there is none; it then comes by
+        itself."""
         if not self._greeted or self._settings is None:
             return
         self._owes_init = True
         if await self._open_wanted():
             return
-        if self._problem is not None and not self._awaited:  # else it is shown with what is set then
+        if self._problem is not None and not self._awaited:  # otherwise it will be shown with the settings of that time
             self._awaited = True
             await self._problem.send(Opened(self.ref, anew=True, settings=self._settings))
         self._answer_without_problem()
@@ -246,7 +247,7 @@ class Panel(Actor[PanelMessage]):
             return
         self._say(StateArrived(listed))
         if self._follows:
-            sentence = f"New: {listed.name or listed.id}. It is not shown, for {self._shown} is being run."
+            sentence = f"New: {listed.name or listed.id}. It is not shown, because {self._shown} is running."
             self._say(Notice("info", sentence))
 
     async def _find(self, id: str) -> ActorRef[ProblemMessage] | None:  # noqa: A002
@@ -283,7 +284,7 @@ class Panel(Actor[PanelMessage]):
     def _pass_on(self, message: Together | PassedOn) -> None:
         messages = message.messages if isinstance(message, Together) else (message,)
         first = messages[0]
-        if type(first) is RunProgress:  # of all that are told together only the first begins or ends a run
+        if type(first) is RunProgress:  # of messages sent together, only the first begins or ends a run
             if first.problem_id == self._shown:
                 self._is_run = first.running
         elif type(first) is StateUpdate and first.problem.id != self._shown:

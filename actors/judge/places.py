@@ -1,17 +1,17 @@
-"""Where a problem's folder is: `contestId/taskId` under the workspace.
+"""Determines a problem's folder: `contestId/taskId` under the workspace.
 
-Found in this order:
+The ids come, in this order,
   1. by the site's own layout (sites.py), in the site's own words;
   2. in an address of the usual form, `…/contest/X/problem/Y` or `…/problem/Y`, of whatever host;
   3. from the group and the name, as a readable slug.
 
 Rules
-  - Both ids are names that names.py has made: neither can lead out of the workspace.
-  - The same problem has the same folder, whatever tab or language its page was in.
-  - Two problems hardly ever have the same. Whatever an id loses, it gets a digest for. Case counts only where it is the
-    site's own way of writing, so that folders stay apart on a disk that ignores it. What is left (two
-    problems of one title in one group) is for whoever sees the folder: it recorded what `identity` the folder belongs
-    to, and takes the first `numbered` place that is free.
+  - names.py makes both ids, so neither can lead out of the workspace.
+  - The same problem has the same folder, whichever tab or language its page was in.
+  - Two problems hardly ever have the same folder. If something of an id is left out, a digest is added. Case counts
+    only as the site itself writes it, so folders differ even on a disk that ignores case. The remaining conflicts (two
+    problems with one title in one group) are solved by the caller: it records the `identity` of each folder's problem,
+    and takes the first free `numbered` place.
 """
 
 import re
@@ -27,7 +27,7 @@ class Place:
     contest_id: str
     task_id: str
     identity: str
-    """Equal for two posts exactly if they are of one problem, as far as can be told from outside."""
+    """Equal for two posts exactly if they are of the same problem, as far as we can tell."""
 
     @property
     def id(self) -> str:
@@ -39,7 +39,7 @@ class Place:
         return PurePosixPath(self.contest_id, self.task_id)
 
     def numbered(self, number: int) -> "Place":
-        """The second place of this name, the third, and so on; the first is the place itself."""
+        """The second place with this name, the third, and so on. The first is the place itself."""
         return self if number < 2 else replace(self, task_id=f"{self.task_id}-{number}")
 
 
@@ -62,7 +62,7 @@ _NOISE = frozenset(("locale", "lang", "language", "hl", "ref", "source", "from",
 
 
 def address(url: str) -> str | None:
-    """The address in one form: no scheme, no `www`, no language, no slash at the end. None if it is none."""
+    """The address in a standard form: no scheme, `www`, language or slash at the end. None if it is not an address."""
     try:
         parts = urlsplit(url)
         host = _host_of(parts)

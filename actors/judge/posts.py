@@ -1,13 +1,13 @@
-"""Where posts are kept from before they are answered until their folders are whole: in the store, a log for each.
+"""Keeps posts in the store, a log for each, from before they are answered until their folders are complete.
 
     judge/post/000000000042/9f86d081884c7d65/1234     the parts of the post
-    judge/aside, that name                            why it was set aside, for people
+    judge/aside, that name                            why it was set aside, as a text for the user
 
-The name of a log says all that is needed to queue the post: its number, its lane and its size. So ten thousand that
-wait at a start are ten pages of names, and one after the other is read when its turn has come.
+The name of a log has everything that is needed to queue the post: its number, its lane and its size. So ten thousand
+waiting posts are ten pages of names at a start, and each post is read only when its turn has come.
 
-A post is kept as we understood it, not as it came: whatever was answered can be read again. One whose parts have fewer
-bytes than its name says was never answered.
+A post is stored as we understood it, not as it came. So every answered post can be read again. If the parts of a post
+have fewer bytes than its name says, it was never answered.
 """
 
 import re
@@ -24,9 +24,9 @@ from codec.judge import Task
 
 PREFIX, ASIDE = "judge/post/", "judge/aside"
 PART = 1 << 20
-"""As long as an event of the store may be..."""
+"""The largest event of the store..."""
 PARTS = 16
-"""...and so many of them are kept at a time."""
+"""...and the number of them that are stored at a time."""
 _NAME = re.compile(PREFIX + r"([0-9]{12})/([0-9a-f]{16})/([0-9]{1,12})", re.ASCII)
 
 encode = msgspec.json.Encoder().encode
@@ -34,11 +34,11 @@ _decode = msgspec.json.Decoder(Task).decode
 
 
 class NeverAnswered(Exception):
-    """Only a part of it was kept."""
+    """Only a part of the post was stored."""
 
 
 def lane_of(task: Task) -> str:
-    """Two problems whose addresses make the same name share a lane: who comes first has the folder."""
+    """The post's lane. Two problems whose addresses make the same name share one; the first to come gets the folder."""
     return sha256(place(task.url, task.group, task.name).id.encode()).hexdigest()[:16]
 
 
@@ -47,7 +47,7 @@ def read(parts: Sequence[bytes]) -> Task:
 
 
 class Posts:
-    """Every call may raise what the store raises."""
+    """Every call may raise the store's errors."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -57,7 +57,7 @@ class Posts:
         return StoreClient(self._registry.get(STORE))
 
     async def keep(self, post: Post, encoded: bytes) -> None:
-        """It cannot be lost any more when this is over."""
+        """Stores the post. When this returns, it cannot be lost any more."""
         name, last = _name(post), 0
         parts = [encoded[start : start + PART] for start in range(0, len(encoded), PART)]
         for start in range(0, len(parts), PARTS):
@@ -70,7 +70,7 @@ class Posts:
         return parts
 
     async def over(self, post: Post) -> None:
-        """It is not needed any more."""
+        """Deletes a post that is no longer needed."""
         await self._store.drop(_name(post))
 
     async def set_aside(self, post: Post, why: str) -> None:
@@ -81,7 +81,7 @@ class Posts:
         await self._store.delete(ASIDE, _name(post))
 
     async def all(self) -> AsyncIterator[tuple[Post, str | None]]:
-        """All that are kept, in their order; and why, if one was set aside."""
+        """All stored posts in order; for one that was set aside, also the reason."""
         aside = {name: why.decode() async for name, why in self._pairs()}
         after = ""
         while page := await self._store.streams(PREFIX, after):

@@ -2,20 +2,21 @@
 
     state      becomes            when
     idle       running            a run is asked for, and there is something to run
-    running    idle               all cases are judged, or the run is cancelled, or ends otherwise
+    running    idle               all cases are judged, or the run is cancelled, or it ends in another way
 
 Rules
-  - What is posted is on the disk before it is shown: tests in the folder, the rest in the store.
-  - The folder is the truth about tests, for people edit there: it is read anew whenever somebody opens the problem,
-    runs it or comes back to it, and, where folders can be watched, as soon as something in it has changed. Whoever
-    looks is told what is there before anything is told that follows from it.
-  - One run at a time (underway.py). Results stay until the next run has one for the same case, and are told with what
-    they are not of any more (ledger.py); while a run goes on, what it has come to is kept every other second, so that
-    little is lost with the server.
-  - A run is told to those that look and to the panel that asked for it, whatever that shows by now.
-  - A run is cancelled when the panel that asked for it has gone and nobody looks on. A panel that merely shows another
-    problem has not gone.
-  - If the problem crashes, so ends its run; the panels stay, and are shown what is left.
+  - A post is on the disk before it is shown: its tests in the folder, the rest in the store.
+  - The folder is the truth about tests, because users edit there. It is read whenever a user opens the problem, runs it
+    or comes back to it and, if folders can be watched, as soon as something in it has changed. Panels are told about
+    the folder's content before anything that depends on it.
+  - There is one run at a time (underway.py). A result stays until a later run has one for the same case, and is shown
+    with the reasons why it is out of date (ledger.py). During a run its results are stored every other second, so that
+    little is lost if the server ends.
+  - A run is reported to the panels that show the problem, and to the panel that asked for it, whatever that shows by
+    now.
+  - A run is cancelled when the panel that asked for it has gone and no other panel shows the problem. A panel that
+    merely shows another problem has not gone.
+  - If the problem crashes, its run ends too. The panels stay and are shown the remaining state.
 """
 
 from collections.abc import Callable
@@ -77,7 +78,8 @@ from codec.judge import (
 from codec.words import counted
 
 FORSAKEN_AFTER, POSTED_AFTER = 30.0, 5.0
-"""Without anybody who looks; and if nobody ever did: of many that are posted only few are there at a time."""
+"""Seconds until a problem ends after its last panel has left, and if it never had one. So of many posted problems only
+a few are in memory at a time."""
 KEEP_SECONDS = 2.0
 
 
@@ -99,7 +101,7 @@ class Problem(Actor[ProblemMessage]):
         self._watching = watching
         self._names = tuple(id.split("/"))
         self._kept: Kept | None = None
-        """None: nobody has ever posted it; there is only a folder."""
+        """None: it was never posted, and is only a folder."""
         self._found: Found | None = None
         self._ledger = Ledger()
         self._interrupted = False
@@ -150,7 +152,7 @@ class Problem(Actor[ProblemMessage]):
             case Arrived(task, place, reply, again):
                 try:
                     reply.set(await self._arrived(task, place, again=again))
-                except (OSError, StoreError, KernelError) as error:  # whoever brought it keeps it, and comes again
+                except (OSError, StoreError, KernelError) as error:  # the intake keeps the post and tries again
                     reply.fail(error)
             case Opened(panel, anew, settings):
                 await self._opened(panel, settings, anew=anew)
@@ -252,7 +254,7 @@ class Problem(Actor[ProblemMessage]):
     # -- what is there
 
     async def _look(self) -> None:
-        """Something may have changed."""
+        """Reads the folder, because something in it may have changed."""
         try:
             await self._see()
         except OSError as error:
@@ -262,8 +264,8 @@ class Problem(Actor[ProblemMessage]):
                 self._audience.tell(Notice("error", sentence))
 
     async def _see(self, but: ActorRef[PanelMessage] | None = None) -> Found:
-        """What is in the folder now. Those that look are told if that is anything else than before, but for one that
-        is about to be told more."""
+        """The current content of the folder. If it has changed, the panels are told, except for one that is about to be
+        told more."""
         found = await self._folders.find(self._names)
         self._cannot_be_read = None
         before = self._found
@@ -285,7 +287,7 @@ class Problem(Actor[ProblemMessage]):
         if self._found is None:
             return
         news = Changed(self._as_it_stands().listed, arrived=False) if self._found.exists else Vanished(self.id)
-        with suppress(KernelError):  # the list is just beginning anew; it hears of it at the next look
+        with suppress(KernelError):  # the shelf is restarting; it is told at the next reading
             await self.stage.registry.get(SHELF).send(news)
 
     def _watch(self, panel: ActorRef[PanelMessage]) -> None:
@@ -324,7 +326,7 @@ class Problem(Actor[ProblemMessage]):
 
     async def _show_case(self, panel: ActorRef[PanelMessage], index: int) -> None:
         try:
-            await self._see()  # who is shown a case as it is now has been told so of all
+            await self._see()  # a panel that is shown the case as it is now must know the others as they are now
             given = await self._folders.read(self._names, index, "in")
             wanted = await self._folders.read(self._names, index, "out")
         except OSError as error:
@@ -353,7 +355,7 @@ class Problem(Actor[ProblemMessage]):
             tell(panel, Notice("error", in_words(refusal)))
             if self._under_way is None:
                 tell(panel, RunProgress(scope, running=False, problem_id=self.id))
-            elif panel in self._audience.panels:  # and hears of that run's end
+            elif panel in self._audience.panels:  # it will hear of that run's end
                 tell(panel, self._under_way.begun(self.id))
             return
         indices = tuple(order.indices)
@@ -377,7 +379,7 @@ class Problem(Actor[ProblemMessage]):
         return ordering.order(self._task, self._names, found, wanted, settings, interpreter, self._folders, self._cores)
 
     async def _seen(self, indices: tuple[int, ...] | None) -> tuple[Found, list[int]] | NotNow:
-        """What is in the folder now, and which of it is to be run."""
+        """The current content of the folder, and the cases in it that are to be run."""
         try:
             found = await self._see()
             return found, ordering.wanted(self._task, self._names, found, self._folders, indices)
@@ -390,7 +392,7 @@ class Problem(Actor[ProblemMessage]):
         if self._under_way is not None:
             self._under_way.run.begin_stop()
         else:
-            tell(panel, Notice("info", f"Nothing of {self.id} is being run."))
+            tell(panel, Notice("info", f"{self.id} is not running."))
 
     def _heard_of(self, judged: CaseJudged) -> None:
         under_way, result = self._under_way, judged.result

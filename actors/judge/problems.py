@@ -23,16 +23,16 @@ DEFAULT = Commands()
 class Problems:
     folders: Folders
     machine: Callable[[Registry], Machine]
-    """The same for the same registry."""
+    """Returns the same machine for the same registry."""
     wall: Callable[[], float]
     cores: int
     watching: Callable[[Registry], Watching] | None = None
-    """None: nobody is told of edits."""
+    """None: edits are not noticed."""
     commands: Commands = DEFAULT
-    """That the configuration names."""
+    """The commands that the configuration names."""
 
     async def actor(self, registry: Registry, id: str) -> ActorRef[ProblemMessage]:  # noqa: A002 - as on the wire
-        """The problem's actor, started if need be. Raises a KernelError if that fails."""
+        """The problem's actor, which is started if necessary. Raises a KernelError if that fails."""
         crowd = registry.get(PROBLEMS)
         known = crowd.child(id)
         if known is not None:
@@ -41,7 +41,7 @@ class Problems:
         make = partial(Problem, id, self.folders, self.machine(registry), self.wall, self.cores, watching)
         try:
             return await crowd.start_child(ChildSpec(id, make, restart=Restart.TRANSIENT))
-        except NameTaken:  # two wanted it at once; it is there, or starting
+        except NameTaken:  # another task was faster: the actor is there, or starting
             known = crowd.child(id)
             if known is None:
                 raise

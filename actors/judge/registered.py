@@ -1,4 +1,4 @@
-"""What the registry knows the judge's actors by."""
+"""The names of the judge's actors in the registry."""
 
 from actors.judge.messages.intake import IntakeMessage
 from actors.judge.messages.panel import PanelMessage

@@ -1,20 +1,21 @@
-"""A run of a solution: its cases, so many at a time, told of in their order.
+"""A run of a solution: judges several cases at a time, and reports them in order.
 
-    run                  Run: reports what its workers find
-    └─ worker 1 …        Worker: one case after the other, its program and its verdict
+    run                  Run: reports the results of its workers
+    └─ worker 1 …        Worker: one case after another, with its program and its verdict
 
 Rules
-  - Cases run side by side, and are reported in the order of their indices: a page fills from top to bottom.
-  - Only so many programs run at once, but there are twice as many workers: while one waits for its program, another has
-    the next case ready, and a core need not wait for either.
-  - A run belongs to its problem: when that ends, or is restarted, so does the run, and its programs with it.
-  - Ending a worker in whatever way ends its program: it runs inside the worker's task.
-  - What is reported is urgent, as the news of an end is: otherwise the end of a worker, or of the run, would overtake
-    its result where somebody is busy. There is as much of it as there are cases. Where nobody is busy it is handled at
-    once: from a program's end to the page in one step.
-  - A program can end what runs those beside it, where the kernel lets it. Whoever was interrupted is run once more, in
-    a folder made anew, with nothing else beside it: of the honest one nobody sees that, of the other it is told.
-  - A case that fails in our own code ends its worker, is a result too (IE), and another worker takes up the others.
+  - Cases run side by side and are reported in the order of their indices, so a page fills from top to bottom.
+  - The number of programs that run at once is limited, and there are twice as many workers. While one waits for its
+    program, another prepares the next case, and no core waits for either.
+  - A run belongs to its problem. If the problem ends or is restarted, the run ends, and its programs with it.
+  - Whatever ends a worker also ends its program, because the program runs inside the worker's task.
+  - Results are urgent messages, like notices of an end. Otherwise, in a busy actor, the end of a worker or of the run
+    would overtake its result. There are only as many as there are cases. If no actor is busy, they are handled at once:
+    from a program's end to the page in one step.
+  - Where the kernel permits it, a program can end the launcher of those beside it. An interrupted program is run once
+    more, in a new folder and alone. For an honest program nobody notices this; a culprit is told.
+  - A case that fails in our own code ends its worker and has a result too (IE). Another worker takes the remaining
+    cases.
 """
 
 from collections import deque
@@ -50,7 +51,7 @@ FILE_BYTES = 512 * MIB
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is to be run."""
+    """Everything that is needed for a run."""
 
     task: Sequence[str]
     """The folder's names."""
@@ -63,21 +64,21 @@ class Order:
     input: Input
     output: Output
     expected: Mapping[int, Text] = field(default_factory=dict)
-    """What is known already of the answers: a short one need not be read again."""
+    """The known beginnings of the answers: a short answer need not be read again."""
 
 
 class Run(Crowd[Judged]):
     def __init__(self, order: Order, folders: Folders, machine: Machine, report: ActorRef[CaseJudged]) -> None:
-        super().__init__(max_children=3 * order.jobs)  # one that has failed may not quite have ended
+        super().__init__(max_children=3 * order.jobs)  # a worker that has failed may not quite have ended yet
         self._turns = Turns(order.jobs, sorted(order.indices))
         self._order = order
         self._folders = folders
         self._machine = machine
         self._report = report
         self._untold = deque(sorted(order.indices))
-        """Those that were not reported, in order."""
+        """The cases that are not reported yet, in order."""
         self._judgements: dict[int, Judged] = {}
-        """Those that wait for one before them."""
+        """Results that wait for an earlier case."""
         self._workers: dict[AnyRef, int] = {}
         self._hired = 0
 
@@ -137,7 +138,7 @@ class Run(Crowd[Judged]):
 
 
 class Worker(Actor[Go]):
-    """One case after the other, until all are taken."""
+    """Judges one case after another, until all are taken."""
 
     def __init__(
         self,
@@ -193,7 +194,7 @@ async def _judge(order: Order, folders: Folders, machine: Machine, turns: Turns,
     if isinstance(answer, Undecided) and result.verdict == "AC":
         result = msgspec.structs.replace(result, status="re", verdict="IE", reason=answer.why)
     elif output is None and result.verdict == "WA" and isinstance(order.output, File):
-        sentence = f"it has not written {order.output.file_name}, where the answer was to be"
+        sentence = f"it has not written {order.output.file_name}, the file for the answer"
         result = msgspec.structs.replace(result, reason=sentence)
     return Judged(result, written[:MOST_SHOWN] if result.actual_cut else b"")
 
@@ -212,9 +213,9 @@ async def _compared(machine: Machine, expected: bytes, actual: bytes, how: Compa
     except KernelError as error:
         return Undecided(f"{tried} failed: {in_words(error).rstrip('.')}.")
     if ran.stopped_for in ("cpu", "wall"):
-        return Undecided(f"{tried} took more than {SECONDS:g} seconds, and was given up.")
+        return Undecided(f"{tried} took more than {SECONDS:g} seconds and was given up.")
     if ran.stopped_for == "memory":
-        return Undecided(f"{tried} took too much memory, and was given up.")
+        return Undecided(f"{tried} took too much memory and was given up.")
     if ran.exit_code != 0:
         return Undecided(f"{tried} was ended by something else. Run it again.")
     try:
@@ -233,15 +234,15 @@ async def _expected(order: Order, folders: Folders, index: int) -> bytes:
 async def _ran(
     order: Order, folders: Folders, machine: Machine, index: int, expected: int, turn: Turn | None
 ) -> tuple[Outcome, bytes | None] | None:
-    """The run, and what the program wrote where it was to write, None if there is no such file. None: it was
-    interrupted."""
+    """Runs the program. Returns the run, and the content of the output file if there is one. Returns None if the run
+    was interrupted."""
     bounds = Bounds(
         cpu_seconds=order.limits.cpu_ms / 1000,
         wall_seconds=order.limits.wall_ms / 1000,
         memory_bytes=None if order.limits.memory_kb is None else order.limits.memory_kb * 1024,
         processes=PROCESSES,
         file_bytes=FILE_BYTES,
-        output_bytes=2 * (expected + KEPT),  # of more than that the first half is kept, and the last
+        output_bytes=2 * (expected + KEPT),  # if there is more, the first and the last half of this are kept
         flood_bytes=2 * expected + FLOOD,
     )
     stdin, _ = folders.case_paths(order.task, index)

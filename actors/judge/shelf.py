@@ -1,17 +1,17 @@
-"""The shelf: all problems there are, what is set, and the panels that look on.
+"""The shelf: the list of all problems, the settings, and all panels.
 
 Rules
-  - Two problems whose addresses make the same name get two folders, and the same problem the same, for as long as it
-    is remembered. A folder that nobody has posted belongs to the first problem of its name.
-  - What is set is on the disk before anybody is told. A command that was set from a page, and that the configuration
-    does not name, is not obeyed: the first page is told, and it is forgotten.
-  - So many problems are remembered, and the newest of them. Of those forgotten the folders stay.
-  - All panels hear of all problems, a few times a second at most, however many are posted.
-  - Trouble is told to all panels; while there is none, the newest is kept for the next.
-  - Panels are told of what comes in, and show it if they follow: but of a contest only of the first problem, and not if
-    they show one of it already.
-  - A problem whose folder is gone is not in the list, and is again when the folder is back. What a person has taken off
-    the list stays off, also after a restart, until it is posted again or asked for by its name; folders are left alone.
+  - Two problems whose addresses make the same name get two folders. The same problem always gets the same folder, as
+    long as it is remembered. A folder that was never posted belongs to the first problem of its name.
+  - Settings are on the disk before anybody is told. If a page has set a command that the configuration does not name,
+    the command is not used: the first page is told, and the setting is forgotten.
+  - The number of remembered problems is limited, and the oldest are forgotten. Their folders stay.
+  - All panels are sent the list of problems, at most a few times a second, however many are posted.
+  - Trouble is reported to all panels. If there are none, the newest reports are kept for the next panel.
+  - Panels are told of new problems, and show them if they follow. Of a contest they are told only of the first problem,
+    and not if they show one of it already.
+  - A problem whose folder is gone leaves the list, and returns with the folder. A problem that a user has taken off the
+    list stays off, also after a restart, until it is posted again or asked for by name. Folders are left alone.
 """
 
 from collections import deque
@@ -53,7 +53,7 @@ PUBLISH_SECONDS = 0.1
 MOST = 2_000
 """Problems that are remembered."""
 MOST_PLACES = 2 * MOST
-"""Folders that are known to belong to a problem, be it one that was not written."""
+"""Folders that are known to belong to a problem, even if it was not written yet."""
 MOST_UNHEARD = 4
 
 
@@ -64,24 +64,24 @@ class Shelf(Actor[ShelfMessage]):
         self._configured = self._settings = configured
         self._listed: dict[str, Listed] = {}  # the oldest first
         self._gone: dict[str, Listed] = {}
-        """Those whose folder is not there."""
+        """Problems whose folders are missing."""
         self._taken_off: dict[str, Listed | None] = {}
-        """By a person; None: nobody has looked for it since the start."""
+        """Problems that a user has taken off the list; None: not looked up since the start."""
         self._contest: str | None = None
-        """The batch of which the panels were told last."""
+        """The batch of the last problem that the panels were told of."""
         self._followed = 0
-        """The number of the post that the panels were told of last."""
+        """The number of the last post that the panels were told of."""
         self._looking = False
-        """Somebody is finding out which folders are there."""
+        """Whether a task is finding out which folders exist."""
         self._identities: dict[str, str] = {}  # by id: which problem the folder belongs to
         self._panels: dict[ActorRef[PanelMessage], str | None] = {}
-        """What each shows."""
+        """The problem that each panel shows."""
         self._current: str | None = None
         self._publishing: Timer | None = None
         self._not_obeyed = False
-        """Something that was kept is not, and still is kept."""
+        """Whether a stored setting is not used, and is still stored."""
         self._unheard: deque[Notice] = deque(maxlen=MOST_UNHEARD)
-        """Trouble that came when there was no panel: told to the next one."""
+        """Trouble that came when there was no panel. The next panel is told."""
 
     async def started(self, kept: object | None) -> None:
         self._keeping = Keeping(self.stage.registry)
@@ -118,7 +118,7 @@ class Shelf(Actor[ShelfMessage]):
             return []
 
     def _put(self, problem: Kept) -> None:
-        """As the newest."""
+        """Adds a problem as the newest."""
         self._listed.pop(problem.id, None)
         if problem.identity:
             self._identities[problem.id] = problem.identity
@@ -189,7 +189,7 @@ class Shelf(Actor[ShelfMessage]):
     # -- problems
 
     def _place(self, wanted: Place) -> Place:
-        """The first of its name that is this problem's already, or nobody's."""
+        """The first place of its name that belongs to this problem already, or to none."""
         number = 1
         while True:
             where = wanted.numbered(number)
@@ -206,7 +206,7 @@ class Shelf(Actor[ShelfMessage]):
             return
         known = listed.id in self._listed
         if arrived:
-            self._listed.pop(listed.id, None)  # to be the newest
+            self._listed.pop(listed.id, None)  # it becomes the newest
             await self._is_wanted(listed.id)
         self._gone.pop(listed.id, None)
         self._listed[listed.id] = listed
@@ -227,7 +227,7 @@ class Shelf(Actor[ShelfMessage]):
                 tell(panel, Follow(arrived))
 
     def _of_one_contest(self, shown: str | None, arrived: Listed) -> bool:
-        """Whether both came with one press of the button."""
+        """Whether both problems came with the same press of the button."""
         batch = None if shown is None or shown not in self._listed else self._listed[shown].batch
         return batch is not None and arrived.batch is not None and batch.id == arrived.batch.id and batch.size > 1
 
@@ -314,7 +314,7 @@ class Shelf(Actor[ShelfMessage]):
         self._count()
 
     async def _is_wanted(self, id: str) -> bool:  # noqa: A002
-        """It may be in the list again. False: that could not be kept."""
+        """Lets the problem into the list again. False: this could not be stored."""
         if id in self._taken_off:
             try:
                 await self._keeping.put_back(id)
@@ -340,7 +340,7 @@ class Shelf(Actor[ShelfMessage]):
             tell(each, Welcome(settings, self._current, asked=each is panel))
 
     async def _forget_what_is_not_obeyed(self) -> None:
-        """It has been told."""
+        """Forgets unused settings, after a page has been told of them."""
         if self._not_obeyed:
             self._not_obeyed = False
             with suppress(StoreError, KernelError):  # then it is told once more, at the next start

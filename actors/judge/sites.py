@@ -1,11 +1,11 @@
-"""Where sites have their problems: the layouts of their addresses, as a table.
+"""The layouts of problems' addresses on the known sites, as a table.
 
-A row's pattern is matched against host, path, query and fragment (`cses.fi/problemset/task/1094`), and names the task
-and, where there is one, the contest. What stands behind the match is ignored: an editor's tab, a language. Rows of one
-site stand together; the first that matches is it.
+A row's pattern is matched against host, path, query and fragment (`cses.fi/problemset/task/1094`). It names the task
+and, if there is one, the contest. The rest of the address is ignored: an editor's tab, a language. Rows of one site
+stand together, and the first that matches counts.
 
-AtCoder's contests keep their own names, as the spec has it; those of every other site begin with the site's, so that
-two sites cannot have the same. Where a site does not care for case, its own way of writing it is taken.
+AtCoder's contests keep their own names, as the spec requires. Those of every other site begin with the site's name, so
+two sites cannot have the same one. If a site ignores case, its own spelling is used.
 """
 
 import re
@@ -26,7 +26,7 @@ class Layout(NamedTuple):
 
 
 def find(address: str) -> Found | None:
-    """The ids that the table finds in an address as `places.address` writes it; not yet names."""
+    """The ids that the table finds in an address, in the form of `places.address`. They are not valid names yet."""
     for layout in _TABLE:
         if match := layout.pattern.match(address):
             parts = {name: part for name, part in match.groupdict().items() if part is not None}
@@ -42,7 +42,7 @@ _PARTS = {
     "<t>": r"(?P<t>[^/?#&]+)",
     "<any>": r"[^/?#]+",
 }
-"""What the table's paths may hold beside regular expressions: contest, numbered contest, year, task, whatever."""
+"""Placeholders in the table's paths, besides regular expressions: contest, numbered contest, year, task, anything."""
 
 
 def _same(text: str) -> str:

@@ -1,9 +1,9 @@
-"""Standard error, as a person wants to read it.
+"""Prepares standard error for the reader.
 
-PyPy warns on some machines, once, that it cannot find the size of a cache. That line is left out: it is about the
-machine. Nothing else is: a line that merely quotes the warning, as a traceback may, does not begin with it.
+On some machines PyPy warns once that it cannot find the size of a cache. That line is left out, because it is about the
+machine. Nothing else is left out: a line that merely quotes the warning, as in a traceback, does not begin with it.
 
-What is too long loses its middle, because a traceback says what happened in its last line.
+Text that is too long loses its middle, because the last line of a traceback says what happened.
 """
 
 import re
@@ -17,7 +17,7 @@ _WARNING = re.compile(rb"^Warning: cannot find your CPU [^\n]*cache size[^\n]*(?
 
 
 def console(head: bytes, tail: bytes = b"", total: int | None = None, limit: int = SHOWN) -> str:
-    """What was written, as text. `total` bytes were written; of these `head` are the first and `tail` the last."""
+    """The output as text. `total` bytes were written; `head` has the first of them and `tail` the last."""
     missing = max(0, total - len(head) - len(tail)) if total is not None else 0
     if not missing:
         head, tail = head + tail, b""
@@ -42,7 +42,7 @@ def _text(data: bytes) -> str:
 
 
 def _from_a_character(data: bytes) -> bytes:
-    """Without the end of a character that the cut has split."""
+    """The data without the rest of a character that the cut has split."""
     for start in range(min(4, len(data))):
         if data[start] & 0xC0 != 0x80:
             return data[start:]

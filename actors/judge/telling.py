@@ -1,4 +1,4 @@
-"""How a problem is told: to a page, from what was posted of it and what is in its folder. Pure."""
+"""Describes a problem for a page, from its post and the content of its folder. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from actors.judge.limits import time_limit
 from codec.judge import SHOWN, Case, Excerpt, Problem, Regex, RunResult, Summary, Task, excerpt
 
 MOST_TOLD, LEAST_TOLD = 8 << 20, 256
-"""Bytes of all texts of a problem that are told at once; and of each text, however many there are."""
+"""Bytes of all texts of a problem that are sent at once; and the least for each text, however many there are."""
 
 
 def told(task: Task, names: Names, found: Found | None, folders: Folders) -> Problem:
@@ -64,7 +64,7 @@ def told_case(names: Names, index: int, given: Excerpt, expected: Excerpt, versi
 
 
 def unsupported(task: Task) -> str | None:
-    """Why it cannot be judged here, in a sentence."""
+    """A sentence that says why it cannot be judged here; None if it can."""
     if task.interactive:
         return "This problem is interactive: its tests cannot be run here."
     if isinstance(task.input, Regex):

@@ -1,8 +1,10 @@
-"""Who judges which case, and whose turn it is: so many programs at once, in the order of their cases.
+"""Assigns cases to workers and gives them their turns: a limited number of programs at once, in the order of their
+cases.
 
-A worker takes the next case, and makes ready what its program needs, which takes different times; it begins when all
-before it have begun and there is room. It is begun by whoever makes that room, and not when its worker is woken: no
-processor waits for a task. One that will not begin any more says that it is over, or those after it would wait.
+A worker takes the next case and prepares its program, which may take more or less time. The program begins when all
+before it have begun and there is room. The code that makes the room begins it, instead of waking its worker first, so
+no processor waits for a task. A case that will not begin any more must say that it is over, or later ones would wait
+for it.
 
     untaken --take--> taken --come--> waiting --its turn--> on --over--> (gone)
                       taken, waiting --over--> forgone, until it would be its turn
@@ -16,23 +18,23 @@ class Turns:
     def __init__(self, at_once: int, order: Iterable[int]) -> None:
         self._free = at_once
         self._order = deque(order)
-        """Those whose turn has not come."""
+        """The cases whose turn has not come."""
         self._untaken = deque(self._order)
         self._taken: dict[int, int] = {}
-        """What each worker has taken last."""
+        """The last case of each worker."""
         self._waiting: dict[int, Callable[[], None]] = {}
         self._forgone: set[int] = set()
         self._on: set[int] = set()
 
     def take(self, worker: int) -> int | None:
-        """The next case, which is this worker's now; None: all are taken."""
+        """Gives this worker the next case; None if all are taken."""
         if not self._untaken:
             return None
         self._taken[worker] = number = self._untaken.popleft()
         return number
 
     def taken_by(self, worker: int) -> int | None:
-        """What it has taken last."""
+        """The last case that this worker has taken."""
         return self._taken.get(worker)
 
     @property
@@ -73,7 +75,7 @@ class Turns:
 
 
 class Turn:
-    """That of one case."""
+    """The turn of one case."""
 
     __slots__ = ("_number", "_turns")
 
@@ -82,9 +84,9 @@ class Turn:
         self._number = number
 
     def come(self, begin: Callable[[], None]) -> None:
-        """Call this, which must not raise, as soon as it is its turn: now, or later."""
+        """Calls `begin`, which must not raise, as soon as it is this case's turn: now, or later."""
         self._turns.come(self._number, begin)
 
     def over(self) -> None:
-        """It has ended, or will not begin. Said again, it is nothing."""
+        """The program has ended, or will not begin. Further calls do nothing."""
         self._turns.over(self._number)

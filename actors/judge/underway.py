@@ -1,8 +1,8 @@
-"""The run of a problem that is under way: which it is, whose, how far it is, and what its results are of.
+"""The current run of a problem: its number, who asked for it, how far it is, and the basis of its results.
 
-What is run is what was in the folder when the run was ordered, unless somebody edits it meanwhile: then nobody can say
-which of the two a program has read that had not been judged by then. Its result is of neither, and is outdated as soon
-as it is there.
+A run uses the files that were in the folder when it was ordered. If one is edited meanwhile, nobody knows which version
+a program has read that was not judged by then. Its result counts for neither version, and is out of date from the
+beginning.
 """
 
 from dataclasses import dataclass, field
@@ -25,17 +25,17 @@ class UnderWay:
     number: int
     indices: tuple[int, ...]
     ordered: Present
-    """What was there when it was ordered."""
+    """The state when it was ordered."""
     began: float
     current: int | None
-    """The lowest case that is not judged yet; None: all are."""
+    """The lowest case that is not judged yet; None if all are."""
     judged: list[RunResult] = field(default_factory=list)
     other_solution: set[int] = field(default_factory=set)
     other_test: set[int] = field(default_factory=set)
-    """Cases of which nobody can say what was run: one was edited before they were judged."""
+    """Cases that were edited before they were judged, so that nobody knows which version was run."""
 
     def edited(self, now: Present) -> None:
-        """Somebody has looked, and found this."""
+        """The folder has been read again, and this is its state."""
         before, after = self.ordered.tests or {}, now.tests or {}
         to_come = [index for index in self.indices if self.current is not None and index >= self.current]
         if now.solution != self.ordered.solution:

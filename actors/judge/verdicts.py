@@ -1,9 +1,9 @@
-"""From the plain facts of a run to its verdict.
+"""Decides the verdict from the plain facts of a run.
 
-The first row of the table that holds is the verdict. What stopped the program comes first, then what it used too much
-of, then how it ended; only a program that ended well is judged by what it wrote.
+The first row of the table that applies is the verdict. First come the reasons for which the program was stopped, then
+excessive use, then the way it ended. Only a program that ended well is judged by its output.
 
-    what holds                            verdict   status
+    the program                            verdict   status
     stopped for cpu or wall, SIGXCPU      TLE       timeout
     stopped for memory                    MLE       re
     stopped for output, files, SIGXFSZ    OLE       re
@@ -41,7 +41,7 @@ STATUS: dict[Verdict, Status] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """One of `exit_code` and `signal` is there."""
+    """Either `exit_code` or `signal` is set."""
 
     exit_code: int | None = None
     signal: int | None = None
@@ -50,16 +50,16 @@ class Facts:
     memory_kb: int = 0
     limits: Limits
     no_program: bool = False
-    """What `is_no_program` says of its standard error."""
+    """The answer of `is_no_program` for its standard error."""
     answer: Same | Differs | None = None
-    """None: not compared, because it did not end well."""
+    """None: not compared, because the program did not end well."""
 
 
 class Ruling(NamedTuple):
     status: Status
     verdict: Verdict
     reason: str | None
-    """In words; None where there is nothing to say, or the difference says it."""
+    """The reason in words; None if there is nothing to add, or the difference says it."""
 
 
 def rule(facts: Facts) -> Ruling:
@@ -70,8 +70,9 @@ def rule(facts: Facts) -> Ruling:
 
 
 def is_no_program(stderr: bytes) -> bool:
-    """Whether Python refused the script itself. It says so without the heading that the traceback of a running program
-    has, be it one that compiles others; and of bytes that are no UTF-8 without the line that names the file."""
+    """Whether Python refused the script itself. Its message then lacks the heading of a traceback, which a running
+    program has even if it compiles others. If the script is not UTF-8, the line that names the file is missing as
+    well."""
     return b"Traceback (most recent call last)" not in stderr and _REFUSED.search(stderr) is not None
 
 
@@ -102,11 +103,11 @@ def _say_time(facts: Facts) -> str:
             f"stopped after {facts.limits.wall_ms:,} ms of waiting; it had used {facts.cpu_ms:,} ms of CPU time "
             f"of {facts.limits.cpu_ms:,}"
         )
-    return f"used {facts.cpu_ms:,} ms of CPU time; allowed are {facts.limits.cpu_ms:,}"
+    return f"used {facts.cpu_ms:,} ms of CPU time; limit: {facts.limits.cpu_ms:,}"
 
 
 def _say_memory(facts: Facts) -> str:
-    allowed = f"; allowed are {facts.limits.memory_kb / 1024:,.0f} MB" if facts.limits.memory_kb else ""
+    allowed = f"; limit: {facts.limits.memory_kb / 1024:,.0f} MB" if facts.limits.memory_kb else ""
     return f"used {facts.memory_kb / 1024:,.0f} MB of memory{allowed}"
 
 
@@ -121,7 +122,7 @@ def _say_end(facts: Facts) -> str:
 
 
 INTERFERENCE = (
-    "it ended, or held up, the judge's own process that ran it; it was run twice to be sure, the second time with "
+    "it ended, or blocked, the judge's own process that ran it; it was run twice to be sure, the second time with "
     "nothing beside it"
 )
 

@@ -1,17 +1,18 @@
-"""The queue of posts: which is taken in next. Pure.
+"""The queue of posts: decides which is taken in next. Pure.
 
     event      when
     KEPT       the store has it
-    TAKEN      it is the first of its lane, and there is none such before it
+    TAKEN      it is the first of its lane, and no such post comes before it
     PUT_OFF    it is to be tried again later
-    WOKEN      its time has come, or another post of its lane has
-    OVER       it could not be kept; or its folder is whole, or it is set aside
+    WOKEN      its time has come, or another post of its lane has come
+    OVER       it could not be kept; or its folder is complete, or it is set aside
 
 Rules
-  - Posts of one lane are taken in one after the other, in the order of their numbers, whatever becomes of them: one
-    that rests holds up its lane, and no other.
-  - What rests is tried at once when another post comes to its lane: who sends a problem again has mended something.
-  - In hand are so many at a time, of so many bytes; one that is larger than all that is in hand alone.
+  - Posts of one lane are taken in one after another, in the order of their numbers. A post that rests holds up its own
+    lane and no other.
+  - A resting post is tried at once when another comes to its lane: a user who sends a problem again has fixed
+    something.
+  - The number of posts in hand, and their bytes, are limited. A post that is larger than the limit is in hand alone.
 """
 
 import enum
@@ -59,33 +60,33 @@ MOVES = Table(
 @dataclass(eq=False, slots=True)
 class Post:
     number: int
-    """In the order in which they came; never given twice."""
+    """Numbers are in the order in which posts came, and are never reused."""
     lane: str
-    """Equal for two posts that may have to do with the same folder."""
+    """Equal for two posts that may belong to the same folder."""
     size: int
-    """Bytes, as the store has it."""
+    """The bytes of its stored form."""
     where: Where = KEEPING
     task: Task | None = None
-    """None: it is to be read from the store."""
+    """None: it has to be read from the store."""
     again: bool = False
-    """It may have been begun before, and left half done."""
+    """Whether it may have been begun before and left half done."""
     tries: int = 0
     failures: int = 0
-    """Tries that crashed something, and may have been its own fault."""
+    """Attempts that crashed something, perhaps by its own fault."""
     told: bool = False
-    """People know that it could not be written."""
+    """Whether users have been told that it could not be written."""
     end: "End | None" = None
-    """What has become of it, which the store does not know yet."""
+    """Its outcome, which the store does not know yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """Its folder has all of it."""
+    """Its folder is complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """It is not tried again."""
+    """The post is not tried again."""
 
     why: str
 
@@ -98,16 +99,16 @@ class Queue:
         self._at_once_bytes = at_once_bytes
         self._lanes: dict[str, deque[Post]] = {}
         self._ready: list[tuple[int, Post]] = []
-        """A heap. Invariant: those that are WAITING and the first of their lane, once each."""
+        """A heap. Invariant: it holds each post that is WAITING and the first of its lane, once."""
         self._in_hand = 0
         self._in_hand_bytes = 0
         self.count = 0
-        """Of all that are not GONE..."""
+        """The number of posts that are not GONE..."""
         self.bytes = 0
         """...and their bytes."""
 
     def add(self, post: Post) -> Post | None:
-        """At the end of its lane. The post that holds up that lane, if it rests."""
+        """Adds the post at the end of its lane. Returns the post that holds up this lane, if it is resting."""
         lane = self._lanes.setdefault(post.lane, deque())
         lane.append(post)
         self.count += 1
@@ -123,7 +124,7 @@ class Queue:
             self._offer(post)
 
     def take(self, at_once: int) -> Post | None:
-        """The next one, to be held in hand; None while there is none, or no room for it beside so many."""
+        """Takes the next post in hand; None if there is none, or no room for it beside the others."""
         if not self._ready or self._in_hand >= at_once:
             return None
         post = self._ready[0][1]
@@ -140,7 +141,7 @@ class Queue:
         self._let_go(post)
 
     def wake(self, post: Post) -> None:
-        """Nothing happens if it does not rest (any more)."""
+        """Ends the post's rest. Does nothing if it is not resting (any more)."""
         if post.where is RESTING:
             self._move(post, WOKEN)
             self._offer(post)

@@ -1,4 +1,4 @@
-"""When each of many is due: each once, at the earliest time that was said."""
+"""Remembers when each of many items is due. Each is due once, at the earliest time that was named."""
 
 import math
 from heapq import heappop, heappush

@@ -1,4 +1,4 @@
-"""What the boards are told, and asked."""
+"""The messages to the boards."""
 
 from dataclasses import dataclass
 

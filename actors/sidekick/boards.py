@@ -1,21 +1,22 @@
-"""The boards: which rooms there are, and what is kept of each board.
+"""The boards' actor: it knows all rooms, and stores their boards.
 
-    of a board     becomes            when
-    clean          due                its room says that something has changed (once, until it is asked for a picture)
+    a board is     becomes            when
+    clean          due                its room reports a change (once, until it is asked for a picture)
     due            under way          `KEEP_AFTER` later, in turn; the room gives its picture, or has given its last one
-    under way      clean              it is kept
+    under way      clean              it is stored
                    due                the store has failed: again after `AGAIN_AFTER`, and `trouble` says so
-                   clean              there is too much of it: then what was kept before stays
+                   clean              it is too large: then the last stored board stays
 
 Rules
-  - Drawing never waits for this: a room says that it has changed, and later gives a picture, which costs it as much as
-    copying a list. The picture is written down in short steps, a few boards at a time.
-  - Boards that have changed within the same second are written in one go: a thousand rooms cost a few commits.
-  - What is kept of one board is written by one at a time, in order; whoever wants to read it waits for that.
-  - Rooms end before this does, and what they have said last is written before it ends.
-  - An empty board is forgotten; so is one that nobody has drawn on for as long as the settings say, and, of too many or
-    too much, the one that was drawn on longest ago, of those that nobody is at as long as there is one.
-  - What is known of rooms is what they say when it changes, and ends with them.
+  - Drawing never waits for this. A room reports a change and later gives a picture, which costs it as much as copying a
+    list. The picture is written in short steps, a few boards at a time.
+  - Boards that change within the same second are written together: a thousand rooms cost a few commits.
+  - Each board is written by one task at a time, in order, and a reader waits for it.
+  - Rooms end before this actor does, and their last pictures are written before it ends.
+  - An empty board is forgotten, and so is one on which nobody has drawn for the time in the settings. If there are too
+    many boards, or too much data, the one that was drawn on longest ago is forgotten, if possible one that nobody is
+    using.
+  - The facts about a room come from its own reports, and are dropped when it ends.
 """
 
 import logging

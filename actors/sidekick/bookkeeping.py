@@ -1,11 +1,11 @@
-"""Boards in the store.
+"""Writes boards into the store.
 
     sidekick/board   a room's name                   its Header, with the book in it if that is short
     log              sidekick/board/NAME/GENERATION  a longer book, in pieces
 
-A header names the log of its own book, and is written when all of that is there; then the log of the one before is
-dropped. So whatever moment the server is killed at, there is the one board or the other, whole. Logs that no header
-names were being written, or about to be dropped, and are swept away at the next start.
+A header names the log of its book and is written when the whole book is stored. Then the log of the earlier book is
+dropped. So at whatever moment the server is killed, either the old board or the new one is complete. Logs that no
+header names were unfinished, or about to be dropped; the next start deletes them.
 """
 
 import logging

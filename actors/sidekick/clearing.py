@@ -1,13 +1,13 @@
-"""What is said between a room and our own page of the board as a whole. Neither scripts nor released pages speak of it.
+"""The messages between a room and our own page about the board as a whole. Scripts and released pages do not use them.
 
-    page    {"component": "board", "type": "follow"}     tell me how the board is, and whenever that changes
+    page    {"component": "board", "type": "follow"}     send the state of the board now, and whenever it changes
             {"component": "board", "type": "clear"}      take everything off the board
     room    {"component": "board", "type": "state", "payload": {"scripts": 1, "drawnAt": 1700000000000}}
 
-A reader who clears the board takes away what scripts believe to be there. Each of them is told so, of what was its own,
-as the protocol has it: by an error from the component. What a script then says of it is refused, as it would be of
-anything that is not there; but it is told of that once, and pages are not, for a script draws in a loop, and the reader
-knows.
+When a reader clears the board, components disappear that scripts believe to exist. Each script is told about its own,
+in the protocol's way: by errors from the components. Further messages about them are refused, as for any component that
+does not exist. But the script is told of that only once, because scripts draw in loops; and pages are not told at all,
+because their reader knows.
 """
 
 from collections.abc import Iterable

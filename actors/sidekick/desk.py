@@ -1,4 +1,4 @@
-"""Where the port asks for a seat in a room."""
+"""The desk gives the port's peers their seats in rooms."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

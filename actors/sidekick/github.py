@@ -1,10 +1,12 @@
-"""What people know from GitHub's Markdown and CommonMark has not: addresses that are links as they stand, and lists of
-tasks. Two rules of markdown-it's core, over the tokens that it has made. Pure, and linear in the text.
+"""Two features of GitHub's Markdown that CommonMark lacks: plain addresses become links, and lists may contain tasks.
+Both are core rules for markdown-it, which work on its tokens. Pure, and linear in the text.
 
-An address begins with http://, https:// or www., or is one of e-mail; not inside of a word, of code, or of a link. What
-ends a sentence does not belong to it, nor does a parenthesis that it does not open itself.
+An address begins with http://, https:// or www., or is an e-mail address. It is not recognised inside a word, code or a
+link. The punctuation at the end of a sentence does not belong to it, nor does a closing parenthesis that it has not
+opened.
 
-A task is an item of a list that begins with [ ] or [x]: a box that cannot be ticked here, for the text is the script's.
+A task is an item of a list that begins with [ ] or [x]. It is shown as a box that cannot be ticked, because the text
+belongs to the script.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""What a room knows of one peer, and how to speak to it in its own words.
+"""One peer as its room knows it, and the means to speak its dialect.
 
-Its ear and its mouth work in the room's turn, but they are the peer's: should one of them fail at a message, which is
-our mistake, that ends this peer's conversation, in the log and in the tree, and no other.
+Its ear and its mouth work in the room's turn, but they belong to the peer. If one of them fails at a message, by a
+mistake of ours, only this peer's conversation ends, with a log line.
 
     SILENT     its announce will say what it is, or, if it never announces, what it does
     HERO       it draws

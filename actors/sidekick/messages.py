@@ -1,4 +1,4 @@
-"""What a room is told."""
+"""The messages to a room."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

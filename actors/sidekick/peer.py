@@ -1,7 +1,7 @@
-"""A connection to a room, as long as it lasts.
+"""The actor of one connection to a room.
 
-What it says goes straight to its room: an actor more on the way would be a step more for every message. It lends the
-conversation its name, its life and its place in the tree.
+It gives the connection a name, a life and a place in the tree. Messages do not pass through it but go straight to the
+room, because another actor on the way would cost every message another step.
 """
 
 from actors.kernel import Actor, ActorRef, Down

@@ -1,8 +1,7 @@
-"""Markdown as our own board shows it: rendered by markdown-it (CommonMark, with what people know from GitHub: tables,
-strike-through, tasks, addresses that are links), then cleaned by nh3, whatever came out. Pure.
+"""Renders Markdown for our own board: by markdown-it (CommonMark, with GitHub's tables, strike-through, tasks and plain
+addresses as links), and then cleaned by nh3, whatever the result. Pure.
 
-The one field that is let through is the box of a task: whatever else calls itself an input becomes such a box, which
-cannot be ticked.
+The only input element that passes is the box of a task. Any other input becomes such a box, which cannot be ticked.
 """
 
 import re

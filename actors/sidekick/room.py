@@ -1,18 +1,18 @@
 """A room: the heroes and the screens that see the same board.
 
 Rules
-  - The server is a sidekick itself: a hero is answered at once, browser or not, and never slowed by one.
-  - What is relayed was folded into the scene first; what the scene refuses is not relayed, and whoever said it is told
-    why, in his own words.
-  - What a screen has been shown is what the scene says, sooner or later: a newcomer, one that fell behind, and after a
-    crash every one, is shown the whole scene, then what changes. (How, and that it takes turns: showing.py.)
-  - A peer that goes without a word is announced offline, once. A hero that comes back within `GRACE` seconds finds its
-    board: the clearAll that every client then sends and none means is not heard, if it comes in that time too.
-  - A hero's clearAll clears what is its own and what nobody owns any more; never what another hero that is online drew.
-  - An event goes to the hero that drew what it happened to, or to all heroes when that is not known.
+  - The server itself is a sidekick, so a hero is answered at once even without a browser, and a browser never slows it.
+  - A message is folded into the scene before it is relayed. If the scene refuses it, it is not relayed, and its sender
+    is told why in its own dialect.
+  - Every screen eventually shows the scene. A screen that is new or fell behind (after a crash of the room: every
+    screen) is shown the whole scene and then the changes. (showing.py does this, in turns.)
+  - A peer that leaves without a word is announced offline, once. A hero that comes back within `GRACE` seconds finds
+    its board: all clients then send a clearAll that they do not mean, which is ignored if it comes within that time.
+  - A hero's clearAll clears its own components and those without an owner, never those of another hero that is online.
+  - An event goes to the owner of the component that it happened to, or to all heroes if there is none.
 
-Everything here is synchronous: a batch is heard, folded and offered to every screen within one turn, and the lines keep
-what cannot be sent at once.
+Everything here is synchronous: a batch is heard, folded and offered to every screen within one turn. The lines keep
+whatever cannot be sent at once.
 """
 
 from collections.abc import Callable

@@ -1,14 +1,14 @@
-"""How the board is shown to a screen that comes late: in pieces, so that a large board holds nobody else up.
+"""Shows the board to a screen that comes late: in pieces, so that a large board delays nobody else.
 
-    WAITING --the board is looked at--> BEING SHOWN --all of it is in words--> SHOWN
+    WAITING --the board is looked at--> BEING SHOWN --all of it is encoded--> SHOWN
 
 Rules
-  - What a screen is shown is the board as it stood at one moment, and then, in order, what was relayed since. It is all
-    offered at once, so that a screen has nothing or the whole.
-  - Looking at the board takes one turn, for it collects messages that are there already. Putting them into words takes
-    as many turns as there are pieces; and each offer, of what may be megabytes, is a turn of its own.
-  - Screens that wait at the same time and are told the same share one showing. Who comes while such a showing is under
-    way waits for the next one.
+  - A screen is shown the board of one moment, and then, in order, all messages relayed since. All of it is offered at
+    once, so a screen has nothing or the whole.
+  - Looking at the board takes one turn, because it only collects existing messages. Encoding takes one turn for each
+    piece. Each offer, which may be megabytes, is a turn of its own.
+  - Screens that wait at the same time for the same messages share one showing. A screen that comes while such a showing
+    is under way waits for the next.
   - A small board is shown at once.
   - A screen whose connection has ended is shown nothing more.
 """

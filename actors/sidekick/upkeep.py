@@ -1,8 +1,8 @@
-"""A room's side of keeping its board: it says that something has changed, gives a picture when one is wanted, and finds
-its board when it begins.
+"""The room's part in keeping its board: it reports changes, gives a picture on request, and finds its board when it
+begins.
 
-All that drawing costs for this is a look at `clean`. Where there are no boards (a test, or they are just beginning
-anew) nobody is told, and the next change tries again.
+For drawing, the only cost of this is a look at `clean`. If there is no boards' actor (in a test, or while it restarts),
+the report is dropped, and the next change tries again.
 """
 
 import logging

@@ -1,8 +1,8 @@
-"""Rooms in which nobody is, the longest forsaken first: whoever is first gives way when there is no room for another
-room, or no memory for what is drawn in one.
+"""The list of empty rooms, the one that has been empty longest first. The first makes way when the limit of rooms or
+the memory for drawings is reached.
 
-All that is here is synchronous, and so is a room in all it does: it can be told to let go of its board at any moment
-at which anybody else is at work.
+Everything here is synchronous, and so is a room. So a room can be told to drop its board at any moment when other code
+is running.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What is kept: append-only logs, pairs and blobs in one SQLite database, written by one actor. Others hold a
+"""The store: append-only logs, pairs and blobs in one SQLite database, which one actor writes. Other actors use a
 StoreClient."""
 
 from actors.store.backup import copy_database

@@ -1,8 +1,8 @@
-"""A copy of the database as it is at one moment, made while it is being written to, by this process or another.
+"""Copies the database as it is at one moment, even while this process or another writes to it.
 
-It is what the writer had committed when the copying began, so a prefix of every log. VACUUM INTO and not sqlite3's
-`backup`: it is one reading transaction, and it leaves out free pages. Naming, syncing and replacing files is the
-caller's business, and so is saying in words what went wrong: nobody has lost anything by it.
+The copy holds everything that was committed when the copying began, and so a prefix of every log. We use VACUUM INTO
+and not sqlite3's `backup`, because it is a single reading transaction and leaves out free pages. The caller names,
+syncs and replaces files, and reports errors. A failed copy loses nothing.
 """
 
 import os
@@ -13,6 +13,6 @@ from actors.store.connection import connect
 
 
 def copy_database(source: Path, draft: Path) -> None:
-    """Write the copy to a file that is not there yet. Raises sqlite3.Error; then the draft may be there in part."""
+    """Writes the copy to a file that does not exist yet. After a sqlite3.Error a part of the draft may exist."""
     with closing(connect(source, readonly=True)) as connection:
         connection.execute("VACUUM INTO CAST(? AS TEXT)", (os.fsencode(draft),))  # a name need not be UTF-8

@@ -1,8 +1,8 @@
-"""What other actors hold: the store's operations as calls.
+"""The store's operations as calls, for other actors.
 
-Each raises a StoreError (Conflict, Refused, StoreFull) for what the store could not do, and the kernel's TooSlow or
-ActorDown when nobody knows: a change may then be kept or not, and an `expected` sequence number tells which on the
-next try.
+A call raises a StoreError (Conflict, Refused, StoreFull) if the store could not do it. It raises the kernel's TooSlow
+or ActorDown if the outcome is unknown: a change may or may not have been stored. On the next try an `expected` sequence
+number tells which.
 """
 
 from collections.abc import AsyncIterator, Coroutine, Sequence
@@ -31,10 +31,10 @@ from actors.store.operations import (
 
 R = TypeVar("R")
 Call = Coroutine[Any, Any, R]
-"""What an `async def` gives, without a frame of its own between the caller and the kernel's `ask`."""
+"""The same as the result of an `async def`, but without an extra frame between the caller and the kernel's `ask`."""
 
 SECONDS = 30.0
-"""For an answer: a disk may take some, and a restarting store too."""
+"""Seconds to wait for an answer: a disk may be slow, and the store may be restarting."""
 
 
 class StoreClient:
@@ -98,7 +98,7 @@ class StoreClient:
     # -- the store itself
 
     def touch(self) -> Call[None]:
-        """Whether changes can be kept: raises what any other would raise."""
+        """Tests whether changes can be stored. Raises the same errors as a change would."""
         return self._write(Touch())
 
     def statistics(self) -> Call[StoreStatistics]:

@@ -1,4 +1,4 @@
-"""Connections to the database file, what its failures are in words, and whether it is fit for use."""
+"""Opens connections to the database file, turns its errors into sentences, and checks whether it is fit for use."""
 
 import os
 import sqlite3
@@ -16,7 +16,7 @@ HELD = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
-    """In autocommit mode, and usable from any one thread at a time."""
+    """A connection in autocommit mode, which any thread may use, one at a time."""
     return sqlite3.connect(
         f"file:{quote(os.fsencode(path))}?mode={'ro' if readonly else 'rwc'}",
         uri=True,
@@ -27,12 +27,12 @@ def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
 
 
 def log_of(path: Path) -> Path:
-    """What was committed and is not yet in the database itself."""
+    """The log file, with commits that are not yet in the database itself."""
     return Path(f"{path}-wal")
 
 
 def size(path: Path) -> int:
-    """Of a file that may not be there."""
+    """The size of a file; 0 if it does not exist."""
     try:
         return path.stat().st_size
     except FileNotFoundError:
@@ -46,7 +46,7 @@ def primary_code(error: sqlite3.Error) -> int | None:
 
 
 def in_words(error: sqlite3.Error, undone: str) -> StoreError:
-    """Why something was not done; `undone` says what."""
+    """The reason why something failed; `undone` says what it was."""
     match primary_code(error):
         case sqlite3.SQLITE_FULL:
             return StoreFull(
@@ -67,14 +67,14 @@ def in_words(error: sqlite3.Error, undone: str) -> StoreError:
 
 
 def unusable(path: Path, error: sqlite3.Error) -> StateError:
-    """Why the database cannot be opened."""
+    """The reason why the database cannot be opened."""
     match primary_code(error):
         case sqlite3.SQLITE_FULL:
             return StateUnusable(f"There is no space left for the database {path}. Free some and start again.")
         case code if code in DAMAGED or code == sqlite3.SQLITE_ERROR:  # the tables are not what their version says
             return damaged(path, str(error))
         case code if code in HELD:
-            return StateUnusable(f"The database {path} is held locked by another program. End that, and start again.")
+            return StateUnusable(f"The database {path} is locked by another program. End that program and start again.")
         case _:
             return StateUnusable(
                 f"The database {path} cannot be opened: {error}. Look at its permissions, and whether the disk is full."
@@ -89,14 +89,14 @@ def damaged(path: Path, detail: str) -> DatabaseDamaged:
 
 
 def inspect(path: Path) -> None:
-    """Raise a StateError if the file is not a sound database that this version can work with; change nothing.
+    """Raises a StateError if the file is not a sound database that this version can use. Changes nothing.
 
-    The connection only reads, because the last writing one to close would carry the log over into a damaged file. But
-    a killed program may have left a journal instead: a new database, or a restored copy, has one until it is told to
-    keep a log (database.py). What is half-written then, only a writing connection can undo.
+    The connection only reads, because closing the last writing connection would carry the log over into a damaged file.
+    But a killed program may have left a journal instead of a log: a new database, or a restored copy, has one until it
+    is switched to a log (database.py). Only a writing connection can undo a half-written transaction then.
     """
     if not size(path):
-        if size(log_of(path)):  # which SQLite would take for a stranger's, and delete
+        if size(log_of(path)):  # SQLite would take the log for another database's, and delete it
             raise damaged(path, "it is empty or gone, and its log is not")
         return
     try:

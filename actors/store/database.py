@@ -1,26 +1,26 @@
 """The writing half: turns a group of operations into one transaction.
 
 Rules
-  - What `execute` answers is on the disk: the log is synced by each commit (WAL, synchronous=FULL).
-  - A group is planned in memory first, and what is wrong with an operation (a name, a size, an expected sequence
-    number) is found there: it is answered with its error and its neighbours never hear of it. The transaction
-    itself can only fail for the disk's reasons; then it is rolled back and, unless the reason concerns all of them,
-    each operation is tried by itself, so that a small one still fits where a large one did not. Savepoints would find
-    the same, at two more statements for each operation that is fine.
-  - What is written to a file that has been moved or removed is lost, and SQLite does not see it (in WAL mode): so
-    nothing is written, before the file is in its place again. It is looked for from time to time: who removes it takes
-    along what was acknowledged before, and each look costs a tenth of a commit.
-  - Sequence numbers are counted in memory, for this is the only writer. Whatever a failed transaction counted is
+  - When `execute` answers, the change is on the disk: each commit syncs the log (WAL, synchronous=FULL).
+  - A group is first planned in memory, where faulty operations (a name, a size, an expected sequence number) are found.
+    A faulty operation is answered with its error and does not affect its neighbours. The transaction itself can only
+    fail because of the disk. Then it is rolled back. Unless the reason concerns all of them, each operation is tried by
+    itself, so a small one may fit where a large one did not. Savepoints would give the same result, but cost two more
+    statements for each good operation.
+  - Writes to a database file that has been moved or removed would be lost, and SQLite does not notice (in WAL mode). So
+    nothing is written until the file is back in its place. We check this only from time to time: a removal loses
+    acknowledged changes anyway, and each check costs a tenth of a commit.
+  - Sequence numbers are counted in memory, because this is the only writer. The counts of a failed transaction are
     forgotten.
 
-Why one statement inserts many rows: sqlite3 lets go of the interpreter lock for each step, and a busy event loop
-gives it back late. Measured: 256 rows by `executemany` took 530 ms beside a busy loop, in one statement 4 ms, and
-1.1 ms beside an idle one.
+One statement inserts many rows for this reason: sqlite3 releases the interpreter lock for each step, and a busy event
+loop returns it late. Measured: `executemany` with 256 rows took 530 ms beside a busy loop; a single statement took 4
+ms, and 1.1 ms beside an idle loop.
 
-Two things keep a lone writer as fast as the disk allows. A transaction of one statement needs no BEGIN and COMMIT
-around it. And the log file's blocks are written ahead when the database is opened: a sync then need not write the
-file's new size too, which halves its time (60 µs a commit instead of 95 on a disk at its best, 0.7 ms instead of 1.4
-at its worst). Checkpoints are made by `rest`, when nobody waits.
+Two measures keep a lone writer as fast as the disk allows. A transaction of one statement needs no BEGIN and COMMIT.
+And the blocks of the log file are written in advance when the database is opened. Then a sync need not also write the
+file's new size, which halves its time (60 µs a commit instead of 95 on a disk at its best, 0.7 ms instead of 1.4 at its
+worst). `rest` makes checkpoints when nobody waits.
 """
 
 import hashlib
@@ -58,18 +58,18 @@ from actors.store.operations import (
 from actors.store.schema import MIGRATIONS, SEQ_BITS, migrate
 
 LOG_BYTES = 8 << 20
-"""Written ahead, and what the log file shrinks back to after a large transaction."""
+"""Bytes of the log file that are written in advance, and to which it shrinks after a large transaction."""
 LOG_PAGES = 4000
-"""Past this many pages the commit itself makes a checkpoint; `rest` comes long before."""
+"""After this many pages a commit itself makes a checkpoint; `rest` usually does so long before."""
 COMMITS_BETWEEN_RESTS = 1000
 LOOK_SECONDS = 0.1
-"""For so long the file is taken to be where it was."""
+"""Seconds between two checks that the file is in its place."""
 ROWS = 256
-"""Of one statement: the most that stays under SQLite's old limit of 999 parameters."""
+"""Rows of one statement: the most within SQLite's old limit of 999 parameters."""
 CONCERNS_ALL = {sqlite3.SQLITE_IOERR, *HELD}
-"""A failing disk and a locked database would be waited for once more with each operation."""
+"""Errors of a failing disk or a locked database. If each operation were tried by itself, each would wait again."""
 COUNTED = 10_000
-"""Streams whose last number is remembered."""
+"""Streams whose last numbers are remembered."""
 
 INSERT_STREAM = ("INSERT INTO stream (id, name) VALUES ", "(?,?)")
 INSERT_EVENT = ("INSERT INTO event (id, data) VALUES ", "(?,?)")
@@ -93,7 +93,7 @@ class Counter:
 
 
 class Plan:
-    """What a transaction will do and what it will answer. Rows gather until `settle` makes statements of them."""
+    """The statements of a transaction, and its answers. Rows gather until `settle` turns them into statements."""
 
     __slots__ = ("answers", "events", "pairs", "statements", "streams", "touched")
 
@@ -106,7 +106,7 @@ class Plan:
         self.pairs: dict[tuple[str, str], bytes] = {}
 
     def then(self, statement: str, *values: object) -> None:
-        """After all that was planned before."""
+        """Adds a statement after everything that was planned before."""
         self.settle()
         self.statements.append((statement, values))
 
@@ -136,7 +136,7 @@ def _rows(form: tuple[str, str], count: int) -> str:
 
 class Database:
     def __init__(self, path: Path) -> None:
-        """Open, create or migrate. Raises a StateError in words."""
+        """Opens, creates or migrates the database. Raises a StateError with a text for the user."""
         self.path = path
         self.unrested = 0  # commits since the last rest
         self._counters: dict[str, Counter | None] = {}  # None: there is no such stream
@@ -181,7 +181,7 @@ class Database:
         self._write_log_ahead()
 
     def _write_log_ahead(self) -> None:
-        """Zeros after the end of the log mean nothing to SQLite: no frame there has a valid checksum."""
+        """Extends the log with zeros. They mean nothing to SQLite, because no frame there has a valid checksum."""
         log = log_of(self.path)
         before = size(log)
         if before >= LOG_BYTES:
@@ -191,13 +191,13 @@ class Database:
                 file.write(bytes(LOG_BYTES - before))
                 file.flush()
                 os.fsync(file.fileno())
-        except OSError:  # a full disk: it will do without
+        except OSError:  # the disk is full: it works without this
             os.truncate(log, before)
 
     # -- a group of operations
 
     def execute(self, operations: Sequence[Operation[Any]]) -> list[object]:
-        """One transaction; for each operation its answer, or a StoreError."""
+        """Executes one transaction. Returns for each operation its answer, or a StoreError."""
         if time.monotonic() >= self._look_at and not self._in_place():
             return [
                 StoreError(
@@ -326,7 +326,7 @@ class Database:
     # -- housekeeping
 
     def rest(self, *, idle: bool) -> bool:
-        """Between two groups: checkpoint if nobody waits or it is time. False: there is nothing left to do."""
+        """Called between two groups: makes a checkpoint if nobody waits or it is time. False: nothing is left to do."""
         if self.unrested and (idle or self.unrested >= COMMITS_BETWEEN_RESTS):
             self.unrested = 0
             with suppress(sqlite3.Error):  # a full disk: the log still has it all, and the next rest tries again
@@ -353,9 +353,10 @@ PLANS: dict[type[Operation[Any]], Callable[[Database, Plan, Any], object]] = {
 
 
 def _create_private(path: Path) -> None:
-    """Readable by its owner only; SQLite gives its log the same mode.
+    """Creates a file that only its owner can read; SQLite gives the log the same mode.
 
-    Only a new file is opened here: closing another descriptor of one that SQLite has open would drop its locks.
+    An existing file is not opened here, because closing another descriptor of a file that SQLite has open would drop
+    its locks.
     """
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))

@@ -1,14 +1,14 @@
-"""A desk: jobs gather while the last batch is with the executor, and go together as the next.
+"""A desk gathers jobs while the executor works on the last batch, and then sends them together as the next.
 
-This is the group commit. Nobody waits for company: a job that comes while the executor is idle goes at once, alone,
-so a lone writer pays no delay; the longer a batch takes, the more share the next.
+This is the group commit. A job never waits for company: if the executor is idle, it goes at once and alone, so a lone
+writer has no delay. The longer a batch takes, the more jobs share the next.
 
-    a job is     when its asker gives up
-    waiting      it is skipped, never executed
-    under way    it is executed, and its answer goes nowhere: a change that was abandoned here has happened
+    a job is     if its asker gives up
+    waiting      it is skipped and never executed
+    under way    it is executed, and its answer is dropped: the abandoned change has happened
 
-Whoever hands in jobs waits for `room` while the desk is `full`, so that a flood stays in the mailbox and under its
-policy.
+While the desk is `full`, the actor waits for `room` before it adds jobs, so a flood stays in the mailbox, under the
+mailbox's policy.
 """
 
 from collections import deque
@@ -27,7 +27,7 @@ WAITING = 2 * BATCH
 
 
 class Slip(Protocol):
-    """What is handed in: a job, and where its answer goes."""
+    """A job together with the place for its answer."""
 
     @property
     def job(self) -> Any: ...
@@ -40,7 +40,7 @@ class DeskStatistics(msgspec.Struct, frozen=True):
     batches: int
     jobs: int
     skipped: int
-    """Abandoned while they waited."""
+    """Jobs that were abandoned while they waited."""
     largest_batch: int
     last_batch: int
     last_seconds: float
@@ -49,7 +49,7 @@ class DeskStatistics(msgspec.Struct, frozen=True):
 class Desk:
     def __init__(self, executor: Executor, on_batch: Callable[[], None]) -> None:
         self.trouble: StoreError | None = None
-        """Of the last batch: what is wrong with the disk or the database, if anything."""
+        """The error of the disk or the database in the last batch, if there was one."""
         self._executor = executor
         self._on_batch = on_batch
         self._waiting: deque[Slip] = deque()
@@ -79,14 +79,14 @@ class Desk:
 
     @property
     def seconds(self) -> float:
-        """For which the batch under way has been; 0 if there is none."""
+        """How long the current batch has been under way; 0 if there is none."""
         return trio.current_time() - self._since if self._under_way else 0.0
 
     async def opened(self) -> None:
         await self._opened.wait()
 
     async def serve(self) -> None:
-        """Run beside the actor."""
+        """Runs beside the actor."""
         try:
             await self._executor.opened()
             self._opened.set()
@@ -99,7 +99,7 @@ class Desk:
             self._ended.set()
 
     async def finish(self) -> None:
-        """Until all that waits is answered and the executor has closed."""
+        """Waits until all jobs are answered and the executor has closed."""
         self._closing = True
         if not self._under_way:
             self._executor.close()

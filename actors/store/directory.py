@@ -1,15 +1,16 @@
-"""The state directory: where everything that outlives the process is kept, owned by one process at a time.
+"""The state directory holds everything that outlives the process. One process at a time owns it.
 
-It is claimed once, before the tree starts, so that everything that can be wrong with it is said in one sentence and
-nothing has been started yet. The claim is a lock on a file (flock), which the operating system drops with the
-process however it dies; the number in the file is only for the sentence.
+It is claimed once, before the tree starts. So any problem with it is reported in one sentence before anything has been
+started. The claim is a lock on a file (flock), which the operating system drops whenever the process ends. The process
+number in the file is only for that sentence.
 
-It is ours alone: where somebody else may write, he may put a link in the place of a file, and we would write where it
-leads, or take his log for ours.
+No other account may write to it. Otherwise that account could put a link in place of a file, and we would write to the
+link's target, or take a foreign log for ours.
 
-    the directory          is refused if it is another account's, or its group or others may write to it, /tmp too
-    a folder above it      is refused if everybody may rename what is in it: not where it is sticky, as /tmp is
-    a file in it           is refused if it is a link: what it leads to may be anybody's, and its log stands beside that
+    the directory          is refused if it belongs to another account, or its group or others may write to it (as in
+    /tmp) a folder above it      is refused if everybody may rename its entries, which a sticky folder such as /tmp
+    forbids a file in it           is refused if it is a link: its target may be anybody's, and its log would be beside
+    the target
 """
 
 import errno
@@ -31,24 +32,24 @@ DATABASE = "troupe.db"
 OURS = (LOCK, DATABASE, *(f"{DATABASE}-{tail}" for tail in ("wal", "shm", "journal", "mark")))
 
 LAST_COMMIT_SECONDS = 0.5
-"""How long the end of a claim waits for a writing thread that was left behind by a kill: the tree has had most of the
-10 s in which a server ends, and a thread that is still there then has a disk that hangs."""
+"""Seconds for which the end of a claim waits for a writing thread that a kill has left behind. The tree has used most
+of the 10 s in which a server ends, and a thread that is still there then must have a disk that hangs."""
 
 
 class StateDirectory:
-    """A claimed directory. Made by `claim` only."""
+    """A claimed directory. Only `claim` makes it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.database = path / DATABASE
         self.writing = threading.Lock()
-        """Held by the thread that has the database open for writing: the next one waits for its end."""
+        """The thread that has the database open for writing holds this, and the next one waits for it."""
 
     @classmethod
     @contextmanager
     def claim(cls, path: Path) -> Iterator["StateDirectory"]:
-        """Create it if need be, own it, and see that its database is sound and can be opened for writing. Raises a
-        StateError in words."""
+        """Creates the directory if necessary, claims it, and checks that its database is sound and can be opened for
+        writing. Raises a StateError with a text for the user."""
         path = path.absolute()
         lock = _lock(path)
         directory = cls(path)
@@ -61,7 +62,7 @@ class StateDirectory:
             yield directory
         finally:
             if directory.writing.acquire(timeout=LAST_COMMIT_SECONDS):
-                os.close(lock)  # if it still writes, the lock goes with the process, which is about to end
+                os.close(lock)  # if a thread still writes, the lock stays until the process ends, which is soon
 
 
 def _lock(path: Path) -> int:
@@ -91,7 +92,7 @@ def _lock(path: Path) -> int:
 
 
 def _refuse_shared(path: Path) -> None:
-    """Where others may write, nothing of ours is safe."""
+    """Refuses a directory to which other accounts may write."""
     path = path.resolve()
     there = path.stat()
     if there.st_uid != os.geteuid():
@@ -128,4 +129,4 @@ def _linked(file: Path) -> StateUnusable:
 
 def _unusable(path: Path, error: OSError) -> StateUnusable:
     reason = "there is a file of that name" if isinstance(error, FileExistsError) else error.strerror
-    return StateUnusable(f"The state directory {path} cannot be used: {reason}. Set that right, or name another one.")
+    return StateUnusable(f"The state directory {path} cannot be used: {reason}. Fix that, or name another one.")

@@ -1,4 +1,4 @@
-"""What the store has to say when it cannot do what was wanted: each a sentence for the person who reads it."""
+"""The store's errors. The text of each is a sentence for the user."""
 
 
 class StateError(Exception):
@@ -22,11 +22,11 @@ class DatabaseDamaged(StateError):
 
 
 class StoreError(Exception):
-    """One operation was not done, and nothing of it was kept. Others beside it are not concerned."""
+    """One operation was not done, and nothing of it was stored. Others are not affected."""
 
 
 class StoreFull(StoreError):
-    """There is no space left. Works again when there is."""
+    """There is no space left. Operations work again when there is."""
 
 
 class Refused(StoreError):
@@ -34,7 +34,7 @@ class Refused(StoreError):
 
 
 class Conflict(StoreError):
-    """An append expected the log to end elsewhere: somebody else has appended since."""
+    """An append expected the log to end elsewhere, so something else has been appended since."""
 
     def __init__(self, stream: str, expected: int, last: int) -> None:
         super().__init__(f"the log {stream!r} ends at {last}, not at {expected}: read on from there and decide anew")

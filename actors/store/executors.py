@@ -1,14 +1,15 @@
-"""Where an engine (the Database, the Reader) does its blocking work: in a thread of its own, or inline for tests.
+"""An executor runs the blocking work of an engine (the Database, the Reader): in a separate thread, or inline for
+tests.
 
-An executor has at most one batch under way. It opens its engine, executes batches in the order they were submitted,
-lets the engine rest in between, and closes it; nothing but the executor ever touches the engine.
+An executor has at most one batch under way. It opens its engine, executes batches in order, lets the engine rest in
+between, and closes it. Nothing else ever touches the engine.
 
-Results come back by a byte on a socket pair and not by `TrioToken.run_sync_soon`: measured from thread to waiting
-task and back, 45 µs instead of 75, and a lone writer waits for each of them.
+Results are announced by a byte on a socket pair instead of `TrioToken.run_sync_soon`. A round trip from the thread to
+the waiting task takes 45 µs instead of 75, and a lone writer waits for each of them.
 
-A thread that has been told to close finishes its batch first; nobody needs to wait for it, because a writing thread
-holds its `turn` until its engine is closed, and the next one opens its own only then. Threads are daemons: a disk
-that hangs must not keep the process from ending, and what is not committed was not acknowledged.
+A thread that is told to close finishes its batch first. Nobody needs to wait for it: a writing thread holds its `turn`
+until its engine is closed, and only then does the next one open its own. Threads are daemons, because a disk that hangs
+must not keep the process from ending, and uncommitted changes were never acknowledged.
 """
 
 import queue
@@ -24,15 +25,15 @@ from typing import Any, Protocol
 import trio
 
 IDLE_SECONDS = 0.25
-"""Without work, after which an engine may rest at length."""
+"""After this time without work, an engine may rest for longer."""
 
 
 class Engine(Protocol):
     def execute(self, jobs: Sequence[Any], /) -> list[object]:
-        """For each job its answer, or a StoreError."""
+        """Returns for each job its answer, or a StoreError."""
 
     def rest(self, *, idle: bool) -> bool:
-        """Between batches. True: there is something left that can wait until nobody does."""
+        """Called between batches. True: some work is left that can wait until nobody does."""
 
     def close(self) -> None: ...
 
@@ -45,19 +46,19 @@ class Done:
 
 class Executor(Protocol):
     async def opened(self) -> None:
-        """Until the engine is open. Raises what it raised."""
+        """Waits until the engine is open. Raises its error."""
 
     def submit(self, jobs: Sequence[Any], /) -> None:
-        """Execute this batch; not before the last one is `done`."""
+        """Executes this batch. The last one must be `done`."""
 
     async def done(self) -> Done | None:
-        """The result of a batch, or None once it has closed. Raises what the engine raised."""
+        """The result of a batch, or None when the executor has closed. Raises the engine's error."""
 
     def close(self) -> None:
-        """After the batch under way."""
+        """Closes after the current batch."""
 
     def leave(self) -> None:
-        """Close, and listen no more."""
+        """Closes without waiting for results."""
 
 
 class Make(Protocol):
@@ -121,7 +122,7 @@ class Threaded:
                         self._serve(engine)
                     finally:
                         engine.close()
-            except Exception as error:  # raised again in the loop, by whoever waits for a result
+            except Exception as error:  # raised again in the loop, where the result is awaited
                 self._tell(error)
 
     def _serve(self, engine: Engine) -> None:
@@ -145,7 +146,7 @@ class Threaded:
 
 
 class Inline:
-    """The same in the loop itself, which it blocks: for deterministic tests, where a thread would count as idleness.
+    """The same in the loop itself, which it blocks. It is for deterministic tests, where a thread would seem idle.
 
     A batch takes `seconds` of the loop's own clock.
     """

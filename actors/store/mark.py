@@ -1,33 +1,34 @@
-"""A mark of how far the log had come: so that a log that is missing, cut or another's is noticed at the start.
+"""A mark records how far the log had come, so that a log that is missing, cut or another database's is noticed at the
+start.
 
-SQLite takes the log that it finds. After `kill -9` the log alone holds what was committed since the last checkpoint; if
-it has gone since, or lost its end, SQLite opens the database as it was before, and says nothing. If it is another
-database's, its pages are mixed into ours. So a small file is kept beside the database that says where the log stood at
-the last acknowledged commit: its salts (which SQLite draws for each log), how many frames it had, and the checksum of
-the last, which is over all before it.
+SQLite accepts any log that it finds. After `kill -9`, only the log holds the commits since the last checkpoint. If the
+log has disappeared since, or lost its end, SQLite silently opens the database in its older state. If it is another
+database's log, its pages are mixed into ours. So a small file beside the database records the state of the log at the
+last acknowledged commit: its salts (which SQLite draws for each log), its number of frames, and the checksum of the
+last one, which covers all frames before it.
 
     the mark is   the log is                                                      at the start
-    absent        of an older version, or not to be known any more                nothing is said
-    OPENING       about to be begun; nothing has been acknowledged since CLOSED   nothing is said
-    OPEN          there, and reaches the mark's frame with the mark's checksum    nothing is said
-                  there, begun anew since (the first salt counts how often)       nothing is said
+    absent        of an older version, or its state is unknown                    accepted
+    OPENING       about to begin; nothing has been acknowledged since CLOSED      accepted
+    OPEN          there, and reaches the mark's frame with the mark's checksum    accepted
+                  there, restarted since (the first salt counts how often)        accepted
                   absent or empty; too short, or broken before that frame;
-                  of other salts                                                  it is said
-    CLOSED        absent, or the mark's: the database holds all of it             nothing is said
-                  another's                                                       it is said
+                  of other salts                                                  reported
+    CLOSED        absent, or the mark's: the database holds all of it             accepted
+                  another database's                                              reported
 
-That holds for the database that the mark was made beside: one that keeps a log (a copy that `troupe backup` has made
-does not yet), and is not older (each opening counts up a number in its header). Another one has been put in its place;
-then all that is noticed is whether the log that was left there belongs to the one before.
+This holds for the database for which the mark was made: one that keeps a log (a copy made by `troupe backup` does not
+yet) and is not older (each opening increases a number in its header). Otherwise another database has been put in its
+place. Then we only notice whether a log that was left there belongs to the earlier one.
 
-The mark is written after each commit and before its answer, and not synced: `kill -9` takes back nothing that was
-written. A power cut may, and then the mark is older than the log, never newer, for a commit syncs the log. So after the
-machine has started anew the log may have been begun anew many times since, and otherwise once: between a commit and
+The mark is written after each commit and before its answer, but not synced, because `kill -9` undoes no completed
+write. A power cut may; then the mark is older than the log, but never newer, because a commit syncs the log. So after a
+restart of the machine the log may have restarted many times since the mark; otherwise only once, between a commit and
 its mark.
 
-To write it costs 5 µs a commit: a look at the headers of a few frames, and 53 bytes. The headers are read from the log
-itself. SQLite's own index of it (the -shm file) has the numbers ready, but locks are held on that file, and who closes
-a file drops all locks that the process has on it.
+A mark costs 5 µs a commit: a look at the headers of a few frames, and a write of 53 bytes. The headers are read from
+the log itself. SQLite's index of the log (the -shm file) has these numbers ready, but SQLite holds locks on that file,
+and closing a file drops all locks that the process has on it.
 """
 
 import logging
@@ -50,9 +51,9 @@ logger = logging.getLogger("troupe.store")
 LOG_HEAD = 32
 FRAME_HEAD = 24
 LOG_MAGIC = {0x377F0682: "<", 0x377F0683: ">"}
-"""And the order of bytes in which checksums are taken."""
+"""The magic numbers of a log, and the byte order of its checksums."""
 ANEW_AFTER_A_POWER_CUT = 4096
-"""So often a log may have been begun anew in the half minute until the system has written a mark to the disk."""
+"""How often a log may restart within the half minute until the system has written a mark to the disk."""
 
 _RECORD = struct.Struct(">8sBI8sI8s16s")  # what it is, state, counter, salts, frames, checksum, boot; then a checksum
 _MAGIC = b"TrouMrk1"
@@ -70,12 +71,12 @@ class State(IntEnum):
 class Mark(NamedTuple):
     state: State
     counter: int
-    """At least this stands in the header of the database."""
+    """The counter in the header of the database is at least this."""
     salts: bytes = bytes(8)
     frames: int = 0
     checksum: bytes = bytes(8)
     boot: bytes = bytes(16)
-    """Which start of the machine it was made in; zeros if that cannot be told."""
+    """Identifies the boot of the machine in which it was made; zeros if that is unknown."""
 
     def packed(self) -> bytes:
         record = _RECORD.pack(_MAGIC, *self)
@@ -87,7 +88,7 @@ def mark_of(path: Path) -> Path:
 
 
 def read_mark(path: Path) -> Mark | None:
-    """That of the database at `path`; None if there is none that is whole."""
+    """The mark of the database at `path`; None if there is no complete one."""
     try:
         data = mark_of(path).read_bytes()[: _RECORD.size + _CRC.size]
     except OSError:
@@ -103,20 +104,20 @@ def read_mark(path: Path) -> Mark | None:
 
 
 def check_log(path: Path) -> None:
-    """Raise DatabaseDamaged, in words, if the log of this database is not the one that it needs. Changes nothing."""
+    """Raises DatabaseDamaged, with a text for the user, if this database needs another log. Changes nothing."""
     wrong = what_is_wrong(path)
     if wrong is None:
         return
     log, mark = log_of(path), mark_of(path)
     last = time.strftime("%Y-%m-%d %H:%M", time.localtime(mark.stat().st_mtime))
     raise DatabaseDamaged(
-        f"The log of the database {path} {wrong}: what was kept last, up to {last}, may be lost with it. Nothing was "
+        f"The log of the database {path} {wrong}: the last changes, up to {last}, may be lost with it. Nothing was "
         f"changed. Put the right {log.name} back; or, to go on without it, move {log.name} and {mark.name} away."
     )
 
 
 def what_is_wrong(path: Path) -> str | None:
-    """With the log of the database at `path`, in words that follow "its log"; None if nothing is. Changes nothing."""
+    """The fault of the log of the database at `path`, in words that follow "its log"; or None. Changes nothing."""
     mark = read_mark(path)
     if mark is None or mark.state is State.OPENING:
         return None
@@ -142,7 +143,7 @@ def _is_the_marks(path: Path, mark: Mark) -> bool:
 
 
 def _head(path: Path) -> tuple[bool, int] | None:
-    """Of a database that nobody has open: whether it keeps a log, and the counter."""
+    """For a database that is not open: whether it keeps a log, and the counter."""
     try:
         with open(path, "rb") as file:
             data = file.read(100)
@@ -152,7 +153,7 @@ def _head(path: Path) -> tuple[bool, int] | None:
 
 
 def _goes_on(mark: Mark, salts: bytes) -> bool:
-    """Whether this is the mark's log, or the same begun anew since."""
+    """Whether this is the mark's log, possibly restarted since."""
     if salts == mark.salts:
         return True
     times = (int.from_bytes(salts[:4], "big") - int.from_bytes(mark.salts[:4], "big")) & 0xFFFFFFFF
@@ -192,16 +193,16 @@ class Log:
         return self._head[16:24] if self.page_size else None
 
     def frame(self, number: int) -> tuple[int, bytes, bytes] | None:
-        """Of frame `number`, from 1: what size it commits (0: nothing), the salts, the checksum."""
+        """The frame `number`, counted from 1: the size that it commits (0: no commit), the salts, the checksum."""
         data = self.read(FRAME_HEAD, LOG_HEAD + (number - 1) * self.frame_size)
         return _FRAME.unpack(data)[1:] if len(data) == FRAME_HEAD else None
 
     def commit_after(self, frames: int, salts: bytes) -> tuple[int, bytes] | None:
-        """The last frame of the transaction that begins after so many frames, and its checksum. None: there is none.
+        """The last frame of the transaction that begins after `frames` frames, and its checksum; None if there is none.
 
-        A transaction commits with its last frame, and none of this log comes after: so it is sought by halving, for a
-        large one has many. Frames may come after that a transaction has left which was rolled back; they commit
-        nothing, and then all are looked at.
+        A transaction commits with its last frame, and no frame of this log follows it. So it is found by bisection,
+        because a large transaction has many frames. A transaction that was rolled back may have left further frames.
+        They commit nothing; then all frames are looked at.
         """
 
         def head(number: int) -> bytes:
@@ -224,13 +225,13 @@ class Log:
         return None
 
     def counter(self, number: int) -> int:
-        """What stands in the header of the database as frame `number` has it; 0 if that is another page."""
+        """The counter in the database's header according to frame `number`; 0 if the frame holds another page."""
         at = LOG_HEAD + (number - 1) * self.frame_size
         first = self.read(4, at) == b"\0\0\0\1"
         return int.from_bytes(self.read(4, at + FRAME_HEAD + 24), "big") if first else 0
 
     def reaches(self, mark: Mark) -> bool:
-        """Whether every frame up to the mark's is whole."""
+        """Whether every frame up to the mark's is intact."""
         found = self.frame(mark.frames)
         if found is None or found[1:] != (mark.salts, mark.checksum):
             return False
@@ -247,7 +248,7 @@ class Log:
 
 
 def _sum(order: str, data: bytes, sums: tuple[int, int]) -> tuple[int, int]:
-    """SQLite's checksum of a log. 60 µs a page, which only a start after a kill has to wait for."""
+    """SQLite's checksum of a log. It takes 60 µs a page, but only a start after a kill needs it."""
     one, other = sums
     for first, second in struct.iter_unpack(f"{order}II", data):
         one = (one + first + other) & 0xFFFFFFFF
@@ -256,7 +257,7 @@ def _sum(order: str, data: bytes, sums: tuple[int, int]) -> tuple[int, int]:
 
 
 class _Reading:
-    """A block, in which the log is open to be read."""
+    """A block in which the log is open for reading."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -276,19 +277,19 @@ class _Reading:
 
 
 class Marking:
-    """Keeps the mark of one open database. That it cannot be kept (a full disk) is no reason to keep nothing else: then
-    there is no mark, which the log file says, and nothing will be noticed."""
+    """Keeps the mark of one open database. If that fails (on a full disk), the store goes on without a mark: the log
+    says so, and a fault would not be noticed."""
 
     def __init__(self, path: Path) -> None:
-        """Before SQLite has the database open."""
+        """Make this before SQLite opens the database."""
         self._path = path
         self._log: Log | None = None
         self._file: int | None = None
         self._mark = Mark(State.OPENING, 0)
         self._lost = False
-        """A commit has failed, and where the log stands is to be asked."""
+        """Whether a commit has failed, so that the state of the log has to be looked up."""
         self._open_still: Mark | None = None
-        """The log could not be carried over before the end: somebody else reads from it."""
+        """The mark, if the log could not be carried over at the end because another program reads from it."""
         known = read_mark(path)
         if known is None:
             return
@@ -300,14 +301,14 @@ class Marking:
             self._write(self._mark, synced=True)
 
     def begin(self, connection: sqlite3.Connection, version: int) -> None:
-        """SQLite has it open, and all is prepared."""
+        """Call this when SQLite has opened the database and everything is prepared."""
         with self._if_it_can_be_kept():
             connection.execute(f"PRAGMA user_version = {version}")  # counts up in the header; and now there is a log
             self._open_file()
             self._take_stock(connection, synced=True)
 
     def committed(self, connection: sqlite3.Connection) -> None:
-        """One transaction, or none if it came to nothing."""
+        """Call this after a transaction, even if it changed nothing."""
         log = self._log
         if self._file is None or log is None:
             return
@@ -331,14 +332,14 @@ class Marking:
             self.forsake(error)
 
     def failed(self) -> None:
-        """A commit may have left something in the log that is none."""
+        """A commit has failed and may have left frames in the log that commit nothing."""
         self._lost = True
         if self._file is not None:
             with self._if_it_can_be_kept():
                 self._write(self._mark._replace(state=State.OPENING))
 
     def end(self, connection: sqlite3.Connection) -> None:
-        """Before SQLite closes it; which carries the log over, and removes it."""
+        """Call this before SQLite closes the database, which carries the log over and removes it."""
         if self._file is not None:
             with self._if_it_can_be_kept():
                 known = self._mark.state is State.OPEN
@@ -403,7 +404,7 @@ class Marking:
 
 
 def _carried_over(connection: sqlite3.Connection) -> tuple[int, bool]:
-    """How many frames the log has; and after an attempt, whether all of them are in the database."""
+    """Tries to carry the log over. Returns the log's number of frames, and whether all of them are in the database."""
     busy, frames, carried = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
     return frames, not busy and frames == carried
 

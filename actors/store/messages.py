@@ -1,4 +1,4 @@
-"""What the store actor takes. `reply` is set when a change is on the disk, or failed with a StoreError."""
+"""The messages to the store. `reply` is set when a change is on the disk, or has failed with a StoreError."""
 
 from typing import Any
 
@@ -10,28 +10,28 @@ from actors.store.operations import Operation, Question
 
 
 class Write(msgspec.Struct, frozen=True):
-    """Do this, and answer when it cannot be lost any more."""
+    """A change. It is answered when it cannot be lost any more."""
 
     job: Operation[Any]
     reply: Reply[Any]
 
 
 class Ask(msgspec.Struct, frozen=True):
-    """Answer this from all that was acknowledged so far."""
+    """A question. It is answered from everything that was acknowledged so far."""
 
     job: Question[Any]
     reply: Reply[Any]
 
 
 class Look(msgspec.Struct, frozen=True):
-    """How are you?"""
+    """Asks for the store's statistics."""
 
     reply: "Reply[StoreStatistics]"
 
 
 class StoreStatistics(msgspec.Struct, frozen=True):
     writing: DeskStatistics
-    """Its batches are commits."""
+    """The writing desk, whose batches are commits."""
     reading: DeskStatistics
     database_bytes: int
     log_bytes: int

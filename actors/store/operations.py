@@ -1,4 +1,4 @@
-"""What can be asked of the store, as plain values.
+"""The operations and questions for the store, as plain values.
 
     operation (changes something, durable when answered)      answer
     Append(stream, events, expected)                          sequence number of the last event
@@ -15,11 +15,11 @@
     Keys(space, prefix, after, limit)                         [(key, value), ...] in the order of the keys' UTF-8 bytes
     GetBlob(digest)                                           data or None
 
-A log counts its events from 1, without a gap. Trimmed events are gone but stay counted; a dropped log begins anew.
-What an event, a value or a blob means is its owner's business: here they are bytes. The store keeps no time, so no
-clock can disorder anything: order is sequence numbers.
+A log counts its events from 1, without a gap. Trimmed events are gone but still counted; a dropped log starts over.
+Only the owner knows the meaning of an event, a value or a blob; here they are bytes. The store records no times. Order
+is given by sequence numbers, so no clock can disturb it.
 
-An answer of pages holds at most `limit` entries and about PAGE_BYTES, but at least one entry if there is any.
+A page of an answer holds at most `limit` entries and about PAGE_BYTES, but at least one entry if there is any.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,18 +50,18 @@ class Append(Operation[int], frozen=True):
     stream: str
     events: Sequence[bytes]
     expected: int | None = None
-    """The sequence number that the log must end with beforehand (0: it must be new), else Conflict. None: any."""
+    """The sequence number at which the log must end before (0: it must be new), else Conflict. None: any."""
 
 
 class Trim(Operation[None], frozen=True):
-    """Forget the events up to this one; they stay counted."""
+    """Deletes the events up to this one. They stay counted."""
 
     stream: str
     upto: int
 
 
 class Drop(Operation[None], frozen=True):
-    """Forget the log and its count."""
+    """Deletes the log and its count."""
 
     stream: str
 
@@ -78,7 +78,7 @@ class Delete(Operation[None], frozen=True):
 
 
 class Together(Operation[None], frozen=True):
-    """All of them or, if one cannot be, none."""
+    """All of these changes or, if one fails, none."""
 
     changes: Sequence[Put | Delete]
 
@@ -88,11 +88,11 @@ class PutBlob(Operation[str], frozen=True):
 
 
 class Touch(Operation[None], frozen=True):
-    """Changes nothing, and is written and synced all the same: whether that can be done."""
+    """Changes nothing, but is written and synced, to test whether that works."""
 
 
 class Question(msgspec.Struct, Generic[R], frozen=True):
-    """Answered beside the writing, from all that was acknowledged before it was asked."""
+    """Answered independently of writing, from everything that was acknowledged before it was asked."""
 
 
 class Read(Question[list[tuple[int, bytes]]], frozen=True):
@@ -124,7 +124,7 @@ class GetBlob(Question[bytes | None], frozen=True):
 
 
 def chosen(ways: Mapping[type[Any], Way], job: object) -> Way:
-    """How this kind of job is done."""
+    """The way to do this kind of job."""
     way = ways.get(type(job))
     if way is None:
         known = ", ".join(sorted(kind.__name__ for kind in ways))

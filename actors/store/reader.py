@@ -1,11 +1,10 @@
-"""The reading half: a connection of its own, which neither waits for a commit nor holds one up.
+"""The reading half: a separate connection, which neither waits for a commit nor delays one.
 
-A question is answered from a snapshot taken then, so from everything acknowledged before it was asked.
+A question is answered from a snapshot taken at that moment, and so from everything that was acknowledged before.
 
-Why a page comes as one row: sqlite3 lets go of the interpreter lock for each row it steps to, and a busy event loop
-gives it back late. Measured: 1000 rows by `fetchall` took 425 ms beside a busy loop, as one row 3 ms. So SQLite
-joins the entries, and the lengths say where to cut. A cast between TEXT and BLOB changes no byte in a UTF-8
-database.
+A page comes as a single row for this reason: sqlite3 releases the interpreter lock for each row, and a busy event loop
+returns it late. Measured: 1000 rows by `fetchall` took 425 ms beside a busy loop, one row took 3 ms. So SQLite joins
+the entries, and their lengths tell where to cut. A cast between TEXT and BLOB changes no byte in a UTF-8 database.
 """
 
 import json
@@ -107,7 +106,7 @@ class Reader:
         return None if row is None else row[0]
 
     def _page(self, query: str, limit: int, **values: object) -> tuple[list[Any], Iterator[bytes]]:
-        """Ids and data of what this query finds, cut to size: one step to look at the sizes, one to fetch."""
+        """Ids and data of this query's results, cut to size: one step looks at the sizes, and one fetches."""
         check_limit(limit)
         values["limit"] = limit
         (sizes,) = self._connection.execute(
@@ -139,7 +138,7 @@ ANSWERS: dict[type[Question[Any]], Callable[[Reader, Any], object]] = {
 
 
 def _prefixed(prefix: str, after: str) -> dict[str, object]:
-    """Bounds of all that begins with the prefix: no UTF-8 text holds the byte 255."""
+    """The bounds of everything that begins with the prefix: no UTF-8 text contains the byte 255."""
     for what, name in (("a prefix", prefix), ("the name to go on after", after)):
         if name != "":
             check_name(what, name)

@@ -1,13 +1,13 @@
-"""The tables, and how they came to be what they are: an ordered list of migrations, counted by `user_version`.
+"""The tables, as an ordered list of migrations, counted by `user_version`.
 
-A migration, once released, is never edited; a change is a new entry at the end. Each runs in one transaction with
-its number, so a crash leaves the database at one version or at the next.
+A released migration is never edited; a change is a new entry at the end. Each migration runs in one transaction
+together with its number, so a crash leaves the database at one version or the next.
 
-`event` is the hot table, and has but two columns: `id` is the stream's id and the sequence number in one integer.
-Appending to a log then touches one page, and replaying it reads neighbours. Measured beside it: a table with
-(stream, seq) as its key WITHOUT ROWID, 1.4 pages for a lone append and slower in groups; one table in order of
-arrival with an index, 2.1 pages. It wins for hundreds of logs in one commit, which one developer's server seldom
-sees.
+`event` is the hot table. It has only two columns: `id` combines the stream's id and the sequence number in one integer.
+So an append to a log touches one page, and a replay reads neighbouring rows. Two alternatives were measured: a table
+with (stream, seq) as its key WITHOUT ROWID needs 1.4 pages for a lone append and is slower in groups; a table in order
+of arrival with an index needs 2.1 pages. The latter wins for hundreds of logs in one commit, which one developer's
+server seldom has.
 """
 
 import sqlite3

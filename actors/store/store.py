@@ -1,14 +1,15 @@
 """The store: the one writer of the database, and readers beside it.
 
 Rules
-  - A change is answered after the commit that holds it, never before.
-  - Changes are made in the order in which their messages came. A question is answered from all that was
-    acknowledged before it was asked; it neither waits for a commit nor holds one up.
-  - An operation that fails, fails alone, with a sentence. A full disk is an answer, not a crash: what was
-    acknowledged is kept, questions are answered, and changes work again when there is space. Until then the store says
-    what its trouble is, and tries every few seconds whether it has passed, for there may be nobody else who does.
-  - An orderly stop, and a crash of a handler, commit and answer what was taken, and close the database. A kill drops
-    what waits; what was under way may or may not be kept, and nobody was told that it is.
+  - A change is answered after the commit that contains it, never before.
+  - Changes are made in the order in which their messages came. A question is answered from everything that was
+    acknowledged before it was asked; it neither waits for a commit nor delays one.
+  - An operation that fails, fails alone, with a sentence. A full disk is an answer, not a crash: acknowledged changes
+    are kept, questions are answered, and changes work again when there is space. Until then the store reports its
+    trouble and checks every few seconds whether it has passed, because perhaps no other message would find out.
+  - After an orderly stop, or the crash of a handler, the accepted changes are committed and answered, and the database
+    is closed. A kill drops the waiting ones. A change that was under way may or may not be stored; it was not
+    acknowledged.
   - The next incarnation begins when the last one's thread has closed the database (`directory.writing`).
 """
 
@@ -33,14 +34,15 @@ from actors.store.reader import Reader
 NAME = Key[StoreMessage]("store")
 CAPACITY = 4096
 START_SECONDS = 60.0
-"""A log of some size is read through at the start after a kill, and a predecessor's last commit waited for."""
+"""The start after a kill reads through the log, which may be large, and waits for the last commit of a predecessor."""
 GRACE_SECONDS = 5.0
 SLOW_SECONDS = 10.0
-"""With one batch, after which a disk is said not to answer: a backup may hold the database for half of that."""
+"""A disk that needs longer for one batch is reported as not answering. A backup may hold the database for half of
+that."""
 AGAIN_SECONDS = 5.0
-"""Between two attempts to find out whether trouble has passed."""
+"""Seconds between two checks whether trouble has passed."""
 SILENT_SECONDS = 60.0
-"""Between two lines in the log about trouble: a full disk fails every change."""
+"""Seconds between two log lines about trouble, because on a full disk every change fails."""
 
 logger = logging.getLogger("troupe.store")
 

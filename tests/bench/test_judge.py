@@ -1,4 +1,4 @@
-"""That the sides of the judge's bench run what is measured, that failures are found out, and what is missing said."""
+"""The sides of the judge's bench run what is measured, detect failures, and report missing programs."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""That the contenders of the mailbox bench do all of what is measured."""
+"""The contenders of the mailbox bench do all the work that is measured."""
 
 import importlib.util
 

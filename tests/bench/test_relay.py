@@ -1,4 +1,4 @@
-"""That the relays of the bench relay, that their clients count, and that what is missing or broken is said."""
+"""The relays of the bench relay, their clients count, and missing or broken programs are reported."""
 
 import shutil
 import socket

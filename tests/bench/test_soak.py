@@ -1,4 +1,4 @@
-"""The line that the soak lays through what it has seen."""
+"""The line that the soak fits to its figures."""
 
 import pytest
 from hypothesis import given

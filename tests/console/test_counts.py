@@ -1,4 +1,4 @@
-"""What the console tells of restarts, crashes, trouble and sums is what happened, whatever that was."""
+"""The console's restarts, crashes, trouble and sums are true, whatever happens."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress

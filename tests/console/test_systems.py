@@ -7,7 +7,7 @@ from actors.kernel import MailboxStatistics, SlotState, SlotStatistics
 from codec.console import Listening, System
 
 LISTENS = SystemFact("console", enabled=True, listens=True, about="this page")
-QUIET = SystemFact("store", enabled=True, listens=False, about="keeps what must be kept")
+QUIET = SystemFact("store", enabled=True, listens=False, about="stores boards and problems")
 OFF = SystemFact("judge", enabled=False, listens=True, about="runs solutions")
 UP = Listening(True, "http://127.0.0.1:5160", "listening")
 DOWN = Listening(False, None, "port 5160 is in use")
@@ -51,7 +51,7 @@ def slot(
         pytest.param(LISTENS, slot(SlotState.STOPPING), UP, "down", "not running", id="stopping"),
         pytest.param(LISTENS, slot(SlotState.STOPPED), UP, "down", "not running", id="stopped"),
         pytest.param(LISTENS, slot(SlotState.PAUSED, note="15 s", error="Boom"), UP, "paused", "Boom", id="paused"),
-        pytest.param(QUIET, slot(SlotState.RUNNING), None, "up", "keeps what", id="no listener"),
+        pytest.param(QUIET, slot(SlotState.RUNNING), None, "up", "stores boards", id="no listener"),
         pytest.param(QUIET, slot(SlotState.RUNNING, note="3 logs"), None, "up", "3 logs", id="with a note"),
         pytest.param(QUIET, slot(SlotState.RUNNING, trouble="disk full"), None, "failing", "full", id="in trouble"),
         pytest.param(LISTENS, slot(SlotState.RUNNING, trouble="no room"), UP, "failing", "room", id="listens in vain"),

@@ -1,4 +1,4 @@
-"""A real server in a real process. Waiting for it is waiting as systemd does: for a datagram that says READY=1."""
+"""A real server in a real process. Tests wait for it as systemd does: for a datagram that says READY=1."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""Whoever may not, cannot: another account of the machine, at every door of a running server."""
+"""Another account of the machine gets nothing, at every door of a running server."""
 
 import socket
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Pages and scripts come and go; however they go, nobody is told of it as of a fault."""
+"""Pages and scripts come and go. In whatever way they go, it is never reported as a fault."""
 
 import base64
 import json

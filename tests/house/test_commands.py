@@ -1,4 +1,4 @@
-"""Commands as a whole: what they load, and what they say."""
+"""Whole commands: the modules that they load, and their output."""
 
 import subprocess
 import sys

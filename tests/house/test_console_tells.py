@@ -1,4 +1,4 @@
-"""What the console of a running server tells of what fell: page, terminal, health and metrics say the same."""
+"""After a crash, all reports of a running server agree: the console page, the terminal, health and metrics."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""In the whole house, as it runs: whoever takes children in at runtime is a crowd, which never falls by them."""
+"""In the whole running server, every supervisor that starts children at runtime is a crowd, and never fails by them."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Which pages reach what, at every door of a running server: one table."""
+"""The pages that reach each door of a running server, as one table."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""From every page of the house to every other one: in the bar, by mouse and by keyboard, wide and narrow."""
+"""Every page leads to every other one: in the bar, by mouse and by keyboard, on wide and narrow screens."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,8 +1,8 @@
-"""What the READMEs say, done as it stands there: every fenced block is run or looked up, every command of the tables is
-given, and a block that nobody here knows fails the test.
+"""Runs the READMEs as they stand: every fenced block is run or looked up, every command of the tables is given, and a
+block that no test here knows fails.
 
-Only the places are the test's own: the settings of its home say that any free port will do, and a script that looks for
-its server at the customary address finds it elsewhere.
+Only the places differ: the settings of the test's home allow any free port, and a script that looks for its server at
+the usual address is led to another one.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""A judge without processes and without a disk: the real actors, a store that works inside the loop, and what the test
-decides of folders and programs.
+"""A judge without processes and without a disk: the real actors, a store that works inside the loop, and folders and
+programs that the test controls.
 
-A program is a puppet: it is there as soon as it was started, and ends when the test says so, or at once where the test
-has said so before.
+A program is a puppet. It runs as soon as it is started, and ends when the test says so, or at once if the test has said
+so before.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""Posts to a real server that is stopped and killed at drawn moments, until it has been often enough.
+"""Sends posts to a real server, and stops and kills the server again and again at random moments.
 
-The law: of every post that was answered with 200 the whole folder is there after the next start, and nothing is half:
-no answer without its input, no input without its answer, no folder without main.py, no draft.
+The law: for every post that was answered with 200, the complete folder exists after the next start. Nothing is
+incomplete: there is no answer without its input, no input without its answer, no folder without main.py, and no draft.
 
     .venv/bin/python -m tests.judge.storm --rounds 60 --seed 1
 """

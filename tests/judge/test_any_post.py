@@ -1,5 +1,5 @@
-"""Whatever is posted, in whatever order things happen, and whenever it all ends: what is answered finds its folder,
-whole, and nobody restarts."""
+"""Every answered post gets its complete folder, and no actor restarts, whatever is posted, in whatever order, and
+whenever the server ends."""
 
 import json
 import tempfile

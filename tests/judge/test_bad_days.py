@@ -1,5 +1,5 @@
-"""Solutions as they are on bad days, and what a person is told of them. After each nothing is left, and the next run is
-right."""
+"""Solutions that misbehave, and the texts that users see about them. After each, nothing is left running, and the next
+run is right."""
 
 from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""What runs is named in the configuration: over the wire one chooses among it, and says no program's name."""
+"""The configuration names the programs that run. A client can only choose among them, and never name another."""
 
 import json
 from typing import Any

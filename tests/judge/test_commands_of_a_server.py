@@ -1,4 +1,4 @@
-"""A running server runs what its configuration names, whatever is said to it over the wire."""
+"""A running server runs only programs that its configuration names, whatever a client sends."""
 
 import sys
 from pathlib import Path

@@ -99,7 +99,7 @@ async def test_a_comparison_has_an_end(tmp_path: Path, monkeypatch: pytest.Monke
     async with comparer(tmp_path) as real:
         answer = await real.compared()
         assert isinstance(answer, Undecided)
-        assert answer.why.endswith("the comparison took more than 0.05 seconds, and was given up.")
+        assert answer.why.endswith("the comparison took more than 0.05 seconds and was given up.")
         await real.until(0)
 
 

@@ -68,9 +68,9 @@ async def test_small_outputs_and_equal_ones_are_compared_in_the_server() -> None
 
 
 ENDS: dict[str, tuple[Outcome | Exception, str]] = {
-    "too slow": (an_outcome(stopped_for="cpu"), "took more than 60 seconds, and was given up."),
-    "waiting": (an_outcome(stopped_for="wall"), "took more than 60 seconds, and was given up."),
-    "too large": (an_outcome(stopped_for="memory", signal=9), "took too much memory, and was given up."),
+    "too slow": (an_outcome(stopped_for="cpu"), "took more than 60 seconds and was given up."),
+    "waiting": (an_outcome(stopped_for="wall"), "took more than 60 seconds and was given up."),
+    "too large": (an_outcome(stopped_for="memory", signal=9), "took too much memory and was given up."),
     "killed": (an_outcome(signal=signal.SIGKILL), "was ended by something else. Run it again."),
     "failed": (an_outcome(exit_code=1), "was ended by something else. Run it again."),
     "no answer": (an_outcome(b"{"), "has failed. Run it again."),

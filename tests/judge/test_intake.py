@@ -48,7 +48,8 @@ async def test_what_cannot_be_written_is_told_to_all_panels_holds_up_no_other_an
             notice = await each.heard("notice")
             assert notice["level"] == "error"
             assert notice["message"] == (
-                f"abc1_a was not written to /workspace yet: {error.strerror}. It is kept: mend that, and it will be."
+                f"abc1_a was not written to /workspace yet: {error.strerror}. "
+                "It is kept, and will be written when that is fixed."
             )
         await court.take_in(B)
         assert (await page.heard("state/update"))["problem"]["id"] == B
@@ -138,7 +139,7 @@ async def test_more_bytes_than_may_wait_are_refused_in_words_until_they_are_writ
     async with judging(directory, folders) as court:
         await court.desk.receive(post(A))
         await court.desk.receive(post(B))
-        with pytest.raises(TooMuchPosted, match=r"^c+ was refused: .* is too large\. Wait a moment"):
+        with pytest.raises(TooMuchPosted, match=r"^c+ was refused: .* are too large\. Wait a moment"):
             await court.desk.receive(post("abc1/abc1_c", name="c" * 300, tests=[{"input": "c" * 600}]))
         folders.gates["add"].set()
         await court.settled()

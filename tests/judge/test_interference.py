@@ -1,4 +1,4 @@
-"""Solutions that end what runs them, on a running server: the honest beside them have their verdicts, and nobody else
+"""Solutions that kill their launcher, on a running server: honest ones beside them get their verdicts, and nobody else
 notices."""
 
 from contextlib import AsyncExitStack

@@ -1,4 +1,4 @@
-"""Runs whose program was interrupted with what ran it: once more, alone, and unseen."""
+"""Programs that were interrupted together with their launcher are run once more, alone, and nobody notices."""
 
 import pytest
 

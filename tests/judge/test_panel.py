@@ -1,4 +1,4 @@
-"""A panel: what a page may say, what it is told when, and whom it takes with it when it ends."""
+"""A panel: the messages that a page may send, the messages that it gets, and the run that ends with it."""
 
 from typing import Any
 

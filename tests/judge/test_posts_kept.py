@@ -1,4 +1,4 @@
-"""A post that was answered is never lost: what the store has of it, and what comes of that after each kind of end."""
+"""A post that was answered is never lost: its form in the store, and its way from there after each kind of end."""
 
 import json
 from collections.abc import Sequence
@@ -108,7 +108,7 @@ async def test_what_the_store_could_not_keep_is_no_200_and_leaves_nothing(
         monkeypatch.setattr(Database, "execute", full)
         with pytest.raises(NotKept, match="there is no space left"):
             await court.desk.receive(post(A))
-        assert "abc1_a was not taken: there is no space left. Mend that" in await page.notice()
+        assert "abc1_a was not taken: there is no space left. Fix that" in await page.notice()
         monkeypatch.undo()
         assert not court.folders.files
         await court.take_in(B)

@@ -158,7 +158,7 @@ async def test_all_of_a_long_output_is_shown_to_whoever_asks(directory: StateDir
             "abc1/abc1_a has no tests. Put some into /workspace/abc1/abc1_a/tests, as 1.in and 1.out.",
         ),
         ({}, {"indices": [9, 2]}, "abc1/abc1_a has no case 9; there are 1, 2, 3."),
-        ({}, {"indices": []}, "None of the cases of abc1/abc1_a was named; leave out indices to run all of them."),
+        ({}, {"indices": []}, "The request names no case of abc1/abc1_a; leave out indices to run all of them."),
     ],
 )
 async def test_a_run_that_cannot_be_is_refused_in_words(
@@ -417,9 +417,9 @@ async def test_a_store_that_keeps_nothing_is_told_and_what_is_there_can_be_run_a
         page = await court.page()
         await court.take_in(A)
         monkeypatch.setattr(Database, "execute", lambda database, jobs: [Refused("the disk is full") for _ in jobs])
-        with pytest.raises(NotKept, match=r"^abc1_b was not taken: the disk is full\. Mend that, and send it again\.$"):
+        with pytest.raises(NotKept, match=r"^abc1_b was not taken: the disk is full\. Fix that, and send it again\.$"):
             await court.desk.receive(post(B))
-        assert await page.notice() == "abc1_b was not taken: the disk is full. Mend that, and send it again."
+        assert await page.notice() == "abc1_b was not taken: the disk is full. Fix that, and send it again."
         await page.say("ui/runAll")
         assert (await page.ended())[0] == [1, 2, 3]
         assert await page.notice() == f"The results of {A} will be forgotten when the server stops: the disk is full"

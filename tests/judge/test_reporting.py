@@ -1,4 +1,4 @@
-"""What a run reports is heard before its end is, however busy those are who hear it."""
+"""The results of a run are handled before the notice of its end, however busy the receiver is."""
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext

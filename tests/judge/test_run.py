@@ -195,7 +195,7 @@ async def test_where_nothing_runs_there_is_nothing_to_cancel(directory: StateDir
         await court.take_in(A)
         page = await court.page()
         await page.say("ui/cancel")
-        assert await page.notice() == f"Nothing of {A} is being run."
+        assert await page.notice() == f"{A} is not running."
 
 
 async def test_the_last_panel_that_leaves_cancels_what_it_has_asked_for(directory: StateDirectory) -> None:
@@ -496,7 +496,7 @@ async def test_a_program_that_writes_its_answer_elsewhere_is_told_where_it_was_t
         await page.say("ui/runOne", index=1)
         said = await page.heard("run/result")
         assert verdict(said) == ("fail", "WA")
-        assert said["result"]["reason"] == "it has not written a.out, where the answer was to be"
+        assert said["result"]["reason"] == "it has not written a.out, the file for the answer"
 
 
 # -- what is told of it

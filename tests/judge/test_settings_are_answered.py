@@ -1,4 +1,4 @@
-"""Whoever changes a setting is told what is set then, whatever else happens at the same time."""
+"""A page that changes a setting is told the resulting settings, whatever else happens at the same time."""
 
 from functools import partial
 from pathlib import Path

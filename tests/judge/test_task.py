@@ -1,4 +1,4 @@
-"""What is posted: what is put right, what is refused and in which words."""
+"""Posts: which mistakes are corrected, which posts are refused, and the texts of the refusals."""
 
 import json
 from typing import Any

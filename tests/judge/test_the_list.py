@@ -1,4 +1,5 @@
-"""The list of problems is true: what is gone leaves it, what is taken off stays off; and who does not follow stays."""
+"""The list of problems is true: a problem that is gone leaves it, one that was taken off stays off, and a page that
+does not follow keeps its problem."""
 
 import pytest
 import trio
@@ -142,7 +143,7 @@ async def test_what_is_being_run_is_not_taken_off(directory: StateDirectory) -> 
         await page.say("ui/runAll")
         await page.heard("run/progress")
         await page.say("ui/forget", id=A)
-        assert await page.notice() == f"{A} is being run. Cancel that, and remove it then."
+        assert await page.notice() == f"{A} is running. Cancel the run before you remove it."
         assert await told(page) == [A]
 
 
@@ -204,7 +205,7 @@ async def test_a_page_whose_problem_is_being_run_stays_until_that_is_over(direct
         await page.heard("run/progress")
         await arrives(court, B, name="B. Two")
         assert await shown(court, page) == A
-        assert await page.notice() == f"New: B. Two. It is not shown, for {A} is being run."
+        assert await page.notice() == f"New: B. Two. It is not shown, because {A} is running."
         for program in court.machine.running:
             program.end(right(program))
         await court.settled()

@@ -1,6 +1,6 @@
-"""What a page shows is true: of what is on the disk, and of what was run.
+"""A page shows the truth about the disk and about the runs.
 
-Two pages, an editor beside them and the judge do what they like in any order, and now and then a problem crashes.
+Two pages, an editor and the judge act in any order, and now and then a problem crashes.
 Whenever all is quiet, each page is asked what it knows: its cases are those on the disk, each result is of a program
 that was run, and is marked as outdated if the solution, the test or the interpreter is another than that program's,
 and only then. A case is told of before its result at all times, and no run's figures hold another's.

@@ -28,25 +28,25 @@ RULINGS = [
     ({"exit_code": 1, "no_program": True}, Ruling("re", "CE", "Python cannot read the program")),
     (
         {"signal": 9, "stopped_for": "cpu", "cpu_ms": 2_410},
-        Ruling("timeout", "TLE", "used 2,410 ms of CPU time; allowed are 2,400"),
+        Ruling("timeout", "TLE", "used 2,410 ms of CPU time; limit: 2,400"),
     ),
     (
         {"signal": 9, "stopped_for": "wall", "cpu_ms": 12},
         Ruling("timeout", "TLE", "stopped after 7,200 ms of waiting; it had used 12 ms of CPU time of 2,400"),
     ),
-    ({"signal": 24, "cpu_ms": 3_000}, Ruling("timeout", "TLE", "used 3,000 ms of CPU time; allowed are 2,400")),
+    ({"signal": 24, "cpu_ms": 3_000}, Ruling("timeout", "TLE", "used 3,000 ms of CPU time; limit: 2,400")),
     (
         {"exit_code": 0, "cpu_ms": 2_401, "answer": Same()},
-        Ruling("timeout", "TLE", "used 2,401 ms of CPU time; allowed are 2,400"),
+        Ruling("timeout", "TLE", "used 2,401 ms of CPU time; limit: 2,400"),
     ),
     ({"exit_code": 0, "cpu_ms": 2_400, "answer": Same()}, Ruling("pass", "AC", None)),
     (
         {"signal": 9, "stopped_for": "memory", "memory_kb": 70_000},
-        Ruling("re", "MLE", "used 68 MB of memory; allowed are 64 MB"),
+        Ruling("re", "MLE", "used 68 MB of memory; limit: 64 MB"),
     ),
     (
         {"exit_code": 0, "memory_kb": 102_400, "answer": Same()},
-        Ruling("re", "MLE", "used 100 MB of memory; allowed are 64 MB"),
+        Ruling("re", "MLE", "used 100 MB of memory; limit: 64 MB"),
     ),
     (
         {"exit_code": 0, "memory_kb": 102_400, "answer": Same(), "limits": Limits(1, 2, None)},
@@ -66,7 +66,7 @@ RULINGS = [
     ),
     (
         {"signal": 24, "stopped_for": "memory", "memory_kb": 70_000},
-        Ruling("re", "MLE", "used 68 MB of memory; allowed are 64 MB"),
+        Ruling("re", "MLE", "used 68 MB of memory; limit: 64 MB"),
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""The server as it is where the kernel lets every program signal every other of its user."""
+"""The server as on a kernel that lets every program signal every other program of its user."""
 
 import sys
 from pathlib import Path

@@ -1,8 +1,8 @@
 """Odd messages: every form of message that any dialect has, with one of its fields another JSON value, missing, given
 twice, or with a field too many.
 
-The forms are a table, and so is what may stand in a field; so what can be odd is a long list (450,000 messages), of
-which the tests draw some, and `python -m tests.sidekick.storm` takes all.
+The forms are a table, and so are the values for a field. Together they make a long list of odd messages (450,000). The
+tests draw some of them, and `python -m tests.sidekick.storm` takes all.
 """
 
 import json

@@ -1,9 +1,8 @@
 """A storm over a running server: in several rooms at once, peers of every dialect, in every role, come, go, stop
-reading, break the protocol of the wire, and say odd things. Beside them are a hero and a page to whom nothing may
-happen.
+reading, break the protocol of the wire, and send odd messages. A hero and a page beside them must not be affected.
 
-What is drawn comes from one seed. The gate runs a short one (test_storm.py); a long one, and before it each odd message
-there is through every ear and every mouth, is run by
+All random choices come from one seed. The gate runs a short storm (test_storm.py). This command first sends every odd
+message through every ear and every mouth, and then runs a long storm:
 
     python -m tests.sidekick.storm [--seed N] [--rounds N]
 """

@@ -1,5 +1,5 @@
-"""Whatever comes to the port of a real server: who sent it is told what is wrong, in his own dialect or with a close
-code, and the others in the same room notice nothing."""
+"""Bad input to the port of a real server: the sender is told what is wrong, in its own dialect or by a close code, and
+the others in the same room notice nothing."""
 
 import json
 import struct

@@ -1,4 +1,4 @@
-"""What our own page is told of the board as a whole, and what becomes of a board that a reader clears."""
+"""The messages to our own page about the board as a whole, and the state of a board after a reader has cleared it."""
 
 from typing import Any
 

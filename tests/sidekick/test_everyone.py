@@ -1,5 +1,5 @@
-"""A room with peers of every dialect, in every role and state, of whom each may say anything: nobody restarts, nothing
-crashes, a board beside it stands, and who comes then is shown a board."""
+"""A room with peers of every dialect, role and state, each of which may send anything: nothing restarts or crashes, the
+board of another room is untouched, and a page that comes afterwards is shown a board."""
 
 import re
 from random import Random

@@ -1,4 +1,5 @@
-"""What screens say: it is the room's from then on, and one hero hears it once however many tabs there are."""
+"""The messages of screens: they become part of the room's state, and a hero gets each once, however many tabs are
+open."""
 
 from typing import Any
 

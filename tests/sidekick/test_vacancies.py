@@ -1,5 +1,5 @@
-"""When the number of rooms is reached, or the memory of all boards, the longest forsaken room gives way; one in which
-somebody is, never."""
+"""When the limit of rooms or of memory is reached, the room that has been empty longest makes way, and never one that
+is in use."""
 
 from contextlib import AsyncExitStack
 from typing import Any

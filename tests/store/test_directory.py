@@ -329,7 +329,7 @@ def test_a_database_that_another_program_keeps_locked_is_said_to_be(
     error = refusal(tmp_path)
     other.close()
     assert isinstance(error, StateUnusable)
-    assert "is held locked by another program" in str(error)
+    assert "is locked by another program" in str(error)
 
 
 @pytest.mark.parametrize("name", ["with ?, # and %20", "ünï", os.fsdecode(b"not \xff UTF-8")])

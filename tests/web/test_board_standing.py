@@ -55,7 +55,7 @@ def test_a_board_whose_script_has_gone_says_from_when_it_is(show: Show) -> None:
     page, stage = show(*CONTROLS)
     expect(page.locator("board-standing > .line")).to_be_hidden()  # it is not known yet
     say(page, stage, state(0, today("14:03")))
-    assert line(page) == "As of 14:03. No script is connected: nobody hears what is clicked or typed here."
+    assert line(page) == "As of 14:03. No script is connected, so clicks and typing have no effect."
     say(page, stage, state(0, time.mktime((2021, 11, 5, 9, 7, 0, 0, 0, -1))))
     assert line(page).startswith("As of 5 November 2021, 09:07. No script")
     say(page, stage, state(1, today("14:04")))
@@ -88,11 +88,11 @@ def test_every_control_says_that_nobody_hears_it_and_nothing_typed_is_lost(show:
     say(page, stage, state(0, today("14:03")))
     notes = page.locator("board-root .note")
     page.get_by_role("button", name="Start").press("Enter")
-    expect(notes).to_have_text(["No script is connected: nobody has heard this."])
+    expect(notes).to_have_text(["No script is connected, so this was not sent."])
     box = page.get_by_placeholder("Your name")
     box.press_sequentially("Ada")
     box.press("Tab")
-    expect(notes.nth(1)).to_have_text("No script is connected: nobody has heard this. It stays here.")
+    expect(notes.nth(1)).to_have_text("No script is connected, so this was not sent. It stays here.")
     expect(box).to_have_value("Ada")
     answer = page.get_by_label("Console input")
     answer.press_sequentially("yes")
@@ -101,7 +101,7 @@ def test_every_control_says_that_nobody_hears_it_and_nothing_typed_is_lost(show:
     page.locator("board-grid .frame").press("Enter")
     page.locator("board-canvas .frame").press("Enter")
     expect(notes).to_have_count(5)
-    expect(page.get_by_role("button", name="Start")).to_have_attribute("title", re.compile("nobody hears this"))
+    expect(page.get_by_role("button", name="Start")).to_have_attribute("title", re.compile("so this has no effect"))
     assert stage._of("event") == []
 
     say(page, stage, announce(), state(1, today("14:04")))  # a script is there: all is as ever
@@ -120,7 +120,7 @@ def test_what_is_drawn_on_an_ended_board_looks_ended_too(show: Show) -> None:
     line(page)
     stage.tell_all(CLEAR, spawn("button", "new", text="Another"))  # as a page is shown everything anew
     button = page.get_by_role("button", name="Another")
-    expect(button).to_have_attribute("title", re.compile("nobody hears this"))
+    expect(button).to_have_attribute("title", re.compile("so this has no effect"))
 
 
 # -- clearing
@@ -136,7 +136,7 @@ def to_clear(page: Page) -> None:
 def test_clearing_is_asked_once_begins_at_cancel_and_works_by_keyboard(show: Show) -> None:
     page, stage = show(*CONTROLS, state(2, today("14:03")))
     to_clear(page)
-    expect(page.get_by_role("dialog")).to_contain_text("The 2 scripts that are connected are told")
+    expect(page.get_by_role("dialog")).to_contain_text("The 2 connected scripts are told")
     expect(page.get_by_role("button", name="Cancel")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog")).to_have_count(0)
@@ -196,7 +196,7 @@ def test_a_list_that_cannot_be_told_shows_nobody(show: Show) -> None:
     expect(page.locator("board-rooms li")).to_have_count(2)
     stage.listed = None
     expect(page.locator("board-rooms li")).to_have_count(0)
-    expect(page.locator("board-rooms .hint")).to_have_text("Which rooms there are cannot be told at the moment.")
+    expect(page.locator("board-rooms .hint")).to_have_text("The list of rooms is not available at the moment.")
 
 
 def test_an_empty_board_lists_the_other_rooms(show: Show) -> None:

@@ -564,7 +564,7 @@ def test_a_page_without_a_server_says_so(visit: Visit) -> None:
 def test_an_empty_house_has_its_words(visit: Visit) -> None:
     page, _ = visit(hello([]))
     nothing = ("Nothing has crashed.", "Nothing has stopped.", "No dead letters.")
-    for words in ("The stage is empty.", "No systems are configured.", *nothing):
+    for words in ("No actors are running.", "No systems are configured.", *nothing):
         expect(page.get_by_text(words)).to_be_visible()
 
 

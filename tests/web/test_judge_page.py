@@ -463,7 +463,7 @@ def test_what_the_server_has_no_more_of_is_said_so(show: Show) -> None:
 def test_a_difference_behind_the_cut_is_said_to_be_there(show: Show) -> None:
     same = "0123456789\n" * 2_000
     page, _ = show(*failing(f"{same}1\n", f"{same}2\n"))
-    expect(page.get_by_text("The first difference lies behind what is shown here.")).to_be_visible()
+    expect(page.get_by_text("The first difference comes after the part that is shown here.")).to_be_visible()
     expect(item(page, 1).locator("[data-tone=good].line, [data-tone=bad].line")).to_have_count(0)
 
 

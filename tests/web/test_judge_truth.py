@@ -1,4 +1,4 @@
-"""What the judge's page shows is true, and it stays where a person is: in a real browser, told by a scripted judge."""
+"""The judge's page shows the truth, and stays where the user is: in a real browser, with a scripted judge."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

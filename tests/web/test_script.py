@@ -149,7 +149,7 @@ def test_what_a_released_client_says_is_drawn_and_what_is_done_is_heard(visit: O
     expect(at.page.locator("button.peers")).to_contain_text("No script")
     expect(box).to_be_visible()
     at.page.get_by_role("button", name="Go", exact=True).click()
-    expect(at.page.get_by_text("No script is running: nobody has been told.")).to_be_visible()
+    expect(at.page.get_by_text("No script is running, so nothing was sent.")).to_be_visible()
 
 
 def test_the_board_is_cleared_for_the_next_run(visit: Open) -> None:
@@ -232,7 +232,7 @@ def test_the_editor_indents_and_lets_one_leave(visit: Open) -> None:
 def test_without_pyodide_the_page_says_what_to_do(chromium: Browser, tmp_path: Path) -> None:
     with playground(chromium, tmp_path) as open_page:
         at = open_page()
-        at.comes_to("Python is not here")
+        at.comes_to("Python is not available")
         expect(at.page.locator("house-empty")).to_contain_text("under [sidekick] set pyodide to")
         expect(at.run_button).to_be_disabled()
 

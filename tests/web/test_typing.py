@@ -1,4 +1,4 @@
-"""Writing is the reader's: input methods, the clipboard, Escape, and what a script does meanwhile."""
+"""Nothing disturbs the reader's typing: input methods, the clipboard, Escape, and changes by a script meanwhile."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -120,7 +120,7 @@ class _Http11(H11Protocol):
         """Hypercorn's switch to HTTP/2, which is left out."""
 
     async def _send_error_response(self, status_code: int) -> None:
-        """What h11 will not read is answered in words, its own: it is called where h11's error is being handled."""
+        """Answers a malformed request with h11's own explanation. It is called while h11's error is being handled."""
         refusal = Refusal(status_code, f"The request is malformed: {sys.exc_info()[1]}.")
         whole = (
             h11.Response(status_code=status_code, headers=refusal.headers),

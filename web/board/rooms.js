@@ -47,7 +47,7 @@ class RoomList extends HouseElement {
       if (!answer.ok) throw new Error(await answer.text());
       this.#show((await answer.json()).rooms);
     } catch {
-      this.#show([], "Which rooms there are cannot be told at the moment.");
+      this.#show([], "The list of rooms is not available at the moment.");
     }
   }
 

@@ -38,7 +38,7 @@ const KINDS = {
 };
 
 const CONTROLS = ":is(board-button, board-textbox) > button, board-textbox > input, board-console form > *";
-const MUTED = "No script is connected: nobody hears this";
+const MUTED = "No script is connected, so this has no effect";
 
 export class Scene {
   /** Moving things about is none of the reader's doing: what a lost focus would tell the script is not told. */

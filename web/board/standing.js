@@ -22,7 +22,7 @@ export function moment(at, now = new Date()) {
 }
 
 class BoardStanding extends HouseElement {
-  sentence = "No script is connected: nobody has heard this.";
+  sentence = "No script is connected, so this was not sent.";
   /** @type {import("../messages").Board.State | null} */
   #state = null;
   #empty = true;
@@ -59,7 +59,7 @@ class BoardStanding extends HouseElement {
     this.#line.hidden = !this.ended;
     const { drawnAt = null } = this.#state ?? {};
     const from = drawnAt === null ? "" : `As of ${moment(drawnAt)}. `;
-    put(this.#said, this.ended ? `${from}No script is connected: nobody hears what is clicked or typed here.` : "");
+    put(this.#said, this.ended ? `${from}No script is connected, so clicks and typing have no effect.` : "");
     this.announce("standing");
   }
 }

@@ -97,7 +97,7 @@ function drawTree() {
 }
 
 function whyEmpty() {
-  if (shown.nodes.size === 0) return ["The stage is empty.", "No actors are running. They appear here as they start."];
+  if (shown.nodes.size === 0) return ["No actors are running.", "They appear here as they start."];
   if (outline.terms.length === 0) {
     return ["No trouble.", "No actor is paused, in backoff or behind with its mailbox, and none has crashed lately."];
   }
@@ -244,4 +244,4 @@ details.addEventListener("close", () => {
 tree.choose(chosen);
 tree.hidden = true;
 emptyTree.hidden = false;
-emptyTree.say("Connecting…", "The picture comes with the server's first message.");
+emptyTree.say("Connecting…", "Waiting for the server's first message.");

@@ -97,7 +97,7 @@ function told({ why, message, restarts }) {
 
 class ConsoleCrashes extends Notes {
   static heading = "Crashes";
-  static none = ["Nothing has crashed.", "Actors that fail are listed here, whatever ends after them."];
+  static none = ["Nothing has crashed.", "Actors that crash are listed here. Ordinary ends do not push them out."];
 
   /** @param {import("../messages").Console.StopNote} note */
   static tell(note) {

@@ -37,8 +37,8 @@ class JudgeComparison extends HouseElement {
     this.#steps.hidden = this.#places.length < 2;
     this.#behind.hidden = !marked || this.#places.length > 0;
     const cut = expected.cut || actual.cut;
-    const why = "What differs cannot be seen as text.";
-    put(this.#behind, cut ? "The first difference lies behind what is shown here." : why);
+    const why = "The difference cannot be shown as text.";
+    put(this.#behind, cut ? "The first difference comes after the part that is shown here." : why);
     this.#count();
     mark(this, "data-wide", [...left.lines, ...right.lines].some((each) => each.length > NARROW));
     const reveal = this.#places[0] ?? null;

@@ -90,7 +90,7 @@ function drawRemarks({ problem, told, cases: items, interrupted: broken }) {
   const sentence = "The server was stopped in the middle of this run. What it had judged by then is kept.";
   put(interrupted, broken ? sentence : "");
   none.hidden = told && (!problem || items.size > 0 || Boolean(problem.gone));
-  if (!told) none.say("Connecting…", "The problem comes with the server's first message.");
+  if (!told) none.say("Connecting…", "Waiting for the server's first message.");
   else if (problem && items.size === 0) {
     const folder = problem.testsDir;
     const hint = `Put an input and its output as 1.in and 1.out into ${folder}, or send the problem again.`;
@@ -164,7 +164,7 @@ function tell(level, message) {
 /** @param {Judge.UiMessage} message */
 function say(message) {
   if (socket.send(message)) return true;
-  notices.add("warn", "There is no connection to the server: nothing has been done.");
+  notices.add("warn", "There is no connection to the server, so nothing was done.");
   return false;
 }
 

@@ -38,7 +38,7 @@ const MODES = {
   exact: "Every character counts",
   trim: "Blanks at the ends of lines and empty lines at the end do not count",
   tokens: "Only the words count, not the blanks between them",
-  float: "As word for word, but numbers may be apart by the tolerance",
+  float: "As word for word, but numbers may differ by the tolerance",
 };
 
 function timeHint(_, problem) {

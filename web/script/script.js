@@ -35,7 +35,7 @@ const LARGEST = 1_000_000; // characters of a file that is opened
 
 /** state: [sign, tone, words] */
 const WORDS = {
-  off: ["ring", "idle", "Python is not here"],
+  off: ["ring", "idle", "Python is not available"],
   loading: ["half", "info", "Python is being loaded…"],
   ready: ["ring", "idle", "Ready"],
   running: ["disc", "good", "Running"],
@@ -145,7 +145,7 @@ $("board-menu").choices = choices(stage, null);
 /** From the reader to the script. A submitted text is the box's value from then on, as it is with a server. */
 function say(message) {
   if (!runner?.say(message)) {
-    notify("No script is running: nobody has been told.");
+    notify("No script is running, so nothing was sent.");
     return false;
   }
   const { component, src, type, payload } = message;

@@ -1,4 +1,4 @@
-"""What the intake is told."""
+"""The messages to the intake."""
 
 from dataclasses import dataclass
 
@@ -9,11 +9,11 @@ from codec.judge import Task
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """Answered when it is kept; fails with a KernelError in words if it is not."""
+    """A post. Answered when it is stored; if that fails, with a KernelError whose text is for the user."""
 
     task: Task
     encoded: bytes
-    """The same, as it is kept."""
+    """The task in its stored form."""
     lane: str
     """As in `Post`."""
     reply: Reply[None]
@@ -21,21 +21,21 @@ class Posted:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """What was posted was not understood, or there was no room for it: all who look on should know."""
+    """A post was not understood, or there was no room for it. All panels are told."""
 
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """It is time to try this one again."""
+    """It is time to try this post again."""
 
     post: Post
 
 
 @dataclass(frozen=True, slots=True)
 class Complain:
-    """It is time to tell of what was refused in the last second."""
+    """It is time to report the refusals of the last second."""
 
 
 IntakeMessage = Posted | Refused | Again | Complain

@@ -1,4 +1,4 @@
-"""What a panel is told."""
+"""The messages to a panel."""
 
 from dataclasses import dataclass
 from typing import Any, overload
@@ -31,31 +31,31 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """What there is; also told anew when the settings have changed."""
+    """The list of problems and the settings. It is sent again when the settings have changed."""
 
     settings: RunSettings
     current: str | None
     asked: bool = False
-    """This panel has changed them; it is answered, though they be as before."""
+    """Whether this panel asked for the change. Then it is answered even if nothing has changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Follow:
-    """Another problem came in: show that, if the page follows."""
+    """Another problem came in. The panel shows it if the page follows."""
 
     listed: Listed
 
 
 @dataclass(frozen=True, slots=True)
 class IsBack:
-    """The problem that the page has wished for is in the list."""
+    """The problem that the page wants is in the list again."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class TakenOff:
-    """This problem is not in the list any more, by somebody's wish."""
+    """A user has taken this problem off the list."""
 
     id: str
 
@@ -79,7 +79,7 @@ PassedOn = RunProgress | RunReport | RunComplete | Notice | StateCase | StateUpd
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """What goes to the page in one piece: it is woken once."""
+    """Messages that are sent to the page in one piece, so that it wakes up once."""
 
     messages: tuple[PassedOn, ...]
 
@@ -92,7 +92,7 @@ def tell(panel: ActorRef[PanelMessage], message: PanelMessage, /) -> None: ...
 @overload
 def tell(panel: ActorRef[PanelMessage], *messages: PassedOn) -> None: ...
 def tell(panel: ActorRef[PanelMessage], *messages: Any) -> None:
-    """Tell a panel; one whose page takes nothing is let go, and one that has just gone need not hear it."""
+    """Sends messages to a panel. A panel whose page accepts nothing is ended; one that has just gone is ignored."""
     if not panel.alive:
         return
     try:

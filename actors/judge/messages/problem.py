@@ -1,4 +1,4 @@
-"""What a problem is told."""
+"""The messages to a problem."""
 
 from dataclasses import dataclass
 
@@ -10,23 +10,24 @@ from codec.judge import Listed, RunResult, RunSettings, Scope, Task
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """It was posted, for the first time or again. Answered when all is on the disk; fails with the OSError if not."""
+    """The problem was posted, for the first time or again. Answered when everything is on the disk, or with the
+    OSError."""
 
     task: Task
     place: Place
     reply: Reply[Listed]
     again: bool = False
-    """It may be there in part, as somebody left it who was stopped in the middle of this."""
+    """Whether an earlier attempt was interrupted, so that a part of it may already be written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """This panel wants to be shown the problem, and told what happens to it. `anew`: as for a page just loaded."""
+    """This panel wants to show the problem and follow its changes. `anew`: as for a page that was just loaded."""
 
     panel: ActorRef[PanelMessage]
     anew: bool
     settings: RunSettings | None
-    """As the panel knows them; None: it does not yet."""
+    """The settings as the panel knows them; None if it does not know them yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class CancelAsked:
 
 @dataclass(frozen=True, slots=True)
 class CaseAsked:
-    """All of one case's texts."""
+    """A panel asks for the whole texts of one case."""
 
     panel: ActorRef[PanelMessage]
     index: int
@@ -57,7 +58,7 @@ class CaseAsked:
 
 @dataclass(frozen=True, slots=True)
 class LookAgain:
-    """Somebody is back at a page that shows the problem."""
+    """The user is back at a page that shows the problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class Forsaken:
 
 @dataclass(frozen=True, slots=True)
 class CaseJudged:
-    """Cases are told of in the order of their indices. `next`: the lowest that is not judged yet."""
+    """A case has been judged. Cases are reported in order. `next`: the lowest index that is not judged yet."""
 
     run: AnyRef
     result: RunResult
@@ -83,7 +84,7 @@ class CaseJudged:
 
 @dataclass(frozen=True, slots=True)
 class KeepSoFar:
-    """This run has been under way for a while: keep what it has come to."""
+    """This run has been under way for a while, and its results so far are to be stored."""
 
     run: AnyRef
 

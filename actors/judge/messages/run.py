@@ -1,4 +1,4 @@
-"""What a run and its workers are told."""
+"""The messages to a run and its workers."""
 
 from dataclasses import dataclass
 
@@ -7,11 +7,11 @@ from codec.judge import RunResult
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A case of it has its result."""
+    """A case of the run has its result."""
 
     result: RunResult
     output: bytes = b""
-    """More of what the program wrote, where the result has only the beginning."""
+    """More of the program's output, if the result has only its beginning."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What the shelf is told."""
+"""The messages to the shelf."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from codec.judge import Listed, RunSettings, Task
 
 @dataclass(frozen=True, slots=True)
 class PlaceFor:
-    """Where does this task live? Always the same folder for the same problem, and never another's."""
+    """Asks for a task's folder: always the same one for the same problem, and never another problem's."""
 
     task: Task
     reply: Reply[Place]
@@ -20,8 +20,8 @@ class PlaceFor:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A problem is new, or was run, or its folder is seen to have other tests. `arrived`: it was just posted, and that
-    post has this number."""
+    """A problem is new, or was run, or the tests in its folder have changed. `arrived`: the number of the post, if it
+    was just posted."""
 
     listed: Listed
     arrived: bool
@@ -30,26 +30,26 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Vanished:
-    """This problem's folder is not there."""
+    """This problem's folder is missing."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class LookAround:
-    """Somebody is back at a page: which problems are still there?"""
+    """The user is back at a page. Which problems still have their folders?"""
 
 
 @dataclass(frozen=True, slots=True)
 class There:
-    """Of these problems, whether their folders are there."""
+    """For each of these problems, whether its folder exists."""
 
     folders: Mapping[str, bool]
 
 
 @dataclass(frozen=True, slots=True)
 class TakeOff:
-    """A page does not want this problem in the list. Its folder is left alone."""
+    """A page takes this problem off the list. Its folder stays."""
 
     panel: ActorRef[PanelMessage]
     id: str
@@ -65,7 +65,7 @@ class PutBack:
 
 @dataclass(frozen=True, slots=True)
 class Came:
-    """A panel was opened; it is watched."""
+    """A panel was opened. The shelf monitors it."""
 
     panel: ActorRef[PanelMessage]
 
@@ -91,14 +91,14 @@ class SettingsNow:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """All who look on should know this."""
+    """A problem that all panels should report."""
 
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class Publish:
-    """It is time to tell the panels of all problems."""
+    """It is time to send the list of problems to the panels."""
 
 
 ShelfMessage = (

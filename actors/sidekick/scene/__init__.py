@@ -1,4 +1,4 @@
-"""The scene: what a room's board shows right now, and the shortest way to show it to somebody who has just come."""
+"""The scene: the current content of a room's board, and the shortest way to show it to a screen that has just come."""
 
 from actors.sidekick.scene.limits import Limits, Reserve
 from actors.sidekick.scene.restoring import Restoring

@@ -1,20 +1,21 @@
-"""A canvas: what was drawn on it and on its buffers, as far as it can still be seen.
+"""A canvas: the drawings on it and on its buffers, as far as they can still be seen.
 
-A picture is a list of strokes on a blank layer. Three things make a list short again: `clear`, making a buffer anew,
-and covering everything with an opaque rectangle or an opaque buffer. Then the buffer starts a new layer, and the old
-one is forgotten, unless it had been drawn onto another buffer: that one shows it as it was, whatever became of it.
+A picture is a list of strokes on a blank layer. Three things shorten the list: `clear`, making a buffer anew, and
+covering everything with an opaque rectangle or an opaque buffer. The buffer then starts a new layer, and the old one is
+forgotten, unless it had been drawn onto another buffer: that one goes on showing it.
 
-So layers are shared, never copied. `drawBuffer` closes the source's layer (it goes on in a new one on top of it) and
-puts a `Stamp` of the closed layer into the target's list. References therefore only go from younger to older layers,
-there are no circles, and counting them tells when a layer can be seen no more. Then what it cost is given back.
+So layers are shared and never copied. `drawBuffer` closes the source's layer (the source continues in a new layer on
+top of it) and puts a `Stamp` of the closed layer into the target's list. So references only go from younger to older
+layers, there are no circles, and a count of references tells when a layer can no longer be seen. Then its cost is given
+back.
 
-To replay, the messages that are left are said again, nearly in the order in which they came. Strokes on different
-buffers do not see each other, except through a stamp; so it is enough to take the stamps in their order, and before
-each of them to draw what its source and its target held at that moment. A buffer whose older picture was needed first
-is made anew in between. Buffers that are gone by now are destroyed at the end.
+A replay sends the remaining messages again, nearly in their original order. Strokes on different buffers affect each
+other only through stamps. So it takes the stamps in order, and before each it draws the content that its source and its
+target had at that moment. If an older picture of a buffer is needed first, the buffer is made anew in between. Buffers
+that no longer exist are destroyed at the end.
 
-A list that is never cut short would grow for ever: past the limit the longest lists forget their oldest strokes, which
-those who have seen them do not miss, and a newcomer does.
+A list that is never shortened would grow for ever. Above the limit the longest lists forget their oldest strokes.
+Screens that have drawn them keep them; a newcomer does not see them.
 """
 
 import re

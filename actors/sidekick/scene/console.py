@@ -1,9 +1,9 @@
-"""A console: the last so many lines, and no more than so many characters, of all that was printed.
+"""A console: the last lines of everything that was printed, up to a number of lines and of characters.
 
-What is kept is the `tail` of the whole text. A tail's tail after more has been printed is the tail of it all, so a UI
-that keeps the same tail shows the same whether it was there from the start or came late.
+It keeps the `tail` of the whole text. The tail of a tail plus new text equals the tail of the whole. So a UI that keeps
+the same tail shows the same text, whether it was there from the start or came late.
 
-Prints are gathered as they come and joined to what is there now and then, so that one costs next to nothing.
+Prints are gathered as they come and joined to the text only now and then, so a single print costs next to nothing.
 """
 
 from collections.abc import Iterable

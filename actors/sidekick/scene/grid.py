@@ -1,6 +1,7 @@
-"""A grid: for each cell that has one, the message that gave it its colour, and the one that gave it its text.
+"""A grid: for each cell, the message that set its colour and the one that set its text, if there are any.
 
-Sparse, so a large grid costs what is in it; and messages are kept as they came, so an update is one store into a dict.
+It is sparse, so the cost of a large grid depends on its content. Messages are kept as they came, so an update is one
+store into a dict.
 """
 
 from collections.abc import Iterator

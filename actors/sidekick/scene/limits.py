@@ -1,11 +1,11 @@
-"""How much one board may hold, and all boards together, and the budget from which all of it is paid.
+"""Limits the memory of one board and of all boards together, by a budget from which everything is paid.
 
-A board's budget is granted in pieces by the reserve that all boards share, so that what a message costs is nearly
-always paid without asking. What a board was granted and does not use is taken back when another one needs it.
+All boards share a reserve, which grants each board its budget in pieces. So the cost of a message is nearly always paid
+without asking. A board's unused budget is taken back when another board needs it.
 
-What is counted is an estimate: a retained message costs its bytes and a constant for the objects around it, a text its
-characters at the widest. What a component costs when it comes, it gives back when it goes, so that the sum over all
-components is always what the budget is short of.
+Costs are estimates: a retained message costs its bytes plus a constant for the objects around it; a text costs its
+characters at their widest. A component gives back its whole cost when it goes. So the sum over all components is always
+the part of the budget that is spent.
 """
 
 from collections.abc import Callable

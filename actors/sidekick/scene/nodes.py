@@ -1,14 +1,15 @@
-"""The nodes of a viz tree, opened where they were changed.
+"""The nodes of a viz tree, which are opened only where they were changed.
 
-A node is JSON until something in it changes. Then it is opened, one level deep: its items are JSON again. Items are the
-parts of a list or a set, the entries of a dict, the attributes of an object: three classes, which differ in what the
-segment of a path finds in them.
+A node is JSON until something in it changes. Then it is opened one level deep, and its items are still JSON. Items are
+the parts of a list or a set, the entries of a dict, or the attributes of an object. There are three classes for these,
+which differ in how they find the item for a segment of a path.
 
-A node is whole when as many items are shown as there are: clients send 50 at most. `rest` is the client's note of those
-that are not shown. It stays last, and goes when the node is whole. Where a message does not say how long a container is
-now, that follows from what it did.
+A node is whole when all its items are shown; clients send at most 50. `rest` is the client's note about the items that
+are not shown. It stays last, and is removed when the node is whole. If a message does not give a container's new
+length, the length follows from the change.
 
-The board's page keeps the same nodes by the same rules (web/board/values.js): who comes late sees what the others see.
+The board's page keeps the same nodes by the same rules (web/board/values.js), so a page that comes late shows the same
+as the others.
 """
 
 from collections.abc import Hashable

@@ -1,10 +1,10 @@
-"""A picture becomes a scene again: what it says is folded into an empty one, each part as its owner's.
+"""Turns a stored picture back into a scene: its messages are folded into an empty scene, each part as its owner's.
 
-It was a scene's replay, so it is taken whole, and shows what that scene showed. What is not taken (there is less memory
-than there was, or this version judges otherwise) is counted, and the rest stands.
+The picture was the replay of a scene, so normally all of it is accepted, and the result shows the same. Messages that
+are not accepted (there is less memory than before, or this version has other rules) are counted, and the rest stays.
 
-Whose id was wanted by whom is told in the end: until then a hero may put into a container what it had put there before
-it lost the right to.
+Only at the end is it set which heroes may not write on which components. Until then a hero may put components into a
+container as it did before it lost that right.
 """
 
 from typing import Any, Literal

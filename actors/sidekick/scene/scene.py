@@ -1,17 +1,18 @@
-"""A scene: what a room's board shows, folded from what its heroes said.
+"""A scene: the content of a room's board, folded from the messages of its heroes.
 
 Rules
-  - Total: whatever is said is either done, and then it is to be relayed, or refused with a sentence that says why. A
+  - Total: each message is either accepted, and then has to be relayed, or refused with a sentence that says why. A
     refused message changes nothing.
-  - Whoever is shown the replay, and after it what is relayed, sees what he would have seen from the start.
-  - Bounded: see limits. An update costs the same however large the board is.
-  - Ids belong to the room. A hero owns what it spawned: events on it are his, and another hero's clearAll leaves it
-    alone. Anybody may write on what stands there, as a script does that attaches to what an earlier one left behind;
-    but not a hero whose own spawn was refused because the id was taken: he means another component.
-  - What we do not understand is relayed and retained: with its component where it names one, else with the board.
+  - A screen that is sent the replay and then the relayed messages shows the same as one that was there from the start.
+  - Bounded: see limits. The cost of an update does not depend on the size of the board.
+  - Ids belong to the room. A hero owns the components that it spawned: it gets their events, and another hero's
+    clearAll leaves them alone. Any hero may write on existing components, as a script does that continues the board of
+    an earlier one. An exception is a hero whose own spawn was refused because the id was in use: it means another
+    component.
+  - Unknown messages are relayed and retained: with their component if they name one, otherwise with the board.
 
-Messages are kept as they came, in their `raw`, and said again in the replay: so what the scene has no idea of survives
-it, and nothing is serialised that has not changed.
+Messages are kept as they came, in their `raw`, and sent again in the replay. So fields that the scene does not know
+survive, and nothing is serialised unless it has changed.
 """
 
 from collections.abc import Collection, Iterator

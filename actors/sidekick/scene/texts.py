@@ -1,7 +1,6 @@
-"""Labels, buttons, markdowns and textboxes: components of which the last thing said is all there is to know.
+"""Labels, buttons, markdowns and textboxes: components whose state is given by the last message of each action.
 
-The last message of each action is kept as it came. So the state needs no names of its own, and fields that we do not
-know come back with it.
+That message is kept as it came. So the state needs no field names of its own, and unknown fields survive with it.
 """
 
 from collections.abc import Iterator

@@ -1,15 +1,15 @@
-"""Components, and the tree they stand in.
+"""The tree of components.
 
 Rules
-  - A component stands in exactly one container; the board itself is the container `root`. Children keep their order.
+  - A component is in exactly one container; the board itself is the container `root`. Children keep their order.
   - `changeParent` moves to the end, or before the sibling named by `insertBefore`; never into the component itself.
-  - Removing a component removes all that is in it.
-  - A component we do not know may contain others: the protocol may grow a container, never an eleventh leaf that
-    somebody would put something into.
-  - The spawn is kept as it came, with fields we do not know, and only written anew where the component has moved.
+  - Removing a component removes everything in it.
+  - An unknown component may contain others, because a newer protocol may have a new kind of container; nobody would put
+    something into a new kind of leaf.
+  - The spawn is kept as it came, with unknown fields, and is written anew only if the component has moved.
 
-Children are a dict, whose order is theirs: to add or remove one takes constant time, only `insertBefore` does not.
-Nothing here recurses: how deep a tree may be is for its limit to say, not for the stack.
+Children are the keys of a dict, in its order: adding or removing one takes constant time; only `insertBefore` does not.
+Nothing here recurses, so a limit decides how deep a tree may be, and not the stack.
 """
 
 from collections.abc import Callable, Iterable, Iterator

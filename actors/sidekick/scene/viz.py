@@ -9,20 +9,21 @@ What an update does
     pop, remove, delitem    no item at the path any more
     add_set                 the value into the set at the path
     discard_set             the item that is this value (by type and value, or by id) leaves the set at the path.
-                            Released clients do not say which one left (NoneType): then all stay, and only the length
-                            tells that there are fewer; unless it is 0
-    clear                   the value in place of what is at the path; without one (or NoneType), nothing is in it
-    removeVariable          there is no such variable any more
+                            Released clients do not say which one left (NoneType): then all stay, unless the length is
+                            0, and only the length tells that there are fewer
+    clear                   the value replaces the one at the path; without a value (or with NoneType), that is emptied
+    removeVariable          removes the variable
 
 Rules
   - A segment finds a dict's entry by its key's value (of the same type: 1 is not true; a tuple by its items), else by
     its key's id; a list's item by its index, a negative one from the end of the whole length; an object's attribute.
-  - What happens to items that are not shown changes the length only; what cannot be reached at all changes nothing.
-  - The length becomes what the update says; else, where there was one, the number of items, if all of them are shown.
+  - A change to items that are not shown changes only the length. A change at a path that leads nowhere changes nothing.
+  - The length is the one in the update. If the update gives none and there was one, it is the number of items, if all
+    of them are shown.
 
-A variable can be 11 MB of JSON, and ten times that as Python objects, so it stays JSON but for the nodes on paths that
-were changed (see nodes). An untouched variable is the very message in which it came. One that has been patched for more
-bytes than it had is written anew, in one piece. So it costs, within a small factor, what is counted: its bytes.
+A variable can be 11 MB of JSON, and ten times that as Python objects. So it stays JSON except for the nodes on changed
+paths (see nodes). An untouched variable is the very message in which it came. If the patches become larger than the
+variable, it is written anew in one piece. So its real cost is, within a small factor, its bytes, as they are counted.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -103,7 +103,7 @@ if way == "flood":
     assert rows["1"].endswith("line 1: expected '日本 4' got '日本 5'")
     assert rows["2"].endswith("ended with exit code 1")
     assert "SIGKILL" in rows["3"]
-    assert rows["5"].rstrip().endswith("allowed are 100 MB")
+    assert rows["5"].rstrip().endswith("limit: 100 MB")
 
 
 @pytest.mark.slow
@@ -201,7 +201,7 @@ def test_an_answer_that_was_not_written_to_its_file_is_wrong(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert judge(sums(tmp_path / "sums"), "--output-file", "sum.out") == 1
-    assert "it has not written sum.out, where the answer was to be" in " ".join(capsys.readouterr().out.split())
+    assert "it has not written sum.out, the file for the answer" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.slow

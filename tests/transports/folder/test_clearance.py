@@ -1,4 +1,4 @@
-"""What a program can leave in a folder, and that it goes."""
+"""Whatever a program can leave in a folder is deleted."""
 
 import os
 from pathlib import Path

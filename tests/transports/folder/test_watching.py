@@ -1,4 +1,4 @@
-"""The watcher, on a real disk: who looks only when told sees in the end what is there."""
+"""The watcher, on a real disk: an actor that looks only after a notice always ends up with the current content."""
 
 import errno
 import os

@@ -1,5 +1,5 @@
-"""Programs that are against those who run them. None signals anything but the launcher that runs it, what is below
-that, and itself."""
+"""Programs that attack their launcher. None signals anything except the launcher that runs it, processes below that,
+and itself."""
 
 BEGIN = """
 import os, signal, time

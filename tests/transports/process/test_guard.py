@@ -1,4 +1,4 @@
-"""A look that has to wait for those it looks at does not keep them from being counted."""
+"""Processes are counted even while an inspection has to wait for them."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Somebody is killed: the server, the launcher, a keeper. Nothing is left of the runs, and the next one is right."""
+"""The server, the launcher or a keeper is killed. Nothing is left of the runs, and the next one is right."""
 
 import os
 import signal

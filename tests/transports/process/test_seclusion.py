@@ -1,4 +1,5 @@
-"""Whoever is alone is alone, nobody waits for ever, and between two who are alone all others have their turn."""
+"""A program that is to run alone does so, none waits for ever, and between two such programs all others have their
+turn."""
 
 from functools import partial
 

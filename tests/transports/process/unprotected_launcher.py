@@ -1,4 +1,4 @@
-"""A launcher as it is where the kernel lets every program signal every other of its user."""
+"""A launcher as on a kernel that lets every program signal every other program of its user."""
 
 import sys
 from os.path import abspath, dirname

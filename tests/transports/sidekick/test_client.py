@@ -1,4 +1,4 @@
-"""A visitor at doors of every kind: he is told what he found, in words, and never waits for ever."""
+"""A visitor at doors of every kind: its error says in words what it found, and it never waits for ever."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress

@@ -1,4 +1,4 @@
-"""Whoever always has more to say takes turns, and holds up nobody else."""
+"""Connections that always have more to say take turns, and hold up nobody else."""
 
 import math
 from collections import Counter
