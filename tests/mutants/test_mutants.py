@@ -10,7 +10,7 @@ import pytest
 from tests.mutants.__main__ import ROOT, Excuse, excused, living
 from tests.mutants.mutations import Mutant, drawn, mutants
 from tests.mutants.rooms import ROOMS, Imports, room_of, sources
-from tests.mutants.trial import Stage, Trial, Unfit
+from tests.mutants.trial import FAST, SECONDS, Stage, Trial
 
 
 def changes(body: str) -> set[str]:
@@ -231,7 +231,7 @@ def test_a_mutant_is_killed_by_a_test_that_notices_and_the_tree_is_left_as_it_wa
 
 @pytest.mark.slow
 def test_a_mutant_that_hangs_is_told_as_that(house: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.mutants.trial.LEAST", 0.0)
+    monkeypatch.setitem(SECONDS, FAST, 3.0)
     source = b"import time\n\n\ndef least(a, b):\n    time.sleep(0)\n    return min(a, b)\n"
     (house / "codec/sums.py").write_bytes(source)
     trial = Trial(house, tmp_path / "scratch")
@@ -240,9 +240,10 @@ def test_a_mutant_that_hangs_is_told_as_that(house: Path, tmp_path: Path, monkey
 
 
 @pytest.mark.slow
-def test_tests_that_fail_anyway_kill_nothing(house: Path, tmp_path: Path) -> None:
-    (house / "tests/console/test_sums.py").write_text("def test_wrong():\n    assert False\n")
+def test_a_test_that_fails_anyway_kills_nothing_and_the_others_are_asked(house: Path, tmp_path: Path) -> None:
+    tests = house / "tests/console/test_sums.py"
+    tests.write_text("def test_a_first_one():\n    assert False\n\n\n" + tests.read_text())
     trial = Trial(house, tmp_path / "scratch")
-    with pytest.raises(Unfit, match="without a mutant"):
-        trial.fate(mutant_of(house, "return a if a >= b else b"))
-    assert trial.stages("codec/sums.py")[0] == Stage("not slow and not browser", ("tests/console/test_sums.py",))
+    assert trial.stages("codec/sums.py")[0] == Stage(FAST, ("tests/console/test_sums.py",))
+    assert trial.fate(mutant_of(house, "return (a - 1)")) == "survived"
+    assert trial.fate(mutant_of(house, "return a if a >= b else b")) == "killed"
