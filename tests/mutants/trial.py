@@ -24,6 +24,8 @@ SEEDED = ["-p", "tests.mutants.swift", "--hypothesis-seed=0"]
 PYTEST = [sys.executable, "-m", "pytest", *OPTIONS, *WITHOUT, *SEEDED]
 FAST = "not slow and not browser"
 SLOW = "slow and not browser"
+FIRST = 3
+"""Files that are asked before the others: most mutants get no further."""
 SECONDS = {FAST: 90.0, SLOW: 300.0}
 """For a stage; one that takes longer is tried without the mutant, too."""
 LONGEST = 1800.0
@@ -42,7 +44,7 @@ class Stage:
 
 
 class Trial:
-    def __init__(self, root: Path, scratch: Path, *, stages: int = 4) -> None:
+    def __init__(self, root: Path, scratch: Path, *, stages: int = 5) -> None:
         self.copy = scratch / "tree"
         self._most_stages = stages
         listed = subprocess.run(
@@ -71,7 +73,8 @@ class Trial:
 
     def stages(self, file: str) -> list[Stage]:
         near, others = map(tuple, self.imports.tests(file))
-        every = [Stage(FAST, near), Stage(SLOW, near), Stage(FAST, others), Stage(SLOW, others)]
+        first, near_too = near[:FIRST], near[FIRST:]
+        every = [Stage(FAST, first), Stage(FAST, near_too), Stage(SLOW, near), Stage(FAST, others), Stage(SLOW, others)]
         return every[: self._most_stages]
 
     def _fate(self, stage: Stage, mutant: Mutant) -> Fate:
