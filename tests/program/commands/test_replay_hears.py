@@ -1,4 +1,4 @@
-"""What a replay makes of what the server says to it meanwhile: errors are counted, its answer is heard, the rest is ignored."""
+"""What a replay makes of what the server says: errors are counted, its answer is heard, the rest is ignored."""
 
 import io
 from pathlib import Path
