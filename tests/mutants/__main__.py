@@ -2,6 +2,7 @@
 
 import argparse
 import difflib
+import signal
 import sys
 import tempfile
 import time
@@ -84,6 +85,7 @@ def main(words: Sequence[str]) -> int:
         for mutant in tried:
             print(diff(ROOT, mutant))
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that nothing is left running
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     survivors = []
     with tempfile.TemporaryDirectory(prefix="troupe-mutants-") as scratch:
