@@ -3,7 +3,7 @@
 A mutant replaces one expression or statement, by its position, so that everything else stays as it was written.
 
 Some changes are no faults, and none is made there: outside of functions (limits, tables, defaults, declarations), in
-annotations, assertions, log lines, `__repr__`, what is said to people (texts with spaces, f-strings, what is raised),
+annotations, assertions, timeouts, log lines, `__repr__`, what is said to people (texts with spaces, f-strings, what is raised),
 checkpoints, and what only another platform does. What is left of such changes stands in `excused.toml`, with a reason.
 """
 
@@ -40,6 +40,8 @@ TURNED = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
 LOGGERS = re.compile(r"_?log(ger)?|logging|warnings")
 CHECKPOINT = re.compile(r"checkpoint\w*")
 UNTESTED_FUNCTIONS = {"__repr__", "__rich_repr__"}
+TUNED = {"capacity", "deadline", "grace", "max_children", "start_timeout", "timeout"}
+"""Arguments by which something is bounded, if they are said as a number."""
 TEXT = re.compile(r"\s")
 
 
@@ -192,7 +194,8 @@ class _Walk:
                     if not (name == "cast" and index == 0) and not (name == "isinstance" and index == 1):
                         yield from self._expression(argument)
                 for keyword in keywords:
-                    yield from self._expression(keyword.value)
+                    if keyword.arg not in TUNED or not isinstance(keyword.value, ast.Constant):
+                        yield from self._expression(keyword.value)
                 return
         for child in ast.iter_child_nodes(node):
             match child:

@@ -63,6 +63,7 @@ def test_a_line_is_changed_in_each_of_these_ways(line: str, becomes: set[str]) -
         "x = 'in words'",
         "x = isinstance(a, int | str)",
         "x = cast('A | B', a)",
+        "x = a(timeout=5.0)",
         "x = a",
         "raise NotImplementedError",
         "return",

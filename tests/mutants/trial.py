@@ -26,7 +26,7 @@ FAST = "not slow and not browser"
 SLOW = "slow and not browser"
 FIRST = 3
 """Files that are asked before the others: most mutants get no further."""
-SECONDS = {FAST: 90.0, SLOW: 300.0}
+SECONDS = {FAST: 90.0, SLOW: 180.0}
 """For a stage; one that takes longer is tried without the mutant, too."""
 LONGEST = 1800.0
 FINE, NONE_THERE = 0, 5
