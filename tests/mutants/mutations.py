@@ -3,8 +3,9 @@
 A mutant replaces one expression or statement, by its position, so that everything else stays as it was written.
 
 Some changes are no faults, and none is made there: outside of functions (limits, tables, defaults, declarations), in
-annotations, assertions, timeouts, log lines, `__repr__`, what is said to people (texts with spaces, f-strings, what is raised),
-checkpoints, and what only another platform does. What is left of such changes stands in `excused.toml`, with a reason.
+annotations, assertions, timeouts, log lines, `__repr__`, checkpoints, what is said to people (texts with spaces,
+f-strings, what is raised), and what only another platform does. What is left of such changes stands in `excused.toml`,
+with a reason.
 """
 
 import ast
@@ -42,6 +43,8 @@ CHECKPOINT = re.compile(r"checkpoint\w*")
 UNTESTED_FUNCTIONS = {"__repr__", "__rich_repr__"}
 TUNED = {"capacity", "deadline", "grace", "max_children", "start_timeout", "timeout"}
 """Arguments by which something is bounded, if they are said as a number."""
+ELSEWHERE = re.compile(r"sys\.platform|'(win32|darwin)'")
+"""In conditions of what another platform does."""
 TEXT = re.compile(r"\s")
 
 
@@ -131,8 +134,8 @@ class _Walk:
             ):
                 if ast.unparse(test).rpartition(".")[2] != "TYPE_CHECKING":
                     yield self._mutant(test, f"not ({ast.unparse(test)})")
-        if isinstance(node, ast.If) and "sys.platform" in ast.unparse(node.test):
-            children: Iterable[ast.AST] = [*node.body, *node.orelse]
+        if isinstance(node, ast.If) and ELSEWHERE.search(ast.unparse(node.test)):
+            children: Iterable[ast.AST] = node.orelse
         else:
             children = ast.iter_child_nodes(node)
         for child in children:
@@ -166,7 +169,7 @@ class _Walk:
                 yield from (self._mutant(node, repr(other)) for other in _other_constants(value))
                 return
             case ast.Compare(left=left, ops=ops, comparators=comparators):
-                if "sys.platform" in ast.unparse(node):
+                if ELSEWHERE.search(ast.unparse(node)):
                     return
                 for index, op in enumerate(ops):
                     for other in filter(None, (SWAPS.get(type(op)), TURNED.get(type(op)))):
