@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from actors.kernel import ActorRef, NameTaken
+from actors.kernel import ActorRef, ChildSpec, NameTaken
 from tests.sidekick.test_room import house
 
 MANY = 5
@@ -33,3 +33,16 @@ async def test_a_name_that_is_taken_and_has_nobody_behind_it_is_an_error(monkeyp
         monkeypatch.setattr(ActorRef, "start_child", taken)
         with pytest.raises(NameTaken):
             await troupe.desk._room("r")
+
+
+async def test_who_finds_the_name_taken_gets_whoever_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another one was quicker, between our look and our wish."""
+    async with house() as troupe:
+        start_child = ActorRef.start_child
+
+        async def too_late(self: ActorRef[object], spec: ChildSpec) -> ActorRef[object]:
+            await start_child(self, spec)
+            raise NameTaken(spec.id)
+
+        monkeypatch.setattr(ActorRef, "start_child", too_late)
+        assert await troupe.desk._room("r") is troupe.room("r")
