@@ -1,9 +1,11 @@
 """Whoever wants a problem's actor gets it, and all get the same one, also those who want it at the same time."""
 
+from typing import Any
+
 import pytest
 import trio
 
-from actors.kernel import AnyRef, NameTaken
+from actors.kernel import ActorRef, AnyRef, AnySpec, NameTaken
 from actors.store import StateDirectory
 from tests.judge.kit import judging
 
@@ -39,3 +41,20 @@ async def test_a_name_that_is_taken_by_nobody_who_can_be_asked_is_an_error(
         monkeypatch.setattr(type(crowd), "start_child", lambda self, spec: taken(spec))
         with pytest.raises(NameTaken):
             await court.desk._problems.actor(court.house.stage.registry, "abc1/abc1_b")
+
+
+async def test_who_finds_the_name_taken_gets_whoever_has_it(
+    directory: StateDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another one was quicker, between our look and our wish."""
+    async with judging(directory) as court:
+        start_child = ActorRef.start_child
+
+        async def too_late(self: ActorRef[Any], spec: AnySpec) -> AnyRef:
+            await start_child(self, spec)
+            raise NameTaken(spec.id)
+
+        monkeypatch.setattr(ActorRef, "start_child", too_late)
+        found = await court.desk._problems.actor(court.house.stage.registry, "abc1/abc1_b")
+        assert found is court["problems"].child("abc1/abc1_b")
+        assert found.alive

@@ -2,6 +2,7 @@
 
 import argparse
 import difflib
+import signal
 import sys
 import tempfile
 import time
@@ -16,6 +17,7 @@ from tests.mutants.rooms import ROOMS, room_of, sources
 from tests.mutants.trial import Trial, Unfit
 
 ROOT = Path(__file__).parents[2]
+STAGES = "1: the three nearest files; 2: all near; 3: their slow tests; 4: the room's; 5 (default): its slow ones"
 EXCUSED = Path(__file__).with_name("excused.toml")
 
 
@@ -75,12 +77,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--number", type=int, default=40, help="mutants of each room (40)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--at", metavar="FILE[:LINE]", help="every mutant of a file, or of a line of it")
-    parser.add_argument(
-        "--stages",
-        type=int,
-        default=4,
-        help="1: the nearest tests, 2: their slow ones, 3: the room's (4: its slow ones)",
-    )
+    parser.add_argument("--stages", type=int, default=5, metavar="N", help=STAGES)
     parser.add_argument("--list", action="store_true", help="say which are drawn, and try none")
     arguments = parser.parse_args(words)
     tried = chosen(arguments)
@@ -88,6 +85,7 @@ def main(words: Sequence[str]) -> int:
         for mutant in tried:
             print(diff(ROOT, mutant))
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that nothing is left running
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     survivors = []
     with tempfile.TemporaryDirectory(prefix="troupe-mutants-") as scratch:

@@ -3,8 +3,9 @@
 A mutant replaces one expression or statement, by its position, so that everything else stays as it was written.
 
 Some changes are no faults, and none is made there: outside of functions (limits, tables, defaults, declarations), in
-annotations, assertions, log lines, `__repr__`, what is said to people (texts with spaces, f-strings, what is raised),
-checkpoints, and what only another platform does. What is left of such changes stands in `excused.toml`, with a reason.
+annotations, assertions, timeouts, log lines, `__repr__`, checkpoints, what is said to people (texts with spaces,
+f-strings, what is raised), and what only another platform does. What is left of such changes stands in `excused.toml`,
+with a reason.
 """
 
 import ast
@@ -40,6 +41,10 @@ TURNED = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
 LOGGERS = re.compile(r"_?log(ger)?|logging|warnings")
 CHECKPOINT = re.compile(r"checkpoint\w*")
 UNTESTED_FUNCTIONS = {"__repr__", "__rich_repr__"}
+TUNED = {"capacity", "deadline", "grace", "max_children", "start_timeout", "timeout"}
+"""Arguments by which something is bounded, if they are said as a number."""
+ELSEWHERE = re.compile(r"sys\.platform|'(win32|darwin)'")
+"""In conditions of what another platform does."""
 TEXT = re.compile(r"\s")
 
 
@@ -129,8 +134,8 @@ class _Walk:
             ):
                 if ast.unparse(test).rpartition(".")[2] != "TYPE_CHECKING":
                     yield self._mutant(test, f"not ({ast.unparse(test)})")
-        if isinstance(node, ast.If) and "sys.platform" in ast.unparse(node.test):
-            children: Iterable[ast.AST] = [*node.body, *node.orelse]
+        if isinstance(node, ast.If) and ELSEWHERE.search(ast.unparse(node.test)):
+            children: Iterable[ast.AST] = node.orelse
         else:
             children = ast.iter_child_nodes(node)
         for child in children:
@@ -164,7 +169,7 @@ class _Walk:
                 yield from (self._mutant(node, repr(other)) for other in _other_constants(value))
                 return
             case ast.Compare(left=left, ops=ops, comparators=comparators):
-                if "sys.platform" in ast.unparse(node):
+                if ELSEWHERE.search(ast.unparse(node)):
                     return
                 for index, op in enumerate(ops):
                     for other in filter(None, (SWAPS.get(type(op)), TURNED.get(type(op)))):
@@ -192,7 +197,8 @@ class _Walk:
                     if not (name == "cast" and index == 0) and not (name == "isinstance" and index == 1):
                         yield from self._expression(argument)
                 for keyword in keywords:
-                    yield from self._expression(keyword.value)
+                    if keyword.arg not in TUNED or not isinstance(keyword.value, ast.Constant):
+                        yield from self._expression(keyword.value)
                 return
         for child in ast.iter_child_nodes(node):
             match child:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from program.redaction import BLANK, DEEPEST, LONGEST_TEXT, MOST_ITEMS, clean
+from program.redaction import BLANK, DEEPEST, LONGEST_TEXT, MOST_ITEMS, blank_secrets, clean
 
 NESTS: dict[str, Callable[[Any], Any]] = {
     "list": lambda inner: [inner],
@@ -77,3 +77,17 @@ def test_of_many_items_the_first_are_kept(extra: int) -> None:
 )
 def test_each_kind_has_its_form(value: object, cleaned: object) -> None:
     assert clean(value) == cleaned
+
+
+@pytest.mark.parametrize(
+    ("entry", "cleaned"),
+    [
+        ({"k" * 100: 1}, {"k" * 100: 1}),
+        ({"k" * 101: 1}, {"k" * 100 + "…": 1}),
+        ({"password": "x", "a\nb": "c\nd"}, {"password": BLANK, "a\\nb": "c\\nd"}),
+        ({"deep": {"k" * 101: {"token": "x"}}}, {"deep": {"k" * 100 + "…": {"token": BLANK}}}),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_an_entry_has_the_same_bounds_at_its_top(entry: dict[str, object], cleaned: dict[str, object]) -> None:
+    assert blank_secrets(None, "info", entry) == cleaned

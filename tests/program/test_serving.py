@@ -146,7 +146,6 @@ async def test_the_journal_tells_failures_pauses_and_dead_letters(autojump_clock
     fragile = ChildSpec("fragile", Fragile)
     brief = ChildSpec("brief", Fragile, restart=Restart.TEMPORARY)
 
-
     with capture_logs() as entries:
         structlog.get_logger()
         async with trio.open_nursery() as nursery:

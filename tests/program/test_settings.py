@@ -84,7 +84,7 @@ def test_what_is_disabled_is_not_among_the_enabled() -> None:
         ('[console]\nhost = "[::1]"', 'got "[::1]"'),
         ('[console]\nhost = ""', 'got ""'),
         (f'[console]\nhost = "{"x" * 500}"', "…"),
-        ('[sidekick]\nscripts = "mine"', 'sidekick.scripts: expected the absolute path of a folder such as'),
+        ('[sidekick]\nscripts = "mine"', "sidekick.scripts: expected the absolute path of a folder such as"),
         ("[sidekick]\nscripts = 1", "sidekick.scripts: expected the absolute path of a folder such as"),
         ('[sidekick]\nscripts = "https://a.org/"', 'or "" for none, got "https://a.org/"'),
         ('[sidekick]\npyodide = "pyodide"', "sidekick.pyodide: expected the absolute path of a folder, an"),

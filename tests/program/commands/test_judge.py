@@ -403,9 +403,7 @@ def until(holds: Any) -> None:
 @pytest.mark.parametrize(
     ("by", "options"), [(signal.SIGINT, []), (signal.SIGINT, ["--json"]), (signal.SIGTERM, [])], ids=str
 )
-def test_a_signal_ends_everything_without_a_traceback(
-    tmp_path: Path, by: signal.Signals, options: list[str]
-) -> None:
+def test_a_signal_ends_everything_without_a_traceback(tmp_path: Path, by: signal.Signals, options: list[str]) -> None:
     main = f"""
 import subprocess, sys, time
 if input() == "wait":

@@ -100,15 +100,15 @@ def test_what_has_no_owner_any_more_is_never_taken_for_roots(
 def test_who_listens_where_the_client_was_is_not_the_client(
     stack: ExitStack, kernel: SockDiag, form: Form
 ) -> None:
-    lure = stack.enter_context(socket.socket(form[0]))
     while True:
         pair = Pair(stack, form, as_nobody)
         pair.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         pair.client.close()  # with a reset: nothing is left of it
+        lure = stack.enter_context(socket.socket(form[0]))
         try:
             lure.bind(pair.near)
             break
-        except OSError as error:  # some other program of this machine was given that port at once
+        except OSError as error:  # on a busy machine somebody else may have been given the port since
             if error.errno != errno.EADDRINUSE:
                 raise
     lure.listen()
