@@ -13,7 +13,7 @@ module.exports = [
       "no-undef": "off",
 
       // unused
-      "no-unused-vars": ["error", { args: "after-used", caughtErrors: "all" }],
+      "no-unused-vars": ["error", { argsIgnorePattern: "^_", caughtErrors: "all" }],
       "no-unused-private-class-members": "error",
       "no-useless-assignment": "error",
       "no-useless-computed-key": "error",

@@ -270,6 +270,7 @@ def test_health_is_of_the_declared_shape(tmp_path: Path) -> None:
         assert {system.name for system in answer.systems} == {"store", "sidekick", "judge", "console"}
 
 
+@pytest.mark.timeout(300)
 def test_a_disk_that_hangs_does_not_keep_it_from_ending(tmp_path: Path) -> None:
     """A template that is a pipe into which nobody writes: who reads it waits, as on a disk that does not answer."""
     os.mkfifo(tmp_path / "template.py")
@@ -284,6 +285,7 @@ def test_a_disk_that_hangs_does_not_keep_it_from_ending(tmp_path: Path) -> None:
         assert not house.ready_file.exists()
 
 
+@pytest.mark.timeout(300)
 def test_health_is_degraded_for_as_long_as_nothing_can_be_kept(tmp_path: Path) -> None:
     """Another program holds the database locked; a full disk is the same to the store, but would want a mount."""
     with server(tmp_path) as house:

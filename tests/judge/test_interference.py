@@ -18,6 +18,7 @@ ROUNDS = 4
 SLOW_SUMS = "import time\na, b = map(int, input().split())\ntime.sleep(0.05)\nprint(a + b)\n"
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.slow
 @pytest.mark.parametrize("protected", [False, True], ids=["unprotected", "as the kernel protects it"])
 async def test_a_storm_of_hostile_solutions_costs_the_honest_beside_it_nothing_but_time(

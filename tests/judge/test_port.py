@@ -287,6 +287,7 @@ print(a + b)
 """
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.skipif(
     shutil.which("pypy3") is None and os.environ.get("CI") != "true", reason="there is no pypy3 on this machine"
 )

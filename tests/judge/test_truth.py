@@ -353,6 +353,7 @@ IN_THE_MIDDLE = [
 ]  # fmt: skip
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(STEPS, st.booleans()), max_size=14), st.integers(0, 5))

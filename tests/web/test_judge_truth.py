@@ -124,6 +124,7 @@ def folded(page: Page, model: Model, said: list[Any]) -> None:
         assert ("in all" in text) == (len(own) < len(counted)), text
 
 
+@pytest.mark.timeout(300)
 def test_the_page_makes_of_all_that_it_is_told_what_is_so(show: Show) -> None:
     page, _ = show(init(SUMS))
 

@@ -18,6 +18,8 @@ import "./rooms.js";
 import "./standing.js";
 import "./welcome.js";
 
+/** @import { Board } from "../messages" */
+
 const $ = (selector) => document.querySelector(selector);
 const bar = $("house-bar");
 const peers = $("board-peers");
@@ -54,7 +56,7 @@ $("board-rooms").here = welcome.here = room === null || room === DEFAULT ? "/" :
 // --- the connection
 
 const socket = new LiveSocket(`${server}${session || "/"}`, { opening: () => [announce("online"), FOLLOW] });
-socket.addEventListener("message", ({ detail }) => {
+socket.addEventListener("message", (/** @type {CustomEvent} */ { detail }) => {
   if (detail?.component === "board" && detail.type === "state") hearState(detail.payload);
   else stage.hear(detail);
 });
@@ -74,6 +76,7 @@ $("house-banner").socket = socket;
 
 // --- the board
 
+/** @param {Board.Event | Board.Fault} message */
 function say(message) {
   if (standing.ended && message.type === "event" && socket.state === "live") return false;
   if (socket.send(message)) return true;
@@ -90,6 +93,7 @@ const stage = new Stage($("board-root"), {
 });
 $("board-menu").choices = [...choices(stage, room), ["Clear board…", clear]];
 
+/** @param {Board.State} state */
 function hearState(state) {
   standing.state = state;
   welcome.scripts = state.scripts;

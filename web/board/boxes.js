@@ -10,7 +10,7 @@ class Box extends BoardComponent {
 
 export class BoardRow extends Box {}
 export class BoardColumn extends Box {}
-class BoardRoot extends Box {}
+export class BoardRoot extends Box {}
 
 customElements.define("board-row", BoardRow);
 customElements.define("board-column", BoardColumn);

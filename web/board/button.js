@@ -3,11 +3,14 @@
 import { h, mark, put } from "../house/house.js";
 import { BoardComponent } from "./component.js";
 
+/** @import { Board } from "../messages" */
+
 export class BoardButton extends BoardComponent {
   #text = "";
   #button = h("button", { type: "button", onclick: () => this.event({ event: "click" }) });
-  actions = { setText: ({ text }) => this.#set(text) };
+  actions = { setText: (/** @type {Board.Text} */ { text }) => this.#set(text) };
 
+  /** @param {Board.ButtonSpawn} payload */
   spawn({ text }) {
     this.append(this.#button);
     this.#set(text);

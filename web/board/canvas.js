@@ -15,6 +15,8 @@
 import { h, put } from "../house/house.js";
 import { BoardComponent } from "./component.js";
 
+/** @import { Board } from "../messages" */
+
 const SEEN = 0;
 const LONGEST_SIDE = 16_384; // browsers draw nothing on a canvas beyond this
 const MOST_PIXELS = 64e6;
@@ -33,25 +35,25 @@ function trace(context, points) {
 
 /** action -> path; `fill` says whether it has an inside. */
 const SHAPES = {
-  drawLine: { path: (context, { x1, y1, x2, y2 }) => trace(context, [{ x: x1, y: y1 }, { x: x2, y: y2 }]) },
-  drawPolyline: { path: (context, { points }) => trace(context, points), name: "Polyline", least: 2 },
-  drawPolygon: { path: (context, { points }) => closed(context, points), name: "Polygon", least: 3, fill: true },
+  drawLine: { path: (context, /** @type {Board.Line} */ { x1, y1, x2, y2 }) => trace(context, [{ x: x1, y: y1 }, { x: x2, y: y2 }]) },
+  drawPolyline: { path: (context, /** @type {Board.Polyline} */ { points }) => trace(context, points), name: "Polyline", least: 2 },
+  drawPolygon: { path: (context, /** @type {Board.Polygon} */ { points }) => closed(context, points), name: "Polygon", least: 3, fill: true },
   drawRect: {
-    path(context, { x, y, width, height }) {
+    path(context, /** @type {Board.Rect} */ { x, y, width, height }) {
       context.beginPath();
       context.rect(x, y, width, height);
     },
     fill: true,
   },
   drawCircle: {
-    path(context, { cx, cy, radius }) {
+    path(context, /** @type {Board.Circle} */ { cx, cy, radius }) {
       context.beginPath();
       context.arc(cx, cy, radius, 0, Math.PI * 2);
     },
     fill: true,
   },
   drawEllipse: {
-    path(context, { cx, cy, radiusX, radiusY }) {
+    path(context, /** @type {Board.Ellipse} */ { cx, cy, radiusX, radiusY }) {
       context.beginPath();
       context.ellipse(cx, cy, radiusX, radiusY, 0, 0, Math.PI * 2);
     },
@@ -70,6 +72,7 @@ export class BoardCanvas extends BoardComponent {
   #at = { x: 0, y: 0 }; // where the cross is
   #buffers = new Map(); // id -> context
 
+  /** @param {Board.CanvasSpawn} payload */
   spawn({ width, height }) {
     this.#width = width;
     this.#height = height;

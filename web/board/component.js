@@ -31,7 +31,8 @@ export class BoardComponent extends HouseElement {
     this.spawn(payload);
   }
 
-  spawn() {}
+  /** @param {any} _payload */
+  spawn(_payload) {}
   paint() {}
 
   state() {
@@ -42,7 +43,8 @@ export class BoardComponent extends HouseElement {
     return null;
   }
 
-  resume() {}
+  /** @param {any} _kept */
+  resume(_kept) {}
 
   /** Whether other components may stand in it. */
   get holds() {

@@ -9,6 +9,8 @@ import { h, icon, inComposition } from "../house/house.js";
 import { BoardComponent } from "./component.js";
 import { Scrollback } from "./scrollback.js";
 
+/** @import { Board } from "../messages" */
+
 const NEAR = 24; // pixels from the end that still count as the end
 
 export class BoardConsole extends BoardComponent {
@@ -24,7 +26,7 @@ export class BoardConsole extends BoardComponent {
   #resize = new ResizeObserver(() => this.#atEnd && this.#toEnd());
 
   actions = {
-    append: ({ text }) => this.#append(text),
+    append: (/** @type {Board.Text} */ { text }) => this.#append(text),
     clear: () => {
       this.#clear = true;
       this.#pending = [];
@@ -32,6 +34,7 @@ export class BoardConsole extends BoardComponent {
     },
   };
 
+  /** @param {Board.ConsoleSpawn} payload */
   spawn({ showInput, text }) {
     this.#log.onscroll = () => this.#scrolled();
     this.#log.oncopy = (event) => this.#copy(event);

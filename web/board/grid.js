@@ -15,6 +15,8 @@ import { h, mark, put } from "../house/house.js";
 import { BoardComponent } from "./component.js";
 import { colour } from "./colour.js";
 
+/** @import { Board } from "../messages" */
+
 const SMALLEST = 10;
 const LARGEST = 100;
 const READABLE = 28;
@@ -47,15 +49,16 @@ export class BoardGrid extends BoardComponent {
   #theme = new MutationObserver(() => this.#redraw());
 
   actions = {
-    setColor: ({ x, y, color }) => this.#set(x, y, { color: color || null }),
-    setText: ({ x, y, text }) => this.#set(x, y, { text: text || null }),
-    clearCell: ({ x, y }) => this.#set(x, y, { color: null, text: null }),
+    setColor: (/** @type {Board.CellColor} */ { x, y, color }) => this.#set(x, y, { color: color || null }),
+    setText: (/** @type {Board.CellText} */ { x, y, text }) => this.#set(x, y, { text: text || null }),
+    clearCell: (/** @type {Board.Cell} */ { x, y }) => this.#set(x, y, { color: null, text: null }),
     clear: () => {
       this.#cells.clear();
       this.#redraw();
     },
   };
 
+  /** @param {Board.GridSpawn} payload */
   spawn({ numColumns, numRows }) {
     this.#columns = Math.max(1, Math.floor(numColumns));
     this.#rows = Math.max(1, Math.floor(numRows));
@@ -128,7 +131,7 @@ export class BoardGrid extends BoardComponent {
     this.style.setProperty("--cell", `${this.#size}px`);
     const density = Math.min(devicePixelRatio, DENSEST);
     const [wide, tall] = [Math.min(width, this.#frame.clientWidth), Math.min(height, this.#frame.clientHeight)];
-    for (const [side, length] of [["width", wide], ["height", tall]]) {
+    for (const [side, length] of Object.entries({ width: wide, height: tall })) {
       const pixels = Math.max(1, Math.round(length * density));
       if (this.#canvas[side] !== pixels) this.#canvas[side] = pixels;
       this.#canvas.style[side] = `${length}px`;

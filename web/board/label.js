@@ -3,11 +3,14 @@
 import { h, put } from "../house/house.js";
 import { BoardComponent } from "./component.js";
 
+/** @import { Board } from "../messages" */
+
 export class BoardLabel extends BoardComponent {
   #text = "";
   #line = h("span.text");
-  actions = { setText: ({ text }) => this.#set(text) };
+  actions = { setText: (/** @type {Board.Text} */ { text }) => this.#set(text) };
 
+  /** @param {Board.LabelSpawn} payload */
   spawn({ text }) {
     this.append(this.#line);
     this.#set(text);

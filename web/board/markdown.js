@@ -9,6 +9,8 @@
 import { h } from "../house/house.js";
 import { BoardComponent } from "./component.js";
 
+/** @import { Board } from "../messages" */
+
 const KEPT = 50; // rendered texts, so that a board shown anew does not blink
 const rendered = new Map();
 
@@ -28,8 +30,9 @@ export class BoardMarkdown extends BoardComponent {
   #shown = null; // the source of what is shown
   #asking = false;
   #prose = h("house-prose");
-  actions = { setSource: ({ source }) => this.#set(source) };
+  actions = { setSource: (/** @type {Board.Source} */ { source }) => this.#set(source) };
 
+  /** @param {Board.MarkdownSpawn} payload */
   spawn({ initialSource }) {
     this.append(this.#prose);
     this.#set(initialSource);

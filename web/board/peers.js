@@ -28,6 +28,7 @@ class BoardPeers extends HouseElement {
     this.#show();
   }
 
+  /** @param {Partial<import("../messages").Board.AnnouncePayload>} payload */
   hear({ peerId, role, status, version }) {
     this.#peers.delete(peerId);
     if (role === "hero" || status === "online") this.#peers.set(peerId, { role, status, version });

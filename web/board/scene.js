@@ -13,7 +13,7 @@
 import { mark } from "../house/house.js";
 import { BoardButton } from "./button.js";
 import { BoardCanvas } from "./canvas.js";
-import { BoardColumn, BoardRow } from "./boxes.js";
+import { BoardColumn, BoardRoot, BoardRow } from "./boxes.js";
 import { BoardConsole } from "./console.js";
 import { BoardGrid } from "./grid.js";
 import { BoardLabel } from "./label.js";
@@ -21,6 +21,8 @@ import { BoardMarkdown } from "./markdown.js";
 import { BoardTextbox } from "./textbox.js";
 import { BoardUnknown } from "./unknown.js";
 import { BoardViz } from "./viz.js";
+
+/** @import { Board } from "../messages" */
 
 const KINDS = {
   button: BoardButton,
@@ -52,8 +54,11 @@ export class Scene {
   /**
    * `say(message)` tells the script and is false if it could not; `unheard()` is why, if no script is there at all;
    * `note(text)` is for what belongs to no component; `wake()` asks for a frame.
+   *
+   * @param {{say: (message: Board.Event | Board.Fault) => boolean, unheard: () => string, note: (text: string) => void, wake: () => void}} page
+   * @param {BoardRoot} root
    */
-  constructor({ say, unheard, note, wake }, root = document.createElement("board-root")) {
+  constructor({ say, unheard, note, wake }, root = new BoardRoot()) {
     this.say = say;
     this.unheard = unheard;
     this.#note = note;
@@ -66,16 +71,16 @@ export class Scene {
     return this.#components.size;
   }
 
+  /** @param {Board.Message} message */
   apply(message) {
-    const { component, type, target, payload } = message;
     this.rearranging = true;
     try {
-      if (type === "spawn") this.#spawn(component, target, payload ?? {});
-      else if (type === "update") this.#update(target, payload);
-      else if (type === "remove") this.#remove(target);
-      else if (type === "error") this.note(message.src, payload?.message);
+      if (message.type === "spawn") this.#spawn(message.component, message.target, message.payload ?? {});
+      else if (message.type === "update") this.#update(message.target, message.payload);
+      else if (message.type === "remove") this.#remove(message.target);
+      else if (message.type === "error") this.note(message.src, message.payload?.message);
     } catch (error) {
-      this.note(target, error.message);
+      this.note("target" in message ? message.target : undefined, error.message);
     } finally {
       this.rearranging = false;
     }
@@ -145,13 +150,21 @@ export class Scene {
     box.insertBefore(component, box.end);
   }
 
+  /**
+   * @param {string} key
+   * @param {Board.Update["payload"]} payload
+   */
   #update(key, payload) {
     const component = this.#components.get(key);
     if (!component) return;
-    if (payload?.action === "changeParent") this.#move(component, payload.options ?? {});
+    if (payload?.action === "changeParent") this.#move(component, /** @type {Board.ChangeParent} */ (payload).options ?? {});
     else component.update(payload);
   }
 
+  /**
+   * @param {any} component
+   * @param {Partial<Board.NewParent>} options
+   */
   #move(component, { parent, insertBefore }) {
     const box = this.#box(parent);
     if (!box || component.contains(box)) return;

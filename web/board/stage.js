@@ -14,6 +14,8 @@
 import { Inbox } from "./inbox.js";
 import { Scene } from "./scene.js";
 
+/** @import { Board } from "../messages" */
+
 const QUIET = 50; // milliseconds; a long board comes in pieces
 const HOLD = 150; // milliseconds; a script may clear and draw all the time
 const HOLD_AFTER_LOSS = 2000; // the whole board may be long
@@ -45,6 +47,7 @@ export class Stage {
     this.shown = new Scene(this.#surroundings, root);
   }
 
+  /** @param {Board.Message} message */
   hear(message) {
     this.#inbox.add(message);
   }
@@ -64,12 +67,12 @@ export class Stage {
     return this.shown.size === 0 && this.#coming === null;
   }
 
+  /** @param {Board.Message} message */
   #hear(message) {
     if (message === null || typeof message !== "object") return;
-    const { component, type, payload } = message;
     this.#heardAt = performance.now();
-    if (component === "system" && type === "announce") this.#peers.hear(payload ?? {});
-    else if (component === "global" && type === "clearAll") this.#begin();
+    if (message.component === "system" && message.type === "announce") this.#peers.hear(message.payload ?? {});
+    else if (message.component === "global" && message.type === "clearAll") this.#begin();
     else (this.#coming ?? this.shown).apply(message);
   }
 

@@ -23,6 +23,7 @@ export function moment(at, now = new Date()) {
 
 class BoardStanding extends HouseElement {
   sentence = "No script is connected: nobody has heard this.";
+  /** @type {import("../messages").Board.State | null} */
   #state = null;
   #empty = true;
   #said = h("p");
@@ -34,6 +35,7 @@ class BoardStanding extends HouseElement {
     this.#show();
   }
 
+  /** @param {import("../messages").Board.State | null} state */
   set state(state) {
     this.#state = state;
     this.#show();

@@ -18,6 +18,8 @@
 import { h, inComposition, put } from "../house/house.js";
 import { BoardComponent } from "./component.js";
 
+/** @import { Board } from "../messages" */
+
 const LONGEST_HINT = 60; // characters of a value
 
 export class BoardTextbox extends BoardComponent {
@@ -28,10 +30,11 @@ export class BoardTextbox extends BoardComponent {
   #submits = () => this.#submitNews();
 
   actions = {
-    setValue: ({ value }) => this.#set(value),
-    setPlaceholder: ({ placeholder }) => this.#name(placeholder),
+    setValue: (/** @type {Board.Value} */ { value }) => this.#set(value),
+    setPlaceholder: (/** @type {Board.Placeholder} */ { placeholder }) => this.#name(placeholder),
   };
 
+  /** @param {Board.TextboxSpawn & {buttonText?: unknown}} payload */
   spawn({ initialValue, placeholder, buttonText }) {
     const hasButton = typeof buttonText === "string";
     if (hasButton) this.#submits = () => this.#submit();

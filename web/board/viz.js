@@ -13,6 +13,8 @@ import { h, icon, mark, put } from "../house/house.js";
 import { BoardComponent } from "./component.js";
 import { change, inside, isContainer, isSequence, short, word } from "./values.js";
 
+/** @import { Board } from "../messages" */
+
 const LIT = 1500;
 const MOST_ROWS = 1000; // of one container
 const LONG = 30; // a variable with more items than this starts folded
@@ -133,6 +135,7 @@ export class BoardViz extends BoardComponent {
     this.append(this.#empty, this.#list);
   }
 
+  /** @param {Board.VizChange} payload */
   update(payload) {
     const touched = change(this.#variables, payload);
     if (touched === null) throw new Error(`A viz of this page has no action "${payload.action}".`);

@@ -17,6 +17,8 @@ import "./notes.js";
 import "./systems.js";
 import "./totals.js";
 
+/** @import { Console } from "../messages" */
+
 const CROWD = 40; // a supervisor with more children than this starts folded
 const $ = (selector) => document.querySelector(selector);
 
@@ -103,7 +105,11 @@ function whyEmpty() {
   return [`Nothing matches “${search.value}”.`, hint];
 }
 
-/** A search cannot know what the rows that were left out are called, so it does not speak of them. */
+/**
+ * A search cannot know what the rows that were left out are called, so it does not speak of them.
+ *
+ * @param {Console.Node | undefined} node
+ */
 function more(node) {
   return node?.folded && !outline.searching ? `+ ${format.count(node.folded)} more` : null;
 }
@@ -125,12 +131,13 @@ function openWayTo(path) {
 
 // --- what the server says
 
-socket.addEventListener("message", ({ detail }) => {
+socket.addEventListener("message", (/** @type {CustomEvent<Console.Message>} */ { detail }) => {
   if (detail.type === "hello") greet(detail);
   live.hear(detail, performance.now());
   draw();
 });
 
+/** @param {Console.Hello} hello */
 function greet(hello) {
   if (live.pid && live.pid !== hello.pid) notify("The server has been restarted.");
   socket.silence = Math.max(10, 5 * hello.interval);

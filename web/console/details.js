@@ -4,6 +4,10 @@ import { HouseElement, format, h, icon, mark, notify, put } from "../house/house
 import { hashOf, nameOf, stateOf } from "./picture.js";
 import "./meter.js";
 
+/** @typedef {import("../messages").Console.Node} Node */
+/** @typedef {import("./picture.js").Picture} Picture */
+
+/** @type {[name: string, said: (node: Node, picture: Picture) => string][]} */
 const NUMBERS = [
   ["Restarts", ({ restarts }) => format.count(restarts)],
   ["Crashes", ({ crashes }) => format.count(crashes)],
@@ -13,6 +17,10 @@ const NUMBERS = [
   ["Children", (node, picture) => format.count(picture.children(node.path).length + node.folded)],
 ];
 
+/**
+ * @param {Node} node
+ * @param {number} time
+ */
 function standing({ since, dynamic, restarted }, time) {
   const started = dynamic ? " · started at runtime" : "";
   const again = restarted === null ? "" : ` · restarted ${format.ago(time - restarted)}`;

@@ -15,6 +15,7 @@ class ConsoleMeter extends HouseElement {
     this.append(h("span.track", { ariaHidden: "true" }, this.#fill), this.#queued, this.#capacity);
   }
 
+  /** @param {import("../messages").Console.Node} node */
   show(node) {
     const full = fullness(node);
     const scale = `scaleX(${full.toFixed(3)})`;

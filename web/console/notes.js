@@ -9,6 +9,7 @@ import { hashOf } from "./picture.js";
 const FEW = 6;
 
 /** An actor as a link: where it is in a quiet tone, its name in ink. */
+/** @param {{path: string, called?: string | null}} note */
 function actorLink({ path, called = null }) {
   const cut = path.lastIndexOf("/") + 1;
   const [where, who] = [path.slice(0, cut), called ?? path.slice(cut)];
@@ -29,9 +30,13 @@ class Notes extends HouseElement {
   #all = false;
   #last = [[], 0];
 
+  get #own() {
+    return /** @type {typeof Notes & {heading: string, none: string[], tell: (note: object) => Node[]}} */ (this.constructor);
+  }
+
   build() {
-    this.append(h("h2", {}, this.constructor.heading, " ", this.#count), this.#list, this.#more, this.#empty);
-    this.#empty.say(...this.constructor.none);
+    this.append(h("h2", {}, this.#own.heading, " ", this.#count), this.#list, this.#more, this.#empty);
+    this.#empty.say(...this.#own.none);
   }
 
   show(notes, now) {
@@ -59,7 +64,7 @@ class Notes extends HouseElement {
   }
 
   #item(note) {
-    return h("li", {}, h("div.first", {}, actorLink(note), when(note.at)), ...this.constructor.tell(note));
+    return h("li", {}, h("div.first", {}, actorLink(note), when(note.at)), ...this.#own.tell(note));
   }
 
   #openAll() {
@@ -84,6 +89,7 @@ const WORDS = {
   "peer gone": "its page or script has gone",
 };
 
+/** @param {import("../messages").Console.StopNote} note */
 function told({ why, message, restarts }) {
   const handling = message ? [" while handling ", h("code", {}, message)] : [];
   return h("p.what", {}, WORDS[why] ?? why, ...handling, restarts ? ", is restarted" : "");
@@ -93,6 +99,7 @@ class ConsoleCrashes extends Notes {
   static heading = "Crashes";
   static none = ["Nothing has crashed.", "Actors that fail are listed here, whatever ends after them."];
 
+  /** @param {import("../messages").Console.StopNote} note */
   static tell(note) {
     return [told(note), note.error && clip(note.error, { "data-tone": "bad" })];
   }
@@ -102,6 +109,7 @@ class ConsoleStops extends Notes {
   static heading = "Recent stops";
   static none = ["Nothing has stopped.", "Actors that end in order are listed here."];
 
+  /** @param {import("../messages").Console.StopNote} note */
   static tell(note) {
     return [told(note), note.error && clip(note.error)];
   }
@@ -111,6 +119,7 @@ class ConsoleDead extends Notes {
   static heading = "Dead letters";
   static none = ["No dead letters.", "Messages that nobody will handle are listed here."];
 
+  /** @param {import("../messages").Console.DeadNote} note */
   static tell({ message, why }) {
     return [clip(`${message}: ${why}`)];
   }

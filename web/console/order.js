@@ -16,6 +16,7 @@ export const ORDERS = [
 ];
 const known = (id) => ORDERS.some(([each]) => each === id);
 const names = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
+/** @type {Record<string, "queued" | "restarts">} */
 const weighed = { mailbox: "queued", restarts: "restarts" };
 
 export class Order {
@@ -34,7 +35,11 @@ export class Order {
     }
   }
 
-  /** `children(path)` of the picture, in this order. */
+  /**
+   * `children(path)` of the picture, in this order.
+   *
+   * @param {import("./picture.js").Picture} picture
+   */
   of(picture) {
     const standing = (path) => picture.children(path);
     if (this.#by === "place") return standing;
@@ -49,7 +54,12 @@ function sorted(children, compare) {
   return (path) => [...children(path)].sort(compare);
 }
 
-/** Of a number of each node, the sum over its branch. */
+/**
+ * Of a number of each node, the sum over its branch.
+ *
+ * @param {import("./picture.js").Picture} picture
+ * @param {"queued" | "restarts"} field
+ */
 function sums(picture, field) {
   const all = new Map();
   for (const [path, node] of [...picture.nodes].reverse()) { // children before their parents

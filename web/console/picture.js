@@ -5,6 +5,8 @@
  * page goes on showing) shares them.
  */
 
+/** @import { Console } from "../messages" */
+
 const TICKS = 60;
 const MOST_NOTES = 100;
 
@@ -14,12 +16,18 @@ export class Picture {
   version = "";
   pid = 0;
   started = 0;
+  /** @type {Console.Totals | null} */
   totals = null;
+  /** @type {Console.System[]} */
   systems = [];
+  /** @type {Map<string, Console.Node>} */
   nodes = new Map(); // path -> node; parents before their children, children in start order
   histories = new Map(); // path -> Float32Array of TICKS, oldest first, NaN before the actor was known
+  /** @type {Console.StopNote[]} */
   stops = []; // newest last
+  /** @type {Console.DeadNote[]} */
   dead = [];
+  /** @type {Console.StopNote[]} */
   crashes = [];
   /** Grows with each message, so that a paused page can say how many wait. */
   ticks = 0;
@@ -27,7 +35,12 @@ export class Picture {
   #children = null;
   #heardAt = 0;
 
-  /** Takes what the server says. */
+  /**
+   * Takes what the server says.
+   *
+   * @param {Console.Message} message
+   * @param {number} now
+   */
   hear(message, now) {
     if (message.type === "hello") this.#hello(message);
     else if (message.type === "change") this.#change(message);
@@ -63,6 +76,7 @@ export class Picture {
     return copy;
   }
 
+  /** @param {Console.Hello} message */
   #hello({ interval, version, pid, started, totals, systems, nodes, history, stops, dead, crashes }) {
     Object.assign(this, { interval, version, pid, started, totals, systems, stops, dead, crashes });
     this.nodes = new Map(nodes.map((node) => [node.path, node]));
@@ -71,6 +85,7 @@ export class Picture {
     this.#children = null;
   }
 
+  /** @param {Console.Change} message */
   #change({ at, totals, systems, nodes, gone, stops, dead, crashes }) {
     this.totals = totals;
     if (systems) this.systems = systems;
@@ -110,21 +125,34 @@ function push(history, value, times) {
   history.fill(value, TICKS - times);
 }
 
-/** What a person should look at, as the server says. */
+/**
+ * What a person should look at, as the server says.
+ *
+ * @param {Console.Node} node
+ */
 export function isTrouble(node) {
   return node.trouble !== null;
 }
 
-/** What a person calls an actor. */
+/**
+ * What a person calls an actor.
+ *
+ * @param {Console.Node} node
+ */
 export function nameOf(node) {
   return node.called ?? node.name;
 }
 
-/** Its state in a word: one that crashed lately runs, and is not as if nothing had been. */
+/**
+ * Its state in a word: one that crashed lately runs, and is not as if nothing had been.
+ *
+ * @param {Console.Node} node
+ */
 export function stateOf(node) {
   return node.state === "running" && node.lately === "crashed" ? "restarted" : node.state;
 }
 
+/** @param {{queued: number, capacity: number}} node */
 export function fullness({ queued, capacity }) {
   return capacity > 0 ? Math.min(1, queued / capacity) : 0;
 }

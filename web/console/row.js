@@ -13,7 +13,12 @@ export const COLUMNS = [
   { id: "last", label: "Last error or note" },
 ];
 
-/** `shown()` is the picture on display, `terms()` what is searched for. */
+/**
+ * `shown()` is the picture on display, `terms()` what is searched for.
+ *
+ * @param {() => import("./picture.js").Picture} shown
+ * @param {() => string[]} terms
+ */
 export function painter(shown, terms) {
   return (cells, element) => {
     const name = h("span.label");
@@ -30,6 +35,7 @@ export function painter(shown, terms) {
     cells.mailbox.append(meter);
     cells.rate.append(rate, spark);
     cells.last.append(last);
+    /** @type {import("../messages").Console.Node | null} */
     let before = null;
 
     return (row) => {

@@ -11,6 +11,7 @@ class ConsoleSystems extends HouseElement {
     this.#empty.say("No systems are configured.");
   }
 
+  /** @param {import("../messages").Console.System[]} systems */
   show(systems) {
     this.#empty.hidden = systems.length > 0;
     const names = new Set(systems.map(({ name }) => name));
@@ -35,6 +36,10 @@ class ConsoleSystems extends HouseElement {
     return { element, link, pill, sentence, lately };
   }
 
+  /**
+   * @param {Record<string, any>} card
+   * @param {import("../messages").Console.System} system
+   */
   #paint({ element, link, pill, sentence, lately }, system) {
     const href = safeLink(system.url);
     if (href) link.href = href;

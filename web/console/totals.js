@@ -4,6 +4,9 @@ import { HouseElement, format, h, mark, put } from "../house/house.js";
 
 const warnAbove = (value, limit = 0) => (value > limit ? "warn" : null);
 
+/** @typedef {import("../messages").Console.Totals} Totals */
+
+/** @type {{label: string, drawn?: boolean, value: (totals: Totals) => string, tone?: (totals: Totals) => string | null}[]} */
 const FIGURES = [
   { label: "Messages/s", drawn: true, value: (totals) => format.rate(totals.rate) },
   { label: "Actors", value: ({ actors }) => format.count(actors) },
@@ -31,6 +34,10 @@ class ConsoleTotals extends HouseElement {
     this.append(h("dl", {}, ...this.#cells.map(({ element }) => element)), this.#about);
   }
 
+  /**
+   * @param {import("./picture.js").Picture} picture
+   * @param {number} now
+   */
   show(picture, now) {
     const { totals } = picture;
     FIGURES.forEach(({ value, tone }, index) => {

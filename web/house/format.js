@@ -34,6 +34,7 @@ export function brief(seconds) {
 /** A stretch of time in its two largest units. */
 export function span(seconds) {
   const whole = Math.max(0, Math.floor(seconds));
+  /** @type {[size: number, unit: string][]} */
   const steps = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
   const first = steps.findIndex(([size]) => whole >= size);
   if (first === -1) return "0 s";

@@ -43,6 +43,9 @@ export class Outline {
    * `children(key)` lists keys, from `children("")` down; `matches(key, terms)` says whether a row is wanted by a
    * search, `extra(key)` may give the text of one more row after a node's children. A row:
    * {key, level, open (null for a leaf), position, size, extra}.
+   *
+   * @param {{children: (key: string) => string[], matches: (key: string, terms: string[]) => boolean,
+   *   extra?: (key: string) => string | null}} forest
    */
   rows({ children, matches, extra = () => null }) {
     const wanted = this.searching && this.#wanted(children, matches);

@@ -59,6 +59,7 @@ export class LiveSocket extends EventTarget {
   }
 
   /** Sends a message, if there is a connection to send it on; false if there is none. */
+  /** @param {object} message */
   send(message) {
     if (this.state !== "live") return false;
     this.#socket.send(JSON.stringify(message));

@@ -17,6 +17,12 @@ import "./comparison.js";
 import "./meter.js";
 import "./text.js";
 
+/**
+ * @typedef {{item: import("../messages").Judge.Case, result: import("./panel.js").Result | null, state: string,
+ *   limits: {time: number, memory: number}, blanks: boolean, compare: import("../messages").Judge.Compare, remark: string,
+ *   words: string, free: boolean}} View
+ */
+
 const STATES = {
   running: ["half", "info", "running"],
   waiting: ["ring", "idle", "waiting"],
@@ -24,6 +30,7 @@ const STATES = {
 };
 
 class JudgeCase extends HouseElement {
+  /** @type {View} */
   #view = null;
   #choice = null;
   #clipping = null; // the text to copy once it has come whole
@@ -63,6 +70,7 @@ class JudgeCase extends HouseElement {
     return this.#choice?.kind === kind ? this.#choice.open : kind === "fail";
   }
 
+  /** @param {View} view */
   show(view) {
     const before = this.#view;
     if (before && Object.keys(view).every((key) => view[key] === before[key])) return;
@@ -175,6 +183,7 @@ class JudgeCase extends HouseElement {
   }
 }
 
+/** @param {import("./panel.js").Result | null} result */
 function kindOf(result) {
   if (!result) return "none";
   return result.status === "pass" ? "pass" : "fail";
@@ -187,21 +196,34 @@ function named(state) {
 
 const firstLine = (text) => text.trimStart().split("\n", 1)[0].slice(0, 200);
 
+/**
+ * @param {import("./panel.js").Result} result
+ * @param {import("../messages").Judge.Outdated["reasons"][number]} reason
+ */
 const isOf = ({ outdated = [] }, reason) => outdated.includes(reason);
 
-/** What is most worth knowing of a result, in a line. What it says of its test was true before that was edited. */
+/**
+ * What is most worth knowing of a result, in a line. What it says of its test was true before that was edited.
+ *
+ * @param {import("./panel.js").Result} result
+ */
 function briefly(result) {
   const brief = worth(result);
   return brief && isOf(result, "test") && result.status !== "pass" ? `before: ${brief}` : brief;
 }
 
+/** @param {import("./panel.js").Result} result */
 function worth({ status, diffSummary, reason, console, actual }) {
   if (status === "pass") return firstLine(actual);
   const last = status === "re" ? console.trimEnd().split("\n").at(-1).trim() : "";
   return last || reason || diffSummary || "";
 }
 
-/** What there is to say of a result beside its line. */
+/**
+ * What there is to say of a result beside its line.
+ *
+ * @param {import("./panel.js").Result} result
+ */
 function factsOf(result) {
   const { reason, diffSummary, durationMs, cpuMs, exitCode, signal, contended, status } = result;
   const brief = worth({ ...result, actual: "" });
@@ -216,6 +238,10 @@ function factsOf(result) {
   return text && text[0].toUpperCase() + text.slice(1);
 }
 
+/**
+ * @param {import("./panel.js").Result} result
+ * @param {View["limits"]} limits
+ */
 function timeOf({ cpuMs, durationMs, contended }, { time }) {
   const spent = cpuMs ?? durationMs;
   const busy = contended ? "; the machine was busy with other things" : "";
@@ -223,6 +249,10 @@ function timeOf({ cpuMs, durationMs, contended }, { time }) {
   return { text: `${format.count(spent)} ms${contended ? "*" : ""}`, share: spent / time, title };
 }
 
+/**
+ * @param {import("./panel.js").Result} result
+ * @param {View["limits"]} limits
+ */
 function memoryOf({ memoryKb }, { memory }) {
   const text = format.bytes(memoryKb * 1024);
   if (!memory) return { text, share: null, title: `${text} of memory` };

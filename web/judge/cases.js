@@ -16,6 +16,10 @@ class JudgeCases extends HouseElement {
     this.listen(this, "focusin", ({ target }) => (this.#last = target.closest("judge-case")));
   }
 
+  /**
+   * @param {import("./panel.js").Panel} panel
+   * @param {{blanks: boolean, onlyFailed: boolean}} look
+   */
   show(panel, { blanks, onlyFailed }) {
     if (panel.id !== this.#problem) {
       this.#problem = panel.id;
@@ -49,14 +53,18 @@ class JudgeCases extends HouseElement {
 
   #limits = null;
 
+  #shown() {
+    return /** @type {HTMLElement[]} */ ([...this.children]).filter((each) => !each.hidden);
+  }
+
   /** The case that the keyboard is about; the first if there has been none. */
   get current() {
-    const shown = [...this.children].filter((each) => !each.hidden);
+    const shown = this.#shown();
     return shown.includes(this.#last) ? this.#last : shown[0] ?? null;
   }
 
   move(by) {
-    const shown = [...this.children].filter((each) => !each.hidden);
+    const shown = this.#shown();
     const at = shown.indexOf(this.#last);
     const next = at === -1 ? (by > 0 ? 0 : shown.length - 1) : Math.min(Math.max(at + by, 0), shown.length - 1);
     shown[next]?.focus();
@@ -83,7 +91,13 @@ class JudgeCases extends HouseElement {
   }
 }
 
-/** {time: ms, memory: MB or null}; the same object for as long as nothing changes. */
+/**
+ * {time: ms, memory: MB or null}; the same object for as long as nothing changes.
+ *
+ * @param {import("../messages").Judge.Problem} problem
+ * @param {import("../messages").Judge.RunSettings} settings
+ * @param {{time: number, memory: number} | null} before
+ */
 function limitsOf({ timeLimit, memoryLimit }, { timeoutMs, memoryLimitMb }, before) {
   const time = timeoutMs ?? timeLimit;
   const memory = memoryLimitMb ?? memoryLimit ?? null;

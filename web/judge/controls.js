@@ -43,6 +43,10 @@ class JudgeControls extends HouseElement {
     this.append(buttons, standing, this.#said, this.#bar);
   }
 
+  /**
+   * @param {import("./panel.js").Panel} panel
+   * @param {{live: boolean, blanks: boolean, onlyFailed: boolean}} look
+   */
   show(panel, { live, blanks, onlyFailed }) {
     this.hidden = !panel.problem;
     if (!panel.problem) return;

@@ -25,6 +25,8 @@ import "./problems.js";
 import "./settings.js";
 import "./welcome.js";
 
+/** @import { Judge } from "../messages" */
+
 const $ = (selector) => document.querySelector(selector);
 const bar = $("house-bar");
 const cases = $("judge-cases");
@@ -99,7 +101,7 @@ function drawRemarks({ problem, told, cases: items, interrupted: broken }) {
 // --- what the server says
 
 const socket = new LiveSocket(beside("panel"), { opening: greeting });
-socket.addEventListener("message", ({ detail }) => {
+socket.addEventListener("message", (/** @type {CustomEvent} */ { detail }) => {
   const { problems: known } = panel;
   panel.hear(detail);
   if (detail.type === "notice") tell(detail.level, detail.message);
@@ -131,7 +133,8 @@ function catchUp(known) {
   const isNew = wasAway && id !== null && current !== null && !known.some((each) => each.id === current);
   wasAway = false;
   if (!isNew) return;
-  panel.hear({ type: "state/arrived", problem: panel.problems.find((each) => each.id === current) ?? { id: current } });
+  const problem = panel.problems.find((each) => each.id === current);
+  if (problem) panel.hear({ type: "state/arrived", problem });
   follow(current);
 }
 
@@ -158,12 +161,17 @@ function tell(level, message) {
 
 // --- what a person wants
 
+/** @param {Judge.UiMessage} message */
 function say(message) {
   if (socket.send(message)) return true;
   notices.add("warn", "There is no connection to the server: nothing has been done.");
   return false;
 }
 
+/**
+ * @param {number[]} indices
+ * @param {Judge.RunOne | Judge.RunAll} message
+ */
 function run(indices, message) {
   const { problem, id } = panel;
   if (!problem || !indices.length) return;
@@ -235,7 +243,7 @@ function act(wish, detail) {
   draw();
 }
 
-for (const wish of ANNOUNCED) document.addEventListener(wish, ({ detail }) => act(wish, detail));
+for (const wish of ANNOUNCED) document.addEventListener(wish, (/** @type {CustomEvent} */ { detail }) => act(wish, detail));
 for (const name of ["list", "settings", "help"]) {
   const button = $(`button.${name}`);
   button.append(icon({ list: "list", settings: "sliders", help: "help" }[name]));

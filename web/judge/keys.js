@@ -5,7 +5,10 @@
 
 import { HouseElement, h, icon } from "../house/house.js";
 
-/** [keys, how they are written, the wish in judge.js, what it does]. */
+/**
+ * [keys, how they are written, the wish in judge.js, what it does].
+ * @type {[keys: string[], written: string, wish: string, sentence: string][]}
+ */
 const KEYS = [
   [["r"], "r", "runall", "Run all cases"],
   [["f"], "f", "runfailed", "Run the failed cases"],
@@ -47,13 +50,14 @@ export function isTyping() {
 /** Calls `act(action, key)` for each key that means something. */
 export function listenToKeys(act) {
   document.addEventListener("keydown", (event) => {
-    const { key, target, ctrlKey, metaKey, altKey, defaultPrevented, repeat } = event;
+    const { key, ctrlKey, metaKey, altKey, defaultPrevented, repeat } = event;
+    const target = event.target instanceof Element ? event.target : null;
     typed = performance.now();
     if (ctrlKey || metaKey || altKey || defaultPrevented) return;
     // Chromium 156: until the next frame the focus stays in a field of a dialog that has just been closed.
-    const typing = target.closest?.(TYPING)?.checkVisibility();
+    const typing = target?.closest(TYPING)?.checkVisibility();
     if (typing || document.querySelector("dialog[open]")) return;
-    if (key === "Enter" && target.closest?.("button, a, label")) return;
+    if (key === "Enter" && target?.closest("button, a, label")) return;
     const action = actions.get(key);
     if (!action || (repeat && !["j", "k", "n", "p"].includes(key))) return;
     event.preventDefault();

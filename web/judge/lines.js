@@ -27,6 +27,7 @@ class JudgeLines extends HouseElement {
   #height = 20;
   #drawn = [0, 0];
   #reveal = null;
+  /** @type {Set<JudgeLines>} */
   #others = new Set();
   #told = null; // where another has scrolled this one to
   #printing = null; // while it is printed: where it was scrolled to

@@ -16,6 +16,7 @@ class JudgeNews extends HouseElement {
     this.ariaLabel = "News of the list";
   }
 
+  /** @param {import("./panel.js").Panel} panel */
   show({ arrived, removed }) {
     const wanted = JSON.stringify([arrived, removed]);
     this.hidden = !arrived.length && !removed;
@@ -23,7 +24,7 @@ class JudgeNews extends HouseElement {
     this.#shown = wanted;
     const focused = this.contains(document.activeElement);
     this.replaceChildren(arrived.length ? this.#new(arrived) : "", removed ? this.#off(removed) : "");
-    if (focused) this.querySelector("a, button")?.focus();
+    if (focused) /** @type {HTMLElement | null} */ (this.querySelector("a, button"))?.focus();
   }
 
   #new(arrived) {

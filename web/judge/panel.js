@@ -15,24 +15,47 @@
  *   - A text that was asked for whole is kept until its case is another.
  */
 
+/** @import { Judge } from "../messages" */
+/** @typedef {number | string} RunNumber a string where it was counted here */
+/** @typedef {Omit<Judge.RunResult, "run"> & {run?: RunNumber | null}} Result */
+
+/** @param {Judge.Problem | null} problem */
 const idOf = (problem) => problem?.id ?? (problem ? `${problem.contestId}/${problem.taskId}` : null);
 const MOST_ARRIVED = 20;
 
 export class Panel {
   /** Whether the server has said anything yet. */
   told = false;
+  /** @type {Judge.Problem | null} */
   problem = null;
+  /** @type {Judge.RunSettings | null} */
   settings = null;
+  /** @type {Judge.Commands | null} */
   commands = null;
+  /** @type {Judge.Listed[]} */
   problems = [];
   current = null;
-  /** By number of the case. */
+  /**
+   * By number of the case.
+   *
+   * @type {Map<number, Judge.Case>}
+   */
   cases = new Map();
+  /** @type {Map<number, Result>} */
   results = new Map();
-  /** {number, scope, at: the case it waits for, wanted: numbers of its cases, judged: which have come}; or null. */
+  /**
+   * `at` is the case it waits for, `wanted` are the numbers of its cases, `judged` those that have come.
+   *
+   * @type {{number: RunNumber, scope: string, at: number | null, wanted: Set<number>, judged: Set<number>} | null}
+   */
   run = null;
-  /** {number, wanted, cancelled}: the last run that is over; null if there is none, or nobody knows. */
+  /**
+   * The last run that is over; null if there is none, or nobody knows.
+   *
+   * @type {{number: RunNumber, wanted: Set<number>, cancelled: boolean} | null}
+   */
   last = null;
+  /** @type {Judge.Summary | null} */
   summary = null;
   interrupted = false;
   /** Ids of other problems that are being judged. */
@@ -82,6 +105,7 @@ export class Panel {
     this.#asked = null;
   }
 
+  /** @param {Judge.Message} message */
   hear(message) {
     switch (message.type) {
       case "state/init": return this.#init(message);
@@ -107,6 +131,7 @@ export class Panel {
     this.#removing = this.problems.find((each) => each.id === id) ?? null;
   }
 
+  /** @param {Judge.StateInit} message */
   #init(message) {
     const { problem = null, settings, commands = null, results = [], summary = null } = message;
     const { running = null, interrupted = false, last = null } = message;
@@ -116,7 +141,7 @@ export class Panel {
     this.settings = settings;
     this.commands = commands;
     const there = results.filter(({ index }) => this.cases.has(index));
-    const runOf = ({ run, index }) => run ?? (same && before && running ? known.get(index)?.run : undefined);
+    const runOf = (/** @type {Judge.RunResult} */ { run, index }) => run ?? (same && before && running ? known.get(index)?.run : undefined);
     this.results = new Map(there.map((each) => [each.index, { ...each, run: runOf(each) }]));
     this.interrupted = interrupted;
     this.last = last && { number: last.run, wanted: new Set(last.indices), cancelled: Boolean(last.cancelled) };
@@ -131,6 +156,7 @@ export class Panel {
     for (const result of this.results.values()) if (result.run === this.run.number) this.run.judged.add(result.index);
   }
 
+  /** @param {Judge.StateUpdate} message */
   #update({ problem, outdated = [] }) {
     if (!this.#take(problem)) this.run = null;
     const reasons = new Map(outdated.map((each) => [each.index, each.reasons]));
@@ -140,7 +166,11 @@ export class Panel {
     }
   }
 
-  /** Shows this problem from now on; whether it is the one that was shown before. */
+  /**
+   * Shows this problem from now on; whether it is the one that was shown before.
+   *
+   * @param {Judge.Problem | null} problem
+   */
   #take(problem) {
     const same = idOf(problem) !== null && idOf(problem) === this.id;
     const old = same ? this.cases : new Map();
@@ -159,6 +189,7 @@ export class Panel {
     return false;
   }
 
+  /** @param {Judge.StateProblems} message */
   #list({ problems, current = null }) {
     this.problems = problems;
     this.current = current;
@@ -171,18 +202,24 @@ export class Panel {
     this.#removing = null;
   }
 
-  /** It may come before the list that has it. */
+  /**
+   * It may come before the list that has it.
+   *
+   * @param {Judge.Listed} problem
+   */
   #arrive({ id, name }) {
     if (id === this.id) return;
     this.arrived = [{ id, name, fresh: true }, ...this.arrived.filter((each) => each.id !== id)].slice(0, MOST_ARRIVED);
   }
 
+  /** @param {Judge.StateCase} message */
   #whole({ problemId, case: whole, result }) {
     if (!this.#mine(problemId) || !this.cases.has(whole.index)) return;
     this.cases.set(whole.index, whole);
     if (result && this.results.has(whole.index)) this.results.set(whole.index, result);
   }
 
+  /** @param {Judge.RunProgress} message */
   #progress({ scope, running, currentIndex = null, problemId, run, indices }) {
     if (!this.#mine(problemId)) {
       if (running) this.elsewhere.add(problemId);
@@ -203,6 +240,11 @@ export class Panel {
     }
   }
 
+  /**
+   * @param {string} scope
+   * @param {number | null} at
+   * @param {{run?: number | null, indices?: number[] | null}} told
+   */
   #begin(scope, at, { run, indices }) {
     const all = [...this.cases.keys()];
     const asked = this.#asked?.id === this.id ? this.#asked.wanted : null;
@@ -213,6 +255,7 @@ export class Panel {
     this.#asked = null;
   }
 
+  /** @param {Judge.RunReport} message */
   #result({ result, problemId }) {
     if (!this.#mine(problemId)) return;
     const told = { ...result, run: result.run ?? this.run?.number };
@@ -220,6 +263,7 @@ export class Panel {
     if (this.run && told.run === this.run.number) this.run.judged.add(result.index);
   }
 
+  /** @param {Judge.RunComplete} message */
   #complete({ summary, cancelled = false, problemId, run }) {
     if (!this.#mine(problemId)) {
       this.elsewhere.delete(problemId);
@@ -244,7 +288,12 @@ export class Panel {
   }
 }
 
-/** The case as it is now; with the whole texts that are known already, if it has not changed. */
+/**
+ * The case as it is now; with the whole texts that are known already, if it has not changed.
+ *
+ * @param {Judge.Case | undefined} old
+ * @param {Judge.Case} now
+ */
 function newer(old, now) {
   if (!old) return now;
   if (old.version && now.version) return old.version === now.version ? old : now;

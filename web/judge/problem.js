@@ -22,6 +22,11 @@ class JudgeProblem extends HouseElement {
     this.append(this.#name, h("p.about", {}, this.#group, this.#link, this.#limits, this.#file, this.#pin), this.#why);
   }
 
+  /**
+   * @param {import("../messages").Judge.Problem | null} problem
+   * @param {import("../messages").Judge.RunSettings | null} settings
+   * @param {boolean} pinned
+   */
   show(problem, settings, pinned) {
     this.hidden = !problem;
     if (!problem) return;
@@ -53,6 +58,10 @@ class JudgeProblem extends HouseElement {
 
 const folderOf = (path) => path?.replace(/[\\/][^\\/]*$/, "") ?? "";
 
+/**
+ * @param {import("../messages").Judge.Problem} problem
+ * @param {import("../messages").Judge.RunSettings} settings
+ */
 function limits({ timeLimit, memoryLimit, input, output, testType, interactive }, { timeoutMs, memoryLimitMb }) {
   const memory = memoryLimitMb ?? memoryLimit;
   return [

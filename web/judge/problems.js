@@ -33,6 +33,7 @@ class JudgeProblems extends HouseElement {
     this.addEventListener("keydown", (event) => this.#key(event));
   }
 
+  /** @param {import("./panel.js").Panel} panel */
   show(panel) {
     this.#panel = panel;
     const { problems, elsewhere, run, id, current } = panel;
@@ -43,7 +44,7 @@ class JudgeProblems extends HouseElement {
     this.#shown = wanted;
     put(this.#count, problems.length ? format.count(problems.length) : "");
     if (problems.length > LONG) this.#search.hidden = false;
-    const focused = this.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+    const focused = this.contains(document.activeElement) ? document.activeElement.getAttribute("data-key") : null;
     const before = focused ? this.#rows.findIndex((row) => row.dataset.key === focused) : -1;
     const contests = contestsOf(found(problems, this.#words), this.#words.length > 0);
     this.#contests.replaceChildren(...contests.map((contest) => this.#contest(contest, here, new Set(running))));
@@ -143,9 +144,17 @@ class JudgeProblems extends HouseElement {
   }
 }
 
-/** A folder into which nobody has looked yet has no number of `cases`. */
+/**
+ * A folder into which nobody has looked yet has no number of `cases`.
+ *
+ * @param {import("../messages").Judge.Listed} problem
+ */
 const isSolved = ({ standing, cases }) => Boolean(standing) && standing.failed === 0 && standing.passed >= cases;
 
+/**
+ * @param {import("../messages").Judge.Listed} problem
+ * @param {Set<string>} running
+ */
 function lookOf(problem, running) {
   const { standing, cases } = problem;
   if (running) return ["half", "info", "…", "running"];

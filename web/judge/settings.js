@@ -11,6 +11,13 @@
 
 import { HouseElement, format, h, icon, mark, put } from "../house/house.js";
 
+/**
+ * @typedef {import("../messages").Judge.RunSettings} Settings
+ * @typedef {import("../messages").Judge.Problem} Problem
+ *
+ * @type {{path: string, label: string, choices?: string[][], named?: string, unit?: string, number?: boolean, flag?: boolean,
+ *   hint?: (settings: Settings, problem: Problem | null) => string, only?: (settings: Settings) => boolean}[]}
+ */
 const FIELDS = [
   { path: "interpreter", label: "Interpreter", choices: [["cpython", "CPython"], ["pypy", "PyPy"]] },
   { path: "pythonCommand", label: "CPython command", named: "python_command", choices: [] },
@@ -72,6 +79,7 @@ class JudgeSettings extends HouseElement {
     this.#fields.get(FIELDS[0].path).input.focus();
   }
 
+  /** @param {import("./panel.js").Panel} panel */
   show({ settings, problem, commands }) {
     if (!settings) return;
     this.#settings = settings;

@@ -11,7 +11,12 @@ import { linesOf } from "./difference.js";
 import { written } from "./written.js";
 import "./lines.js";
 
-/** The element of one line. `number` counts from 1; null for a line that only the other side has. */
+/**
+ * The element of one line. `number` counts from 1; null for a line that only the other side has.
+ *
+ * @param {{number: number | null, text?: string, end?: string, tone?: string | null, stretches?: number[][],
+ *   blanks?: boolean, longest?: number}} said
+ */
 export function line({ number, text = "", end = "", tone = null, stretches, blanks = false, longest }) {
   const row = h("div.line", { "data-number": number ?? "", "data-tone": tone, "data-end": end || null });
   if (number === null) row.classList.add("none");

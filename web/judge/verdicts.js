@@ -18,6 +18,7 @@ const STATUSES = {
   re: ["alarm", "bad", "Runtime error"],
 };
 
+/** @param {Pick<import("../messages").Judge.RunResult, "verdict" | "status">} result */
 export function verdictOf({ verdict, status }) {
   const [sign, tone, words] = VERDICTS[verdict] ?? STATUSES[status] ?? ["ring", "idle", String(status)];
   return { sign, tone, words, letters: verdict ?? String(status) };

@@ -25,6 +25,7 @@ class JudgeWelcome extends HouseElement {
     this.append(this.#title, this.#steps);
   }
 
+  /** @param {import("./panel.js").Panel} panel */
   show({ told, problem, problems }) {
     this.hidden = !told || problem !== null;
     put(this.#title, problems.length ? "Choose a problem, or send another one" : "No problem yet");

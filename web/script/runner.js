@@ -101,6 +101,7 @@ export class Runner extends EventTarget {
     this.#next = null;
   }
 
+  /** @param {{type: string, data?: string, text?: string, error?: string}} said */
   #hear({ type, data, text, error }) {
     if (type === "sidekick") this.#tell("hero", data);
     else if (type === "output") this.#tell("output", text);

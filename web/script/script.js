@@ -159,7 +159,8 @@ function say(message) {
 function hear(text) {
   const message = understood(text);
   if (message === null) {
-    stage.hear({ type: "error", payload: { message: "The script said something that is not JSON." } });
+    const payload = { message: "The script said something that is not JSON." };
+    stage.hear({ component: "system", type: "error", payload });
     return;
   }
   stage.hear(message);
@@ -246,8 +247,8 @@ async function begin() {
   else {
     runner = new Runner({ address, wheel });
     runner.addEventListener("state", follow);
-    runner.addEventListener("output", ({ detail }) => output.print(detail));
-    runner.addEventListener("hero", ({ detail }) => hear(detail));
+    runner.addEventListener("output", (/** @type {CustomEvent} */ { detail }) => output.print(detail));
+    runner.addEventListener("hero", (/** @type {CustomEvent} */ { detail }) => hear(detail));
     runner.load();
   }
   show();

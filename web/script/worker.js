@@ -70,9 +70,11 @@ function post(type, more = {}) {
 let handler = null;
 let waiting = [];
 
-self.sendHeroMessage = (text) => post("sidekick", { data: String(text) });
+const globals = /** @type {any} */ (globalThis);
 
-self.registerSidekickMessageHandler = (call) => {
+globals.sendHeroMessage = (text) => post("sidekick", { data: String(text) });
+
+globals.registerSidekickMessageHandler = (call) => {
   handler = call;
   const messages = waiting;
   waiting = [];

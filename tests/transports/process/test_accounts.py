@@ -120,6 +120,7 @@ for _ in range(8):
 )
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("program", "each", "least"),
     [

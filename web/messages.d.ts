@@ -1,0 +1,631 @@
+// Made by `python -m tests.web.message_types` from the structs in codec/. Changes belong there.
+
+export namespace Console {
+  export interface Hello {
+    type: "hello";
+    at: number;
+    interval: number;
+    version: string;
+    pid: number;
+    started: number;
+    totals: Totals;
+    systems: System[];
+    nodes: Node[];
+    history: Record<string, number[]>;
+    stops: StopNote[];
+    dead: DeadNote[];
+    crashes: StopNote[];
+  }
+  export interface Totals {
+    actors: number;
+    handled: number;
+    rate: number;
+    restarts: number;
+    dead_letters: number;
+    dropped: number;
+    lag: number;
+    memory: number;
+    crashes: number;
+    trouble: number;
+  }
+  export interface System {
+    name: string;
+    state: "down" | "failing" | "off" | "paused" | "starting" | "up";
+    sentence: string;
+    url: string | null;
+    lately: string | null;
+  }
+  export interface Node {
+    path: string;
+    parent: string | null;
+    name: string;
+    kind: "actor" | "supervisor";
+    state: "backoff" | "paused" | "running" | "starting" | "stopped" | "stopping";
+    since: number;
+    restarts: number;
+    queued: number;
+    capacity: number;
+    handled: number;
+    rate: number;
+    dropped: number;
+    error: string | null;
+    note: string | null;
+    dynamic: boolean;
+    folded: number;
+    called: string | null;
+    inside: number;
+    crashes: number;
+    restarted: number | null;
+    lately: "crashed" | "restarted" | null;
+    trouble: string | null;
+  }
+  export interface StopNote {
+    at: number;
+    path: string;
+    why: string;
+    error: string | null;
+    message: string | null;
+    restarts: boolean;
+    called: string | null;
+  }
+  export interface DeadNote {
+    at: number;
+    path: string;
+    message: string;
+    why: string;
+  }
+  export interface Change {
+    type: "change";
+    at: number;
+    totals: Totals;
+    systems: System[] | null;
+    nodes: Node[];
+    gone: string[];
+    stops: StopNote[];
+    dead: DeadNote[];
+    crashes: StopNote[];
+  }
+  export type Message = Hello | Change;
+}
+
+export namespace Judge {
+  export interface StateInit {
+    type: "state/init";
+    problem?: Problem | null;
+    settings: RunSettings;
+    results?: RunResult[];
+    summary?: Summary | null;
+    running?: Running | null;
+    interrupted?: boolean;
+    last?: LastRun | null;
+    commands?: Commands;
+  }
+  export interface Problem {
+    name: string;
+    group: string;
+    url: string;
+    interactive: boolean;
+    timeLimit: number;
+    contestId: string;
+    taskId: string;
+    testsDir: string;
+    cases: Case[];
+    id: string;
+    memoryLimit?: number | null;
+    testType?: "multiNumber" | "single";
+    input?: Stdin | File | Regex;
+    output?: Stdout | File;
+    mainPath?: string | null;
+    unsupported?: string | null;
+    batch?: Batch | null;
+    gone?: boolean;
+  }
+  export interface Case {
+    index: number;
+    inputPath: string;
+    outputPath: string;
+    inputContent: string;
+    expectedContent: string;
+    inputSize: number;
+    expectedSize: number;
+    inputCut?: boolean;
+    expectedCut?: boolean;
+    version?: string;
+  }
+  export interface Stdin {
+    type: "stdin";
+  }
+  export interface File {
+    type: "file";
+    fileName: string;
+  }
+  export interface Regex {
+    type: "regex";
+    pattern: string;
+  }
+  export interface Stdout {
+    type: "stdout";
+  }
+  export interface Batch {
+    id: string;
+    size: number;
+  }
+  export interface RunSettings {
+    interpreter: "cpython" | "pypy";
+    pythonCommand: string;
+    pypyCommand: string;
+    runCwdMode: "task" | "workspace";
+    timeoutMs: number | null;
+    memoryLimitMb: number | null;
+    jobs: number | null;
+    compare: Compare;
+  }
+  export interface Compare {
+    mode: "exact" | "float" | "tokens" | "trim";
+    caseSensitive: boolean;
+    tolerance: number;
+  }
+  export interface RunResult {
+    index: number;
+    status: "fail" | "pass" | "re" | "timeout";
+    durationMs: number;
+    actual: string;
+    console: string;
+    diffSummary?: string | null;
+    verdict: "AC" | "CE" | "IE" | "MLE" | "OLE" | "RE" | "TLE" | "WA";
+    reason?: string | null;
+    cpuMs?: number | null;
+    memoryKb?: number | null;
+    contended?: boolean;
+    exitCode?: number | null;
+    signal?: number | null;
+    actualSize: number;
+    actualCut?: boolean;
+    run?: number | null;
+    outdated?: ("interpreter" | "settings" | "solution" | "test")[];
+  }
+  export interface Summary {
+    total: number;
+    passed: number;
+    failed: number;
+    timeouts: number;
+    res: number;
+    durationMs: number;
+  }
+  export interface Running {
+    scope: "all" | "one";
+    currentIndex?: number | null;
+    run?: number | null;
+    indices?: number[] | null;
+  }
+  export interface LastRun {
+    run: number;
+    indices: number[];
+    cancelled?: boolean;
+  }
+  export interface Commands {
+    pythonCommand: string[];
+    pypyCommand: string[];
+  }
+  export interface StateUpdate {
+    type: "state/update";
+    problem: Problem;
+    outdated?: Outdated[];
+  }
+  export interface Outdated {
+    index: number;
+    reasons: ("interpreter" | "settings" | "solution" | "test")[];
+  }
+  export interface StateProblems {
+    type: "state/problems";
+    problems: Listed[];
+    current?: string | null;
+  }
+  export interface Listed {
+    id: string;
+    name: string;
+    group: string;
+    contestId: string;
+    taskId: string;
+    url: string;
+    cases?: number | null;
+    standing?: Standing | null;
+    batch?: Batch | null;
+  }
+  export interface Standing {
+    passed: number;
+    failed: number;
+  }
+  export interface StateCase {
+    type: "state/case";
+    problemId?: string | null;
+    case: Case;
+    result?: RunResult | null;
+  }
+  export interface StateArrived {
+    type: "state/arrived";
+    problem: Listed;
+  }
+  export interface RunProgress {
+    type: "run/progress";
+    scope: "all" | "one";
+    running: boolean;
+    currentIndex?: number | null;
+    problemId?: string | null;
+    run?: number | null;
+    indices?: number[] | null;
+  }
+  export interface RunReport {
+    type: "run/result";
+    scope: "all" | "one";
+    result: RunResult;
+    problemId?: string | null;
+  }
+  export interface RunComplete {
+    type: "run/complete";
+    scope: "all" | "one";
+    summary: Summary;
+    problemId?: string | null;
+    cancelled?: boolean;
+    run?: number | null;
+  }
+  export interface Notice {
+    type: "notice";
+    level: "error" | "info" | "warn";
+    message: string;
+  }
+  export interface RunOne {
+    type: "ui/runOne";
+    index: number;
+    problemId?: string | null;
+  }
+  export interface RunAll {
+    type: "ui/runAll";
+    indices?: number[] | null;
+    problemId?: string | null;
+  }
+  export interface SwitchInterpreter {
+    type: "ui/switchInterpreter";
+    interpreter: "cpython" | "pypy";
+  }
+  export interface RequestInit {
+    type: "ui/requestInit";
+    problemId?: string | null;
+    follow?: boolean;
+  }
+  export interface Cancel {
+    type: "ui/cancel";
+    problemId?: string | null;
+  }
+  export interface UpdateSettings {
+    type: "ui/updateSettings";
+    settings: Record<string, any>;
+  }
+  export interface OpenProblem {
+    type: "ui/openProblem";
+    id: string;
+  }
+  export interface RequestCase {
+    type: "ui/requestCase";
+    index: number;
+    problemId?: string | null;
+  }
+  export interface Look {
+    type: "ui/look";
+  }
+  export interface Forget {
+    type: "ui/forget";
+    id: string;
+  }
+  export type Message = StateInit | StateUpdate | StateProblems | StateCase | StateArrived | RunProgress | RunReport | RunComplete | Notice;
+  export type UiMessage = RunOne | RunAll | SwitchInterpreter | RequestInit | Cancel | UpdateSettings | OpenProblem | RequestCase | Look | Forget;
+}
+
+export namespace Board {
+  export interface ButtonSpawn {
+    text: string;
+    parent?: string | null;
+  }
+  export interface CanvasSpawn {
+    width: number;
+    height: number;
+    parent?: string | null;
+  }
+  export interface ColumnSpawn {
+    parent?: string | null;
+  }
+  export interface ConsoleSpawn {
+    showInput: boolean;
+    text?: string | null;
+    parent?: string | null;
+  }
+  export interface GridSpawn {
+    numColumns: number;
+    numRows: number;
+    parent?: string | null;
+  }
+  export interface LabelSpawn {
+    text: string;
+    parent?: string | null;
+  }
+  export interface MarkdownSpawn {
+    initialSource: string;
+    parent?: string | null;
+  }
+  export interface RowSpawn {
+    parent?: string | null;
+  }
+  export interface TextboxSpawn {
+    initialValue?: string | null;
+    placeholder?: string | null;
+    parent?: string | null;
+  }
+  export interface VizSpawn {
+    parent?: string | null;
+  }
+  export interface SetText {
+    action: "setText";
+    options: Text;
+  }
+  export interface Text {
+    text: string;
+  }
+  export interface ChangeParent {
+    action: "changeParent";
+    options: NewParent;
+  }
+  export interface NewParent {
+    parent: string;
+    insertBefore?: string | null;
+  }
+  export interface ClearCanvas {
+    action: "clear";
+    options: OnBuffer;
+  }
+  export interface OnBuffer {
+    bufferId?: number | null;
+  }
+  export interface DrawLine {
+    action: "drawLine";
+    options: Line;
+  }
+  export interface Line {
+    x1: number;
+    y1: number;
+    x2: number;
+    y2: number;
+    bufferId?: number | null;
+    lineColor?: string | null;
+    lineWidth?: number | null;
+  }
+  export interface DrawRect {
+    action: "drawRect";
+    options: Rect;
+  }
+  export interface Rect {
+    x: number;
+    y: number;
+    width: number;
+    height: number;
+    bufferId?: number | null;
+    lineColor?: string | null;
+    lineWidth?: number | null;
+    fillColor?: string | null;
+  }
+  export interface DrawCircle {
+    action: "drawCircle";
+    options: Circle;
+  }
+  export interface Circle {
+    cx: number;
+    cy: number;
+    radius: number;
+    bufferId?: number | null;
+    lineColor?: string | null;
+    lineWidth?: number | null;
+    fillColor?: string | null;
+  }
+  export interface DrawPolyline {
+    action: "drawPolyline";
+    options: Polyline;
+  }
+  export interface Polyline {
+    points: Point[];
+    bufferId?: number | null;
+    lineColor?: string | null;
+    lineWidth?: number | null;
+  }
+  export interface Point {
+    x: number;
+    y: number;
+  }
+  export interface DrawPolygon {
+    action: "drawPolygon";
+    options: Polygon;
+  }
+  export interface Polygon {
+    points: Point[];
+    bufferId?: number | null;
+    lineColor?: string | null;
+    lineWidth?: number | null;
+    fillColor?: string | null;
+  }
+  export interface DrawEllipse {
+    action: "drawEllipse";
+    options: Ellipse;
+  }
+  export interface Ellipse {
+    cx: number;
+    cy: number;
+    radiusX: number;
+    radiusY: number;
+    bufferId?: number | null;
+    lineColor?: string | null;
+    lineWidth?: number | null;
+    fillColor?: string | null;
+  }
+  export interface DrawText {
+    action: "drawText";
+    options: Lettering;
+  }
+  export interface Lettering {
+    x: number;
+    y: number;
+    text: string;
+    textColor?: string | null;
+    textSize?: number | null;
+    bufferId?: number | null;
+  }
+  export interface CreateBuffer {
+    action: "createBuffer";
+    options: Buffer;
+  }
+  export interface Buffer {
+    bufferId: number;
+  }
+  export interface DrawBuffer {
+    action: "drawBuffer";
+    options: BufferCopy;
+  }
+  export interface BufferCopy {
+    sourceBufferId: number;
+    targetBufferId: number;
+  }
+  export interface DestroyBuffer {
+    action: "destroyBuffer";
+    options: Buffer;
+  }
+  export interface Append {
+    action: "append";
+    options: Text;
+  }
+  export interface ClearConsole {
+    action: "clear";
+    options?: any;
+  }
+  export interface SetColor {
+    action: "setColor";
+    options: CellColor;
+  }
+  export interface CellColor {
+    x: number;
+    y: number;
+    color: string | null;
+  }
+  export interface SetCellText {
+    action: "setText";
+    options: CellText;
+  }
+  export interface CellText {
+    x: number;
+    y: number;
+    text: string | null;
+  }
+  export interface ClearCell {
+    action: "clearCell";
+    options: Cell;
+  }
+  export interface Cell {
+    x: number;
+    y: number;
+  }
+  export interface ClearGrid {
+    action: "clear";
+    options?: any;
+  }
+  export interface SetSource {
+    action: "setSource";
+    options: Source;
+  }
+  export interface Source {
+    source: string;
+  }
+  export interface SetValue {
+    action: "setValue";
+    options: Value;
+  }
+  export interface Value {
+    value: string;
+  }
+  export interface SetPlaceholder {
+    action: "setPlaceholder";
+    options: Placeholder;
+  }
+  export interface Placeholder {
+    placeholder: string;
+  }
+  export interface Click {
+    event: "click";
+  }
+  export interface ClickAt {
+    event: "click";
+    x: number;
+    y: number;
+  }
+  export interface Submit {
+    event: "submit";
+    value: string;
+  }
+  export interface VizChange {
+    action: string;
+    variableName: string;
+    options: VizOptions;
+  }
+  export interface VizOptions {
+    path?: any[] | null;
+    valueRepresentation?: Record<string, any> | null;
+    keyRepresentation?: Record<string, any> | null;
+    length?: number | null;
+  }
+  export interface FaultPayload {
+    message: string;
+  }
+  export interface AnnouncePayload {
+    peerId: string;
+    role: "hero" | "sidekick";
+    status: "offline" | "online";
+    version: string;
+    timestamp: number;
+  }
+  export interface State {
+    scripts: number;
+    drawnAt: number | null;
+  }
+  export interface Remove { id?: number; component: string; type: "remove"; target: string }
+  export interface Fault { id?: number; component: string; type: "error"; src?: string; payload?: FaultPayload }
+  export interface Announce { id?: number; component: "system"; type: "announce"; payload: AnnouncePayload }
+  export interface ClearAll { id?: number; component: "global"; type: "clearAll" }
+  export interface BoardState { id?: number; component: "board"; type: "state"; payload: State }
+  export interface Follow { id?: number; component: "board"; type: "follow" }
+  export interface Clear { id?: number; component: "board"; type: "clear" }
+  export type Spawn =
+    | { id?: number; component: "button"; type: "spawn"; target: string; payload: ButtonSpawn }
+    | { id?: number; component: "canvas"; type: "spawn"; target: string; payload: CanvasSpawn }
+    | { id?: number; component: "column"; type: "spawn"; target: string; payload: ColumnSpawn }
+    | { id?: number; component: "console"; type: "spawn"; target: string; payload: ConsoleSpawn }
+    | { id?: number; component: "grid"; type: "spawn"; target: string; payload: GridSpawn }
+    | { id?: number; component: "label"; type: "spawn"; target: string; payload: LabelSpawn }
+    | { id?: number; component: "markdown"; type: "spawn"; target: string; payload: MarkdownSpawn }
+    | { id?: number; component: "row"; type: "spawn"; target: string; payload: RowSpawn }
+    | { id?: number; component: "textbox"; type: "spawn"; target: string; payload: TextboxSpawn }
+    | { id?: number; component: "viz"; type: "spawn"; target: string; payload: VizSpawn };
+  export type Update =
+    | { id?: number; component: "button"; type: "update"; target: string; payload: SetText | ChangeParent }
+    | { id?: number; component: "canvas"; type: "update"; target: string; payload: ClearCanvas | DrawLine | DrawRect | DrawCircle | DrawPolyline | DrawPolygon | DrawEllipse | DrawText | CreateBuffer | DrawBuffer | DestroyBuffer | ChangeParent }
+    | { id?: number; component: "column"; type: "update"; target: string; payload: ChangeParent }
+    | { id?: number; component: "console"; type: "update"; target: string; payload: Append | ClearConsole | ChangeParent }
+    | { id?: number; component: "grid"; type: "update"; target: string; payload: SetColor | SetCellText | ClearCell | ClearGrid | ChangeParent }
+    | { id?: number; component: "label"; type: "update"; target: string; payload: SetText | ChangeParent }
+    | { id?: number; component: "markdown"; type: "update"; target: string; payload: SetSource | ChangeParent }
+    | { id?: number; component: "row"; type: "update"; target: string; payload: ChangeParent }
+    | { id?: number; component: "textbox"; type: "update"; target: string; payload: SetValue | SetPlaceholder | ChangeParent }
+    | { id?: number; component: "viz"; type: "update"; target: string; payload: ChangeParent | VizChange };
+  export type Event =
+    | { id?: number; component: "button"; type: "event"; src: string; payload: Click }
+    | { id?: number; component: "canvas"; type: "event"; src: string; payload: ClickAt }
+    | { id?: number; component: "console"; type: "event"; src: string; payload: Submit }
+    | { id?: number; component: "grid"; type: "event"; src: string; payload: ClickAt }
+    | { id?: number; component: "textbox"; type: "event"; src: string; payload: Submit };
+  export type Message = Spawn | Update | Remove | Fault | Announce | ClearAll | BoardState;
+  export type UiMessage = Event | Announce | Follow | Clear;
+}
