@@ -28,7 +28,11 @@ export function outdated({ outdated: reasons = [] }) {
   return known.length ? { brief: known[0][0], words: known.map(([, words]) => words).join(" ") } : null;
 }
 
-/** {tone: "idle|info|good|bad", score: "3/5", text, said (for ears), done, total}. */
+/**
+ * {tone: "idle|info|good|bad", score: "3/5", text, said (for ears), done, total}.
+ *
+ * @param {import("./panel.js").Panel} panel
+ */
 export function standing(panel) {
   const { cases, results, stale, run, cancelled, interrupted } = panel;
   const total = cases.size;
@@ -69,7 +73,11 @@ function running({ cases, results, run }) {
   return { tone: "info", score, text, said: `Running ${cases_(total)}`, done, total };
 }
 
-/** {alone: what the last run came to, where other results are of other runs; time: of all that is counted}. */
+/**
+ * {alone: what the last run came to, where other results are of other runs; time: of all that is counted}.
+ *
+ * @param {import("./panel.js").Panel} panel
+ */
 function ofLastRun({ last, summary }, fresh) {
   const runs = new Set(fresh.map(({ run }) => run));
   const own = last ? fresh.filter(({ run }) => run === last.number) : fresh;
