@@ -141,6 +141,8 @@ def read(arguments: Sequence[str]) -> Command:
             arguments = ("serve", *arguments)
     asked, unknown = parser.parse_known_args(arguments)
     if unknown:
+        if command := next((word for word in unknown if word in _COMMANDS), None):
+            parser.error(f"a command comes before its options: write troupe {command}, and then the options")
         options = re.findall(r"--[a-z-]+", asked.parser.format_usage())
         asked.parser.error(f"{unknown[0]!r} is not understood; {_nearest(unknown[0].partition('=')[0], options)}")
     match asked.command:

@@ -47,7 +47,7 @@ def file_name(text: str) -> str:
 
 
 def room(text: str) -> str:
-    from codec.sidekick.recording import is_room  # here, for the sake of commands that know no Sidekick
+    from codec.sidekick.recording import is_room  # here, so that other commands need not load Sidekick
 
     if not is_room(text):
         raise argparse.ArgumentTypeError(
@@ -66,7 +66,7 @@ def size(text: str) -> int:
 def speed(text: str) -> float:
     if text == "max":
         return 0.0
-    expected = "a number above 0, such as 2 or 0.5, or max for as fast as can be"
+    expected = "a number above 0, such as 2 or 0.5, or max for as fast as possible"
     number = _number(text, expected)
     if number == 0:
         raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")

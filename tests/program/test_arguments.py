@@ -124,6 +124,8 @@ def test_paths_are_absolute_and_know_the_home(monkeypatch: pytest.MonkeyPatch, t
         ("--stric", "'--stric' is not understood; did you mean --strict?"),
         ("--redy-file=x", "'--redy-file=x' is not understood; did you mean --ready-file?"),
         ("serve extra", "'extra' is not understood; expected one of --config,"),
+        ("--state-dir /s tree --json", "a command comes before its options: write troupe tree, and then the options"),
+        ("--url http://h:1 judge run", "a command comes before its options: write troupe judge, and then the options"),
         ("tree --config x", "'--config' is not understood"),
         ("--log-level loud", "invalid choice: 'loud'"),
         ("--set", "expected one argument"),

@@ -588,3 +588,16 @@ def test_markup_in_names_and_errors_is_text(visit: Visit) -> None:
     assert page.evaluate("window.harmed") is None
     assert page.locator("main img, main script").count() == 0
     assert page.locator("a[href^='javascript']").count() == 0
+
+
+def test_all_figures_are_within_the_window_however_wide_that_is(visit: Visit) -> None:
+    page, _ = visit(scenes.small())
+    expect(page.locator("console-totals .about")).to_have_text(re.compile("Troupe"))
+    for width in (320, 400, 640, 760, 850, 1000, 1100, 1280, 1920):
+        page.set_viewport_size({"width": width, "height": 700})
+        page.evaluate(FRAMES)
+        beyond = page.locator("console-totals *, console-systems *").evaluate_all(
+            "(all, width) => all.filter(one => one.getBoundingClientRect().right > width).map(one => one.className)",
+            width,
+        )
+        assert beyond == [], width

@@ -1,5 +1,6 @@
 """Loopback is open to every account of the machine; the door is not."""
 
+import errno
 import os
 import socket
 from collections.abc import Callable, Iterator
@@ -99,11 +100,17 @@ def test_what_has_no_owner_any_more_is_never_taken_for_roots(
 def test_who_listens_where_the_client_was_is_not_the_client(
     stack: ExitStack, kernel: SockDiag, form: Form
 ) -> None:
-    pair = Pair(stack, form, as_nobody)
-    pair.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-    pair.client.close()  # with a reset: nothing is left of it
     lure = stack.enter_context(socket.socket(form[0]))
-    lure.bind(pair.near)
+    while True:
+        pair = Pair(stack, form, as_nobody)
+        pair.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        pair.client.close()  # with a reset: nothing is left of it
+        try:
+            lure.bind(pair.near)
+            break
+        except OSError as error:  # some other program of this machine was given that port at once
+            if error.errno != errno.EADDRINUSE:
+                raise
     lure.listen()
     assert kernel.listener(pair.near) == OWN
     assert kernel.owner(pair.near, pair.far) is None
