@@ -179,6 +179,7 @@ async def of_one_moment(house: Server, room: str) -> int:
     return found[-1]
 
 
+@pytest.mark.timeout(300)
 async def test_whenever_it_is_killed_a_board_is_as_it_was_at_one_moment_and_none_is_older_than_what_was_kept(
     tmp_path: Path,
 ) -> None:
