@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     try:
         return obey(arguments.read(argv))
-    except ending.Interrupted as interrupted:
+    except ending.EndedBySignal as interrupted:
         return interrupted.code
     except Trouble as trouble:
         if sentence := str(trouble):

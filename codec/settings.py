@@ -84,11 +84,11 @@ class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return BOTH_LOOPBACKS if self.host == "localhost" else (self.host,)
 
 
-class Console(Section, frozen=True, kw_only=True):
+class ConsoleSettings(Section, frozen=True, kw_only=True):
     port: Port = 5160
 
 
-class Sidekick(Section, frozen=True, kw_only=True):
+class SidekickSettings(Section, frozen=True, kw_only=True):
     port: Port = 5163
     pyodide: FolderOrAddress = ""
     """The place of Pyodide, for scripts that run in the browser. Troupe does not include it."""
@@ -100,7 +100,7 @@ class Sidekick(Section, frozen=True, kw_only=True):
     """A board is kept for this long after its last change."""
 
 
-class Judge(Section, frozen=True, kw_only=True):
+class JudgeSettings(Section, frozen=True, kw_only=True):
     port: Port = 10043
     workspace: Folder = ""
     """The folder that holds the problems' folders. Empty: the folder where the server was started."""
@@ -154,9 +154,9 @@ def _all_of(programs: str | tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    console: Console = Console()
-    sidekick: Sidekick = Sidekick()
-    judge: Judge = Judge()
+    console: ConsoleSettings = ConsoleSettings()
+    sidekick: SidekickSettings = SidekickSettings()
+    judge: JudgeSettings = JudgeSettings()
 
     def enabled(self) -> dict[str, Section]:
         """The sections that are switched on, by name."""

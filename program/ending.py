@@ -8,7 +8,7 @@
     it is leaving                      is nothing              is nothing            leaving.Leaving
 
     ends the process       at once and without a word, as the system does it
-    ends the block         with `Interrupted`, on which it tidies up
+    ends the block         with `EndedBySignal`, on which it tidies up
     asks for an end        an orderly one: a tree has its grace, a visitor finishes what he is at
     ends it at once        somebody has run out of patience; what comes within a moment of the first is its echo
     is nothing             the process is on its way, and will be gone in time
@@ -34,7 +34,7 @@ def heeded() -> list[signal.Signals]:
     return [each for each in ENDING if signal.getsignal(each) is not signal.SIG_IGN]
 
 
-class Interrupted(BaseException):
+class EndedBySignal(BaseException):
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
         self.code = code(number)
@@ -54,7 +54,7 @@ def settle() -> None:
 @contextmanager
 def tidily() -> Iterator[None]:
     def interrupt(number: int, _frame: object) -> None:
-        raise Interrupted(number)
+        raise EndedBySignal(number)
 
     numbers = heeded()
     before = [signal.signal(each, interrupt) for each in numbers]

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from codec.sidekick.recording import Entry, Header, Unreadable, read_entry, read_header
+from codec.sidekick.recording import Entry, Header, UnreadableLine, read_entry, read_header
 from program.trouble import WENT_WRONG, Trouble
 
 READ_BYTES = 256 * 1024
@@ -60,7 +60,7 @@ class Reel:
         self._lines = chain([rest], self._lines)
         try:
             return read_header(line)
-        except Unreadable as error:
+        except UnreadableLine as error:
             raise self._trouble(number, str(error)) from None
 
     def _entry(self, number: int, line: bytes) -> list[Entry]:
@@ -70,7 +70,7 @@ class Reel:
             raise self._doubt
         try:
             return [read_entry(line)]
-        except Unreadable as error:
+        except UnreadableLine as error:
             trouble = self._trouble(number, str(error))
             if line.endswith(b"\n") and not error.cut:
                 raise trouble from None

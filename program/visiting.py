@@ -44,7 +44,7 @@ class Means:
         return encode(Announce(peer_id, role, status, version(), int(self.wall() * 1000)))
 
 
-class Stop:
+class Finish:
     """Whether the visitor has been asked to finish."""
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Stop:
                 self._waiting = outer
 
 
-def run(work: Callable[[Stop], Awaitable[int]]) -> int:
+def run(work: Callable[[Finish], Awaitable[int]]) -> int:
     """Runs `work` and returns its exit code. The first signal is reported to it; the second ends it."""
     trouble: BaseException | None = None
     code = 0
@@ -87,8 +87,8 @@ def run(work: Callable[[Stop], Awaitable[int]]) -> int:
     return code
 
 
-async def _run(work: Callable[[Stop], Awaitable[int]]) -> int:
-    stop = Stop()
+async def _run(work: Callable[[Finish], Awaitable[int]]) -> int:
+    stop = Finish()
     code: int | None = None
     async with trio.open_nursery() as nursery:
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from importlib import resources
 
-from actors.console import Desk, Facts, Observer, SystemFact, viewers_spec
+from actors.console import ConsoleDesk, Observer, Surroundings, SystemFact, viewers_spec
 from actors.kernel import AnySpec, ChildSpec, Stage, supervisor_spec
 from codec.settings import Section, Settings
 from program.gauges import resident_bytes
@@ -20,7 +20,7 @@ from transports.http.pages import add_pages
 def console_spec(settings: Settings, listeners: Listeners, abouts: Mapping[str, str]) -> AnySpec:
     """`abouts` describes every system, including those that are switched off."""
     section = settings.console
-    facts = Facts(version(), os.getpid(), started=time.time(), wall=time.time, memory=resident_bytes)
+    facts = Surroundings(version(), os.getpid(), started=time.time(), wall=time.time, memory=resident_bytes)
     systems = [
         SystemFact(name, enabled=getattr(settings, name, Section()).enabled, listens=name in listeners, about=about)
         for name, about in abouts.items()
@@ -29,7 +29,7 @@ def console_spec(settings: Settings, listeners: Listeners, abouts: Mapping[str, 
     web = resources.files("web")
 
     def door(stage: Stage) -> Door:
-        desk = Desk(stage.registry, stage.new_id)
+        desk = ConsoleDesk(stage.registry, stage.new_id)
         return Door(
             app=add_pages(console_application(desk, web), web, listeners.urls),
             on_websocket=console_websocket(desk),

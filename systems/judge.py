@@ -10,7 +10,7 @@ from actors.kernel import AnySpec, Key, Stage, supervisor_spec
 from codec.judge import LONGEST_TASK, SHOWN
 from codec.settings import Settings
 from program import places
-from program.commands.judge import Means, Wanted
+from program.commands.judge import JudgeParts, RunWanted
 from program.serving import Listeners
 from transports.door.door import Door
 from transports.door.listener import listener_spec
@@ -41,7 +41,7 @@ def judge_spec(settings: Settings, listeners: Listeners) -> AnySpec:
     web = resources.files("web")
 
     def door(stage: Stage) -> Door:
-        desk = judge.Desk(stage.registry, stage.new_id, problems, chelper=section.chelper)
+        desk = judge.JudgeDesk(stage.registry, stage.new_id, problems, chelper=section.chelper)
         return Door(
             app=add_pages(judge_application(desk, web), web, listeners.urls),
             on_websocket=judge_websocket(desk),
@@ -67,9 +67,9 @@ def judge_spec(settings: Settings, listeners: Listeners) -> AnySpec:
 # -- without a server
 
 
-def run_of(wanted: Wanted) -> judge.Run:
+def run_of(wanted: RunWanted) -> judge.Run:
     """One run of a folder without a server. Nothing is known of its problem except the tests."""
-    order = judge.Order(
+    order = judge.RunOrder(
         task=(),
         program=wanted.program,
         cwd=wanted.cwd,
@@ -87,4 +87,4 @@ def folders_of(folder: Path, tests_dir: str) -> TaskFolders:
     return TaskFolders(folder, tests_dir=tests_dir, template="", head_bytes=0)
 
 
-JUDGING = Means(folders_of, Machine, launcher_spec, run_of)
+JUDGING = JudgeParts(folders_of, Machine, launcher_spec, run_of)

@@ -27,7 +27,7 @@ def sidekick_spec(settings: Settings, listeners: Listeners) -> AnySpec:
     web = resources.files("web")
 
     def door(stage: Stage) -> Door:
-        desk = sidekick.Desk(stage.registry, stage.new_id, version(), time.time)
+        desk = sidekick.SidekickDesk(stage.registry, stage.new_id, version(), time.time)
         return Door(
             app=add_pages(sidekick_application(web, sidekick.prose, playground, desk), web, listeners.urls),
             on_websocket=sidekick_websocket(desk),

@@ -22,7 +22,7 @@ METRICS = "text/plain; version=0.0.4; charset=utf-8"
 UNEXPECTED, RESTARTING, TRY_LATER = 1008, 1012, 1013
 
 
-class Desk(Protocol):
+class ConsoleDesk(Protocol):
     """Answers requests. Every refusal is a KernelError whose text can be shown."""
 
     async def tree(self) -> bytes: ...
@@ -31,7 +31,7 @@ class Desk(Protocol):
     def view(self, wire: WebSocket) -> AbstractAsyncContextManager[Any]: ...
 
 
-def console_application(desk: Desk, web: Traversable) -> Application:
+def console_application(desk: ConsoleDesk, web: Traversable) -> Application:
     app = Application("console")
     serve_files(app, web, index="console/index.html")
     serve_files(app, web, at="/web/")
@@ -56,7 +56,7 @@ def console_application(desk: Desk, web: Traversable) -> Application:
     return app
 
 
-def console_websocket(desk: Desk) -> Handler:
+def console_websocket(desk: ConsoleDesk) -> Handler:
     async def on_websocket(upgrade: Upgrade) -> None:
         if upgrade.path != "/live":
             await upgrade.reject(404, "The console's WebSocket is at /live.")

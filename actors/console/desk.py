@@ -6,9 +6,9 @@ from typing import TypeVar
 
 import msgspec
 
-from actors.console.messages import HowAreYou, Look, Measure, ObserverMessage, ViewerMessage
+from actors.console.messages import HowAreYou, LookOnce, Measure, ObserverMessage, ViewerMessage
 from actors.console.observer import NAME as OBSERVER
-from actors.console.viewer import Viewer, Wire, viewer_mailbox
+from actors.console.viewer import Outlet, Viewer, viewer_mailbox
 from actors.kernel import AnySpec, Children, ChildSpec, Key, Lease, Registry, Reply, crowd_spec
 
 VIEWERS = Key[Children[ViewerMessage]]("console/viewers")
@@ -24,13 +24,13 @@ def viewers_spec() -> AnySpec:
     return crowd_spec("viewers", name=VIEWERS)
 
 
-class Desk:
+class ConsoleDesk:
     def __init__(self, registry: Registry, new_id: Callable[[], str]) -> None:
         self._registry = registry
         self._new_id = new_id
 
     async def tree(self) -> bytes:
-        return encoder.encode(await self._ask(Look))
+        return encoder.encode(await self._ask(LookOnce))
 
     async def health(self) -> tuple[bool, bytes]:
         """Whether all is well, and the state of each system."""
@@ -40,7 +40,7 @@ class Desk:
     async def metrics(self) -> bytes:
         return await self._ask(Measure)
 
-    def view(self, wire: Wire) -> Lease[ViewerMessage]:
+    def view(self, wire: Outlet) -> Lease[ViewerMessage]:
         """`async with desk.view(wire):` keeps the page on this wire up to date until the block or the viewer ends."""
         observer = self._registry.get(OBSERVER)
         spec = ChildSpec(self._new_id(), lambda: Viewer(wire, observer), mailbox=viewer_mailbox, grace=1.0)

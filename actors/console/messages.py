@@ -16,13 +16,13 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """This viewer subscribes: it gets `Welcome` at once, then a `Picture` each tick, until it ends."""
+    """This viewer subscribes: it gets `FirstPicture` at once, then a `Picture` each tick, until it ends."""
 
     viewer: "ActorRef[ViewerMessage]"
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LookOnce:
     reply: Reply[Hello]
 
 
@@ -39,12 +39,12 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
-class Welcome:
+class FirstPicture:
     """Sent to a viewer once: the whole state, and the picture with which later ones are compared."""
 
     hello: Hello
     picture: Picture
 
 
-ObserverMessage = Tick | Watch | Look | HowAreYou | Measure
-ViewerMessage = Welcome | Picture
+ObserverMessage = Tick | Watch | LookOnce | HowAreYou | Measure
+ViewerMessage = FirstPicture | Picture

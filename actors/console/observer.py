@@ -12,9 +12,18 @@ Rules
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from actors.console.messages import HowAreYou, Look, Measure, ObserverMessage, Tick, ViewerMessage, Watch, Welcome
+from actors.console.messages import (
+    FirstPicture,
+    HowAreYou,
+    LookOnce,
+    Measure,
+    ObserverMessage,
+    Tick,
+    ViewerMessage,
+    Watch,
+)
 from actors.console.metrics import exposition
-from actors.console.picture import Facts, Picture, Sample, draw, greeting, walk
+from actors.console.picture import Picture, SlotSample, Surroundings, draw, greeting, walk
 from actors.console.systems import SystemFact, health, restarted_lately, status
 from actors.kernel import (
     Actor,
@@ -40,7 +49,7 @@ NAME = Key[ObserverMessage]("console/observer")
 
 class Observer(Actor[ObserverMessage]):
     def __init__(
-        self, facts: Facts, systems: Sequence[SystemFact], listening: Callable[[str], Listening | None]
+        self, facts: Surroundings, systems: Sequence[SystemFact], listening: Callable[[str], Listening | None]
     ) -> None:
         self.facts = facts
         self.systems = systems
@@ -82,8 +91,8 @@ class Observer(Actor[ObserverMessage]):
                     self.viewers.add(viewer)
                     self.monitor(viewer)
                 picture = self._draw()
-                viewer.tell(Welcome(self._greeting(picture), picture))
-            case Look(reply):
+                viewer.tell(FirstPicture(self._greeting(picture), picture))
+            case LookOnce(reply):
                 reply.set(self._greeting(self._draw()))
             case HowAreYou(reply):
                 facts, picture = self.facts, self._draw()
@@ -193,7 +202,7 @@ class Observer(Actor[ObserverMessage]):
             crashes_seen=self.crashes_seen,
         )
 
-    def _walk(self) -> Iterator[Sample]:
+    def _walk(self) -> Iterator[SlotSample]:
         assert self.stage.root is not None
         return walk(self.stage.root.ref)
 

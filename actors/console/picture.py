@@ -29,7 +29,7 @@ STATES: dict[SlotState, NodeState] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SlotSample:
     """One slot, as the kernel describes it."""
 
     parent: str | None
@@ -53,7 +53,7 @@ class Picture:
     crashes_seen: int
 
 
-def walk(root: AnyRef, crowd: int = CROWD, rows: int = ROWS) -> Iterator[Sample]:
+def walk(root: AnyRef, crowd: int = CROWD, rows: int = ROWS) -> Iterator[SlotSample]:
     """The tree, parents before children, children in start order."""
     waiting: list[tuple[str | None, AnyRef]] = [(None, root)]
     room = rows
@@ -63,11 +63,11 @@ def walk(root: AnyRef, crowd: int = CROWD, rows: int = ROWS) -> Iterator[Sample]
         children = ref.children()
         shown = children[: min(crowd, max(0, room - len(waiting)))]
         statistics = ref.statistics()
-        yield Sample(parent, statistics, len(children) - len(shown))
+        yield SlotSample(parent, statistics, len(children) - len(shown))
         waiting.extend((statistics.path, child) for child in reversed(shown))
 
 
-def draw(sample: Sample, *, since: float, restarted: float | None, rate: float, inside: float, now: float) -> Node:
+def draw(sample: SlotSample, *, since: float, restarted: float | None, rate: float, inside: float, now: float) -> Node:
     """`now` is kernel time, the other two are wall time."""
     statistics = sample.statistics
     parent = sample.parent
@@ -141,7 +141,7 @@ def difference(before: Picture, after: Picture) -> Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class Surroundings:
     """Facts that do not change while the program runs, and the clocks and gauges from outside the kernel."""
 
     version: str
@@ -152,7 +152,7 @@ class Facts:
     """Resident bytes of the process."""
 
 
-def greeting(facts: Facts, picture: Picture, history: Mapping[str, Sequence[float]], interval: float) -> Hello:
+def greeting(facts: Surroundings, picture: Picture, history: Mapping[str, Sequence[float]], interval: float) -> Hello:
     return Hello(
         at=picture.at,
         interval=interval,

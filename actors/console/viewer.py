@@ -9,7 +9,7 @@ from typing import Protocol
 
 import msgspec
 
-from actors.console.messages import ViewerMessage, Watch, Welcome
+from actors.console.messages import FirstPicture, ViewerMessage, Watch
 from actors.console.picture import Picture, difference
 from actors.kernel import Actor, ActorRef, Down, Mailbox, Overflow
 
@@ -19,14 +19,14 @@ viewer_mailbox = partial(Mailbox, 2, Overflow.DROP_OLDEST)
 """It holds the newest picture, and the welcome that comes before the first."""
 
 
-class Wire(Protocol):
+class Outlet(Protocol):
     """The connection to the page. Sending waits while the page does not read, and raises PeerGone when it has gone."""
 
     def send(self, text: str) -> Awaitable[None]: ...
 
 
 class Viewer(Actor[ViewerMessage]):
-    def __init__(self, wire: Wire, observer: ActorRef[Watch]) -> None:
+    def __init__(self, wire: Outlet, observer: ActorRef[Watch]) -> None:
         self.wire = wire
         self.observer = observer
         self.told: Picture | None = None
@@ -48,7 +48,7 @@ class Viewer(Actor[ViewerMessage]):
 
     async def handle(self, message: ViewerMessage) -> None:
         match message:
-            case Welcome(hello, picture):
+            case FirstPicture(hello, picture):
                 self.told = picture
                 await self.wire.send(encoder.encode(hello).decode())
             case Picture():

@@ -48,7 +48,7 @@ class Same:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class OutputPiece:
     """A line, or a word, of one side: the part of it that matters."""
 
     text: bytes
@@ -67,8 +67,8 @@ class Differs:
 
     line: int
     """The line in the expected output, from 1; in the actual one, if the expected one has ended."""
-    expected: Piece | None
-    actual: Piece | None
+    expected: OutputPiece | None
+    actual: OutputPiece | None
     in_words: bool = False
     """The pieces are words; otherwise they are lines."""
     only_newline: bool = False
@@ -207,7 +207,7 @@ def _line(text: bytes, start: int, skipped: int, *, exact: bool) -> bytes | None
 
 def _windows(
     expected: bytes | None, actual: bytes | None, line: int, fold: Callable[[bytes], bytes]
-) -> tuple[Piece | None, Piece | None]:
+) -> tuple[OutputPiece | None, OutputPiece | None]:
     one, other = (expected or b"").removesuffix(b"\n"), (actual or b"").removesuffix(b"\n")
     folded = fold(one), fold(other)
     if tuple(map(len, folded)) != (len(one), len(other)):  # a letter that folds to two
@@ -219,14 +219,14 @@ def _windows(
     )
 
 
-def _window(text: bytes, parted: int, line: int, *, newline: bool = True) -> Piece:
+def _window(text: bytes, parted: int, line: int, *, newline: bool = True) -> OutputPiece:
     start = 0 if parted < WINDOW // 4 else parted - BEFORE
     while 0 < start < len(text) and text[start] & 0xC0 == 0x80:  # not inside a character
         start -= 1
     end = min(len(text), start + WINDOW)
     while start < end < len(text) and text[end] & 0xC0 == 0x80:
         end -= 1
-    return Piece(text[start:end], line, start == 0, end == len(text), newline)
+    return OutputPiece(text[start:end], line, start == 0, end == len(text), newline)
 
 
 # --- by words --------------------------------------------------------------------------------------------------------
@@ -282,21 +282,21 @@ class _Words:
         rest = _WORD.match(self._text, end)  # a word of a million letters
         return rest.end() if rest else end
 
-    def found(self, step: int) -> Piece | None:
+    def found(self, step: int) -> OutputPiece | None:
         """Where the word stands that is `step` ahead, and how it is written there."""
         word = next(islice(_WORD.finditer(self._text, self._from, self._to), self.at + step, None), None)
         if word is None:
             return None
-        return Piece(word[0], self._text.count(b"\n", 0, word.start()) + 1)
+        return OutputPiece(word[0], self._text.count(b"\n", 0, word.start()) + 1)
 
 
 def _words_differ(
-    expected: Piece | None, actual: Piece | None, fold: Callable[[bytes], bytes], tolerance: float | None
+    expected: OutputPiece | None, actual: OutputPiece | None, fold: Callable[[bytes], bytes], tolerance: float | None
 ) -> Differs:
-    line = (expected or actual or Piece(b"", 1)).line
+    line = (expected or actual or OutputPiece(b"", 1)).line
     pieces = _windows(expected.text if expected else None, actual.text if actual else None, line, fold)
     mine, theirs = (
-        Piece(piece.text, word.line, piece.starts, piece.ends) if piece and word else None
+        OutputPiece(piece.text, word.line, piece.starts, piece.ends) if piece and word else None
         for piece, word in zip(pieces, (expected, actual), strict=True)
     )
     return Differs(line, mine, theirs, in_words=True, tolerance=tolerance)

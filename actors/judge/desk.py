@@ -6,7 +6,7 @@ from functools import partial
 
 from actors.judge.given import Line
 from actors.judge.intake import LARGE, Intake, TooMuchPosted
-from actors.judge.messages.intake import Posted, Refused
+from actors.judge.messages.intake import Posted, PostRefused
 from actors.judge.messages.panel import PanelMessage, Said
 from actors.judge.panel import Panel, panel_mailbox
 from actors.judge.posts import encode, lane_of
@@ -27,7 +27,7 @@ START_SECONDS = 60.0
 MOST_RUNS, MOST_PROBLEMS, MOST_PANELS = 64, 2_048, 256
 
 
-class Seat:
+class PanelSeat:
     """A page's end of its panel."""
 
     def __init__(self, panel: ActorRef[PanelMessage]) -> None:
@@ -37,7 +37,7 @@ class Seat:
         await self._panel.send(Said(text))
 
 
-class Desk:
+class JudgeDesk:
     def __init__(
         self, registry: Registry, new_id: Callable[[], str], problems: Problems, *, chelper: bool = False
     ) -> None:
@@ -67,14 +67,14 @@ class Desk:
 
     def _complain(self, sentence: str) -> None:
         with suppress(KernelError):  # nobody is there to be told
-            self._registry.get(INTAKE).tell(Refused(sentence))
+            self._registry.get(INTAKE).tell(PostRefused(sentence))
 
     @asynccontextmanager
-    async def attend(self, line: Line) -> AsyncIterator[Seat]:
+    async def attend(self, line: Line) -> AsyncIterator[PanelSeat]:
         """Gives the page a panel for as long as the block lasts. Raises a KernelError if that fails."""
         spec = ChildSpec(self._new_id(), lambda: Panel(line, self._problems), mailbox=panel_mailbox, grace=1.0)
         async with self._registry.get(PANELS).lease(spec) as panel:
-            yield Seat(panel)
+            yield PanelSeat(panel)
 
 
 def _read(body: bytes, *, chelper: bool) -> tuple[Task, bytes, str]:

@@ -9,7 +9,7 @@ The two sides must never look alike, and nothing correct may be blamed. So
 import math
 import unicodedata
 
-from actors.judge.checkers import NUMBER, WHOLE, Differs, Piece
+from actors.judge.checkers import NUMBER, WHOLE, Differs, OutputPiece
 
 LONGEST = 120
 """Characters of each side."""
@@ -42,13 +42,13 @@ def _one_ended(differs: Differs) -> str:
     return f"line {differs.line}: expected {wanted} got {'no output at all' if nothing else came}"
 
 
-def _alone(piece: Piece, *, in_words: bool) -> str:
+def _alone(piece: OutputPiece, *, in_words: bool) -> str:
     if not piece.text and not in_words:
         return "an empty line"
     return f"'{_shortened(_shown(piece.text, blanks=not piece.text.strip()), piece, 0)}'"
 
 
-def _texts(expected: Piece, actual: Piece) -> tuple[str, str]:
+def _texts(expected: OutputPiece, actual: OutputPiece) -> tuple[str, str]:
     """Both texts, in the plainest form that shows the difference."""
     blanks = expected.text.split() == actual.text.split()
     mine, theirs = (_shown(piece.text, blanks=blanks) for piece in (expected, actual))
@@ -67,14 +67,14 @@ def _shown(text: bytes, *, blanks: bool) -> str:
     )
 
 
-def _shortened(shown: str, piece: Piece, skipped: int) -> str:
+def _shortened(shown: str, piece: OutputPiece, skipped: int) -> str:
     shown = shown[skipped:]
     start = "" if piece.starts and not skipped else "…"
     end = "" if piece.ends and len(start) + len(shown) <= LONGEST else "…"
     return f"{start}{shown[: LONGEST - len(start) - len(end)]}{end}"
 
 
-def _note(differs: Differs, expected: Piece, actual: Piece) -> str | None:
+def _note(differs: Differs, expected: OutputPiece, actual: OutputPiece) -> str | None:
     if not (expected.ends and actual.ends):
         return None
     if not differs.in_words and expected.text.split() == actual.text.split():

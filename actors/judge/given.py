@@ -11,7 +11,7 @@ from codec.programs import Bounds, Outcome
 T = TypeVar("T")
 
 
-class Text(Protocol):
+class CaseFile(Protocol):
     """One file of a case."""
 
     @property
@@ -26,11 +26,11 @@ class Text(Protocol):
 
 class Found(Protocol):
     @property
-    def cases(self) -> Mapping[int, tuple[Text, Text]]:
+    def cases(self) -> Mapping[int, tuple[CaseFile, CaseFile]]:
         """Input and answer by index, in order."""
 
     @property
-    def alone(self) -> Mapping[int, Text]:
+    def alone(self) -> Mapping[int, CaseFile]:
         """Answers without an input."""
 
     @property

@@ -28,10 +28,10 @@ from typing import ClassVar
 
 import trio
 
-from actors.judge.messages.intake import Again, Complain, IntakeMessage, Posted, Refused
+from actors.judge.messages.intake import Complain, IntakeMessage, Posted, PostRefused, TryPostAgain
 from actors.judge.messages.problem import Arrived
-from actors.judge.messages.shelf import Changed, PlaceFor, ShelfMessage, Trouble
-from actors.judge.places import Place
+from actors.judge.messages.shelf import Changed, PlaceFor, ShelfMessage, TellEverybody
+from actors.judge.places import TaskPlace
 from actors.judge.posts import NeverAnswered, Posts, read
 from actors.judge.problems import Problems
 from actors.judge.registered import INTAKE, SHELF
@@ -142,9 +142,9 @@ class Intake(Actor[IntakeMessage]):
         match message:
             case Posted():
                 self._posted(message)
-            case Refused(sentence):
+            case PostRefused(sentence):
                 self._complain(sentence)
-            case Again(post):
+            case TryPostAgain(post):
                 self._wake(post)
                 self._go_on()
             case Complain():
@@ -268,13 +268,13 @@ class Intake(Actor[IntakeMessage]):
                 return None
             why = f"{describe(error)}. It was tried {post.failures} times, and is set aside"
             post.end = Aside(f"{name} was not taken in: {why}. Send it again.")
-            return Trouble(post.end.why)
+            return TellEverybody(post.end.why)
         if post.told:
             return None
         post.told = True
         folder = self._problems.folders.root
         later = "It is kept, and will be written when that is fixed."
-        return Trouble(f"{name} was not written to {folder} yet: {reason}. {later}")
+        return TellEverybody(f"{name} was not written to {folder} yet: {reason}. {later}")
 
     async def _read(self, post: Post) -> Task:
         parts = await self._posts.parts(post)
@@ -283,7 +283,7 @@ class Intake(Actor[IntakeMessage]):
         return await self._problems.machine(self.stage.registry).apart(read, parts)
 
     async def _written(self, post: Post, task: Task) -> Listed:
-        place: Place = await self._shelf.ask(partial(PlaceFor, task), timeout=SECONDS)
+        place: TaskPlace = await self._shelf.ask(partial(PlaceFor, task), timeout=SECONDS)
         try:
             return await self._hand_over(post, task, place)
         except ActorDown as down:
@@ -291,7 +291,7 @@ class Intake(Actor[IntakeMessage]):
                 raise
             return await self._hand_over(post, task, place)  # the problem was just leaving, because nobody looked at it
 
-    async def _hand_over(self, post: Post, task: Task, place: Place) -> Listed:
+    async def _hand_over(self, post: Post, task: Task, place: TaskPlace) -> Listed:
         problem = await self._problems.actor(self.stage.registry, place.id)
         return await problem.ask(partial(Arrived, task, place, again=post.again), timeout=SECONDS)
 
@@ -324,7 +324,7 @@ class Intake(Actor[IntakeMessage]):
         self._queue.rest(post)
         self._resting[post] = None
         seconds = min(AGAIN_SECONDS * 2.0 ** min(post.tries - 1, 10), SELDOM_SECONDS)
-        self.tell_later(seconds + APART_SECONDS * len(self._resting), Again(post))
+        self.tell_later(seconds + APART_SECONDS * len(self._resting), TryPostAgain(post))
 
     def _wake(self, post: Post) -> None:
         if post.where is RESTING:
@@ -347,7 +347,7 @@ class Intake(Actor[IntakeMessage]):
             return
         self._quiet = True
         self.tell_later(COMPLAIN_SECONDS, Complain())
-        self.run_beside(self._tell_shelf, Trouble(sentence))
+        self.run_beside(self._tell_shelf, TellEverybody(sentence))
 
     async def _tell_shelf(self, news: ShelfMessage) -> None:
         with suppress(KernelError):  # the shelf is restarting, and finds everything in the store

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from actors.judge.given import Found, Text
+from actors.judge.given import CaseFile, Found
 from actors.judge.limits import limits
 from codec.judge import LastRun, Outdated, Reason, RunResult, RunSettings, Standing, Summary, Task, fingerprint
 
@@ -82,7 +82,7 @@ def versions(found: Found) -> dict[int, str]:
     return {index: version(given, wanted) for index, (given, wanted) in found.cases.items()}
 
 
-def version(given: Text, wanted: Text) -> str:
+def version(given: CaseFile, wanted: CaseFile) -> str:
     return version_of(given.digest, wanted.digest)
 
 

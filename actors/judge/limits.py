@@ -18,7 +18,7 @@ LEAST_PATIENCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CaseLimits:
     cpu_ms: int
     wall_ms: int
     memory_kb: int | None
@@ -30,10 +30,11 @@ def time_limit(given: int | None) -> int:
     return min(given, LONGEST) if given and given > 0 else DEFAULT_TIME_LIMIT
 
 
-def limits(settings: RunSettings, given_time_limit: int | None, given_memory_limit: int | None) -> Limits:
+def limits(settings: RunSettings, given_time_limit: int | None, given_memory_limit: int | None) -> CaseLimits:
     """For one run of one case. The given limits are the problem's, in milliseconds and MB."""
     cpu = settings.timeout_ms or _and_a_fifth(time_limit(given_time_limit))
-    return Limits(cpu, max(cpu * PATIENCE, cpu + LEAST_PATIENCE), _memory(settings.memory_limit_mb, given_memory_limit))
+    memory = _memory(settings.memory_limit_mb, given_memory_limit)
+    return CaseLimits(cpu, max(cpu * PATIENCE, cpu + LEAST_PATIENCE), memory)
 
 
 def _and_a_fifth(milliseconds: int) -> int:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from actors.judge.given import Folders, Found, Names
 from actors.judge.limits import limits
-from actors.judge.run import Order
+from actors.judge.run import RunOrder
 from actors.judge.telling import unsupported
 from codec.judge import RunSettings, Task
 
@@ -44,8 +44,8 @@ def order(
     interpreter: Path,
     folders: Folders,
     cores: int,
-) -> Order:
-    return Order(
+) -> RunOrder:
+    return RunOrder(
         task=names,
         program=(str(interpreter), str(folders.path(names, "main.py"))),
         cwd=folders.root if settings.run_cwd_mode == "workspace" else folders.path(names),

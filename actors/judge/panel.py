@@ -15,8 +15,18 @@ from functools import partial
 from typing import cast, get_args
 
 from actors.judge.given import Line
-from actors.judge.messages.panel import Follow, IsBack, PanelMessage, PassedOn, Said, Shown, TakenOff, Together, Welcome
-from actors.judge.messages.problem import CancelAsked, CaseAsked, Left, LookAgain, Opened, ProblemMessage, RunAsked
+from actors.judge.messages.panel import (
+    Follow,
+    InOnePiece,
+    IsBack,
+    PanelMessage,
+    PassedOn,
+    Said,
+    Shown,
+    TakenOff,
+    Welcome,
+)
+from actors.judge.messages.problem import CancelAsked, CaseAsked, Left, LookAgain, OpenFor, ProblemMessage, RunAsked
 from actors.judge.messages.shelf import Came, ChangeSettings, LookAround, Looks, PutBack, TakeOff
 from actors.judge.problems import Problems
 from actors.judge.registered import SHELF
@@ -52,7 +62,7 @@ from codec.judge import (
 
 panel_mailbox = partial(Mailbox, 4096)
 """Large enough for all results of a large problem, while the panel waits for an actor."""
-PASSED_ON = frozenset(get_args(Together | PassedOn))
+PASSED_ON = frozenset(get_args(InOnePiece | PassedOn))
 """Messages that go to the page unchanged."""
 
 
@@ -91,7 +101,7 @@ class Panel(Actor[PanelMessage]):
     def at_once(self, message: PanelMessage) -> bool:
         if type(message) not in PASSED_ON:
             return False
-        self._pass_on(cast("Together | PassedOn", message))
+        self._pass_on(cast("InOnePiece | PassedOn", message))
         return True
 
     async def handle(self, message: PanelMessage) -> None:
@@ -114,7 +124,7 @@ class Panel(Actor[PanelMessage]):
             case StateProblems(problems):
                 self._known = {problem.id for problem in problems}
                 self._say(message)
-            case Together() | RunProgress() | RunReport() | RunComplete() | Notice() | StateCase() | StateUpdate():
+            case InOnePiece() | RunProgress() | RunReport() | RunComplete() | Notice() | StateCase() | StateUpdate():
                 self._pass_on(message)
             case _:
                 self.unknown(message)
@@ -196,7 +206,7 @@ class Panel(Actor[PanelMessage]):
             return
         if self._problem is not None and not self._awaited:  # otherwise it will be shown with the settings of that time
             self._awaited = True
-            await self._problem.send(Opened(self.ref, anew=True, settings=self._settings))
+            await self._problem.send(OpenFor(self.ref, anew=True, settings=self._settings))
         self._answer_without_problem()
 
     def _answer_without_problem(self) -> None:
@@ -228,7 +238,7 @@ class Panel(Actor[PanelMessage]):
             self._unwatch = self.monitor(problem)
         self._shown, self._problem, self._awaited = id, problem, True
         await self.stage.registry.get(SHELF).send(Looks(self.ref, id))
-        await problem.send(Opened(self.ref, anew, self._settings))
+        await problem.send(OpenFor(self.ref, anew, self._settings))
         return True
 
     def _close(self) -> None:
@@ -281,8 +291,8 @@ class Panel(Actor[PanelMessage]):
                 )
             )
 
-    def _pass_on(self, message: Together | PassedOn) -> None:
-        messages = message.messages if isinstance(message, Together) else (message,)
+    def _pass_on(self, message: InOnePiece | PassedOn) -> None:
+        messages = message.messages if isinstance(message, InOnePiece) else (message,)
         first = messages[0]
         if type(first) is RunProgress:  # of messages sent together, only the first begins or ends a run
             if first.problem_id == self._shown:

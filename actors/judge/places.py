@@ -23,7 +23,7 @@ from actors.judge import names, sites
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TaskPlace:
     contest_id: str
     task_id: str
     identity: str
@@ -38,21 +38,21 @@ class Place:
         """Relative to the workspace."""
         return PurePosixPath(self.contest_id, self.task_id)
 
-    def numbered(self, number: int) -> "Place":
+    def numbered(self, number: int) -> "TaskPlace":
         """The second place with this name, the third, and so on. The first is the place itself."""
         return self if number < 2 else replace(self, task_id=f"{self.task_id}-{number}")
 
 
-def place(url: str, group: str, name: str) -> Place:
+def place(url: str, group: str, name: str) -> TaskPlace:
     where = address(url)
     if where is not None:
         if found := sites.find(where):
             contest, task = unquote(found.contest), unquote(found.task)
-            return Place(names.of_id(contest), names.of_id(task), f"{contest}/{task}")
+            return TaskPlace(names.of_id(contest), names.of_id(task), f"{contest}/{task}")
         if usual := _usual(where):
             return usual
     identity = where if where is not None else f"{group}\n{name}"
-    return Place(names.of_title(group or _host(where)), names.of_title(name), identity)
+    return TaskPlace(names.of_title(group or _host(where)), names.of_title(name), identity)
 
 
 # --- addresses -------------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ _TASK = re.compile(
 )
 
 
-def _usual(where: str) -> Place | None:
+def _usual(where: str) -> TaskPlace | None:
     task = _TASK.search(where)
     if task is None:
         return None
@@ -109,4 +109,4 @@ def _usual(where: str) -> Place | None:
     folded = (contest_id + task_id).lower() != contest_id + task_id
     beside = where if says_more or folded else ""
     identity = where if beside else f"{contest_id}/{task_id}"  # whichever of the usual words the site takes for them
-    return Place(names.of_id(contest_id.lower()), names.of_id(task_id.lower(), beside), identity)
+    return TaskPlace(names.of_id(contest_id.lower()), names.of_id(task_id.lower(), beside), identity)

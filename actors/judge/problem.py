@@ -39,11 +39,11 @@ from actors.judge.messages.problem import (
     CancelAsked,
     CaseAsked,
     CaseJudged,
-    Forsaken,
     KeepSoFar,
     Left,
     LookAgain,
-    Opened,
+    NobodyLooks,
+    OpenFor,
     ProblemMessage,
     RunAsked,
     Stirred,
@@ -51,9 +51,9 @@ from actors.judge.messages.problem import (
 from actors.judge.messages.shelf import Changed, Vanished
 from actors.judge.ordering import NotNow
 from actors.judge.outputs import MOST_SHOWN, Outputs
-from actors.judge.places import Place
+from actors.judge.places import TaskPlace
 from actors.judge.registered import RUNS, SHELF
-from actors.judge.run import Order, Run
+from actors.judge.run import Run, RunOrder
 from actors.judge.telling import told, told_case
 from actors.judge.underway import UnderWay
 from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Down, KernelError, Restart, Stop, Timer, Why, in_words
@@ -73,7 +73,7 @@ from codec.judge import (
     fingerprint,
 )
 from codec.judge import (
-    Problem as Told,
+    ShownProblem as Told,
 )
 from codec.words import counted
 
@@ -154,7 +154,7 @@ class Problem(Actor[ProblemMessage]):
                     reply.set(await self._arrived(task, place, again=again))
                 except (OSError, StoreError, KernelError) as error:  # the intake keeps the post and tries again
                     reply.fail(error)
-            case Opened(panel, anew, settings):
+            case OpenFor(panel, anew, settings):
                 await self._opened(panel, settings, anew=anew)
             case Left(panel):
                 self._audience.panels.discard(panel)
@@ -177,7 +177,7 @@ class Problem(Actor[ProblemMessage]):
                 if self._under_way is not None and run is self._under_way.run:
                     await self._filing.so_far(self._ledger.kept())
                     self.tell_later(KEEP_SECONDS, message)
-            case Forsaken():
+            case NobodyLooks():
                 if not self._audience.panels and self._under_way is None:
                     self.finish()
             case _:
@@ -191,7 +191,7 @@ class Problem(Actor[ProblemMessage]):
 
     # -- what is posted
 
-    async def _arrived(self, task: Task, place: Place, *, again: bool) -> Listed:
+    async def _arrived(self, task: Task, place: TaskPlace, *, again: bool) -> Listed:
         found = await self._folders.find(self._names)
         known = {index: Pair(given.digest, wanted.digest) for index, (given, wanted) in found.cases.items()}
         alone = {index: wanted.digest for index, wanted in found.alone.items()} if again else {}
@@ -311,7 +311,7 @@ class Problem(Actor[ProblemMessage]):
         if self._audience.panels:
             return
         if self._under_way is None:
-            self._forsaken = self.tell_later(FORSAKEN_AFTER if self._watched else POSTED_AFTER, Forsaken())
+            self._forsaken = self.tell_later(FORSAKEN_AFTER if self._watched else POSTED_AFTER, NobodyLooks())
         elif self._under_way.asker is None:
             self._under_way.run.begin_stop()
 
@@ -369,7 +369,7 @@ class Problem(Actor[ProblemMessage]):
         self.tell_later(KEEP_SECONDS, KeepSoFar(run))
         self._look_around()
 
-    async def _order(self, indices: tuple[int, ...] | None) -> Order:
+    async def _order(self, indices: tuple[int, ...] | None) -> RunOrder:
         if self._under_way is not None:
             raise NotNow(f"{self.id} is being run already. Wait for the end of that run, or cancel it.")
         look = partial(self._seen, indices)

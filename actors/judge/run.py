@@ -30,8 +30,8 @@ import msgspec
 from actors.judge.checkers import Differs, Same, Verdict, compare
 from actors.judge.comparing import APART, ELSEWHERE, MODULE, SECONDS, Undecided, alike, bounds, read, request
 from actors.judge.difference import diff_summary
-from actors.judge.given import Folders, Machine, Text
-from actors.judge.limits import Limits
+from actors.judge.given import CaseFile, Folders, Machine
+from actors.judge.limits import CaseLimits
 from actors.judge.messages.problem import CaseJudged
 from actors.judge.messages.run import Go, Judged
 from actors.judge.outputs import MOST_SHOWN
@@ -50,7 +50,7 @@ FILE_BYTES = 512 * MIB
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class RunOrder:
     """Everything that is needed for a run."""
 
     task: Sequence[str]
@@ -58,17 +58,17 @@ class Order:
     program: Sequence[str]
     cwd: Path
     indices: Sequence[int]
-    limits: Limits
+    limits: CaseLimits
     compare: Compare
     jobs: int
     input: Input
     output: Output
-    expected: Mapping[int, Text] = field(default_factory=dict)
+    expected: Mapping[int, CaseFile] = field(default_factory=dict)
     """The known beginnings of the answers: a short answer need not be read again."""
 
 
 class Run(Crowd[Judged]):
-    def __init__(self, order: Order, folders: Folders, machine: Machine, report: ActorRef[CaseJudged]) -> None:
+    def __init__(self, order: RunOrder, folders: Folders, machine: Machine, report: ActorRef[CaseJudged]) -> None:
         super().__init__(max_children=3 * order.jobs)  # a worker that has failed may not quite have ended yet
         self._turns = Turns(order.jobs, sorted(order.indices))
         self._order = order
@@ -174,7 +174,7 @@ class Worker(Actor[Go]):
             return True
 
 
-async def _judge(order: Order, folders: Folders, machine: Machine, turns: Turns, index: int) -> Judged:
+async def _judge(order: RunOrder, folders: Folders, machine: Machine, turns: Turns, index: int) -> Judged:
     turn = turns.turn(index)
     try:
         expected = await _expected(order, folders, index)
@@ -224,7 +224,7 @@ async def _compared(machine: Machine, expected: bytes, actual: bytes, how: Compa
         return Undecided(f"{tried} has failed. Run it again.")
 
 
-async def _expected(order: Order, folders: Folders, index: int) -> bytes:
+async def _expected(order: RunOrder, folders: Folders, index: int) -> bytes:
     known = order.expected.get(index)
     if known is not None and len(known.head) == known.size:
         return known.head
@@ -232,7 +232,7 @@ async def _expected(order: Order, folders: Folders, index: int) -> bytes:
 
 
 async def _ran(
-    order: Order, folders: Folders, machine: Machine, index: int, expected: int, turn: Turn | None
+    order: RunOrder, folders: Folders, machine: Machine, index: int, expected: int, turn: Turn | None
 ) -> tuple[Outcome, bytes | None] | None:
     """Runs the program. Returns the run, and the content of the output file if there is one. Returns None if the run
     was interrupted."""
@@ -258,7 +258,7 @@ async def _ran(
         return ran, await folder.read(order.output.file_name, bounds.output_bytes)
 
 
-def _result(order: Order, index: int, ran: Outcome, output: bytes, answer: Same | Differs | None) -> RunResult:
+def _result(order: RunOrder, index: int, ran: Outcome, output: bytes, answer: Same | Differs | None) -> RunResult:
     head, tail, size = ran.stderr.head, ran.stderr.tail, ran.stderr.total
     cpu_ms, memory_kb = round(ran.cpu_seconds * 1000), ran.peak_bytes // 1024
     facts = Facts(

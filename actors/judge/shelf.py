@@ -37,16 +37,16 @@ from actors.judge.messages.shelf import (
     SettingsNow,
     ShelfMessage,
     TakeOff,
+    TellEverybody,
     There,
-    Trouble,
     Vanished,
 )
-from actors.judge.places import Place, place
+from actors.judge.places import TaskPlace, place
 from actors.judge.registered import SHELF
 from actors.judge.telling import unknown
 from actors.kernel import Actor, ActorRef, Down, KernelError, Timer, in_words
 from actors.store import StoreError
-from codec.judge import BadSettings, Commands, Listed, Notice, RunSettings, StateProblems, Task, changed
+from codec.judge import BadChange, Commands, Listed, Notice, RunSettings, StateProblems, Task, changed
 from codec.words import counted
 
 PUBLISH_SECONDS = 0.1
@@ -170,7 +170,7 @@ class Shelf(Actor[ShelfMessage]):
                 await self._change_settings(panel, changes)
             case SettingsNow(reply):
                 reply.set(self._settings)
-            case Trouble(sentence):
+            case TellEverybody(sentence):
                 notice = Notice("error", sentence)
                 if self._panels:
                     self._tell_all(notice)
@@ -188,7 +188,7 @@ class Shelf(Actor[ShelfMessage]):
 
     # -- problems
 
-    def _place(self, wanted: Place) -> Place:
+    def _place(self, wanted: TaskPlace) -> TaskPlace:
         """The first place of its name that belongs to this problem already, or to none."""
         number = 1
         while True:
@@ -332,7 +332,7 @@ class Shelf(Actor[ShelfMessage]):
         try:
             settings = changed(self._settings, changes, self._commands)
             await self._keeping.keep_settings(settings, self._configured)
-        except (BadSettings, StoreError, KernelError) as error:
+        except (BadChange, StoreError, KernelError) as error:
             tell(panel, Notice("error", f"The settings were not changed: {in_words(error)}"))
             return
         self._settings = settings

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 
-class Found(NamedTuple):
+class SiteIds(NamedTuple):
     contest: str
     task: str
 
@@ -25,12 +25,12 @@ class Layout(NamedTuple):
     case: Callable[[str], str]
 
 
-def find(address: str) -> Found | None:
+def find(address: str) -> SiteIds | None:
     """The ids that the table finds in an address, in the form of `places.address`. They are not valid names yet."""
     for layout in _TABLE:
         if match := layout.pattern.match(address):
             parts = {name: part for name, part in match.groupdict().items() if part is not None}
-            return Found(layout.contest.format(**{"c": "", **parts}), layout.case(parts["t"]))
+            return SiteIds(layout.contest.format(**{"c": "", **parts}), layout.case(parts["t"]))
     return None
 
 

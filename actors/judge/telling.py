@@ -6,16 +6,16 @@ from collections.abc import Iterable
 from actors.judge.given import Folders, Found, Names
 from actors.judge.ledger import version
 from actors.judge.limits import time_limit
-from codec.judge import SHOWN, Case, Excerpt, Problem, Regex, RunResult, Summary, Task, excerpt
+from codec.judge import SHOWN, Case, Excerpt, Regex, RunResult, ShownProblem, Summary, Task, excerpt
 
 MOST_TOLD, LEAST_TOLD = 8 << 20, 256
 """Bytes of all texts of a problem that are sent at once; and the least for each text, however many there are."""
 
 
-def told(task: Task, names: Names, found: Found | None, folders: Folders) -> Problem:
+def told(task: Task, names: Names, found: Found | None, folders: Folders) -> ShownProblem:
     cases = {} if found is None else found.cases
     most = min(SHOWN, max(LEAST_TOLD, MOST_TOLD // (2 * len(cases) or 1)))
-    return Problem(
+    return ShownProblem(
         name=task.name,
         group=task.group,
         url=task.url,

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from actors.judge.checkers import Differs, Same
-from actors.judge.limits import Limits
+from actors.judge.limits import CaseLimits
 from codec.judge import Status, Verdict
 from codec.programs import Excess
 
@@ -48,7 +48,7 @@ class Facts:
     stopped_for: Excess | None = None
     cpu_ms: int = 0
     memory_kb: int = 0
-    limits: Limits
+    limits: CaseLimits
     no_program: bool = False
     """The answer of `is_no_program` for its standard error."""
     answer: Same | Differs | None = None

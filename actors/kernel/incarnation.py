@@ -32,7 +32,7 @@ from actors.kernel.errors import ActorDown, MailboxFull, NotTaken, TooSlow
 from actors.kernel.failures import failure, fatal, in_spite_of, joined, parted
 from actors.kernel.later import Later
 from actors.kernel.mailbox import Envelope, Signal
-from actors.kernel.monitor import Monitor, Notice
+from actors.kernel.monitor import DownNotice, Monitor
 from actors.kernel.reply import ABANDONED, DEFERRED, RUNNING, WAITING, Reply
 from actors.kernel.stop import Stop, Why
 from actors.kernel.timers import Timer
@@ -282,7 +282,7 @@ class Incarnation(Signal):
         self, actor: Actor[Any], handle: Callable[[Any], Awaitable[None]], message: object
     ) -> None:
         match message:
-            case Notice(monitor=monitor, down=down):
+            case DownNotice(monitor=monitor, down=down):
                 if monitor.take(down):
                     await actor.down(down)
             case Incarnation():
@@ -294,7 +294,7 @@ class Incarnation(Signal):
 
     def _crashed(self, error: Exception, message: Any) -> Stop:
         match message:
-            case Notice(down=down):
+            case DownNotice(down=down):
                 self._message = down
             case Envelope():
                 self._message = message.message

@@ -13,13 +13,13 @@ from actors.kernel.table import Table
 from actors.kernel.timers import Timer, Timers
 
 
-class Place(enum.Enum):
+class LaterState(enum.Enum):
     PENDING = "pending"
     QUEUED = "queued"
     GONE = "gone"
 
 
-PENDING, QUEUED, GONE = Place
+PENDING, QUEUED, GONE = LaterState
 
 
 class Event(enum.Enum):

@@ -31,7 +31,7 @@ class Monitor:
         self._holder.pop(self, None)
 
     def notify(self, down: Down) -> None:
-        self.watcher.box.put_system(Notice(self, down))
+        self.watcher.box.put_system(DownNotice(self, down))
 
     def take(self, down: Down) -> bool:
         """The notice has arrived: is it still wanted?"""
@@ -42,7 +42,7 @@ class Monitor:
         return True
 
 
-class Notice(Signal):
+class DownNotice(Signal):
     """A Down on its way to a handler."""
 
     __slots__ = ("down", "monitor")

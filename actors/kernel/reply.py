@@ -43,20 +43,20 @@ if TYPE_CHECKING:
 R = TypeVar("R", contravariant=True)  # whoever may answer with anything may answer with an int
 
 
-class State(enum.Enum):
+class ReplyState(enum.Enum):
     WAITING = "waiting"
     ANSWERED = "answered"
     ABANDONED = "abandoned"
 
 
-class Place(enum.Enum):
+class QuestionPlace(enum.Enum):
     QUEUED = "queued"
     RUNNING = "running"
     DEFERRED = "deferred"
 
 
-WAITING, ANSWERED, ABANDONED = State
-QUEUED, RUNNING, DEFERRED = Place
+WAITING, ANSWERED, ABANDONED = ReplyState
+QUEUED, RUNNING, DEFERRED = QuestionPlace
 
 
 class Event(enum.Enum):

@@ -1,7 +1,7 @@
 """Sidekick: rooms in which scripts draw live boards and pages show them."""
 
 from actors.sidekick.boards import boards_spec
-from actors.sidekick.desk import Desk, crowd_specs
+from actors.sidekick.desk import SidekickDesk, crowd_specs
 from actors.sidekick.prose import prose
 
-__all__ = ["Desk", "boards_spec", "crowd_specs", "prose"]
+__all__ = ["SidekickDesk", "boards_spec", "crowd_specs", "prose"]

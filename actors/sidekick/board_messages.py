@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from actors.kernel import ActorRef, Reply
 from actors.sidekick.messages import RoomMessage
-from codec.sidekick.kept import Part
+from codec.sidekick.kept import KeptPart
 from codec.sidekick.rooms import RoomListed
 
 
@@ -12,7 +12,7 @@ from codec.sidekick.rooms import RoomListed
 class Snapshot:
     """A board at one moment, to be kept."""
 
-    parts: list[Part]
+    parts: list[KeptPart]
     """None: there is nothing on it."""
     drawn_at: float
     heroes: tuple[str, ...]

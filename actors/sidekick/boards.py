@@ -44,7 +44,7 @@ from actors.sidekick.board_messages import (
 from actors.sidekick.bookkeeping import BATCH, Bookkeeping, TooLong
 from actors.sidekick.messages import PictureWanted
 from actors.store import StoreError
-from codec.sidekick.kept import Header
+from codec.sidekick.kept import BoardHeader
 from codec.sidekick.rooms import DEFAULT_ROOM, RoomListed
 from codec.words import counted
 
@@ -82,7 +82,7 @@ class Boards(Actor[BoardsMessage]):
         self._keep_seconds = keep_seconds
         self._wall = wall
         self._rooms: dict[str, Stands] = {}
-        self._kept: dict[str, Header] = {}
+        self._kept: dict[str, BoardHeader] = {}
         self._size = 0
         """Bytes of all books."""
         self._counted = (-1, -1)
@@ -344,7 +344,7 @@ class Boards(Actor[BoardsMessage]):
             with suppress(StoreError, KernelError):  # the next start sweeps it away
                 await self._books.drop(header)
 
-    def _strike(self, header: Header) -> None:
+    def _strike(self, header: BoardHeader) -> None:
         """It is not what is kept any more."""
         del self._kept[header.room]
         self._size -= header.size
@@ -375,7 +375,7 @@ class Boards(Actor[BoardsMessage]):
         for name in asked:
             self._awaited.pop(name, None)
 
-    async def _forget(self, header: Header) -> None:
+    async def _forget(self, header: BoardHeader) -> None:
         await self._books.write([], [header])
         self._strike(header)
         with suppress(StoreError, KernelError):  # the next start sweeps it away
@@ -434,7 +434,7 @@ class _Entry:
     def __init__(self, name: str, snapshot: Snapshot, thanks: list[Reply[None]]) -> None:
         self.name = name
         self.snapshot = snapshot
-        self.header: Header | None = None
+        self.header: BoardHeader | None = None
         """None: there is nothing on it."""
         self._thanks = thanks
 

@@ -18,7 +18,7 @@ from msgspec import structs
 from actors.kernel import KernelError, Registry
 from actors.sidekick.board_messages import Snapshot
 from actors.store import STORE, Delete, Put, StoreClient, StoreError
-from codec.sidekick.kept import Header, Unreadable, encode_header, packed, read_header
+from codec.sidekick.kept import BoardHeader, UnreadableBoard, encode_header, packed, read_header
 
 BOARDS = LOGS = "sidekick/board"
 SECONDS = 10.0
@@ -52,21 +52,21 @@ class Bookkeeping:
 
     # -- all of them
 
-    async def headers(self) -> dict[str, Header]:
+    async def headers(self) -> dict[str, BoardHeader]:
         """What there is, without the books. What cannot be read is forgotten."""
-        found: dict[str, Header] = {}
+        found: dict[str, BoardHeader] = {}
         after = ""
         while page := await self._store.keys(BOARDS, after=after):
             for name, value in page:
                 try:
                     found[name] = structs.replace(read_header(value), book=b"")
-                except Unreadable as error:
+                except UnreadableBoard as error:
                     logger.warning("The board of room %s is forgotten: what was kept of it %s.", name, error)
                     await self._store.delete(BOARDS, name)
             after = page[-1][0]
         return found
 
-    async def sweep(self, headers: dict[str, Header]) -> None:
+    async def sweep(self, headers: dict[str, BoardHeader]) -> None:
         """Drop the logs of which no header knows."""
         known = {header.log for header in headers.values()}
         after = ""
@@ -78,7 +78,7 @@ class Bookkeeping:
 
     # -- one of them
 
-    async def bound(self, name: str, snapshot: Snapshot) -> Header:
+    async def bound(self, name: str, snapshot: Snapshot) -> BoardHeader:
         """The book of that board. A long one is in its log when this returns; what is kept is the one before until
         the header is written."""
         log = f"{LOGS}/{name}/{self._new_id()}"
@@ -89,7 +89,7 @@ class Bookkeeping:
                 await self._store.drop(log)
             raise
 
-    async def _bound(self, name: str, log: str, snapshot: Snapshot) -> Header:
+    async def _bound(self, name: str, log: str, snapshot: Snapshot) -> BoardHeader:
         pieces: list[bytes] = []
         waiting = size = 0
         for piece in packed(snapshot.parts):
@@ -108,11 +108,11 @@ class Bookkeeping:
             log, book = "", b"".join(pieces)
         elif pieces:
             await self._store.append(log, pieces)
-        return Header(
+        return BoardHeader(
             room=name, drawn_at=snapshot.drawn_at, heroes=snapshot.heroes, log=log, book=book, size=size
         )
 
-    async def write(self, headers: Iterable[Header], gone: Iterable[Header]) -> None:
+    async def write(self, headers: Iterable[BoardHeader], gone: Iterable[BoardHeader]) -> None:
         """These are kept from now on, and those are not. The logs of those before are still there, to be dropped."""
         puts = [Put(BOARDS, header.room, encode_header(header)) for header in headers]
         try:
@@ -123,16 +123,16 @@ class Bookkeeping:
                     await self.drop(header)
             raise
 
-    async def drop(self, header: Header) -> None:
+    async def drop(self, header: BoardHeader) -> None:
         """What it takes beside the header."""
         if header.log:
             await self._store.drop(header.log)
 
-    async def header(self, name: str) -> Header | None:
+    async def header(self, name: str) -> BoardHeader | None:
         value = await self._store.get(BOARDS, name)
         return None if value is None else read_header(value)
 
-    async def book(self, header: Header) -> AsyncGenerator[bytes, None]:
+    async def book(self, header: BoardHeader) -> AsyncGenerator[bytes, None]:
         """Piece by piece."""
         if header.log:
             after = 0

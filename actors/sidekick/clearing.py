@@ -25,13 +25,13 @@ MOST_TOLD = 64
 GONE = "a reader has cleared the board; spawn it again to go on with it"
 
 
-class State(msgspec.Struct, frozen=True, rename="camel"):
+class BoardState(msgspec.Struct, frozen=True, rename="camel"):
     scripts: int
     drawn_at: int | None
     """In milliseconds since 1970; null: there is nothing on the board."""
 
 
-def state_message(state: State) -> Other:
+def state_message(state: BoardState) -> Other:
     raw = msgspec.json.encode({"id": 0, "component": BOARD, "type": "state", "payload": state})
     return Other(BOARD, "state", raw=raw)
 

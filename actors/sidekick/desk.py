@@ -72,7 +72,7 @@ class Seat:
             await self._room.send(heard)
 
 
-class Desk:
+class SidekickDesk:
     def __init__(
         self,
         registry: Registry,

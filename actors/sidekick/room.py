@@ -22,7 +22,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.kernel import Actor, AnyRef, Down, Stop, Timer
-from actors.sidekick.clearing import BOARD, CLEAR, FOLLOW, Cleared, State, state_message
+from actors.sidekick.clearing import BOARD, CLEAR, FOLLOW, BoardState, Cleared, state_message
 from actors.sidekick.member import Member, Part
 from actors.sidekick.messages import Drained, Forsaken, GraceOver, Heard, Joined, PictureWanted, RoomMessage, ShowOn
 from actors.sidekick.scene import Drawn, Limits, Reserve, Scene
@@ -81,7 +81,7 @@ class Room(Actor[RoomMessage]):
         self._show_on: Timer | None = None  # pending <=> there are showings
         self._forsaken: Timer | None = None
         self._cleared = Cleared()
-        self._state: State | None = None  # as those were told who follow
+        self._state: BoardState | None = None  # as those were told who follow
 
     async def started(self, kept: object | None) -> None:
         self._upkeep = Upkeep(self.name, self.ref, self.stage, self._wall)
@@ -182,7 +182,7 @@ class Room(Actor[RoomMessage]):
         self.note = f"{scripts} drawing, {pages} watching"
         self._upkeep.tell(scripts, pages, self.scene)
         drawn_at = None if self.scene.is_empty else self._upkeep.drawn_at
-        state = State(scripts, None if drawn_at is None else int(drawn_at * 1000))
+        state = BoardState(scripts, None if drawn_at is None else int(drawn_at * 1000))
         if state != self._state:
             self._state = state
             self._tell_state()

@@ -20,7 +20,7 @@ from actors.sidekick.bookkeeping import Bookkeeping
 from actors.sidekick.messages import RoomMessage
 from actors.sidekick.scene import Restoring, Scene
 from actors.store import StoreError
-from codec.sidekick.kept import Reading, Unreadable
+from codec.sidekick.kept import Reading, UnreadableBoard
 
 PATIENCE = 5.0
 """With what is kept; then a room begins without. A script that waits for its room waits as long."""
@@ -79,7 +79,7 @@ class Upkeep:
         try:
             if await boards.ask(partial(Recall, self._name), timeout=PATIENCE):
                 return await self._restored(scene)
-        except Unreadable as error:
+        except UnreadableBoard as error:
             logger.warning("Room %s begins empty: what was kept of its board %s.", self._name, error)
             self._tell(Unfit(self._name))
         except (StoreError, KernelError) as error:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from actors.kernel import ActorRef
-from actors.store.messages import Ask, Look, StoreMessage, StoreStatistics, Write
+from actors.store.messages import Ask, StatisticsAsked, StoreMessage, StoreStatistics, Write
 from actors.store.operations import (
     Append,
     Delete,
@@ -102,7 +102,7 @@ class StoreClient:
         return self._write(Touch())
 
     def statistics(self) -> Call[StoreStatistics]:
-        return self._ref.ask(Look, timeout=self._seconds)
+        return self._ref.ask(StatisticsAsked, timeout=self._seconds)
 
     def _write(self, operation: Operation[R]) -> Call[R]:
         return self._ref.ask(partial(Write, operation), timeout=self._seconds)

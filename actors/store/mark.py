@@ -62,14 +62,14 @@ _NOTHING = bytes(4)
 _FRAME = struct.Struct(">II8s8s")  # page, size of the database after a commit or 0, salts, checksum
 
 
-class State(IntEnum):
+class MarkState(IntEnum):
     CLOSED = 0
     OPENING = 1
     OPEN = 2
 
 
 class Mark(NamedTuple):
-    state: State
+    state: MarkState
     counter: int
     """The counter in the header of the database is at least this."""
     salts: bytes = bytes(8)
@@ -97,7 +97,7 @@ def read_mark(path: Path) -> Mark | None:
     if len(crc) != _CRC.size or _CRC.unpack(crc)[0] != zlib.crc32(record) or not record.startswith(_MAGIC):
         return None  # the last byte of what begins it is its version
     _, state, *rest = _RECORD.unpack(record)
-    return Mark(State(state), *rest)
+    return Mark(MarkState(state), *rest)
 
 
 # -- at the start
@@ -119,18 +119,18 @@ def check_log(path: Path) -> None:
 def what_is_wrong(path: Path) -> str | None:
     """The fault of the log of the database at `path`, in words that follow "its log"; or None. Changes nothing."""
     mark = read_mark(path)
-    if mark is None or mark.state is State.OPENING:
+    if mark is None or mark.state is MarkState.OPENING:
         return None
     with _Reading(log_of(path)) as log:
         salts = log.salts
         ours = _is_the_marks(path, mark)
         if salts is None:
-            return "is missing" if ours and mark.state is State.OPEN else None
+            return "is missing" if ours and mark.state is MarkState.OPEN else None
         own = salts == mark.salts
         since = _goes_on(mark, salts)
         if not ours:
             return "belongs to another database, that was here before" if since else None
-        if mark.state is State.CLOSED:
+        if mark.state is MarkState.CLOSED:
             return None if own else "belongs to another database"
         if not since:
             return "belongs to another database, or to another time"
@@ -173,7 +173,7 @@ def _boot() -> bytes:
 # -- the log
 
 
-class Log:
+class LogFile:
     """The log as it stands in its file. No lock is held on it, so it may be opened and closed beside SQLite."""
 
     def __init__(self, descriptor: int | None) -> None:
@@ -263,10 +263,10 @@ class _Reading:
         self._path = path
         self._descriptor: int | None = None
 
-    def __enter__(self) -> Log:
+    def __enter__(self) -> LogFile:
         with suppress(FileNotFoundError):
             self._descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
-        return Log(self._descriptor)
+        return LogFile(self._descriptor)
 
     def __exit__(self, *_: object) -> None:
         if self._descriptor is not None:
@@ -283,9 +283,9 @@ class Marking:
     def __init__(self, path: Path) -> None:
         """Make this before SQLite opens the database."""
         self._path = path
-        self._log: Log | None = None
+        self._log: LogFile | None = None
         self._file: int | None = None
-        self._mark = Mark(State.OPENING, 0)
+        self._mark = Mark(MarkState.OPENING, 0)
         self._lost = False
         """Whether a commit has failed, so that the state of the log has to be looked up."""
         self._open_still: Mark | None = None
@@ -294,7 +294,7 @@ class Marking:
         if known is None:
             return
         with _Reading(log_of(path)) as log:
-            if known.state is State.OPEN and log.salts is not None and _goes_on(known, log.salts):
+            if known.state is MarkState.OPEN and log.salts is not None and _goes_on(known, log.salts):
                 return  # what SQLite does with that log now, the mark allows for
         with self._if_it_can_be_kept():
             self._open_file()
@@ -319,7 +319,7 @@ class Marking:
             _, counter, salts, frames, _, boot = self._mark
             found = log.commit_after(frames, salts)
             if found is None:
-                log = Log(log.descriptor)
+                log = LogFile(log.descriptor)
                 if log.salts is None or log.salts == salts:
                     return
                 salts = log.salts
@@ -327,7 +327,7 @@ class Marking:
                 if found is None:
                     return
                 self._log = log
-            self._write(Mark(State.OPEN, counter, salts, *found, boot))
+            self._write(Mark(MarkState.OPEN, counter, salts, *found, boot))
         except (OSError, sqlite3.Error) as error:
             self.forsake(error)
 
@@ -336,25 +336,26 @@ class Marking:
         self._lost = True
         if self._file is not None:
             with self._if_it_can_be_kept():
-                self._write(self._mark._replace(state=State.OPENING))
+                self._write(self._mark._replace(state=MarkState.OPENING))
 
     def end(self, connection: sqlite3.Connection) -> None:
         """Call this before SQLite closes the database, which carries the log over and removes it."""
         if self._file is not None:
             with self._if_it_can_be_kept():
-                known = self._mark.state is State.OPEN
+                known = self._mark.state is MarkState.OPEN
                 if _carried_over(connection)[1] and known:
-                    self._write(self._mark._replace(state=State.CLOSED), synced=True)
+                    self._write(self._mark._replace(state=MarkState.CLOSED), synced=True)
                 else:
                     self._open_still = self._mark if known else None
-                    self._write(self._mark._replace(state=State.OPENING))
+                    self._write(self._mark._replace(state=MarkState.OPENING))
 
     def close(self) -> None:
         """SQLite has closed it."""
         if self._file is not None and self._open_still is not None:
             there = log_of(self._path).exists()
             with self._if_it_can_be_kept():
-                self._write(self._open_still if there else self._open_still._replace(state=State.CLOSED), synced=True)
+                mark = self._open_still if there else self._open_still._replace(state=MarkState.CLOSED)
+                self._write(mark, synced=True)
         self._let_go()
 
     def _let_go(self) -> None:
@@ -367,9 +368,9 @@ class Marking:
     def _take_stock(self, connection: sqlite3.Connection, *, synced: bool) -> None:
         frames, carried = _carried_over(connection)
         if self._log is None:
-            self._log = Log(os.open(log_of(self._path), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW))
+            self._log = LogFile(os.open(log_of(self._path), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW))
         else:
-            self._log = Log(self._log.descriptor)
+            self._log = LogFile(self._log.descriptor)
         found = self._log.frame(frames) if frames > 0 else None
         if found is None:
             if self._lost:
@@ -379,7 +380,7 @@ class Marking:
         if not self._lost and carried:  # the last frame is the first page, as it is in the database, too, by now
             counter = self._log.counter(frames)
         self._lost = False
-        self._write(Mark(State.OPEN, counter, found[1], frames, found[2], _boot()), synced=synced)
+        self._write(Mark(MarkState.OPEN, counter, found[1], frames, found[2], _boot()), synced=synced)
 
     def _open_file(self) -> None:
         if self._file is None:

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from actors.kernel import Reply
-from actors.store.desk import DeskStatistics
+from actors.store.batches import BatchStatistics
 from actors.store.operations import Operation, Question
 
 
@@ -23,18 +23,18 @@ class Ask(msgspec.Struct, frozen=True):
     reply: Reply[Any]
 
 
-class Look(msgspec.Struct, frozen=True):
+class StatisticsAsked(msgspec.Struct, frozen=True):
     """Asks for the store's statistics."""
 
     reply: "Reply[StoreStatistics]"
 
 
 class StoreStatistics(msgspec.Struct, frozen=True):
-    writing: DeskStatistics
+    writing: BatchStatistics
     """The writing desk, whose batches are commits."""
-    reading: DeskStatistics
+    reading: BatchStatistics
     database_bytes: int
     log_bytes: int
 
 
-StoreMessage = Write | Ask | Look
+StoreMessage = Write | Ask | StatisticsAsked

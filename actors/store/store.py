@@ -21,14 +21,14 @@ from functools import partial
 import trio
 
 from actors.kernel import Actor, ChildSpec, KernelError, Key, Mailbox, Stop
+from actors.store.batches import Batches
 from actors.store.client import StoreClient
 from actors.store.connection import log_of, size
 from actors.store.database import Database
-from actors.store.desk import Desk
 from actors.store.directory import StateDirectory
 from actors.store.errors import StoreError
 from actors.store.executors import Make, Threaded
-from actors.store.messages import Ask, Look, StoreMessage, StoreStatistics, Write
+from actors.store.messages import Ask, StatisticsAsked, StoreMessage, StoreStatistics, Write
 from actors.store.reader import Reader
 
 NAME = Key[StoreMessage]("store")
@@ -61,17 +61,18 @@ class Store(Actor[StoreMessage]):
     def __init__(self, directory: StateDirectory, executor: Make = Threaded) -> None:
         self._directory = directory
         self._executor = executor
-        self._desks: list[Desk] = []
+        self._desks: list[Batches] = []
         self._silent_until = -math.inf
         self._trying = False
 
     async def started(self, kept: object | None) -> None:
         file, turn = self._directory.database, self._directory.writing
-        self._writing = Desk(self._executor(partial(Database, file), "store: writer", turn), self._note_trouble)
+        self._writing = Batches(self._executor(partial(Database, file), "store: writer", turn), self._note_trouble)
         self._desks.append(self._writing)
         self.run_beside(self._writing.serve)
         await self._writing.opened()  # first, for it makes the tables
-        self._reading = Desk(self._executor(partial(Reader, file), "store: reader", nullcontext()), self._note_trouble)
+        reader = self._executor(partial(Reader, file), "store: reader", nullcontext())
+        self._reading = Batches(reader, self._note_trouble)
         self._desks.append(self._reading)
         self.run_beside(self._reading.serve)
         await self._reading.opened()
@@ -87,7 +88,7 @@ class Store(Actor[StoreMessage]):
                 if self._reading.full:
                     await self._reading.room()
                 self._reading.take(message)
-            case Look(reply):
+            case StatisticsAsked(reply):
                 reply.set(self.statistics())
             case _:
                 self.unknown(message)

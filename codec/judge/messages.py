@@ -19,8 +19,8 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 from msgspec import Meta, Struct, structs
 
-from codec.judge.problem import Case, Entity, LastRun, Listed, Outdated, Problem, RunResult, Summary
-from codec.judge.settings import BadSettings, Commands, Interpreter, RunSettings, changed
+from codec.judge.problem import Case, Entity, LastRun, Listed, Outdated, RunResult, ShownProblem, Summary
+from codec.judge.settings import BadChange, Commands, Interpreter, RunSettings, changed
 from codec.judge.texts import wholly
 from codec.judge.wording import listed, shown
 from codec.words import kind
@@ -55,7 +55,7 @@ class Running(Entity, frozen=True, gc=False, kw_only=True):
 class StateInit(Message, frozen=True, kw_only=True, tag="state/init"):
     """The whole state, for a page that knows nothing. It includes the last run's results, so a reload loses nothing."""
 
-    problem: Problem | None = None
+    problem: ShownProblem | None = None
     settings: RunSettings
     results: tuple[RunResult, ...] = ()
     summary: Summary | None = None
@@ -69,7 +69,7 @@ class StateInit(Message, frozen=True, kw_only=True, tag="state/init"):
 
 
 class StateUpdate(Message, frozen=True, tag="state/update"):
-    problem: Problem
+    problem: ShownProblem
     outdated: tuple[Outdated, ...] = ()
     """All results of the problem that are out of date."""
 
@@ -222,7 +222,7 @@ def read_ui(text: bytes | str) -> UiMessage:
     if isinstance(message, UpdateSettings):
         try:
             changed(RunSettings(), message.settings)
-        except BadSettings as error:
+        except BadChange as error:
             raise BadMessage(f"{name}: {error}") from None
     return message
 

@@ -74,7 +74,7 @@ class Standing(Entity, frozen=True, gc=False, kw_only=True):
     """Cases that failed for any reason."""
 
 
-class Problem(Entity, frozen=True, kw_only=True):
+class ShownProblem(Entity, frozen=True, kw_only=True):
     name: str
     group: str
     url: str

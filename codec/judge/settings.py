@@ -83,7 +83,7 @@ class Commands(Struct, frozen=True, gc=False, kw_only=True, rename="camel"):
         return self.pypy_command if name == "pypyCommand" else self.python_command if name == "pythonCommand" else None
 
 
-class BadSettings(Exception):
+class BadChange(Exception):
     """All mistakes in a change, in sentences for the user."""
 
 
@@ -100,7 +100,7 @@ def changed(settings: RunSettings, changes: Mapping[str, Any], commands: Command
             words = " or ".join(map(shown, named))
             wrong.append(f"{name} must be {words}, which the configuration names, not {shown(value)}")
     if wrong:
-        raise BadSettings("; ".join(wrong))
+        raise BadChange("; ".join(wrong))
     return cast("RunSettings", after)
 
 

@@ -12,7 +12,7 @@ from codec.sidekick import events, fast, flat
 from codec.sidekick.canonical import too_long, understand, unsound
 from codec.sidekick.dialect import KEYS, Dialect, is_released_e, release
 from codec.sidekick.messages import Announce, Bad, Event, Said, Spawn, Update
-from codec.sidekick.old_hero import OldHero, Unreadable
+from codec.sidekick.old_hero import CannotBeSaid, OldHero
 from codec.sidekick.repair import repaired
 from codec.sidekick.shapes import VIZ_ACTIONS, VizChange
 from codec.sidekick.weight import MOST_VALUES, is_too_much
@@ -116,7 +116,7 @@ class Ear:
             message["type"] = "event"
         try:
             translated = self._in_canonical_words(message)
-        except Unreadable as error:
+        except CannotBeSaid as error:
             component, target = message["component"], message["target"]
             doing = error.doing or message["payload"].get("action", "update")
             return Bad(component, target, sentence(component, target, doing, str(error)))

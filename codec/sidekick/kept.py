@@ -9,8 +9,8 @@
 Rules
   - Packing and reading go in steps of `STEP` bytes, so that the caller can serve others in between. A step may yield
     nothing.
-  - Reading is total: it returns what was packed into the book, or the book is `Unreadable`: cut off, damaged, or of
-    another version. The stream's checksum comes last, so a book is read to its end before its content is used.
+  - Reading is total: it returns what was packed into the book, or the book is `UnreadableBoard`: cut off, damaged, or
+    of another version. The stream's checksum comes last, so a book is read to its end before its content is used.
 """
 
 import zlib
@@ -28,11 +28,11 @@ _LEVEL = 1  # this already makes a book ten times shorter, and is three times fa
 _PART, _FRAME = b"P", b"F"
 
 
-class Unreadable(ValueError):
+class UnreadableBoard(ValueError):
     """No board can be made of this. The text gives the reason and continues a sentence after "it"."""
 
 
-class Header(msgspec.Struct, frozen=True, kw_only=True):
+class BoardHeader(msgspec.Struct, frozen=True, kw_only=True):
     version: int = VERSION
     room: str
     drawn_at: float
@@ -46,7 +46,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """The size of the book in bytes."""
 
 
-class Part(NamedTuple):
+class KeptPart(NamedTuple):
     """A component, or messages that belong to none, as the messages that draw it."""
 
     hero: str | None
@@ -69,22 +69,22 @@ class _Version(msgspec.Struct):
 
 encode_header = msgspec.msgpack.Encoder().encode
 _decode_version = msgspec.msgpack.Decoder(_Version).decode
-_decode_header = msgspec.msgpack.Decoder(Header).decode
+_decode_header = msgspec.msgpack.Decoder(BoardHeader).decode
 _encode_part = msgspec.msgpack.Encoder().encode
 _decode_part = msgspec.msgpack.Decoder(Begins).decode
 
 
-def read_header(data: bytes) -> Header:
+def read_header(data: bytes) -> BoardHeader:
     try:
         version = _decode_version(data).version
         if version != VERSION:
-            raise Unreadable(f"was kept in form {version}, and this version of Troupe reads form {VERSION}")
+            raise UnreadableBoard(f"was kept in form {version}, and this version of Troupe reads form {VERSION}")
         return _decode_header(data)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        raise Unreadable("is damaged: its header makes no sense") from None
+        raise UnreadableBoard("is damaged: its header makes no sense") from None
 
 
-def packed(parts: Iterable[Part]) -> Iterator[bytes]:
+def packed(parts: Iterable[KeptPart]) -> Iterator[bytes]:
     """The book in pieces. After each one the caller may serve others."""
     deflate = None
     waiting: list[bytes] = []
@@ -106,7 +106,7 @@ def packed(parts: Iterable[Part]) -> Iterator[bytes]:
         yield deflate.flush()
 
 
-def _records(parts: Iterable[Part]) -> Iterator[bytes]:
+def _records(parts: Iterable[KeptPart]) -> Iterator[bytes]:
     for part in parts:
         begins = _encode_part(Begins(part.hero, part.outsiders))
         yield b"%b%b%b" % ((len(begins) + 1).to_bytes(4, "big"), _PART, begins)
@@ -131,17 +131,17 @@ class Reading:
             if self._inflate.eof:
                 if not piece:
                     return
-                raise Unreadable("is damaged: it goes on after its end")
+                raise UnreadableBoard("is damaged: it goes on after its end")
             try:
                 plain = self._inflate.decompress(piece, STEP)
             except zlib.error:
-                raise Unreadable("is damaged") from None
+                raise UnreadableBoard("is damaged") from None
             piece = self._inflate.unconsumed_tail or self._inflate.unused_data
             filled = len(plain) == STEP
             self._rest += plain
             self._size += len(plain)
             if self._size > MOST_BYTES:
-                raise Unreadable(f"has more than {MOST_BYTES:,} bytes")
+                raise UnreadableBoard(f"has more than {MOST_BYTES:,} bytes")
             yield from self._whole_records()
             yield None
 
@@ -158,7 +158,7 @@ class Reading:
     def end(self) -> None:
         """Call this after the last piece. Raises Unreadable if the book is not complete."""
         if not self._inflate.eof or self._rest:
-            raise Unreadable("is damaged: its end is missing")
+            raise UnreadableBoard("is damaged: its end is missing")
 
 
 def _read_record(record: bytes) -> Begins | bytes:
@@ -170,4 +170,4 @@ def _read_record(record: bytes) -> Begins | bytes:
                 return _decode_part(record[1:])
             except (msgspec.MsgspecError, UnicodeError, RecursionError):
                 pass
-    raise Unreadable("is damaged: something in it makes no sense")
+    raise UnreadableBoard("is damaged: something in it makes no sense")

@@ -33,7 +33,7 @@ NO_OUTLINE = "transparent"
 PAPER = "#FFFFFF"
 
 
-class Unreadable(ValueError):
+class CannotBeSaid(ValueError):
     """The message cannot be translated into D. The text says why and names the field; `doing` names the action."""
 
     def __init__(self, wrong: str, doing: str | None = None) -> None:
@@ -142,20 +142,20 @@ def _position(options: Message) -> None:
     """An update that changes nothing must still name its cell."""
     for name in ("x", "y"):
         if name not in options:
-            raise Unreadable(f"{name} is missing")
+            raise CannotBeSaid(f"{name} is missing")
         if not isinstance(options[name], int | float) or isinstance(options[name], bool):
-            raise Unreadable(f"{name} must be a whole number, not {kind(options[name])}")
+            raise CannotBeSaid(f"{name} must be a whole number, not {kind(options[name])}")
 
 
 def _fill(hero: OldHero, message: Message) -> list[Message]:
     color = _options(message).get("color")
     if not isinstance(color, str):
-        raise Unreadable(_not_a("fill_color", color, "a string"))
+        raise CannotBeSaid(_not_a("fill_color", color, "a string"))
     columns, rows = hero.grids.get(message["target"], (0, 0))
     if columns <= 0 or rows <= 0:
-        raise Unreadable("fill_color needs a grid that was spawned before")
+        raise CannotBeSaid("fill_color needs a grid that was spawned before")
     if columns * rows > MOST_FILLED:
-        raise Unreadable(f"fill_color can fill {MOST_FILLED:,} cells at most, not {short(columns)} x {short(rows)}")
+        raise CannotBeSaid(f"fill_color can fill {MOST_FILLED:,} cells at most, not {short(columns)} x {short(rows)}")
     cells = ({"x": x, "y": y, **_options(message)} for y in range(rows) for x in range(columns))
     return [_doing(message, "setColor", cell) for cell in cells]
 
@@ -211,14 +211,14 @@ def _canvas_update(hero: OldHero, message: Message) -> list[Message]:
         case "clear" if "bufferId" not in options:
             color = options.get("color", pen.paper)
             if not isinstance(color, str | None):
-                raise Unreadable(_not_a("options.color", color, "a string"))
+                raise CannotBeSaid(_not_a("options.color", color, "a string"))
             return [_doing(message, "clear", _without(options, "color")), *_papered(pen, message, color)]
         case "line":
             return [_doing(message, "drawLine", {**options, **_outline(pen)})]
         case "rect" | "circle":
             is_filled = options.get("filled", False)
             if not isinstance(is_filled, bool):
-                raise Unreadable(f"options.filled must be true or false, not {kind(is_filled)}")
+                raise CannotBeSaid(f"options.filled must be true or false, not {kind(is_filled)}")
             style = {"fillColor": pen.fill, "lineColor": NO_OUTLINE} if is_filled else _outline(pen)
             name = "drawRect" if action == "rect" else "drawCircle"
             return [_doing(message, name, {**_without(options, "filled"), **style})]
@@ -229,10 +229,10 @@ def _configured(pen: Pen, options: Message) -> Pen:
     stroke, fill = options.get("strokeStyle", pen.stroke), options.get("fillStyle", pen.fill)
     for name, color in (("strokeStyle", stroke), ("fillStyle", fill)):
         if not isinstance(color, str):
-            raise Unreadable(f"options.{name} must be a string, not {kind(color)}")
+            raise CannotBeSaid(f"options.{name} must be a string, not {kind(color)}")
     line_width = options.get("lineWidth", pen.line_width)
     if isinstance(line_width, bool) or not isinstance(line_width, int | float):
-        raise Unreadable(f"options.lineWidth must be a number, not {kind(line_width)}")
+        raise CannotBeSaid(f"options.lineWidth must be a number, not {kind(line_width)}")
     return replace(pen, stroke=stroke, fill=fill, line_width=line_width)
 
 
@@ -264,9 +264,9 @@ def _control_update(hero: OldHero, message: Message) -> list[Message]:
     payload, panel = _fields(message), message["target"]
     action, control = payload.get("action"), payload.get("controlId")
     if action not in ("add", "remove"):  # D does not know it, and would mistake the control for its column
-        raise Unreadable(_not_a("action", action, '"add" or "remove"'), "update")
+        raise CannotBeSaid(_not_a("action", action, '"add" or "remove"'), "update")
     if not isinstance(control, str) or not control:
-        raise Unreadable(_not_a("controlId", control, "a string that is not empty"))
+        raise CannotBeSaid(_not_a("controlId", control, "a string that is not empty"))
     key = (panel, control)
     gone = {**_without(message, "payload"), "type": "remove", "target": component_id(panel, control)}
     gone["component"] = hero.controls.get(key, "button")
@@ -289,13 +289,13 @@ def _control(control: str, options: Message) -> tuple[str, Message]:
     """The component for a control, and its fields."""
     kind_of, config = options.get("controlType"), options.get("config")
     if not isinstance(config, dict):
-        raise Unreadable(_not_a("options.config", config, "an object"))
+        raise CannotBeSaid(_not_a("options.config", config, "an object"))
     if kind_of == "button":
         text = config.get("buttonText", config.get("text"))
         return "button", {"text": control if text in (None, "") else text, **_without(config, "text", "buttonText")}
     if kind_of == "textInput":
         return "textbox", config
-    raise Unreadable(_not_a("options.controlType", kind_of, '"button" or "textInput"'))
+    raise CannotBeSaid(_not_a("options.controlType", kind_of, '"button" or "textInput"'))
 
 
 def _not_a(field_name: str, value: Any, wanted: str) -> str:

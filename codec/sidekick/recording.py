@@ -8,7 +8,7 @@ Rules
   - It begins with the whole board of that moment, so it can be played by itself.
   - A message is kept as it came, except for line breaks between its words. `at` is in seconds since the start, and
     never decreases in recordings that we have written.
-  - Reading is total: a line is an entry, or `Unreadable`, whose text continues a sentence after "line 7: ".
+  - Reading is total: a line is an entry, or `UnreadableLine`, whose text continues a sentence after "line 7: ".
   - Unknown fields are left alone. Another version is refused, because its fields may mean something else.
 
 A recording keeps everything that a screen is sent, but only the drawing of heroes is played. Announces, events and
@@ -30,7 +30,7 @@ NOT_DRAWN = frozenset({"announce", "event", "error"})
 _ROOM = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-class Unreadable(ValueError):
+class UnreadableLine(ValueError):
     """This is not a line of a recording. The text says what was expected and what is there."""
 
     def __init__(self, sentence: str, *, cut: bool = False) -> None:
@@ -95,26 +95,26 @@ def read_header(line: bytes) -> Header:
         said = msgspec.json.decode(line)
     except (msgspec.DecodeError, ValueError, RecursionError):
         if _is_cut(line):
-            raise Unreadable("the recording is cut off inside its first line; there is nothing to play") from None
+            raise UnreadableLine("the recording is cut off inside its first line; there is nothing to play") from None
         said = None
     if not isinstance(said, dict) or said.get("troupe") != "recording":
-        raise Unreadable('this is not a recording, which begins with {"troupe":"recording", ...}')
+        raise UnreadableLine('this is not a recording, which begins with {"troupe":"recording", ...}')
     if said.get("version") != VERSION:
-        raise Unreadable(
+        raise UnreadableLine(
             f"this recording is of version {_write(said.get('version')).decode()}, and this program reads version "
             f"{VERSION}; play it with the version of Troupe that made it, or a newer one"
         )
     try:
         return msgspec.convert(said, Header)
     except msgspec.ValidationError as error:
-        raise Unreadable(f"the header is not right: {error}") from None
+        raise UnreadableLine(f"the header is not right: {error}") from None
 
 
 def read_entry(line: bytes) -> Entry:
     try:
         said = _read_line(line)
         if not math.isfinite(said.at) or said.at < 0:
-            raise Unreadable(f'expected "at" to be seconds since the start, got {said.at:g}')
+            raise UnreadableLine(f'expected "at" to be seconds since the start, got {said.at:g}')
         if isinstance(said.message, msgspec.Raw):
             message = bytes(said.message)
         elif isinstance(said.raw, str):
@@ -122,14 +122,14 @@ def read_entry(line: bytes) -> Entry:
             if not message.startswith(b"{"):
                 message = b"{}"
         else:
-            raise Unreadable('expected "at", and "message" or "raw" beside it')
+            raise UnreadableLine('expected "at", and "message" or "raw" beside it')
         envelope = _read_envelope(message)
     except msgspec.ValidationError as error:
-        raise Unreadable(f'expected {{"at": seconds, "message": {{...}}}}: {_lowered(error)}') from None
+        raise UnreadableLine(f'expected {{"at": seconds, "message": {{...}}}}: {_lowered(error)}') from None
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        if isinstance(error, Unreadable):
+        if isinstance(error, UnreadableLine):
             raise
-        raise Unreadable(f"expected a JSON object: {_lowered(error)}", cut=_is_cut(line)) from None
+        raise UnreadableLine(f"expected a JSON object: {_lowered(error)}", cut=_is_cut(line)) from None
     drawn = envelope.type and envelope.type not in NOT_DRAWN and envelope.src is None
     return Entry(said.at, message if drawn else b"")
 

@@ -139,7 +139,7 @@ class Filled(Stroked, frozen=True, gc=False, kw_only=True):
     fill_color: str | None = None
 
 
-class Line(Stroked, frozen=True, gc=False):
+class Segment(Stroked, frozen=True, gc=False):
     x1: Number
     y1: Number
     x2: Number
@@ -230,7 +230,7 @@ class SetPlaceholder(Action, frozen=True, gc=False, tag="setPlaceholder"):
     options: Placeholder
 
 
-class Append(Action, frozen=True, gc=False, tag="append"):
+class AppendText(Action, frozen=True, gc=False, tag="append"):
     options: Text
 
 
@@ -259,7 +259,7 @@ class ClearCanvas(Action, frozen=True, gc=False, tag="clear"):
 
 
 class DrawLine(Action, frozen=True, gc=False, tag="drawLine"):
-    options: Line
+    options: Segment
 
 
 class DrawRect(Action, frozen=True, gc=False, tag="drawRect"):
@@ -380,7 +380,7 @@ ACTIONS: dict[str, tuple[type[Action], ...]] = {
         ChangeParent,
     ),
     "column": (ChangeParent,),
-    "console": (Append, ClearConsole, ChangeParent),
+    "console": (AppendText, ClearConsole, ChangeParent),
     "grid": (SetColor, SetCellText, ClearCell, ClearGrid, ChangeParent),
     "label": (SetText, ChangeParent),
     "markdown": (SetSource, ChangeParent),

@@ -4,7 +4,8 @@
     ├─ launcher          starts programs
     └─ run               the same as the server's, with its cases below it
 
-The parts of the judge are passed in (`Means`). This file knows only the command line and the output in the terminal.
+The parts of the judge are passed in (`JudgeParts`). This file knows only the command line and the output in the
+terminal.
 
     exit code    when
     0            every case passed
@@ -48,7 +49,7 @@ from actors.kernel import (
     run,
 )
 from codec.judge import File, Input, Output, RunComplete, RunReport, RunResult, RunSettings, Stdin, Stdout, write
-from codec.settings import Judge as JudgeSettings
+from codec.settings import JudgeSettings as JudgeSettings
 from program import ending, places, signals, streams
 from program.arguments import JudgeRun
 from program.scorecard import draw, sum_up, summary_of
@@ -88,7 +89,7 @@ class Reported(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RunWanted:
     """Everything the judge must know to make a run."""
 
     folders: Any
@@ -103,7 +104,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class JudgeParts:
     """The parts of the judge."""
 
     folders: Callable[[Path, str], Folders]
@@ -111,12 +112,12 @@ class Means:
     machine: Callable[[Path, Registry], Machine]
     """Takes the folder from which commands are searched, and the registry that knows the launcher."""
     launcher: Callable[[], AnySpec]
-    run: Callable[[Wanted], Actor[Never]]
+    run: Callable[[RunWanted], Actor[Never]]
     """The run reports by messages with a `result`, which is a RunResult."""
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class SettledRun:
     """The complete request, with all settings filled in. The interpreter is still only a name."""
 
     folder: Path
@@ -136,7 +137,7 @@ class Task:
 
 
 def judge(
-    command: JudgeRun, section: JudgeSettings, means: Means, out: TextIO | None = None, err: TextIO | None = None
+    command: JudgeRun, section: JudgeSettings, means: JudgeParts, out: TextIO | None = None, err: TextIO | None = None
 ) -> int:
     """The exit code."""
     terminal = _Terminal(command, out or sys.stdout, err or sys.stderr)
@@ -162,7 +163,7 @@ def asked_for(command: JudgeRun, settings: RunSettings) -> RunSettings:
     return msgspec.structs.replace(settings, **changes)
 
 
-async def _judge(command: JudgeRun, section: JudgeSettings, means: Means, terminal: "_Terminal") -> int:
+async def _judge(command: JudgeRun, section: JudgeSettings, means: JudgeParts, terminal: "_Terminal") -> int:
     """Raises Trouble outside of the nursery, because a nursery would wrap it in a group."""
     trouble: Trouble | None = None
     interrupted: int | None = None
@@ -203,7 +204,7 @@ def _failed(ended: Stop) -> Trouble | None:
     return None if ended.why.normal else Trouble(f"The judge has failed ({ended}). Run it again")
 
 
-async def _task(command: JudgeRun, section: JudgeSettings, means: Means) -> Task:
+async def _task(command: JudgeRun, section: JudgeSettings, means: JudgeParts) -> SettledRun:
     settings, tests_dir, folder = asked_for(command, section.run), section.tests_dir, command.folder
     name_another = f"Name the one where {MAIN} is: troupe judge run FOLDER"
     try:
@@ -225,7 +226,7 @@ async def _task(command: JudgeRun, section: JudgeSettings, means: Means) -> Task
     if missing:
         raise Trouble(f"There is no case {missing[0]} in {folder / tests_dir}; there are {ranges(tuple(found.cases))}")
     pypy = settings.interpreter == "pypy"
-    return Task(
+    return SettledRun(
         folder=folder,
         folders=folders,
         interpreter=settings.pypy_command if pypy else settings.python_command,
@@ -252,7 +253,7 @@ def ranges(numbers: Sequence[int]) -> str:
 class Judging(Supervisor[Reported]):
     """The root of the tree. It starts the run and is told of each case."""
 
-    def __init__(self, task: Task, means: Means, terminal: "_Terminal") -> None:
+    def __init__(self, task: SettledRun, means: JudgeParts, terminal: "_Terminal") -> None:
         super().__init__([means.launcher()], max_children=1)  # the run
         self.failure: Trouble | None = None
         """Why there was no run."""
@@ -294,7 +295,7 @@ class Judging(Supervisor[Reported]):
         interpreter = await machine.resolve(task.interpreter)
         if isinstance(interpreter, str):
             raise Trouble(_missing(task, interpreter))
-        wanted = Wanted(
+        wanted = RunWanted(
             folders=task.folders,
             machine=machine,
             program=(str(interpreter), str(task.main)),
@@ -316,7 +317,7 @@ class Judging(Supervisor[Reported]):
         )
 
 
-def _missing(task: Task, why: str) -> str:
+def _missing(task: SettledRun, why: str) -> str:
     if task.named:
         return f"There is no Python to run this with: {why}. Name another: cpython, pypy, or a path"
     setting, install = "python_command", "Install Python"

@@ -26,7 +26,7 @@ from codec.sidekick.recording import entry_line, header_line
 from program.arguments import Record
 from program.status import INTERVAL, Status
 from program.trouble import WENT_WRONG, Trouble
-from program.visiting import Means, Stop, Visit, address, lasting, number_of, run
+from program.visiting import Finish, Means, Visit, address, lasting, number_of, run
 
 FLUSH = 0.5
 CHUNK = 1024 * 1024
@@ -56,7 +56,7 @@ class _Recorder:
         self._away = False
         """Whether the server has gone and not been heard from since."""
 
-    async def work(self, stop: Stop) -> int:
+    async def work(self, stop: Finish) -> int:
         try:
             await self._listen_on(stop)
         finally:
@@ -67,7 +67,7 @@ class _Recorder:
         self._status.say(self._summary(self._tape))
         return 0
 
-    async def _listen_on(self, stop: Stop) -> None:
+    async def _listen_on(self, stop: Finish) -> None:
         wait = FIRST_WAIT
         while True:
             url = self._address()  # looked up each time: a restarted server may have another port
@@ -108,7 +108,7 @@ class _Recorder:
         limit = f", or at {self._command.max_bytes:,} bytes" if self._command.max_bytes else ""
         self._status.say(f"Recording room {room} to {self._tape.name}; Ctrl-C ends it{limit}")
 
-    async def _listen(self, visit: Visit, stop: Stop) -> None:
+    async def _listen(self, visit: Visit, stop: Finish) -> None:
         tape, announce = self._tape, self._means.announce
         assert tape is not None
         try:
@@ -119,7 +119,7 @@ class _Recorder:
         with trio.move_on_after(GOODBYE):
             await visit.send(announce(self._peer, "sidekick", "offline"))
 
-    async def _take(self, visit: Visit, tape: "_Tape", stop: Stop) -> None:
+    async def _take(self, visit: Visit, tape: "_Tape", stop: Finish) -> None:
         most = self._command.max_bytes
         shown_at, flushed_at = float("-inf"), trio.current_time()
         while not stop.asked and not tape.reader_left:

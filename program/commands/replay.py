@@ -27,7 +27,7 @@ from program.arguments import Replay
 from program.reel import Reel
 from program.status import INTERVAL, Status
 from program.trouble import WENT_WRONG, Trouble
-from program.visiting import Means, Stop, Visit, address, lasting, number_of, run
+from program.visiting import Finish, Means, Visit, address, lasting, number_of, run
 
 ANSWER_WITHIN = 30.0
 """Seconds in which the server must accept what is still under way."""
@@ -45,7 +45,7 @@ def replay(command: Replay, means: Means, out: TextIO | None = None) -> int:
     return run(_Player(command, means, Status(out or sys.stderr)).work)
 
 
-class Pace:
+class Tempo:
     """Says when an entry is due. `speed` is the number of recorded seconds in one of ours; 0: everything is due at
     once."""
 
@@ -102,7 +102,7 @@ class _Player:
         """Whether only half a message was sent, so that nothing can follow it."""
         self._began = self._shown_at = 0.0
 
-    async def work(self, stop: Stop) -> int:
+    async def work(self, stop: Finish) -> int:
         with stop.waiting():
             self._reel = await _in_thread(self._opened)
         if self._reel is None:
@@ -112,7 +112,7 @@ class _Player:
         finally:
             self._reel.close()
 
-    async def _replay(self, reel: Reel, stop: Stop) -> int:
+    async def _replay(self, reel: Reel, stop: Finish) -> int:
         room = self._command.room or reel.header.room
         if not is_room(room):
             raise Trouble(f"{reel.name} does not name a valid room; name one with --room")
@@ -144,10 +144,10 @@ class _Player:
                 self._survey = survey(reel, self._pace())
         return Reel(self._command.file)
 
-    def _pace(self) -> Pace:
-        return Pace(self._command.speed, self._command.max_pause)
+    def _pace(self) -> Tempo:
+        return Tempo(self._command.speed, self._command.max_pause)
 
-    async def _perform(self, visit: Visit, stop: Stop) -> None:
+    async def _perform(self, visit: Visit, stop: Finish) -> None:
         announce = self._means.announce
         await self._ask(visit, stop)
         await self._play(visit, stop)
@@ -159,7 +159,7 @@ class _Player:
             with trio.move_on_after(GOODBYE):
                 await visit.send(announce(self._peer, "hero", "offline"))
 
-    async def _ask(self, visit: Visit, stop: Stop) -> None:
+    async def _ask(self, visit: Visit, stop: Finish) -> None:
         """Says hello and waits for the answer. By then the server has received everything that was sent before."""
         self._answered = trio.Event()
         await visit.send(self._means.announce(self._peer, "hero", "online"))
@@ -171,7 +171,7 @@ class _Player:
                 code=WENT_WRONG,
             )
 
-    async def _play(self, visit: Visit, stop: Stop) -> None:
+    async def _play(self, visit: Visit, stop: Finish) -> None:
         reel = self._reel
         assert reel is not None
         self._sent = 0
@@ -192,7 +192,7 @@ class _Player:
                 await self._send(visit, entry.drawn, stop)
         reel.close()
 
-    async def _wait_until(self, moment: float, stop: Stop) -> None:
+    async def _wait_until(self, moment: float, stop: Finish) -> None:
         while True:
             now = trio.current_time()
             if self._status.live and now >= self._shown_at + INTERVAL:
@@ -203,7 +203,7 @@ class _Player:
             with stop.waiting(min(moment, now + INTERVAL) if self._status.live else moment):
                 await trio.sleep_forever()
 
-    async def _send(self, visit: Visit, message: bytes, stop: Stop) -> None:
+    async def _send(self, visit: Visit, message: bytes, stop: Finish) -> None:
         with stop.waiting() as sending:
             await visit.send(message)
             self._sent += 1
@@ -242,7 +242,7 @@ class _Player:
         bar = ("━" * round(part * BAR)).ljust(BAR, "─")
         return f"{bar}  {lasting(seconds)} of {lasting(self._survey.seconds)}  {self._so_far()}"
 
-    def _summary(self, reel: Reel, room: str, stop: Stop) -> str:
+    def _summary(self, reel: Reel, room: str, stop: Finish) -> str:
         seconds = lasting(trio.current_time() - self._began)
         if stop.asked and not self._is_endless:
             said = f"Stopped after {self._so_far()}, {seconds} of room {room}"
@@ -256,7 +256,7 @@ class _Player:
         return said
 
 
-def survey(reel: Reel, pace: Pace) -> Survey:
+def survey(reel: Reel, pace: Tempo) -> Survey:
     """Reads the recording to its end. Raises a Trouble if something in it is wrong."""
     messages, seconds = 0, 0.0
     for batch in reel.batches():

@@ -17,7 +17,7 @@ from codec.console import Hello
 from program import ready, streams
 from program.arguments import Tree
 from program.drawing import draw
-from program.ending import Interrupted, tidily
+from program.ending import EndedBySignal, tidily
 from program.sifting import sift
 from program.terminal import colours_wanted, fitted, is_terminal, printable
 from program.trouble import WENT_WRONG, Trouble
@@ -143,7 +143,7 @@ def _watch(command: Tree, out: TextIO) -> None:
                     picture = f"{_HOME}{_CLEAR_BELOW}{_cropped(picture, size.lines - 1, size.columns)}"
                 streams.show(picture + ("\n" if terminal else "\n\n"), out)
                 time.sleep(INTERVAL)
-    except Interrupted:
+    except EndedBySignal:
         pass
     finally:
         if terminal:

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from trio.testing import wait_all_tasks_blocked
 
-from actors.console import Desk, Facts, Observer, SystemFact, viewers_spec
+from actors.console import ConsoleDesk, Observer, Surroundings, SystemFact, viewers_spec
 from actors.console.observer import NAME, REMEMBERED
 from actors.console.picture import LATELY
 from actors.kernel import (
@@ -40,7 +40,7 @@ def leaf(id: str) -> ChildSpec[Any]:  # noqa: A002
 class Console:
     def __init__(self, house: House) -> None:
         self.house = house
-        self.desk = Desk(house.stage.registry, house.stage.new_id)
+        self.desk = ConsoleDesk(house.stage.registry, house.stage.new_id)
 
     async def hello(self) -> Hello:
         while True:
@@ -54,7 +54,7 @@ class Console:
 
 @asynccontextmanager
 async def console() -> AsyncIterator[Console]:
-    facts = Facts("1", 1, 0.0, trio.current_time, lambda: 1)
+    facts = Surroundings("1", 1, 0.0, trio.current_time, lambda: 1)
     runs = supervisor_spec("runs", name=RUNS, max_children=1024)
     specs = [
         leaf("store"),

@@ -10,7 +10,7 @@ import trio
 from prometheus_client.parser import text_string_to_metric_families
 from trio.testing import wait_all_tasks_blocked
 
-from actors.console import Desk, Facts, Observer, SystemFact, viewers_spec
+from actors.console import ConsoleDesk, Observer, Surroundings, SystemFact, viewers_spec
 from actors.console.observer import NAME
 from actors.kernel import (
     Actor,
@@ -60,7 +60,9 @@ class Page:
 
 
 class House:
-    def __init__(self, top: ActorRef[Any], desk: Desk, listening: dict[str, Listening], jumps: list[float]) -> None:
+    def __init__(
+        self, top: ActorRef[Any], desk: ConsoleDesk, listening: dict[str, Listening], jumps: list[float]
+    ) -> None:
         self.top = top
         self.desk = desk
         self.listening = listening
@@ -96,7 +98,7 @@ async def house() -> AsyncIterator[House]:
         return 1_000_000.0 + trio.current_time() + jumps[-1]
 
     listening: dict[str, Listening] = {}
-    facts = Facts("1.2.3", 42, wall(), wall, lambda: 50_000_000)
+    facts = Surroundings("1.2.3", 42, wall(), wall, lambda: 50_000_000)
 
     def observer() -> Observer:
         return Observer(facts, SYSTEMS, listening.get)
@@ -108,7 +110,7 @@ async def house() -> AsyncIterator[House]:
     async with trio.open_nursery() as nursery:
         top = await nursery.start(run, ChildSpec("troupe", lambda: Top(specs)))
         registry = top._slot.stage.registry
-        yield House(top, Desk(registry, top._slot.stage.new_id), listening, jumps)
+        yield House(top, ConsoleDesk(registry, top._slot.stage.new_id), listening, jumps)
         await top.stop()
 
 

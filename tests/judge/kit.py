@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.judge import Desk, Problems, judge_specs
+from actors.judge import JudgeDesk, Problems, judge_specs
 from actors.judge.comparing import answered
 from actors.judge.given import Names, Turn, Watching
 from actors.kernel import ActorRef, ChildSpec, Registry
@@ -54,7 +54,7 @@ def post(task: str = "abc1/abc1_a", *samples: tuple[str, str], **fields: Any) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class CaseFile:
     content: bytes
 
     @property
@@ -72,8 +72,8 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    cases: Mapping[int, tuple[Text, Text]]
-    alone: Mapping[int, Text]
+    cases: Mapping[int, tuple[CaseFile, CaseFile]]
+    alone: Mapping[int, CaseFile]
     highest: int
     main: bytes | None
     exists: bool
@@ -133,9 +133,9 @@ class Folders:
     def watched(self, task: Names) -> list[tuple[Path, frozenset[str] | None]]:
         return [(self.path(task), None)]
 
-    def _text(self, task: Names, index: int, kind: str) -> Text | None:
+    def _text(self, task: Names, index: int, kind: str) -> CaseFile | None:
         content = self.files.get((*task, "tests", f"{index}.{kind}"))
-        return None if content is None else Text(content)
+        return None if content is None else CaseFile(content)
 
     async def tasks(self) -> list[tuple[str, str]]:
         await self._called("tasks", ())
@@ -411,7 +411,7 @@ class Court:
     """A judge that runs."""
 
     house: House
-    desk: Desk
+    desk: JudgeDesk
     folders: Folders
     machine: Machine
     nursery: trio.Nursery
@@ -470,7 +470,7 @@ async def judging(
     store = ChildSpec("store", partial(Store, directory, Inline))
     specs = judge_specs(problems, configured or RunSettings())
     async with staged(store, *specs, intensity=100) as house:
-        desk = Desk(house.stage.registry, house.stage.new_id, problems)
+        desk = JudgeDesk(house.stage.registry, house.stage.new_id, problems)
         async with trio.open_nursery() as nursery:
             yield Court(house, desk, folders, machine, nursery)
             nursery.cancel_scope.cancel()

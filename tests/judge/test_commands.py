@@ -8,9 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from actors.store import STORE, StateDirectory, StoreClient
-from codec.judge import BadSettings, Commands, RunSettings, changed, without_unnamed
+from codec.judge import BadChange, Commands, RunSettings, changed, without_unnamed
 from codec.settings import BadSettings as BadConfiguration
-from codec.settings import Judge, parse
+from codec.settings import JudgeSettings, parse
 from tests.judge.kit import Court, judging
 
 NAMED = Commands(python_command=("python3", "python3.12"), pypy_command=("pypy3", "/opt/pypy/bin/pypy3"))
@@ -35,7 +35,7 @@ def test_whatever_is_said_over_the_wire_what_would_run_is_named_in_the_configura
     for each in said:
         try:
             settings = changed(settings, each, NAMED)
-        except BadSettings:
+        except BadChange:
             continue
         assert settings.python_command in NAMED.python_command
         assert settings.pypy_command in NAMED.pypy_command
@@ -79,7 +79,7 @@ def test_a_command_that_cannot_be_one_is_refused_with_what_was_expected(written:
 
 
 def test_what_a_page_knows_first_is_what_the_configuration_is_without_a_file() -> None:
-    assert Judge().commands == Commands()
+    assert JudgeSettings().commands == Commands()
 
 
 # -- the shelf

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codec.judge import (
+    BadChange,
     BadMessage,
-    BadSettings,
     Batch,
     Cancel,
     Case,
@@ -21,7 +21,6 @@ from codec.judge import (
     Look,
     Notice,
     OpenProblem,
-    Problem,
     RequestCase,
     RequestInit,
     RunAll,
@@ -32,6 +31,7 @@ from codec.judge import (
     RunReport,
     RunResult,
     RunSettings,
+    ShownProblem,
     Standing,
     StateCase,
     StateInit,
@@ -56,7 +56,7 @@ CASE = Case(
     input_size=2,
     expected_size=2,
 )
-PROBLEM = Problem(
+PROBLEM = ShownProblem(
     name="A - ABC",
     group="AtCoder Beginner Contest 999",
     url="https://atcoder.jp/contests/abc999/tasks/abc999_a",
@@ -301,7 +301,7 @@ def test_a_change_names_only_what_it_changes() -> None:
 
 
 def test_everything_that_is_wrong_is_said_at_once() -> None:
-    with pytest.raises(BadSettings) as refused:
+    with pytest.raises(BadChange) as refused:
         changed(RunSettings(), {"timeoutMs": 0, "compare": {"mode": "fuzzy", "tolerance": 2}, "colour": 1})
     assert str(refused.value) == (
         "timeoutMs must be a whole number of milliseconds from 1 to 3600000, or null for the problem's own, not 0; "
@@ -314,7 +314,7 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
 
 @pytest.mark.parametrize("command", ["", " ", "a\nb", "a\x00", "x" * 1001, None, 3])
 def test_a_command_is_one_line_with_something_in_it(command: Any) -> None:
-    with pytest.raises(BadSettings, match="pythonCommand must be the name or path of a program"):
+    with pytest.raises(BadChange, match="pythonCommand must be the name or path of a program"):
         changed(RunSettings(), {"pythonCommand": command})
 
 
@@ -339,7 +339,7 @@ def test_settings_come_back_as_they_were_kept() -> None:
 def test_whatever_is_accepted_can_be_kept(changes: dict[str, Any]) -> None:
     try:
         after = changed(RunSettings(), changes)
-    except BadSettings:
+    except BadChange:
         return
     assert msgspec.json.decode(msgspec.json.encode(after), type=RunSettings) == after
 

@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from actors.judge.messages.panel import Follow
-from actors.judge.messages.problem import Forsaken
+from actors.judge.messages.problem import NobodyLooks
 from actors.kernel import (
     ActorRef,
     TooManyChildren,
@@ -220,7 +220,7 @@ async def test_a_problem_that_leaves_just_when_it_is_opened_is_opened_again(dire
         problem = court.problem()
         page = await court.page()
         await court.take_in(B)
-        problem.urgent(Forsaken())
+        problem.urgent(NobodyLooks())
         await page.say("ui/openProblem", id=A)
         assert (await page.heard("state/init"))["problem"]["id"] == A
         assert court.problem() is not problem

@@ -9,7 +9,7 @@ from typing import Any
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.judge import Order, Run, limits
+from actors.judge import Run, RunOrder, limits
 from actors.kernel import Actor, ActorRef, ChildSpec, Crowd, Down, Mailbox, Restart, run
 from codec.judge import Compare, RunResult, RunSettings, Stdin, Stdout
 from codec.programs import Outcome
@@ -55,7 +55,7 @@ class Busy(Actor[Any]):
 async def test_no_result_is_overtaken_by_an_end() -> None:
     gate = trio.Event()
     busy = Busy(gate)
-    order = Order(
+    order = RunOrder(
         task=(),
         program=("true",),
         cwd=Path(),

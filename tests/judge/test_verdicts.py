@@ -5,13 +5,13 @@ from typing import Any, get_args
 import pytest
 
 from actors.judge.checkers import Differs, Same
-from actors.judge.limits import Limits
+from actors.judge.limits import CaseLimits
 from actors.judge.verdicts import INTERFERENCE, STATUS, Facts, Ruling, is_no_program, rule
 from codec.judge import Verdict
 from codec.programs import Excess
 
 WRONG = Differs(1, None, None)
-LIMITS = Limits(2_400, 7_200, 65_536)
+LIMITS = CaseLimits(2_400, 7_200, 65_536)
 
 
 def facts(**known: Any) -> Facts:
@@ -49,7 +49,7 @@ RULINGS = [
         Ruling("re", "MLE", "used 100 MB of memory; limit: 64 MB"),
     ),
     (
-        {"exit_code": 0, "memory_kb": 102_400, "answer": Same(), "limits": Limits(1, 2, None)},
+        {"exit_code": 0, "memory_kb": 102_400, "answer": Same(), "limits": CaseLimits(1, 2, None)},
         Ruling("pass", "AC", None),
     ),
     ({"signal": 9, "stopped_for": "output"}, Ruling("re", "OLE", "stopped because it wrote too much")),

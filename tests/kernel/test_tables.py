@@ -202,8 +202,8 @@ async def test_every_move_of_a_slot_really_happens(monkeypatch: pytest.MonkeyPat
     assert moves == {(event, state) for event, befores in standing.MOVES.moves.items() for state in befores}
 
 
-@pytest.mark.parametrize("state", reply.State)
-async def test_an_answer_does_what_the_table_says(state: reply.State) -> None:
+@pytest.mark.parametrize("state", reply.ReplyState)
+async def test_an_answer_does_what_the_table_says(state: reply.ReplyState) -> None:
     replies: list[Reply[int]] = []
 
     def make(one: Reply[int]) -> Act:
@@ -232,9 +232,9 @@ async def test_an_answer_does_what_the_table_says(state: reply.State) -> None:
         assert replies[0].state is reply.MOVES.becomes(state).get(reply.Event.ANSWER, state)
 
 
-@pytest.mark.parametrize("place", later.Place)
+@pytest.mark.parametrize("place", later.LaterState)
 @pytest.mark.parametrize("event", later.Event)
-async def test_a_message_to_oneself_goes_through_its_places(place: later.Place, event: later.Event) -> None:
+async def test_a_message_to_oneself_goes_through_its_places(place: later.LaterState, event: later.Event) -> None:
     box: Mailbox[object] = Mailbox()
     holder: dict[Later, None] = {}
     timers = Timers()
@@ -261,7 +261,7 @@ async def test_a_message_to_oneself_goes_through_its_places(place: later.Place, 
 
 
 async def test_a_question_goes_through_its_places() -> None:
-    places: list[reply.Place] = []
+    places: list[reply.QuestionPlace] = []
     kept: list[Reply[int]] = []
     asked = {reply.Step.TAKE: reply.QUEUED, reply.Step.RETURN: reply.RUNNING}
 

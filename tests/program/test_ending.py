@@ -10,7 +10,7 @@ import pytest
 
 import actors.store
 import supervisor
-from program.ending import Interrupted, code, settle, tidily
+from program.ending import EndedBySignal, code, settle, tidily
 
 ROOT = Path(__file__).parents[2]
 DEADLINE = 60.0
@@ -20,7 +20,7 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 @pytest.mark.parametrize("number", SIGNALS)
 def test_what_must_be_tidied_up_is_ended_by_an_exception_and_only_that(number: signal.Signals) -> None:
     before = [signal.getsignal(each) for each in SIGNALS]
-    with pytest.raises(Interrupted) as interrupted, tidily():
+    with pytest.raises(EndedBySignal) as interrupted, tidily():
         signal.raise_signal(number)
     assert interrupted.value.code == code(number) == 128 + number
     assert [signal.getsignal(each) for each in SIGNALS] == before

@@ -25,7 +25,7 @@ here()
 try:
     with ending.tidily():
         here()
-except ending.Interrupted:
+except ending.EndedBySignal:
     print("ends the block", flush=True)
     time.sleep(600)
 """,

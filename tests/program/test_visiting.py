@@ -9,7 +9,7 @@ import trio
 
 from program import ready
 from program.trouble import WENT_WRONG, Trouble
-from program.visiting import Means, Stop, address, lasting, number_of, run
+from program.visiting import Finish, Means, address, lasting, number_of, run
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_the_default_room_has_no_name_on_the_wire(room: str, entered: str) -> No
 
 
 async def test_who_is_asked_to_finish_waits_for_nothing_more(autojump_clock: object) -> None:
-    stop = Stop()
+    stop = Finish()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(asks_later, stop, 5)
         with stop.waiting() as scope:
@@ -89,7 +89,7 @@ async def test_who_is_asked_to_finish_waits_for_nothing_more(autojump_clock: obj
 
 
 async def test_a_wait_inside_of_another_gives_it_back(autojump_clock: object) -> None:
-    stop = Stop()
+    stop = Finish()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(asks_later, stop, 5)
         with stop.waiting() as outer:
@@ -102,7 +102,7 @@ async def test_a_wait_inside_of_another_gives_it_back(autojump_clock: object) ->
     assert trio.current_time() == pytest.approx(5)
 
 
-async def asks_later(stop: Stop, seconds: float) -> None:
+async def asks_later(stop: Finish, seconds: float) -> None:
     await trio.sleep(seconds)
     stop.ask(signal.SIGTERM)
 
@@ -110,18 +110,18 @@ async def asks_later(stop: Stop, seconds: float) -> None:
 # -- the exit code
 
 
-async def finishes(stop: Stop) -> int:
+async def finishes(stop: Finish) -> int:
     return 7
 
 
-async def waits_until_asked(stop: Stop) -> int:
+async def waits_until_asked(stop: Finish) -> int:
     os.kill(os.getpid(), signal.SIGTERM)
     with stop.waiting():
         await trio.sleep_forever()
     return 8
 
 
-async def goes_on_for_ever(stop: Stop) -> int:
+async def goes_on_for_ever(stop: Finish) -> int:
     os.kill(os.getpid(), signal.SIGTERM)
     with stop.waiting():
         await trio.sleep_forever()
@@ -130,7 +130,7 @@ async def goes_on_for_ever(stop: Stop) -> int:
     return 9
 
 
-async def fails(stop: Stop) -> int:
+async def fails(stop: Finish) -> int:
     raise Trouble("no such room", code=3)
 
 

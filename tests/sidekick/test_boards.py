@@ -16,10 +16,10 @@ import trio.testing
 from actors.kernel import ChildSpec, KernelError, Top, run, supervisor_spec
 from actors.sidekick import boards, bookkeeping
 from actors.sidekick.boards import AGAIN_AFTER, KEEP_AFTER, boards_spec
-from actors.sidekick.desk import Desk, crowd_specs
+from actors.sidekick.desk import SidekickDesk, crowd_specs
 from actors.sidekick.room import FORSAKEN_AFTER
 from actors.store import STORE, Inline, StateDirectory, Store, StoreClient, StoreError
-from codec.sidekick.kept import Header, encode_header
+from codec.sidekick.kept import BoardHeader, encode_header
 from tests.sidekick.test_room import CLEAR, Client, House, Json, paint, spawn_grid
 
 pytestmark = pytest.mark.slow
@@ -87,7 +87,7 @@ async def house(
         async with trio.open_nursery() as nursery:
             top = await nursery.start(run, ChildSpec("top", lambda: Top([store, sidekick])))
             stage = top._slot.stage
-            here = KeptHouse(top, Desk(stage.registry, stage.new_id, "1.2.3", clock))
+            here = KeptHouse(top, SidekickDesk(stage.registry, stage.new_id, "1.2.3", clock))
             here.disk = disk
             here.store = StoreClient(stage.registry.get(STORE))
             yield here
@@ -332,9 +332,9 @@ async def test_of_a_board_that_is_too_large_what_was_kept_before_stays_and_is_to
     ("value", "words"),
     [
         (b"nonsense", "is damaged"),
-        (encode_header(Header(version=99, room="r", drawn_at=2e9)), "was kept in form 99"),
-        (encode_header(Header(room="r", drawn_at=2e9, book=b"nonsense", size=8)), "is damaged"),
-        (encode_header(Header(room="r", drawn_at=2e9, log="sidekick/board/r/gone", size=8)), "its end is missing"),
+        (encode_header(BoardHeader(version=99, room="r", drawn_at=2e9)), "was kept in form 99"),
+        (encode_header(BoardHeader(room="r", drawn_at=2e9, book=b"nonsense", size=8)), "is damaged"),
+        (encode_header(BoardHeader(room="r", drawn_at=2e9, log="sidekick/board/r/gone", size=8)), "its end is missing"),
     ],
 )
 async def test_a_board_that_cannot_be_read_is_a_line_in_the_log_and_an_empty_board(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from codec.sidekick.recording import Unreadable, entry_line, header_line, read_entry
+from codec.sidekick.recording import UnreadableLine, entry_line, header_line, read_entry
 from program.commands.replay import replay
 from program.reel import Reel
 from program.trouble import Trouble
@@ -84,6 +84,6 @@ def test_whatever_a_message_holds_its_beginning_is_known_as_one(value: object, d
     whole = line.rstrip()
     ends = range(1, len(whole)) if data is None else [data.draw(st.integers(1, len(whole) - 1))]
     for end in ends:
-        with pytest.raises(Unreadable) as refused:
+        with pytest.raises(UnreadableLine) as refused:
             read_entry(whole[:end] + b"\n")
         assert refused.value.cut

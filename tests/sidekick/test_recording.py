@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.kernel import PeerGone
-from codec.sidekick.recording import Entry, Unreadable, entry_line, header_line, read_entry, read_header
+from codec.sidekick.recording import Entry, UnreadableLine, entry_line, header_line, read_entry, read_header
 from program.arguments import Record, Replay
 from program.commands.record import record
-from program.commands.replay import Pace, replay
+from program.commands.replay import Tempo, replay
 from program.reel import Reel
 from program.trouble import Trouble
 from program.visiting import Means
@@ -121,7 +121,7 @@ def test_what_was_no_json_is_played_where_it_can_be_put_right(raw: bytes, drawn:
     ],
 )
 def test_what_is_no_header_is_said(line: bytes, sentence: str) -> None:
-    with pytest.raises(Unreadable, match=f"^.*{sentence.replace('`', '.')}"):
+    with pytest.raises(UnreadableLine, match=f"^.*{sentence.replace('`', '.')}"):
         read_header(line)
 
 
@@ -141,7 +141,7 @@ def test_what_is_no_header_is_said(line: bytes, sentence: str) -> None:
     ],
 )
 def test_what_is_no_entry_is_said(line: bytes, sentence: str) -> None:
-    with pytest.raises(Unreadable, match=sentence):
+    with pytest.raises(UnreadableLine, match=sentence):
         read_entry(line)
 
 
@@ -212,7 +212,7 @@ def test_a_file_larger_than_a_read_is_whole(tmp_path: Path) -> None:
     ],
 )
 def test_time_passes_as_it_is_told(speed: float, max_pause: float | None, due: list[float]) -> None:
-    pace = Pace(speed, max_pause)
+    pace = Tempo(speed, max_pause)
     assert [pace.due(at) for at in (0.0, 1.0, 0.5, 11.0)] == due
 
 

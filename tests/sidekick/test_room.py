@@ -11,7 +11,7 @@ import trio
 import trio.testing
 
 from actors.kernel import ActorRef, run, supervisor_spec
-from actors.sidekick.desk import Desk, Seat, crowd_specs
+from actors.sidekick.desk import Seat, SidekickDesk, crowd_specs
 from actors.sidekick.room import FORSAKEN_AFTER, GRACE
 from actors.sidekick.scene import Reserve
 
@@ -83,7 +83,7 @@ class Client:
 
 
 class House:
-    def __init__(self, top: ActorRef[Any], desk: Desk) -> None:
+    def __init__(self, top: ActorRef[Any], desk: SidekickDesk) -> None:
         self.top = top
         self.desk = desk
 
@@ -117,7 +117,8 @@ async def house(reserve: Reserve | None = None, **limits: int) -> AsyncIterator[
     async with trio.open_nursery() as nursery:
         top = await nursery.start(run, supervisor_spec("sidekick", crowd_specs(**limits)))
         stage = top._slot.stage
-        yield House(top, Desk(stage.registry, stage.new_id, "1.2.3", lambda: 1000.0 + trio.current_time(), reserve))
+        wall = lambda: 1000.0 + trio.current_time()  # noqa: E731
+        yield House(top, SidekickDesk(stage.registry, stage.new_id, "1.2.3", wall, reserve))
         await top.stop()
 
 

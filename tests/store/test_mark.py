@@ -17,7 +17,7 @@ from actors.store.connection import connect, log_of
 from actors.store.database import Database
 from actors.store.directory import StateDirectory
 from actors.store.errors import DatabaseDamaged
-from actors.store.mark import FRAME_HEAD, LOG_HEAD, Log, State, mark_of, read_mark, what_is_wrong
+from actors.store.mark import FRAME_HEAD, LOG_HEAD, LogFile, MarkState, mark_of, read_mark, what_is_wrong
 from actors.store.operations import Append, Delete, Put, PutBlob, Read, Touch
 from actors.store.reader import Reader
 from tests.store.test_kill import Server, check
@@ -358,7 +358,7 @@ def test_an_end_while_somebody_else_reads_leaves_a_log_that_is_known(tmp_path: P
     database.close()
     mark = read_mark(state / NAME)
     assert mark is not None
-    assert mark.state is State.OPEN
+    assert mark.state is MarkState.OPEN
     copy = tmp_path / "copy"
     shutil.copytree(state, copy)
     other.close()
@@ -445,11 +445,11 @@ def test_the_mark_says_where_the_log_stands_after_every_commit(tmp_path: Path) -
         mark = read_mark(database.path)
         assert mark is not None
         file = os.open(log_of(database.path), os.O_RDONLY)
-        log = Log(file)
+        log = LogFile(file)
         assert log.reaches(mark)
         os.close(file)
         _, frames, _ = database._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-        assert (mark.state, mark.frames) == (State.OPEN, frames)
+        assert (mark.state, mark.frames) == (MarkState.OPEN, frames)
     database.close()
 
 

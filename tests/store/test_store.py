@@ -35,8 +35,8 @@ from actors.store import (
     Threaded,
     store_spec,
 )
+from actors.store.batches import BATCH
 from actors.store.database import Database
-from actors.store.desk import BATCH
 from actors.store.executors import Engine, Executor, Make
 from actors.store.messages import StoreMessage
 from actors.store.operations import Read, Streams
@@ -65,7 +65,7 @@ async def living(
 @pytest.fixture
 def small_desk(monkeypatch: pytest.MonkeyPatch) -> int:
     """How many jobs wait at a desk before it is full."""
-    monkeypatch.setattr("actors.store.desk.WAITING", 10)
+    monkeypatch.setattr("actors.store.batches.WAITING", 10)
     return 10
 
 

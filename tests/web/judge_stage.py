@@ -22,12 +22,12 @@ from codec.judge import (
     Case,
     Listed,
     Notice,
-    Problem,
     RunComplete,
     RunProgress,
     RunReport,
     RunResult,
     RunSettings,
+    ShownProblem,
     Standing,
     StateInit,
     StateProblems,
@@ -57,7 +57,7 @@ def case(index: int, given: str = "1 2\n", expected: str = "3\n", **fields: Any)
     )  # fmt: skip
 
 
-def problem(task: str = "a", *cases: Case, count: int = 3, **fields: Any) -> Problem:
+def problem(task: str = "a", *cases: Case, count: int = 3, **fields: Any) -> ShownProblem:
     """Problem `task` of the contest abc999, with these cases or `count` plain ones."""
     known: dict[str, Any] = {
         "name": f"{task.upper()} - Sums", "group": "AtCoder Beginner Contest 999", "interactive": False,
@@ -66,7 +66,7 @@ def problem(task: str = "a", *cases: Case, count: int = 3, **fields: Any) -> Pro
         "main_path": f"/contest/abc999/abc999_{task}/main.py",
         "cases": cases or tuple(case(n, f"{n} {n + 1}\n", f"{2 * n + 1}\n") for n in range(1, count + 1)),
     }  # fmt: skip
-    return Problem(**(known | fields))
+    return ShownProblem(**(known | fields))
 
 
 def result(index: int, verdict: Verdict = "AC", actual: str = "3\n", **fields: Any) -> RunResult:
@@ -86,30 +86,30 @@ def summary(results: Sequence[RunResult], duration_ms: int = 120) -> Summary:
     )  # fmt: skip
 
 
-def listed(shown: Problem, standing: Standing | None = None, **fields: Any) -> Listed:
+def listed(shown: ShownProblem, standing: Standing | None = None, **fields: Any) -> Listed:
     return Listed(
         id=shown.id, name=shown.name, group=shown.group, contest_id=shown.contest_id, task_id=shown.task_id,
         url=shown.url, cases=len(shown.cases), standing=standing, **fields,
     )  # fmt: skip
 
 
-def init(shown: Problem | None = None, **fields: Any) -> StateInit:
+def init(shown: ShownProblem | None = None, **fields: Any) -> StateInit:
     return StateInit(problem=shown, settings=fields.pop("settings", RunSettings()), **fields)
 
 
-def begun(shown: Problem, at: int = 1, scope: Any = "all") -> RunProgress:
+def begun(shown: ShownProblem, at: int = 1, scope: Any = "all") -> RunProgress:
     return RunProgress(scope, True, at, shown.id)
 
 
-def told(shown: Problem, *results: RunResult, scope: Any = "all") -> list[BackendMessage]:
+def told(shown: ShownProblem, *results: RunResult, scope: Any = "all") -> list[BackendMessage]:
     return [RunReport(scope, each, shown.id) for each in results]
 
 
-def ended(shown: Problem, *results: RunResult, scope: Any = "all", cancelled: bool = False) -> RunComplete:
+def ended(shown: ShownProblem, *results: RunResult, scope: Any = "all", cancelled: bool = False) -> RunComplete:
     return RunComplete(scope, summary(results), shown.id, cancelled)
 
 
-def whole_run(shown: Problem, *results: RunResult) -> list[BackendMessage]:
+def whole_run(shown: ShownProblem, *results: RunResult) -> list[BackendMessage]:
     return [begun(shown), *told(shown, *results), ended(shown, *results)]
 
 

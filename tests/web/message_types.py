@@ -17,7 +17,7 @@ from typing import Any, get_args
 import msgspec
 from msgspec import inspect
 
-from actors.sidekick.clearing import State
+from actors.sidekick.clearing import BoardState
 from codec import console
 from codec.judge import messages as judge
 from codec.sidekick import shapes
@@ -63,7 +63,7 @@ def _judge() -> Iterator[str]:
 
 def _board() -> Iterator[str]:
     actions = {shape: None for each in shapes.ACTIONS.values() for shape in each}
-    payloads: list[type[msgspec.Struct]] = [shapes.VizChange, shapes.FaultPayload, shapes.AnnouncePayload, State]
+    payloads: list[type[msgspec.Struct]] = [shapes.VizChange, shapes.FaultPayload, shapes.AnnouncePayload, BoardState]
     yield from _interfaces([*shapes.SPAWNS.values(), *actions, *shapes.EVENTS.values(), *payloads])
     yield BOARDS_OWN
     spawns = [_message(each, "spawn", "target", [shape]) for each, shape in shapes.SPAWNS.items()]

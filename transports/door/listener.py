@@ -27,7 +27,7 @@ Report = Callable[[str, Listening], object]
 """Called with the system's name and the state of its listener, whenever that changes."""
 
 
-class State(enum.Enum):
+class DoorState(enum.Enum):
     CLOSED = "closed"
     """Not yet opened, or closed in order."""
     DOWN = "down"
@@ -44,9 +44,9 @@ class Event(enum.Enum):
 MOVES = Table(
     "a listener",
     {
-        Event.OPENED: {State.CLOSED: State.LISTENING, State.DOWN: State.LISTENING},
-        Event.REFUSED: {State.CLOSED: State.DOWN, State.DOWN: State.DOWN},
-        Event.STOPPED: {State.DOWN: State.CLOSED, State.LISTENING: State.CLOSED},
+        Event.OPENED: {DoorState.CLOSED: DoorState.LISTENING, DoorState.DOWN: DoorState.LISTENING},
+        Event.REFUSED: {DoorState.CLOSED: DoorState.DOWN, DoorState.DOWN: DoorState.DOWN},
+        Event.STOPPED: {DoorState.DOWN: DoorState.CLOSED, DoorState.LISTENING: DoorState.CLOSED},
     },
 )
 
@@ -69,7 +69,7 @@ class Listener(Actor[TryAgain]):
         self._make_door = make_door
         self._report = report
         self._retry_seconds = retry_seconds
-        self._state = State.CLOSED
+        self._state = DoorState.CLOSED
         self._opening: _Opening | None = None
         """The last attempt. Invariant: the state is LISTENING => it has addresses."""
 

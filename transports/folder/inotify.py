@@ -28,7 +28,7 @@ _MOST_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class FolderEvent:
     number: int
     """The folder's number; -1 if events were lost, and any folder may have changed."""
     name: str
@@ -67,7 +67,7 @@ class Inotify:
         """Stops watching. Does nothing if the folder is gone already."""
         self._remove(self._file, number)
 
-    def read(self) -> list[Event]:
+    def read(self) -> list[FolderEvent]:
         try:
             told = os.read(self._file, _MOST_BYTES)
         except BlockingIOError:
@@ -78,7 +78,7 @@ class Inotify:
         os.close(self._file)
 
 
-def _events(told: bytes) -> "list[Event]":
+def _events(told: bytes) -> "list[FolderEvent]":
     found, at = [], 0
     while at < len(told):
         number, mask, _, length = _HEAD.unpack_from(told, at)
@@ -86,9 +86,10 @@ def _events(told: bytes) -> "list[Event]":
         name = os.fsdecode(told[at : at + length].rstrip(b"\0"))
         at += length
         if mask & _OVERFLOW:
-            found.append(Event(-1, "", of_folder=True))
+            found.append(FolderEvent(-1, "", of_folder=True))
         else:
-            found.append(Event(number, name, of_folder=bool(mask & _FOLDER) or not name, over=bool(mask & _IGNORED)))
+            of_folder = bool(mask & _FOLDER) or not name
+            found.append(FolderEvent(number, name, of_folder=of_folder, over=bool(mask & _IGNORED)))
     return found
 
 

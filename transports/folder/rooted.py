@@ -44,7 +44,7 @@ class NotPlain(OSError):
     """Something of that name exists but is not a plain file or folder; or the name is not valid."""
 
 
-class Entry(NamedTuple):
+class FileEntry(NamedTuple):
     """A plain file. If it is written to or replaced, its entry changes, except within one tick of the disk's clock."""
 
     size: int
@@ -55,7 +55,7 @@ class Entry(NamedTuple):
     """The file's number, which does not depend on its name."""
 
     @classmethod
-    def of(cls, status: os.stat_result) -> "Entry":
+    def of(cls, status: os.stat_result) -> "FileEntry":
         return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
@@ -92,9 +92,9 @@ class Rooted:
                 raise
             raise NotPlain(f"{self.path(names)} is a file or a link, and not a folder") from None
 
-    def entries(self, names: Names) -> dict[str, Entry | None]:
+    def entries(self, names: Names) -> dict[str, FileEntry | None]:
         """The entries of a folder; None for anything that is not a plain file. Empty if the folder does not exist."""
-        found: dict[str, Entry | None] = {}
+        found: dict[str, FileEntry | None] = {}
         try:
             with self.folder(names) as here, os.scandir(here) as listed:
                 for one in listed:
@@ -103,7 +103,7 @@ class Rooted:
                     except FileNotFoundError:  # it has just been removed
                         continue
                     plain = stat.S_ISREG(status.st_mode)
-                    found[one.name] = Entry.of(status) if plain else None
+                    found[one.name] = FileEntry.of(status) if plain else None
         except FileNotFoundError:
             return {}
         return found

@@ -30,7 +30,7 @@ import trio
 
 from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Down, KernelError, Key, Mailbox, MailboxFull, Registry
 from codec.words import counted
-from transports.folder.inotify import Event, Inotify
+from transports.folder.inotify import FolderEvent, Inotify
 
 SETTLE_SECONDS = 0.03
 """An editor takes several steps to save a file. Notices wait until it is done."""
@@ -43,14 +43,14 @@ THREADS = 4
 
 M = TypeVar("M")
 
-Place = tuple[Path, frozenset[str] | None]
+WatchedPlace = tuple[Path, frozenset[str] | None]
 """A folder, and the names in it that matter; None: all of them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class WatchFolders:
     who: AnyRef
-    places: tuple[Place, ...]
+    places: tuple[WatchedPlace, ...]
     stir: Callable[[], None]
     """Tells it that something has changed."""
 
@@ -70,7 +70,7 @@ class Settled:
     pass
 
 
-WatcherMessage = Watch | Looked | Unwatch | Settled
+WatcherMessage = WatchFolders | Looked | Unwatch | Settled
 
 
 class Watching:
@@ -80,8 +80,8 @@ class Watching:
         self._name = name
         self._registry = registry
 
-    def watch(self, who: ActorRef[M], places: Sequence[Place], news: M) -> None:
-        self._tell(Watch(who, tuple(places), partial(who.tell, news)))
+    def watch(self, who: ActorRef[M], places: Sequence[WatchedPlace], news: M) -> None:
+        self._tell(WatchFolders(who, tuple(places), partial(who.tell, news)))
 
     def looked(self, who: AnyRef) -> None:
         self._tell(Looked(who))
@@ -95,10 +95,10 @@ class Watching:
 
 
 @dataclass(slots=True)
-class Wanted:
+class Watched:
     """The folders that are watched for one actor."""
 
-    places: tuple[Place, ...]
+    places: tuple[WatchedPlace, ...]
     stir: Callable[[], None]
     numbers: dict[int, list[frozenset[str] | None]] = field(default_factory=dict)
     """For each folder, by its number, the names that matter in it."""
@@ -109,7 +109,7 @@ class Wanted:
     unsure: bool = True
     """Whether its folders may have been replaced."""
 
-    def concerns(self, event: Event) -> bool:
+    def concerns(self, event: FolderEvent) -> bool:
         mattering = self.numbers.get(event.number, ())
         return event.lost or any(names is None or not event.name or event.name in names for names in mattering)
 
@@ -117,7 +117,7 @@ class Wanted:
 class Watcher(Actor[WatcherMessage]):
     def __init__(self, name: Key[WatcherMessage]) -> None:
         self._name = name
-        self._wanted: dict[AnyRef, Wanted] = {}
+        self._wanted: dict[AnyRef, Watched] = {}
         self._inotify: Inotify | None = None
         self._settling = False
         self._threads = trio.CapacityLimiter(THREADS)
@@ -127,7 +127,7 @@ class Watcher(Actor[WatcherMessage]):
         self.stage.registry.claim(self._name, self.ref)
         if isinstance(kept, dict):
             for who, wanted in kept.items():
-                self._wanted[who] = Wanted(wanted.places, wanted.stir)
+                self._wanted[who] = Watched(wanted.places, wanted.stir)
                 self.monitor(who)
         try:
             self._inotify = Inotify()
@@ -143,11 +143,11 @@ class Watcher(Actor[WatcherMessage]):
 
     async def handle(self, message: WatcherMessage) -> None:
         match message:
-            case Watch(who, places, stir):
+            case WatchFolders(who, places, stir):
                 if who not in self._wanted:
                     self.monitor(who)
                 self._forget(who)
-                self._wanted[who] = Wanted(places, stir)
+                self._wanted[who] = Watched(places, stir)
                 await self._tell_all()
             case Looked(who):
                 if (wanted := self._wanted.get(who)) is not None:
@@ -178,7 +178,7 @@ class Watcher(Actor[WatcherMessage]):
         finally:
             inotify.close()
 
-    def _heard(self, events: Iterable[Event]) -> None:
+    def _heard(self, events: Iterable[FolderEvent]) -> None:
         for event in set(events):
             for wanted in self._wanted.values():
                 if event.lost or wanted.concerns(event):

@@ -30,21 +30,21 @@ WEBVIEWS = ("vscode-webview://*",)
 RESTARTING, TRY_LATER = 1012, 1013
 
 
-class Attendance(Protocol):
+class PanelSeat(Protocol):
     def heard(self, text: bytes) -> Awaitable[None]:
         """The page's next message."""
 
 
-class Desk(Protocol):
+class JudgeDesk(Protocol):
     """Answers requests. Every refusal is a BadTask or a KernelError whose text can be shown."""
 
     def receive(self, body: bytes) -> Awaitable[None]: ...
 
-    def attend(self, line: Line) -> AbstractAsyncContextManager[Attendance]:
+    def attend(self, line: Line) -> AbstractAsyncContextManager[PanelSeat]:
         """Lasts as long as the page is connected. The desk may end it early by cancelling the block."""
 
 
-def judge_application(desk: Desk, web: Traversable) -> Application:
+def judge_application(desk: JudgeDesk, web: Traversable) -> Application:
     app = Application("judge")
     serve_files(app, web, index="judge/index.html")
     serve_files(app, web, at="/web/")
@@ -67,7 +67,7 @@ def judge_application(desk: Desk, web: Traversable) -> Application:
     return app
 
 
-def judge_websocket(desk: Desk) -> Handler:
+def judge_websocket(desk: JudgeDesk) -> Handler:
     async def on_websocket(upgrade: Upgrade) -> None:
         if upgrade.path != "/panel":
             await upgrade.reject(404, "The judge's WebSocket is at /panel.")
@@ -80,7 +80,7 @@ def judge_websocket(desk: Desk) -> Handler:
     return on_websocket
 
 
-async def _attend(desk: Desk, socket: FastSocket, line: Line) -> None:
+async def _attend(desk: JudgeDesk, socket: FastSocket, line: Line) -> None:
     try:
         async with desk.attend(line) as attendance:
             while True:

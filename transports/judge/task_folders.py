@@ -25,7 +25,7 @@ import trio
 
 from codec.judge import fingerprint
 from transports.folder.clearance import clear_away
-from transports.folder.rooted import Entry, Rooted, lives
+from transports.folder.rooted import FileEntry, Rooted, lives
 
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ Anybody may make folders beside it, with any names."""
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class CaseFile:
     """One file of a case."""
 
     size: int
@@ -69,9 +69,9 @@ class Text:
 class Found:
     """The content of a task's folder."""
 
-    cases: Mapping[int, tuple[Text, Text]]
+    cases: Mapping[int, tuple[CaseFile, CaseFile]]
     """Input and answer, by index, in order."""
-    alone: Mapping[int, Text]
+    alone: Mapping[int, CaseFile]
     """Answers without an input, by index."""
     highest: int
     """The highest index in use, also by incomplete pairs; 0 if there is none."""
@@ -93,8 +93,8 @@ class TaskFolders:
         self._template = template
         self._head = head_bytes
         self._threads = trio.CapacityLimiter(THREADS)
-        self._known: dict[tuple[str, ...], tuple[Entry, Text]] = {}
-        self._mains: dict[tuple[str, ...], tuple[Entry, bytes]] = {}
+        self._known: dict[tuple[str, ...], tuple[FileEntry, CaseFile]] = {}
+        self._mains: dict[tuple[str, ...], tuple[FileEntry, bytes]] = {}
         self._swept = False
 
     @property
@@ -180,7 +180,7 @@ class TaskFolders:
     def _find(self, task: tuple[str, ...]) -> Found:
         folder = (*task, *self._tests)
         entries = self._root.entries(folder)
-        highest, cases, alone = 0, dict[int, tuple[Text, Text]](), dict[int, Text]()
+        highest, cases, alone = 0, dict[int, tuple[CaseFile, CaseFile]](), dict[int, CaseFile]()
         for name, entry in entries.items():
             taken = _TAKEN.fullmatch(name)
             if taken is None:
@@ -202,7 +202,7 @@ class TaskFolders:
         if not path.is_file():
             return None
         try:
-            entry = Entry.of(path.stat())
+            entry = FileEntry.of(path.stat())
             known = self._mains.get(task)
             if known is not None and known[0] == entry:
                 return known[1]
@@ -222,7 +222,7 @@ class TaskFolders:
         except OSError:
             return True
 
-    def _text(self, names: tuple[str, ...], entry: Entry) -> Text:
+    def _text(self, names: tuple[str, ...], entry: FileEntry) -> CaseFile:
         known = self._known.get(names)
         if known is not None and known[0] == entry:
             return known[1]
@@ -233,7 +233,7 @@ class TaskFolders:
                 digest.update(part)
                 head = head or part[: self._head]
                 size += len(part)
-        text = Text(size, digest.digest(), head)
+        text = CaseFile(size, digest.digest(), head)
         if now - entry.touched_ns > TICK_NS:
             if len(self._known) >= REMEMBERED:
                 self._known.clear()

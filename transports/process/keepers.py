@@ -57,7 +57,7 @@ class TooManyPrograms(KernelError):
     """As many programs are running as may run at once."""
 
 
-class Keeper:
+class KeeperEnd:
     """Our end of a keeper."""
 
     def __init__(self, end: socket.socket) -> None:
@@ -92,7 +92,7 @@ class Keeper:
         else:  # it is being given back, but this actor no longer knows it
             self.end.close()
 
-    def lend(self) -> "Keeper":
+    def lend(self) -> "KeeperEnd":
         self.in_use = True
         return self
 
@@ -101,13 +101,13 @@ class Keeper:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    reply: Reply[Keeper]
+class KeeperWanted:
+    reply: Reply[KeeperEnd]
 
 
 @dataclass(frozen=True, slots=True)
 class GivenBack:
-    keeper: Keeper
+    keeper: KeeperEnd
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Renew:
     pass
 
 
-LauncherMessage = Wanted | GivenBack | Renew
+LauncherMessage = KeeperWanted | GivenBack | Renew
 
 NAME = Key[LauncherMessage]("launcher")
 
@@ -138,8 +138,8 @@ class Launcher(Actor[LauncherMessage]):
         self._leaving = False
         self._ended_well = False
         """Whether the process has ended by itself, after the last of its keepers."""
-        self._lent: set[Keeper] = set()
-        self._idle: list[Keeper] = []
+        self._lent: set[KeeperEnd] = set()
+        self._idle: list[KeeperEnd] = []
         """Invariant: a keeper is in at most one of the two, and open if it is in one."""
         self._forked = 0
 
@@ -174,7 +174,7 @@ class Launcher(Actor[LauncherMessage]):
 
     def at_once(self, message: LauncherMessage) -> bool:
         match message:
-            case Wanted(reply):
+            case KeeperWanted(reply):
                 return self._lend(self._idle_one(), reply)
             case GivenBack(keeper):
                 self._given_back(keeper)
@@ -184,7 +184,7 @@ class Launcher(Actor[LauncherMessage]):
 
     async def handle(self, message: LauncherMessage) -> None:
         match message:
-            case Wanted(reply):
+            case KeeperWanted(reply):
                 self._lend(self._idle_one() or self._new_one(reply), reply)
             case GivenBack(keeper):
                 self._given_back(keeper)
@@ -200,14 +200,14 @@ class Launcher(Actor[LauncherMessage]):
             with trio.move_on_after(GOODBYE_SECONDS):
                 await self._process.wait()
 
-    def _lend(self, keeper: Keeper | None, reply: Reply[Keeper]) -> bool:
+    def _lend(self, keeper: KeeperEnd | None, reply: Reply[KeeperEnd]) -> bool:
         if keeper is None:
             return False
         self._lent.add(keeper)
         reply.set(keeper.lend())
         return True
 
-    def _given_back(self, keeper: Keeper) -> None:
+    def _given_back(self, keeper: KeeperEnd) -> None:
         ours = keeper in self._lent
         self._lent.discard(keeper)
         if ours and len(self._idle) < self._most_idle and keeper.fit:
@@ -215,7 +215,7 @@ class Launcher(Actor[LauncherMessage]):
         else:
             keeper.let_go()
 
-    def _idle_one(self) -> Keeper | None:
+    def _idle_one(self) -> KeeperEnd | None:
         while self._idle:
             keeper = self._idle.pop()
             if keeper.fit:
@@ -223,7 +223,7 @@ class Launcher(Actor[LauncherMessage]):
             keeper.let_go()
         return None
 
-    def _new_one(self, reply: Reply[Keeper]) -> Keeper | None:
+    def _new_one(self, reply: Reply[KeeperEnd]) -> KeeperEnd | None:
         if len(self._lent) >= self._most_running:
             words = f"{len(self._lent)} programs are running, the most allowed; try again when one has ended"
             reply.fail(TooManyPrograms(words))
@@ -245,7 +245,7 @@ class Launcher(Actor[LauncherMessage]):
             ours.close()
             raise LauncherLost("the launcher has ended") from error
         self._forked += 1
-        return Keeper(ours)
+        return KeeperEnd(ours)
 
     def _is_halted(self) -> bool:
         """Whether it was halted by a SIGSTOP, which it cannot report itself."""

@@ -47,7 +47,7 @@ from actors.kernel import ActorRef, KernelError, Key, Registry
 from codec.programs import Captured, Excess, Exited, Outcome, Signalled, Stream
 from transports.process.capture import Capture
 from transports.process.command import Command
-from transports.process.keepers import NAME, GivenBack, Keeper, LauncherLost, LauncherMessage, Renew, Wanted
+from transports.process.keepers import NAME, GivenBack, KeeperEnd, KeeperWanted, LauncherLost, LauncherMessage, Renew
 from transports.process.launcher import orders
 from transports.process.order import NotStarted, not_started, order_of, refused
 
@@ -126,18 +126,20 @@ class Runner:
         self._registry.get(self._name).tell(Renew())
 
 
-async def _borrowed(launcher: ActorRef[LauncherMessage]) -> Keeper:
+async def _borrowed(launcher: ActorRef[LauncherMessage]) -> KeeperEnd:
     until = trio.current_time() + KEEPER_SECONDS
     while True:
         try:
-            return await launcher.ask(Wanted, timeout=max(0.0, until - trio.current_time()))
+            return await launcher.ask(KeeperWanted, timeout=max(0.0, until - trio.current_time()))
         except LauncherLost:  # we were the first to notice; it is being restarted
             if trio.current_time() > until:
                 raise
 
 
 class _Run:
-    def __init__(self, command: Command, keeper: Keeper, order: bytes, on_output: OnOutput | None, turn: Turn) -> None:
+    def __init__(
+        self, command: Command, keeper: KeeperEnd, order: bytes, on_output: OnOutput | None, turn: Turn
+    ) -> None:
         self.keeper_is_idle = True
         """Whether the keeper can be used again."""
         self._keeper = keeper
@@ -170,7 +172,7 @@ class _Run:
         self._deadline = math.inf
         self._began = 0.0  # once the keeper has told
         self._failure: KernelError | None = None
-        self._ended: orders.Ended | None = None
+        self._ended: orders.RunEnded | None = None
 
     # -- the run
 
@@ -383,7 +385,7 @@ class _Run:
             self._select().unregister(descriptor)
         os.close(descriptor)
 
-    def _told(self, ended: orders.Ended) -> Outcome:
+    def _told(self, ended: orders.RunEnded) -> Outcome:
         stopped_for: Excess | None = self._stopped_for
         if ended.excess:
             stopped_for = _EXCESSES[ended.excess]

@@ -43,7 +43,7 @@ _ROOM = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ROOM_IN_WORDS = "A session is named by 1 to 64 letters, digits, hyphens or underscores"
 
 
-class Attendance(Protocol):
+class Seat(Protocol):
     async def heard(self, batch: list[bytes]) -> None:
         """The peer's next messages, at least one. While this waits, nothing is read, and the peer has to wait."""
 
@@ -55,13 +55,13 @@ class Listing(Protocol):
         """As JSON."""
 
 
-class Desk(Protocol):
+class SidekickDesk(Protocol):
     """Attends to the peers, each in the room that it asked for; "" is the default room.
 
     Every refusal is a KernelError whose text can be shown.
     """
 
-    def attend(self, room: str, line: Line) -> AbstractAsyncContextManager[Attendance]:
+    def attend(self, room: str, line: Line) -> AbstractAsyncContextManager[Seat]:
         """Lasts as long as the peer is connected. The desk may end it early by cancelling the block, as a lease does.
 
         The block is left with `Closed` when the peer has gone.
@@ -128,7 +128,7 @@ def _policy(host: str) -> str:
     return f"{own}; img-src 'self' https:; connect-src 'self' {sockets}"
 
 
-def sidekick_websocket(desk: Desk) -> Handler:
+def sidekick_websocket(desk: SidekickDesk) -> Handler:
     async def on_websocket(upgrade: Upgrade) -> None:
         if upgrade.path != "/":
             await upgrade.reject(404, "Sidekick's WebSocket is at /, or for a session at /?session=ID.")
@@ -145,7 +145,7 @@ def sidekick_websocket(desk: Desk) -> Handler:
     return on_websocket
 
 
-async def _attend(desk: Desk, room: str, socket: FastSocket, nursery: trio.Nursery) -> None:
+async def _attend(desk: SidekickDesk, room: str, socket: FastSocket, nursery: trio.Nursery) -> None:
     try:
         async with desk.attend(room, Line(socket, nursery)) as attendance:
             while True:

@@ -47,7 +47,7 @@ End = tuple[str, int]
 """A numeric address and a port."""
 
 
-class Found(NamedTuple):
+class SocketEntry(NamedTuple):
     state: int
     uid: int
     inode: int
@@ -83,7 +83,7 @@ class SockDiag:
         found = self._look(at, (at[0], 0))
         return found.uid if found is not None and found.state == LISTEN and found.inode else None
 
-    def _look(self, near: End, far: End) -> Found | None:
+    def _look(self, near: End, far: End) -> SocketEntry | None:
         self._sequence = (self._sequence + 1) & 0xFFFFFFFF
         self._socket.sendto(question(self._sequence, near, far), (0, 0))
         for _ in range(MOST_ANSWERS):
@@ -108,7 +108,7 @@ def question(sequence: int, near: End, far: End) -> bytes:
     return _HEADER.pack(_HEADER.size + len(body), SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST, sequence, 0) + body
 
 
-def answer(data: bytes) -> Found | None:
+def answer(data: bytes) -> SocketEntry | None:
     """The answer; None if the kernel knows no such socket. Raises OSError for its other errors."""
     kind = _HEADER.unpack_from(data)[1]
     at = _HEADER.size
@@ -121,7 +121,7 @@ def answer(data: bytes) -> Found | None:
     near, far = _PORTS.unpack_from(data, at + 4)
     one, other = data[at + 8 : at + 24], data[at + 24 : at + 40]
     uid, inode = struct.unpack_from("=II", data, at + 40 + _ASIDE.size + 12)
-    return Found(state, uid, inode, (_bare(one, _family), near, _bare(other, _family), far))
+    return SocketEntry(state, uid, inode, (_bare(one, _family), near, _bare(other, _family), far))
 
 
 def _pair(near: End, far: End) -> tuple[bytes, int, bytes, int]:

@@ -35,20 +35,20 @@ MOST_PASSES = 16
 TURN = 0.004
 """The longest turn in seconds, if a turn can be cut."""
 
-_line: trio.lowlevel.RunVar["Turns"] = trio.lowlevel.RunVar("the line of those who have more to say")
+_line: trio.lowlevel.RunVar["FairTurns"] = trio.lowlevel.RunVar("the line of those who have more to say")
 
 
-def turns() -> "Turns":
+def turns() -> "FairTurns":
     """The line of this run. There is one for all doors, because they share the thread."""
     try:
         return _line.get()
     except LookupError:
-        line = Turns()
+        line = FairTurns()
         _line.set(line)
         return line
 
 
-class Turns:
+class FairTurns:
     def __init__(self) -> None:
         self._line = trio.lowlevel.ParkingLot()
         self._up = False

@@ -20,14 +20,14 @@ class Posted:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class PostRefused:
     """A post was not understood, or there was no room for it. All panels are told."""
 
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class TryPostAgain:
     """It is time to try this post again."""
 
     post: Post
@@ -38,4 +38,4 @@ class Complain:
     """It is time to report the refusals of the last second."""
 
 
-IntakeMessage = Posted | Refused | Again | Complain
+IntakeMessage = Posted | PostRefused | TryPostAgain | Complain

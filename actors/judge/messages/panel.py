@@ -8,13 +8,13 @@ from codec.judge import (
     LastRun,
     Listed,
     Notice,
-    Problem,
     RunComplete,
     Running,
     RunProgress,
     RunReport,
     RunResult,
     RunSettings,
+    ShownProblem,
     StateCase,
     StateProblems,
     StateUpdate,
@@ -64,7 +64,7 @@ class TakenOff:
 class Shown:
     """A problem as it is now."""
 
-    problem: Problem
+    problem: ShownProblem
     results: tuple[RunResult, ...]
     summary: Summary | None
     last: LastRun | None
@@ -78,13 +78,13 @@ PassedOn = RunProgress | RunReport | RunComplete | Notice | StateCase | StateUpd
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class InOnePiece:
     """Messages that are sent to the page in one piece, so that it wakes up once."""
 
     messages: tuple[PassedOn, ...]
 
 
-PanelMessage = Said | Welcome | Follow | IsBack | TakenOff | Shown | StateProblems | Together | PassedOn
+PanelMessage = Said | Welcome | Follow | IsBack | TakenOff | Shown | StateProblems | InOnePiece | PassedOn
 
 
 @overload
@@ -96,6 +96,6 @@ def tell(panel: ActorRef[PanelMessage], *messages: Any) -> None:
     if not panel.alive:
         return
     try:
-        panel.hand(messages[0] if len(messages) == 1 else Together(messages))
+        panel.hand(messages[0] if len(messages) == 1 else InOnePiece(messages))
     except MailboxFull:
         panel.begin_stop()

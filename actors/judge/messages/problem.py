@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from actors.judge.messages.panel import PanelMessage
-from actors.judge.places import Place
+from actors.judge.places import TaskPlace
 from actors.kernel import ActorRef, AnyRef, Reply
 from codec.judge import Listed, RunResult, RunSettings, Scope, Task
 
@@ -14,14 +14,14 @@ class Arrived:
     OSError."""
 
     task: Task
-    place: Place
+    place: TaskPlace
     reply: Reply[Listed]
     again: bool = False
     """Whether an earlier attempt was interrupted, so that a part of it may already be written."""
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenFor:
     """This panel wants to show the problem and follow its changes. `anew`: as for a page that was just loaded."""
 
     panel: ActorRef[PanelMessage]
@@ -67,7 +67,7 @@ class Stirred:
 
 
 @dataclass(frozen=True, slots=True)
-class Forsaken:
+class NobodyLooks:
     """Nobody has looked at the problem for a while."""
 
 
@@ -90,6 +90,6 @@ class KeepSoFar:
 
 
 ProblemMessage = (
-    Arrived | Opened | Left | RunAsked | CancelAsked | CaseAsked | LookAgain | Stirred | Forsaken | CaseJudged
+    Arrived | OpenFor | Left | RunAsked | CancelAsked | CaseAsked | LookAgain | Stirred | NobodyLooks | CaseJudged
     | KeepSoFar
 )  # fmt: skip

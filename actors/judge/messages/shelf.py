@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from actors.judge.messages.panel import PanelMessage
-from actors.judge.places import Place
+from actors.judge.places import TaskPlace
 from actors.kernel import ActorRef, Reply
 from codec.judge import Listed, RunSettings, Task
 
@@ -15,7 +15,7 @@ class PlaceFor:
     """Asks for a task's folder: always the same one for the same problem, and never another problem's."""
 
     task: Task
-    reply: Reply[Place]
+    reply: Reply[TaskPlace]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class SettingsNow:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class TellEverybody:
     """A problem that all panels should report."""
 
     sentence: str
@@ -103,5 +103,5 @@ class Publish:
 
 ShelfMessage = (
     PlaceFor | Changed | Vanished | LookAround | There | TakeOff | PutBack | Came | Looks | ChangeSettings
-    | SettingsNow | Trouble | Publish
+    | SettingsNow | TellEverybody | Publish
 )  # fmt: skip

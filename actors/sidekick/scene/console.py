@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from actors.sidekick.scene.limits import Budget, Limits
 from actors.sidekick.scene.tree import Actions, Component, Hero
 from codec.sidekick import Spawn, Update
-from codec.sidekick.shapes import Append, ClearConsole, ConsoleSpawn, Text
+from codec.sidekick.shapes import AppendText, ClearConsole, ConsoleSpawn, Text
 
 TEXT = 64
 """What a text costs beside its characters."""
@@ -80,7 +80,7 @@ class Console(Component):
     def held(self) -> int:
         return self.spent
 
-    actions: ClassVar[Actions] = {Append: append, ClearConsole: clear}
+    actions: ClassVar[Actions] = {AppendText: append, ClearConsole: clear}
 
 
 def width(text: str) -> int:

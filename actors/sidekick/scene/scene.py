@@ -29,7 +29,7 @@ from actors.sidekick.scene.texts import Texts
 from actors.sidekick.scene.tree import Component, Container, Hero, anything, cost_of, is_deep, keep, let_go
 from actors.sidekick.scene.viz import Viz
 from codec.sidekick import ROOT, ClearAll, Event, Fault, Other, Remove, Spawn, Update, encode
-from codec.sidekick.kept import Part
+from codec.sidekick.kept import KeptPart
 from codec.sidekick.shapes import ChangeParent, SetValue, Submit, Value
 
 Screen = object
@@ -280,13 +280,13 @@ class Scene:
         for messages in self._unknown.values():
             yield from messages
 
-    def picture(self) -> list[Part]:
+    def picture(self) -> list[KeptPart]:
         """What the replay says, and whose it is; as it is now, whatever is folded afterwards."""
         standing = (one for one in self._root.subtree() if one is not self._root)
         return [
-            *(Part(_name(hero), (), messages[:]) for hero, messages in self._strays.items()),
-            *(Part(_name(one.hero), _names(one.outsiders), one.frozen()) for one in standing),
-            *(Part(_name(hero), (), messages[:]) for hero, messages in self._unknown.items()),
+            *(KeptPart(_name(hero), (), messages[:]) for hero, messages in self._strays.items()),
+            *(KeptPart(_name(one.hero), _names(one.outsiders), one.frozen()) for one in standing),
+            *(KeptPart(_name(hero), (), messages[:]) for hero, messages in self._unknown.items()),
         ]
 
     def keep_out(self, target: str, heroes: Collection[Hero]) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 import supervisor
 from codec.judge import RunSettings
-from codec.settings import Judge
+from codec.settings import JudgeSettings
 from program.arguments import JudgeRun, read
 from program.commands import judge as command_judge
 from program.commands.judge import asked_for, ranges
@@ -233,7 +233,7 @@ def test_the_command_line_wins_over_the_settings(options: str, expected: RunSett
 def test_only_the_mode_of_a_comparison_is_changed_by_the_command_line() -> None:
     command = read(["judge", "run", "--compare", "float"])
     assert isinstance(command, JudgeRun)
-    compare = asked_for(command, Judge(tolerance=0.5).run).compare
+    compare = asked_for(command, JudgeSettings(tolerance=0.5).run).compare
     assert (compare.mode, compare.tolerance) == ("float", 0.5)
 
 
@@ -321,7 +321,7 @@ def test_an_interpreter_that_is_not_there(
 def shown(folder: Path, out: io.StringIO, err: io.StringIO, *options: str) -> int:
     command = read(["judge", "run", str(folder), "--interpreter", sys.executable, *options])
     assert isinstance(command, JudgeRun)
-    return command_judge.judge(command, Judge(), JUDGING, out, err)
+    return command_judge.judge(command, JudgeSettings(), JUDGING, out, err)
 
 
 @pytest.mark.slow

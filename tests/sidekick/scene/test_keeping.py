@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 from actors.sidekick.scene import Limits, Restoring, Scene
 from actors.sidekick.scene.restoring import LONG
 from codec.sidekick import ClearAll, Other, Remove, Spawn, Update
-from codec.sidekick.kept import STEP, Begins, Header, Part, Reading, Unreadable, encode_header, packed, read_header
+from codec.sidekick.kept import (
+    STEP,
+    Begins,
+    BoardHeader,
+    KeptPart,
+    Reading,
+    UnreadableBoard,
+    encode_header,
+    packed,
+    read_header,
+)
 from tests.sidekick.scene import stories
 from tests.sidekick.scene.kit import scene_of
 from tests.sidekick.scene.stories import heard, spawn, update
@@ -121,7 +131,7 @@ def test_a_damaged_book_is_unreadable_and_nothing_worse(story: list[bytes], data
     damaged = data.draw(
         st.sampled_from([book[:at], book[:at] + bytes([book[at] ^ 0x41]) + book[at + 1 :], book + b"x", b"", book * 2])
     )
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableBoard):
         restored(damaged)
 
 
@@ -134,27 +144,27 @@ def test_any_bytes_at_all_are_a_book_or_unreadable(data: bytes) -> None:
             for record in reading.feed(book):
                 assert record is None or isinstance(record, bytes | Begins)
             reading.end()
-        except Unreadable:
+        except UnreadableBoard:
             pass
-    with contextlib.suppress(Unreadable):
+    with contextlib.suppress(UnreadableBoard):
         read_header(data)
 
 
-header = Header(room="r", drawn_at=1.5, heroes=("ann",), book=b"book", size=4)
+header = BoardHeader(room="r", drawn_at=1.5, heroes=("ann",), book=b"book", size=4)
 
 
 @pytest.mark.parametrize(
     ("data", "words"),
     [
         (encode_header(header)[:-1], "is damaged"),
-        (encode_header(Header(version=2, room="r", drawn_at=1)), "was kept in form 2, and this version"),
+        (encode_header(BoardHeader(version=2, room="r", drawn_at=1)), "was kept in form 2, and this version"),
         (b"", "is damaged"),
         (b"\xc1", "is damaged"),
     ],
 )
 def test_a_header_that_cannot_be_read_says_why(data: bytes, words: str) -> None:
     assert read_header(encode_header(header)) == header
-    with pytest.raises(Unreadable, match=words):
+    with pytest.raises(UnreadableBoard, match=words):
         read_header(data)
 
 
@@ -199,5 +209,5 @@ def test_a_part_keeps_who_owns_it_and_who_may_not_write_on_it() -> None:
     fold(scene, [("ann", spawn("label-1")), ("bob", spawn("label-1"))])
     (part,) = scene.picture()
     assert (part.hero, part.outsiders, list(part.frames)) == ("ann", ("bob",), [spawn("label-1")])
-    assert isinstance(part, Part)
+    assert isinstance(part, KeptPart)
     assert fold(restored(book_of(scene)), [("bob", update("label-1", "setText", {"text": "mine"}))]) == []

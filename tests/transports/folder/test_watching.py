@@ -232,7 +232,7 @@ async def test_after_a_crash_of_who_looks_it_is_told_again(tmp_path: Path) -> No
 async def test_when_events_are_lost_everybody_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with looking(tmp_path) as (_, log):
         await sees(log, there(tmp_path))
-        told, lost = len(log.entries), [inotify.Event(-1, "", of_folder=True)]
+        told, lost = len(log.entries), [inotify.FolderEvent(-1, "", of_folder=True)]
         monkeypatch.setattr(Inotify, "read", lambda self: [os.read(self.fileno(), 1 << 16), *lost][1:])
         _write(tmp_path, "main.py", b"1")
         await sees(log, there(tmp_path))

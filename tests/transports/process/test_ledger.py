@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from transports.process.launcher.census import TICKS_PER_SECOND, Member
-from transports.process.launcher.ledger import CUT_OFF_TICKS, Ledger
+from transports.process.launcher.census import TICKS_PER_SECOND, ProcessSeen
+from transports.process.launcher.ledger import CUT_OFF_TICKS, CpuLedger
 
 KEEPER, LEADER = 1, 2
 
@@ -53,20 +53,20 @@ class World:
         elif self.there[gone.parent].reaps:
             self.there[gone.parent].children += gone.own + gone.children
 
-    def members(self) -> list[Member]:
+    def members(self) -> list[ProcessSeen]:
         return [member(process) for process in self.there.values()]
 
-    def find(self, pid: int) -> Member | None:
+    def find(self, pid: int) -> ProcessSeen | None:
         process = self.there.get(pid)
         return None if process is None else member(process)
 
 
-def member(process: Process) -> Member:
+def member(process: Process) -> ProcessSeen:
     fields = [b"0"] * 30
     fields[0:3] = [b"S", b"%d" % process.parent, b"1"]
     fields[11:15] = [b"%d" % process.own, b"0", b"%d" % process.children, b"0"]
     fields[19] = b"%d" % process.began
-    return Member(process.pid, b"1 (a) " + b" ".join(fields))
+    return ProcessSeen(process.pid, b"1 (a) " + b" ".join(fields))
 
 
 step = st.tuples(
@@ -82,7 +82,7 @@ step = st.tuples(
 @example([("fork", 0, 0), ("fork", 1, 0), ("burn", 2, 40), ("look", 0, 0), ("end", 1, 0), ("end", 1, 0), ("end", 0, 0)])
 @example([("burn", 0, 9), ("look", 0, 0), ("overlook", 0, 0), ("look", 0, 0)])
 def test_never_more_than_was_used_and_no_less_than_was_seen_or_reaped(told: list[tuple[str, int, int]]) -> None:
-    world, ledger = World(), Ledger()
+    world, ledger = World(), CpuLedger()
     seconds = 0.0
     for what, which, ticks in [*told, ("look", 0, 0)]:
         pids = [*world.there]
@@ -106,7 +106,7 @@ def test_never_more_than_was_used_and_no_less_than_was_seen_or_reaped(told: list
 
 @given(st.lists(st.integers(10, 50), min_size=1, max_size=20))
 def test_what_is_seen_of_children_whom_nobody_reaps_is_counted(all_ticks: list[int]) -> None:
-    world, ledger = World(), Ledger()
+    world, ledger = World(), CpuLedger()
     world.end(LEADER)
     world.fork(KEEPER, False)
     leader = world.next - 1

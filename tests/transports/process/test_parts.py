@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from transports.process.capture import Capture
 from transports.process.launcher import census
 from transports.process.launcher.account import excess_of
-from transports.process.launcher.orders import Ended, Order, framed, read_ended, read_order, take_frame
+from transports.process.launcher.orders import Order, RunEnded, framed, read_ended, read_order, take_frame
 
 pieces = st.lists(st.binary(max_size=50), max_size=20)
 texts = st.binary(min_size=1, max_size=20).map(lambda text: text.replace(b"\0", b"x"))
@@ -60,7 +60,7 @@ def test_an_order_is_read_as_it_was_written(order: Order) -> None:
 
 @given(
     st.builds(
-        Ended,
+        RunEnded,
         status=st.integers(-64, 255),
         excess=st.sampled_from(["", "cpu", "memory"]),
         cpu_seconds=st.floats(0, 1e6),
@@ -70,7 +70,7 @@ def test_an_order_is_read_as_it_was_written(order: Order) -> None:
         left=st.booleans(),
     )
 )
-def test_an_end_is_read_as_it_was_written(ended: Ended) -> None:
+def test_an_end_is_read_as_it_was_written(ended: RunEnded) -> None:
     fields = take_frame(bytearray(ended.frame()))
     assert fields is not None
     assert as_values(read_ended(fields)) == as_values(ended)
@@ -106,7 +106,7 @@ def test_a_kill_beyond_the_cpu_limit_was_the_kernels(
 
 
 @pytest.fixture(params=["the kernel lists children", "it does not"])
-def family(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[census.Member]]:
+def family(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[census.ProcessSeen]]:
     listed = request.param == "the kernel lists children"
     if listed and not census.LISTS_CHILDREN:
         pytest.fail("this kernel does not list children; nothing else here can be trusted to have been tried")
@@ -114,7 +114,7 @@ def family(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> C
     return census.family
 
 
-def test_whoever_is_below_is_found(family: Callable[..., list[census.Member]]) -> None:
+def test_whoever_is_below_is_found(family: Callable[..., list[census.ProcessSeen]]) -> None:
     source = "import os, sys\nfor _ in range(2): os.fork()\nprint(flush=True)\nsys.stdin.read()"
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", source], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -137,11 +137,11 @@ def test_whoever_is_below_is_found(family: Callable[..., list[census.Member]]) -
 
 def test_a_name_with_spaces_and_parentheses_is_no_trouble() -> None:
     stat = b"7 (a) b (c) S 1 2 3 0 -1 0 0 0 0 0 10 20 30 40 20 0 1 0 99 1000 5 0 0"
-    member = census.Member(7, stat)
+    member = census.ProcessSeen(7, stat)
     assert (member.parent, member.group, member.zombie) == (1, 2, False)
     assert (member.own_ticks, member.children_ticks, member.threads, member.began) == (30, 70, 1, 99)
     assert member.resident_bytes == 5 * census.PAGE_BYTES
 
 
-def as_values(thing: Order | Ended) -> dict[str, object]:
+def as_values(thing: Order | RunEnded) -> dict[str, object]:
     return {name: getattr(thing, name) for name in thing.__slots__}

@@ -17,7 +17,7 @@ from tests.transports.house import PATIENCE, House, frame, open_house, read_all
 from transports.wire.account import Porter
 from transports.wire.limits import DoorLimits
 from transports.wire.refusal import Refusal
-from transports.wire.sock_diag import CONNECTED, CannotSay, End, Found, SockDiag, answer, question
+from transports.wire.sock_diag import CONNECTED, CannotSay, End, SockDiag, SocketEntry, answer, question
 
 OWN = os.geteuid()
 Form = tuple[int, str, int, str]
@@ -143,13 +143,13 @@ a_pair = st.just(RIGHT) | st.tuples(
 )
 
 
-@given(st.builds(Found, st.integers(0, 255), st.sampled_from([0, OWN, NOBODY]), st.sampled_from([0, 7]), a_pair))
-@example(Found(state=1, uid=0, inode=0, pair=RIGHT))  # not accepted by anybody yet
-@example(Found(state=4, uid=0, inode=0, pair=RIGHT))  # closed by its owner
-@example(Found(state=6, uid=0, inode=0, pair=RIGHT))  # TIME_WAIT
-@example(Found(state=10, uid=0, inode=7, pair=(b"\x7f\0\0\1", 40_000, bytes(4), 0)))  # root listens there
-@example(Found(state=2, uid=OWN, inode=7, pair=RIGHT))  # SYN_SENT: ours, but the one after
-def test_a_uid_is_believed_of_a_connected_end_of_the_very_pair_that_somebody_holds(found: Found) -> None:
+@given(st.builds(SocketEntry, st.integers(0, 255), st.sampled_from([0, OWN, NOBODY]), st.sampled_from([0, 7]), a_pair))
+@example(SocketEntry(state=1, uid=0, inode=0, pair=RIGHT))  # not accepted by anybody yet
+@example(SocketEntry(state=4, uid=0, inode=0, pair=RIGHT))  # closed by its owner
+@example(SocketEntry(state=6, uid=0, inode=0, pair=RIGHT))  # TIME_WAIT
+@example(SocketEntry(state=10, uid=0, inode=7, pair=(b"\x7f\0\0\1", 40_000, bytes(4), 0)))  # root listens there
+@example(SocketEntry(state=2, uid=OWN, inode=7, pair=RIGHT))  # SYN_SENT: ours, but the one after
+def test_a_uid_is_believed_of_a_connected_end_of_the_very_pair_that_somebody_holds(found: SocketEntry) -> None:
     kernel = SockDiag()
     kernel._look = lambda near, far: found  # type: ignore[method-assign]
     held = found.pair == RIGHT and found.state in CONNECTED and (found.inode != 0 or found.uid != 0)

@@ -10,7 +10,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from tests.transports.house import PATIENCE, TEXT, House, frame, open_house, read_until
 from transports.websocket.websocket import Upgrade
-from transports.wire.turns import MOMENT, MOST_PASSES, Pace, Turns, turns
+from transports.wire.turns import MOMENT, MOST_PASSES, FairTurns, Pace, turns
 
 GREEDY = 80
 
@@ -20,7 +20,7 @@ async def test_there_is_one_line_for_a_run() -> None:
 
 
 async def test_no_more_than_one_turn_begins_in_a_pass_and_each_has_as_many() -> None:
-    line, passes, begun = Turns(), 0, list[tuple[int, int]]()
+    line, passes, begun = FairTurns(), 0, list[tuple[int, int]]()
 
     async def greedy(number: int) -> None:
         while True:
@@ -42,7 +42,7 @@ async def test_no_more_than_one_turn_begins_in_a_pass_and_each_has_as_many() -> 
 
 
 async def test_the_longer_the_last_turn_was_the_longer_the_others_have() -> None:
-    line, passes = Turns(), 0
+    line, passes = FairTurns(), 0
 
     async def polite() -> None:
         nonlocal passes
@@ -64,7 +64,7 @@ async def test_the_longer_the_last_turn_was_the_longer_the_others_have() -> None
 
 
 async def test_whoever_is_cancelled_in_the_line_does_not_hold_it_up() -> None:
-    line, begun = Turns(), list[str]()
+    line, begun = FairTurns(), list[str]()
 
     async def greedy(name: str, scope: trio.CancelScope) -> None:
         with scope:

@@ -23,9 +23,9 @@ import time
 from transports.process.launcher import census
 from transports.process.launcher.group import Group
 from transports.process.launcher.holdings import BLOCK_BYTES, Holdings
-from transports.process.launcher.ledger import Ledger
+from transports.process.launcher.ledger import CpuLedger
 from transports.process.launcher.orders import CPU, FILES, HIDDEN, MEMORY, PROCESSES, WALL, Order
-from transports.process.launcher.striking import Guard
+from transports.process.launcher.striking import Ceiling
 from transports.process.launcher.system import LINUX
 
 MAXRSS_BYTES = 1024 if LINUX else 1
@@ -52,7 +52,7 @@ class Account:
             group.begin()
         self._most_bytes = 0
         self._floor_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * MAXRSS_BYTES + ROUNDING_BYTES
-        self._ledger = Ledger()
+        self._ledger = CpuLedger()
         self._holdings = Holdings()
         self._reaped: dict[int, float] = {}
         self._reaped_bytes = 0
@@ -94,11 +94,11 @@ class Account:
             return PROCESSES
         if most is None or len(members) < 2:
             return self._look_closely(members)
-        with Guard(most) as guard:
+        with Ceiling(most) as guard:
             excess = self._look_closely(members)
         return PROCESSES if guard.struck else excess
 
-    def _look_closely(self, members: list[census.Member]) -> str:
+    def _look_closely(self, members: list[census.ProcessSeen]) -> str:
         order = self._order
         self._count(members)
         if order.cpu_seconds is not None and self.cpu_seconds > order.cpu_seconds:
@@ -142,13 +142,13 @@ class Account:
             return excess
         return FILES if order.file_bytes is not None and self._reaped_bytes > order.file_bytes else ""
 
-    def _count(self, members: list[census.Member]) -> None:
+    def _count(self, members: list[census.ProcessSeen]) -> None:
         seconds = self._ledger.look(members, self._reaped)
         if self._group is not None:
             seconds = max(seconds, self._group.cpu_seconds(seconds))
         self.cpu_seconds = max(self.cpu_seconds, seconds)
 
-    def _weigh(self, members: list[census.Member]) -> None:
+    def _weigh(self, members: list[census.ProcessSeen]) -> None:
         if not members:
             return
         largest = max(members, key=lambda member: member.resident_bytes)
@@ -159,7 +159,7 @@ class Account:
             own = census.own_bytes(members[0].place) if len(members) == 1 else _own_shares_bytes(members)
             self._most_bytes = max(self._most_bytes, own + in_files)
 
-    def _wait(self, members: list[census.Member]) -> None:
+    def _wait(self, members: list[census.ProcessSeen]) -> None:
         runnable = False
         for member in members:
             runnable = runnable or member.runnable
@@ -175,13 +175,13 @@ class Account:
         self._last_look = now, self.cpu_seconds, self.delay_seconds, runnable
 
 
-def _shares_bytes(members: list[census.Member]) -> int:
+def _shares_bytes(members: list[census.ProcessSeen]) -> int:
     """The memory of all of them together. If processes come and go while it is added up, shares are read at different
     times and the sum can be too large; so it is read twice."""
     return sum(census.shared_out_bytes(member.place) for member in members)
 
 
-def _own_shares_bytes(members: list[census.Member]) -> int:
+def _own_shares_bytes(members: list[census.ProcessSeen]) -> int:
     """The same without memory that belongs to files."""
     return min(sum(census.own_shared_out_bytes(member.place) for member in members) for _ in range(2))
 

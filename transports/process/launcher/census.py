@@ -15,7 +15,7 @@ SHORT = 2048
 LISTS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")
 
 
-class Member:
+class ProcessSeen:
     """One process, as its `stat` had it."""
 
     __slots__ = (
@@ -43,10 +43,10 @@ class Member:
         self.resident_bytes = int(fields[21]) * PAGE_BYTES
 
 
-def family(roots: Iterable[int], most: int | None = None) -> list[Member]:
+def family(roots: Iterable[int], most: int | None = None) -> list[ProcessSeen]:
     """These processes and all below them; no more than `most`, if that is given."""
     below = _children if LISTS_CHILDREN else _by_parents()
-    found: list[Member] = []
+    found: list[ProcessSeen] = []
     waiting = list(roots)
     seen = set(waiting)
     while waiting and (most is None or len(found) < most):
@@ -66,15 +66,15 @@ def children(pid: int) -> list[int]:
     return (_children if LISTS_CHILDREN else _by_parents())(pid)
 
 
-def member_of(pid: int) -> Member | None:
+def member_of(pid: int) -> ProcessSeen | None:
     stat = read(f"/proc/{pid}/stat")
-    member = Member(pid, stat) if stat else None
+    member = ProcessSeen(pid, stat) if stat else None
     if member is not None and member.zombie and member.threads > 1:
         _follow_a_thread(member)
     return member
 
 
-def _follow_a_thread(member: Member) -> None:
+def _follow_a_thread(member: ProcessSeen) -> None:
     """If its main thread has ended while the process goes on, takes the figures of a thread that is left."""
     try:
         threads = os.listdir(f"/proc/{member.pid}/task")
@@ -83,7 +83,7 @@ def _follow_a_thread(member: Member) -> None:
     for thread in threads:
         place = f"{member.pid}/task/{thread}"
         stat = read(f"/proc/{place}/stat")
-        if stat and not (other := Member(member.pid, stat)).zombie:
+        if stat and not (other := ProcessSeen(member.pid, stat)).zombie:
             member.zombie, member.runnable, member.resident_bytes = False, other.runnable, other.resident_bytes
             member.place = place
             return

@@ -14,7 +14,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from transports.process.launcher.census import Member, number_after, read
+from transports.process.launcher.census import ProcessSeen, number_after, read
 
 BLOCK_BYTES = 512
 MOST_FILES = 4096
@@ -66,7 +66,7 @@ class Holdings:
         """Whether a process could not be inspected twice. Once may only mean that it was just ending."""
         self._suspects: set[tuple[int, int]] = set()
 
-    def look(self, members: Iterable[Member], reaped_bytes: int) -> None:
+    def look(self, members: Iterable[ProcessSeen], reaped_bytes: int) -> None:
         written = reaped_bytes
         memory, disk = 0, 0
         seen: set[tuple[int, int]] = set()
@@ -103,7 +103,7 @@ class Holdings:
         self.disk_bytes = max(self.disk_bytes, written, disk)
 
 
-def _open_files(member: Member) -> Iterator[str]:
+def _open_files(member: ProcessSeen) -> Iterator[str]:
     """A link to each open file, below /proc. A thread may have a table of its own, which its process does not show."""
     tables = [f"/proc/{member.place}/fd"]
     if member.threads > 1:
@@ -116,7 +116,7 @@ def _open_files(member: Member) -> Iterator[str]:
                 yield f"{table}/{number}"
 
 
-def _is_hidden(member: Member) -> bool:
+def _is_hidden(member: ProcessSeen) -> bool:
     """Whether it may not be inspected, or has mounts of its own."""
     try:
         return os.stat(f"/proc/{member.place}/ns/mnt").st_ino != OUR_MOUNTS

@@ -32,8 +32,8 @@ from transports.process.launcher.orders import (
     RUN,
     STOP,
     WAITED,
-    Ended,
     Order,
+    RunEnded,
     framed,
     read_order,
     take_frame,
@@ -55,7 +55,7 @@ PATIENCE_SECONDS = 4.0
 """For a run to end that has been killed."""
 
 
-class Line:
+class ServerEnd:
     """Our end of the socket to the server."""
 
     def __init__(self, end: socket.socket) -> None:
@@ -91,7 +91,7 @@ class Line:
 
 
 class Keeper:
-    def __init__(self, line: Line, group: Group | None = None) -> None:
+    def __init__(self, line: ServerEnd, group: Group | None = None) -> None:
         self._line = line
         self._group = group
         self._bell = Bell()
@@ -126,7 +126,7 @@ class Keeper:
         left = not self._end(run)
         run.close()
         status = -signal.SIGKILL if run.status is None else run.status
-        ended = Ended(status, run.excess, run.cpu_seconds, seconds, run.delay_seconds, run.peak_bytes, left)
+        ended = RunEnded(status, run.excess, run.cpu_seconds, seconds, run.delay_seconds, run.peak_bytes, left)
         if left:
             self._wanted = False
         self._line.say(ended.frame())

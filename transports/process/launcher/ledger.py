@@ -19,7 +19,7 @@ Rules
 from collections.abc import Callable, Iterable, Mapping
 
 from transports.process.launcher import census
-from transports.process.launcher.census import TICKS_PER_SECOND, Member
+from transports.process.launcher.census import TICKS_PER_SECOND, ProcessSeen
 
 CUT_OFF_TICKS = 2
 
@@ -27,7 +27,7 @@ CUT_OFF_TICKS = 2
 class _Seen:
     __slots__ = ("gone", "member")
 
-    def __init__(self, member: Member) -> None:
+    def __init__(self, member: ProcessSeen) -> None:
         self.member = member
         self.gone = 0
         """The totals of its children that have gone."""
@@ -37,7 +37,7 @@ class _Seen:
         return self.member.own_ticks + max(self.member.children_ticks, self.gone - CUT_OFF_TICKS)
 
 
-class Ledger:
+class CpuLedger:
     def __init__(self) -> None:
         self._seen: dict[int, _Seen] = {}
         self._beyond = 0.0
@@ -45,9 +45,9 @@ class Ledger:
 
     def look(
         self,
-        members: Iterable[Member],
+        members: Iterable[ProcessSeen],
         reaped: Mapping[int, float],
-        find: Callable[[int], Member | None] = census.member_of,
+        find: Callable[[int], ProcessSeen | None] = census.member_of,
     ) -> float:
         """The seconds of all processes. `members`: the processes that were found; `reaped`: the seconds of each one
         that we have reaped; `find`: searches for one that was overlooked, which can happen while others come and go."""

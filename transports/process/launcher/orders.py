@@ -80,7 +80,7 @@ def read_order(fields: list[bytes]) -> Order:
     )
 
 
-class Ended:
+class RunEnded:
     """The outcome of a run."""
 
     __slots__ = ("cpu_seconds", "delay_seconds", "excess", "left", "peak_bytes", "status", "wall_seconds")
@@ -115,9 +115,9 @@ class Ended:
         )
 
 
-def read_ended(fields: list[bytes]) -> Ended:
+def read_ended(fields: list[bytes]) -> RunEnded:
     _, status, excess, cpu, wall, delay, peak, left = fields
-    return Ended(int(status), excess.decode(), float(cpu), float(wall), float(delay), int(peak), left == b"1")
+    return RunEnded(int(status), excess.decode(), float(cpu), float(wall), float(delay), int(peak), left == b"1")
 
 
 def framed(*fields: bytes) -> bytes:

@@ -40,7 +40,7 @@ def _kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-class Guard:
+class Ceiling:
     """Surrounds an inspection, and limits the number of processes below us meanwhile. No process is reaped in it."""
 
     def __init__(self, most: int) -> None:
@@ -50,7 +50,7 @@ class Guard:
         self.struck = False
         """Whether there were too many processes, and they have been killed."""
 
-    def __enter__(self) -> "Guard":
+    def __enter__(self) -> "Ceiling":
         self._thread.start()
         return self
 

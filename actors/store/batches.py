@@ -35,7 +35,7 @@ class Slip(Protocol):
     def reply(self) -> Reply[Any]: ...
 
 
-class DeskStatistics(msgspec.Struct, frozen=True):
+class BatchStatistics(msgspec.Struct, frozen=True):
     waiting: int
     batches: int
     jobs: int
@@ -46,7 +46,7 @@ class DeskStatistics(msgspec.Struct, frozen=True):
     last_seconds: float
 
 
-class Desk:
+class Batches:
     def __init__(self, executor: Executor, on_batch: Callable[[], None]) -> None:
         self.trouble: StoreError | None = None
         """The error of the disk or the database in the last batch, if there was one."""
@@ -142,8 +142,8 @@ class Desk:
         if not reply.abandoned:
             reply.fail(error)
 
-    def statistics(self) -> DeskStatistics:
-        return DeskStatistics(
+    def statistics(self) -> BatchStatistics:
+        return BatchStatistics(
             waiting=len(self._waiting),
             batches=self._batches,
             jobs=self._jobs,
