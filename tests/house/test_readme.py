@@ -29,9 +29,9 @@ from program import arguments, ready
 from tests.fetched import done, fetched
 from tests.house.running import LISTENING, ROOT, Server
 from tests.judge.test_in_the_browser import EXTENSION, TASK
+from tests.program.commands.test_recording import recorded
 from tests.sidekick.guests import guest
 from tests.sidekick.test_clients import python_with
-from tests.sidekick.test_recording import recorded
 
 README = ROOT / "README.md"
 EXAMPLES = ROOT / "examples" / "sidekick" / "README.md"

@@ -12,7 +12,7 @@ from codec.sidekick.recording import UnreadableLine, entry_line, header_line, re
 from program.commands.replay import replay
 from program.reel import Reel
 from program.trouble import Trouble
-from tests.sidekick.test_recording import SPAWN, Room, replaying
+from tests.program.commands.test_recording import SPAWN, Room, replaying
 
 HEADER = header_line("demo", 1772357400.25)
 LAST = '{"component":"label","type":"update","target":"l","x":[true,null,-1.5e+10,"é\\u00e9\\n😀"]}'.encode()

@@ -1,4 +1,4 @@
-"""The parts that need no process: what is kept, what is said, who is below whom."""
+"""The parts that need no process: what is said, who is below whom."""
 
 import os
 import signal
@@ -10,29 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transports.process.capture import Capture
 from transports.process.launcher import census
 from transports.process.launcher.account import excess_of
 from transports.process.launcher.orders import Order, RunEnded, framed, read_ended, read_order, take_frame
 
-pieces = st.lists(st.binary(max_size=50), max_size=20)
 texts = st.binary(min_size=1, max_size=20).map(lambda text: text.replace(b"\0", b"x"))
-
-
-@given(pieces, st.integers(0, 60))
-def test_what_is_kept_is_all_or_the_first_and_the_last_half(parts: list[bytes], most: int) -> None:
-    capture, whole = Capture(most), b"".join(parts)
-    for part in parts:
-        capture.take(part)
-    captured = capture.captured()
-    assert captured.total == len(whole)
-    if len(whole) <= most:
-        assert (captured.head, captured.tail, captured.lost) == (whole, b"", 0)
-        return
-    last = most // 2
-    assert captured.head == whole[: most - last]
-    assert captured.tail == whole[len(whole) - last :]
-    assert captured.lost == len(whole) - most
 
 
 @pytest.mark.slow

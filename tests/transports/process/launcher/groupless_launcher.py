@@ -3,7 +3,7 @@
 import sys
 from os.path import abspath, dirname
 
-sys.path.append(dirname(dirname(dirname(dirname(abspath(__file__))))))
+sys.path.append(dirname(dirname(dirname(dirname(dirname(abspath(__file__)))))))
 
 from transports.process.launcher import warden
 

@@ -15,7 +15,7 @@ from transports.judge.solving import Machine
 from transports.process.launcher import system
 from transports.process.run import Now
 
-UNPROTECTED = Path(__file__).with_name("unprotected_launcher.py")
+UNPROTECTED = Path(__file__).parents[1] / "process" / "unprotected_launcher.py"
 HONEST = "import time; time.sleep(0.1); print('well')"
 
 
