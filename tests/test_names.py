@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 ROOMS = ("actors", "codec", "program", "systems", "transports")
 
 YET = frozenset("Cancel Dialect Forget Journal Publish Record Request Row Run State View Write".split())  # noqa: SIM905
-"""Still to be told apart: what the IPC has, which is being built, and the lanes' states. Whoever renames one takes it off."""
+"""Still to be told apart: the IPC's, which is being built, and the lanes' states. Who renames one takes it off."""
 
 
 def classes(root: Path) -> dict[str, list[tuple[str, bool]]]:

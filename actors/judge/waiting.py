@@ -35,7 +35,7 @@ class Where(enum.Enum):
 KEEPING, WAITING, IN_HAND, RESTING, GONE = Where
 
 
-class Event(enum.Enum):
+class PostEvent(enum.Enum):
     KEPT = "kept"
     TAKEN = "taken"
     PUT_OFF = "put off"
@@ -43,7 +43,7 @@ class Event(enum.Enum):
     OVER = "over"
 
 
-KEPT, TAKEN, PUT_OFF, WOKEN, OVER = Event
+KEPT, TAKEN, PUT_OFF, WOKEN, OVER = PostEvent
 
 MOVES = Table(
     "a post",
@@ -168,5 +168,5 @@ class Queue:
     def _offer(self, post: Post) -> None:
         heapq.heappush(self._ready, (post.number, post))
 
-    def _move(self, post: Post, event: Event) -> None:
+    def _move(self, post: Post, event: PostEvent) -> None:
         post.where = MOVES.after(event, post.where, f"post {post.number}")

@@ -22,7 +22,7 @@ class LaterState(enum.Enum):
 PENDING, QUEUED, GONE = LaterState
 
 
-class Event(enum.Enum):
+class LaterEvent(enum.Enum):
     DUE = "due"
     TAKE = "take"
     CANCEL = "cancel"
@@ -30,7 +30,11 @@ class Event(enum.Enum):
 
 MOVES = Table(
     "a message to oneself",
-    {Event.DUE: {PENDING: QUEUED}, Event.TAKE: {QUEUED: GONE}, Event.CANCEL: {PENDING: GONE, QUEUED: GONE}},
+    {
+        LaterEvent.DUE: {PENDING: QUEUED},
+        LaterEvent.TAKE: {QUEUED: GONE},
+        LaterEvent.CANCEL: {PENDING: GONE, QUEUED: GONE},
+    },
 )
 
 

@@ -59,7 +59,7 @@ WAITING, ANSWERED, ABANDONED = ReplyState
 QUEUED, RUNNING, DEFERRED = QuestionPlace
 
 
-class Event(enum.Enum):
+class ReplyEvent(enum.Enum):
     ANSWER = "answer"
     GIVE_UP = "give up"
 
@@ -71,7 +71,7 @@ class Step(enum.Enum):
 
 MOVES = Table(
     "a question",
-    {Event.ANSWER: {WAITING: ANSWERED}, Event.GIVE_UP: {WAITING: ABANDONED}},
+    {ReplyEvent.ANSWER: {WAITING: ANSWERED}, ReplyEvent.GIVE_UP: {WAITING: ABANDONED}},
 )
 PLACES = Table(
     "the place of a question",

@@ -58,7 +58,7 @@ from actors.kernel.standing import (
     STOPPING,
     WAITING,
     Again,
-    Event,
+    SlotEvent,
     SlotStatistics,
 )
 from actors.kernel.stop import Down, Ended, Stop, Why, describe
@@ -149,7 +149,7 @@ class Slot:
         self._on_stopped: Callable[[], None] | None = None
         self._context = contextvars.copy_context()
 
-    def _move(self, event: Event) -> None:
+    def _move(self, event: SlotEvent) -> None:
         self.state = MOVES.after(event, self.state, self.path)
         self.since = self.stage.now()
 

@@ -39,7 +39,7 @@ class SlotState(enum.Enum):
 WAITING, STARTING, RUNNING, STOPPING, PAUSED, STOPPED = SlotState
 
 
-class Event(enum.Enum):
+class SlotEvent(enum.Enum):
     START = "start"
     """An incarnation begins."""
     READY = "ready"
@@ -54,7 +54,7 @@ class Event(enum.Enum):
     """For good."""
 
 
-START, READY, LEAVE, AGAIN, PAUSE, END = Event
+START, READY, LEAVE, AGAIN, PAUSE, END = SlotEvent
 
 MOVES = Table(
     "a slot",

@@ -26,7 +26,7 @@ class Part(enum.Enum):
     GONE = "gone"
 
 
-class Event(enum.Enum):
+class PartEvent(enum.Enum):
     DRAWS = "draws"
     LOOKS = "looks"
     LEAVES = "leaves"
@@ -35,9 +35,9 @@ class Event(enum.Enum):
 MOVES = Table(
     "a peer's part",
     {
-        Event.DRAWS: {Part.SILENT: Part.HERO, Part.HERO: Part.HERO},
-        Event.LOOKS: {Part.SILENT: Part.SCREEN, Part.SCREEN: Part.SCREEN},
-        Event.LEAVES: {Part.SILENT: Part.GONE, Part.HERO: Part.GONE, Part.SCREEN: Part.GONE},
+        PartEvent.DRAWS: {Part.SILENT: Part.HERO, Part.HERO: Part.HERO},
+        PartEvent.LOOKS: {Part.SILENT: Part.SCREEN, Part.SCREEN: Part.SCREEN},
+        PartEvent.LEAVES: {Part.SILENT: Part.GONE, Part.HERO: Part.GONE, Part.SCREEN: Part.GONE},
     },
 )
 
@@ -65,15 +65,15 @@ class Member:
         self.absorbs_clear_until = 0.0  # a hero that has come back: its first clearAll is not meant
 
     def draws(self) -> None:
-        self._shown_by(Event.DRAWS)
+        self._shown_by(PartEvent.DRAWS)
 
     def looks(self) -> None:
-        self._shown_by(Event.LOOKS)
+        self._shown_by(PartEvent.LOOKS)
 
     def leaves(self) -> None:
-        self._shown_by(Event.LEAVES)
+        self._shown_by(PartEvent.LEAVES)
 
-    def _shown_by(self, event: Event) -> None:
+    def _shown_by(self, event: PartEvent) -> None:
         """What it does shows what it is."""
         part = MOVES.after(event, self.part, self.ref)
         if part is not self.part:

@@ -126,8 +126,8 @@ class Colour(enum.Enum):
 
 
 @pytest.mark.parametrize("state", SlotState)
-@pytest.mark.parametrize("event", standing.Event)
-async def test_a_slot_moves_only_as_its_table_allows(state: SlotState, event: standing.Event) -> None:
+@pytest.mark.parametrize("event", standing.SlotEvent)
+async def test_a_slot_moves_only_as_its_table_allows(state: SlotState, event: standing.SlotEvent) -> None:
     async with staged(Puppet("a").spec()) as house:
         slot_of_a = house["a"]._slot
         real, slot_of_a.state = slot_of_a.state, state
@@ -144,10 +144,10 @@ async def test_a_slot_moves_only_as_its_table_allows(state: SlotState, event: st
 
 
 async def test_every_move_of_a_slot_really_happens(monkeypatch: pytest.MonkeyPatch) -> None:
-    moves: set[tuple[standing.Event, SlotState]] = set()
+    moves: set[tuple[standing.SlotEvent, SlotState]] = set()
     move = slot.Slot._move
 
-    def watched(self: slot.Slot, event: standing.Event) -> None:
+    def watched(self: slot.Slot, event: standing.SlotEvent) -> None:
         moves.add((event, self.state))
         move(self, event)
 
@@ -229,12 +229,12 @@ async def test_an_answer_does_what_the_table_says(state: reply.ReplyState) -> No
             else:
                 replies[0].set(1)
         assert house.stage.statistics().dead_letters == (1 if state is reply.ABANDONED else 0)
-        assert replies[0].state is reply.MOVES.becomes(state).get(reply.Event.ANSWER, state)
+        assert replies[0].state is reply.MOVES.becomes(state).get(reply.ReplyEvent.ANSWER, state)
 
 
 @pytest.mark.parametrize("place", later.LaterState)
-@pytest.mark.parametrize("event", later.Event)
-async def test_a_message_to_oneself_goes_through_its_places(place: later.LaterState, event: later.Event) -> None:
+@pytest.mark.parametrize("event", later.LaterEvent)
+async def test_a_message_to_oneself_goes_through_its_places(place: later.LaterState, event: later.LaterEvent) -> None:
     box: Mailbox[object] = Mailbox()
     holder: dict[Later, None] = {}
     timers = Timers()
@@ -247,17 +247,17 @@ async def test_a_message_to_oneself_goes_through_its_places(place: later.LaterSt
     assert one.place is place
     after = later.MOVES.becomes(place).get(event, place)
     match event:
-        case later.Event.DUE:
+        case later.LaterEvent.DUE:
             timers._fire_due()
-        case later.Event.TAKE if place is later.QUEUED:
+        case later.LaterEvent.TAKE if place is later.QUEUED:
             one.taken()
-        case later.Event.CANCEL:
+        case later.LaterEvent.CANCEL:
             one.cancel()
     assert one.place is after
     there = after is not later.GONE
     assert (one.pending, one.wanted, list(holder)) == (there, there, [one] * there)
-    assert list(box.lane) == ([] if later.PENDING in (place, after) and event is not later.Event.DUE else [one])
-    assert box.stale == (place is later.QUEUED and event is later.Event.CANCEL)
+    assert list(box.lane) == ([] if later.PENDING in (place, after) and event is not later.LaterEvent.DUE else [one])
+    assert box.stale == (place is later.QUEUED and event is later.LaterEvent.CANCEL)
 
 
 async def test_a_question_goes_through_its_places() -> None:

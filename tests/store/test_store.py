@@ -363,7 +363,7 @@ class Fragile(Store):
         self._crash("started")
 
     async def handle(self, message: StoreMessage) -> None:
-        if type(message).__name__ == "Look":
+        if isinstance(message, StatisticsAsked):
             self._crash("handle")
         await super().handle(message)
 

@@ -35,7 +35,7 @@ class DoorState(enum.Enum):
     LISTENING = "listening"
 
 
-class Event(enum.Enum):
+class DoorEvent(enum.Enum):
     OPENED = "opened"
     REFUSED = "refused"
     STOPPED = "stopped"
@@ -44,9 +44,9 @@ class Event(enum.Enum):
 MOVES = Table(
     "a listener",
     {
-        Event.OPENED: {DoorState.CLOSED: DoorState.LISTENING, DoorState.DOWN: DoorState.LISTENING},
-        Event.REFUSED: {DoorState.CLOSED: DoorState.DOWN, DoorState.DOWN: DoorState.DOWN},
-        Event.STOPPED: {DoorState.DOWN: DoorState.CLOSED, DoorState.LISTENING: DoorState.CLOSED},
+        DoorEvent.OPENED: {DoorState.CLOSED: DoorState.LISTENING, DoorState.DOWN: DoorState.LISTENING},
+        DoorEvent.REFUSED: {DoorState.CLOSED: DoorState.DOWN, DoorState.DOWN: DoorState.DOWN},
+        DoorEvent.STOPPED: {DoorState.DOWN: DoorState.CLOSED, DoorState.LISTENING: DoorState.CLOSED},
     },
 )
 
@@ -89,18 +89,18 @@ class Listener(Actor[TryAgain]):
     async def stopping(self, stop: Stop) -> None:
         if self._opening and self._opening.addresses:
             await self._opening.door.close()
-        self._move(Event.STOPPED)
+        self._move(DoorEvent.STOPPED)
 
     async def _open(self) -> None:
         opening = self._opening = _Opening(self._make_door(self.stage))
         self.run_beside(opening.run)
         await opening.settled.wait()
         if opening.addresses:
-            self._move(Event.OPENED)
+            self._move(DoorEvent.OPENED)
             urls = [address.url for address in opening.addresses]
             self._say(Listening(True, urls[0], f"listening on {' and '.join(urls)}"))
             return
-        self._move(Event.REFUSED)
+        self._move(DoorEvent.REFUSED)
         self.tell_later(self._retry_seconds, TryAgain())
         self._say(Listening(False, None, f"{self._name}: {opening.refusal} ([{self._name}] in the settings)"))
 
@@ -115,7 +115,7 @@ class Listener(Actor[TryAgain]):
             log.warning(listening.sentence, system=self._name, again_in=self._retry_seconds)
         self._report(self._name, listening)
 
-    def _move(self, event: Event) -> None:
+    def _move(self, event: DoorEvent) -> None:
         self._state = MOVES.after(event, self._state, f"the listener of {self._name}")
 
 

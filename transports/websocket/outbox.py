@@ -44,7 +44,7 @@ class State(enum.Enum):
     """The last frame has been sent, or the client has gone."""
 
 
-class Event(enum.Enum):
+class OutboxEvent(enum.Enum):
     OVERFLOW = "overflow"
     """More is waiting than may."""
     DRAIN = "drain"
@@ -56,10 +56,10 @@ class Event(enum.Enum):
 MOVES = Table(
     "an outbox",
     {
-        Event.OVERFLOW: {State.FLOWING: State.BEHIND},
-        Event.DRAIN: {State.BEHIND: State.DRAINED},
-        Event.RESTART: {State.BEHIND: State.FLOWING, State.DRAINED: State.FLOWING},
-        Event.END: dict.fromkeys(State, State.SHUT),
+        OutboxEvent.OVERFLOW: {State.FLOWING: State.BEHIND},
+        OutboxEvent.DRAIN: {State.BEHIND: State.DRAINED},
+        OutboxEvent.RESTART: {State.BEHIND: State.FLOWING, State.DRAINED: State.FLOWING},
+        OutboxEvent.END: dict.fromkeys(State, State.SHUT),
     },
 )
 
@@ -124,7 +124,7 @@ class Outbox:
             return self._write_now(blob)
         if self._waiting + len(blob) > self._most and self._waiting:
             self._throw_away(len(blob))
-            self._move(Event.OVERFLOW)
+            self._move(OutboxEvent.OVERFLOW)
             return False
         self._put(blob)
         return self._state is State.FLOWING
@@ -136,7 +136,7 @@ class Outbox:
         self._throw_away()
         if self._state is not State.FLOWING:
             self._resyncs += 1
-            self._move(Event.RESTART)
+            self._move(OutboxEvent.RESTART)
         return self.offer(blob)
 
     async def send(self, frame: bytes | bytearray | memoryview) -> None:
@@ -147,7 +147,7 @@ class Outbox:
 
     def shut(self) -> None:
         """Take nothing more. What is waiting can still be sent."""
-        self._move(Event.END)
+        self._move(OutboxEvent.END)
 
     async def run(self) -> None:
         """Send what is waiting, until cancelled or the client has gone."""
@@ -162,7 +162,7 @@ class Outbox:
                     async with self._turn:
                         await self._wire.wait_send_all_might_not_block()
                 if self._state is State.BEHIND:
-                    self._move(Event.DRAIN)
+                    self._move(OutboxEvent.DRAIN)
                     self.on_drained()
         except GONE:
             pass
@@ -171,7 +171,7 @@ class Outbox:
 
     def give_way(self) -> None:
         if self._state is State.FLOWING and self._waiting:
-            self._move(Event.OVERFLOW)
+            self._move(OutboxEvent.OVERFLOW)
             self._throw_away()
             return
         self._wire.fault = "it reads too slowly, and there was no more room for what it has not read"
@@ -228,7 +228,7 @@ class Outbox:
         self._waiting = 0
         self._weigh()
 
-    def _move(self, event: Event) -> None:
+    def _move(self, event: OutboxEvent) -> None:
         self._state = MOVES.after(event, self._state, "an outbox")
-        if event is Event.OVERFLOW:
+        if event is OutboxEvent.OVERFLOW:
             self._work.set()

@@ -9,7 +9,7 @@ from actors.kernel import ActorRef, ChildSpec, Stage, Why, run
 from codec.console import Listening
 from tests.transports.house import PATIENCE, Events, House, Log, application, read_all, reason_of, websockets
 from transports.door.door import Door
-from transports.door.listener import MOVES, DoorState, Event, Listener
+from transports.door.listener import MOVES, DoorEvent, DoorState, Listener
 
 
 class Watch:
@@ -118,5 +118,5 @@ async def test_a_cancelled_tree_closes_its_door_in_order() -> None:
 
 
 def test_a_listener_that_is_up_never_goes_down_by_itself() -> None:
-    assert MOVES.becomes(DoorState.LISTENING) == {Event.STOPPED: DoorState.CLOSED}
+    assert MOVES.becomes(DoorState.LISTENING) == {DoorEvent.STOPPED: DoorState.CLOSED}
     assert MOVES.states == list(DoorState)

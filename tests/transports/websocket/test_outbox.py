@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trio.testing import MockClock, lockstep_stream_pair, wait_all_tasks_blocked
 
-from transports.websocket.outbox import JOIN_BYTES, MOVES, Event, Outbox, State, frame
+from transports.websocket.outbox import JOIN_BYTES, MOVES, Outbox, OutboxEvent, State, frame
 from transports.wire.load import Load
 from transports.wire.wire import Wire
 
@@ -120,7 +120,7 @@ def test_a_frame_is_in_the_shortest_form(size: int, head: bytes) -> None:
 
 def test_every_state_leads_somewhere_known_and_may_end_at_any_time() -> None:
     assert {after for state in State for after in MOVES.becomes(state).values()} == set(State)
-    assert MOVES.befores(Event.END) == list(State)
+    assert MOVES.befores(OutboxEvent.END) == list(State)
 
 
 # Sending
