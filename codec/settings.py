@@ -27,6 +27,8 @@ from msgspec.structs import fields
 
 from codec.judge import Commands, Compare, RunSettings
 from codec.judge.settings import LONGEST_TIMEOUT, CompareMode, CwdMode, Interpreter
+from codec.toml_places import lines_of, where_toml_broke
+from codec.words import listed
 
 LONGEST = 65_536
 """Characters in a configuration file. Ours has a dozen keys; anything this long is another file."""
@@ -242,7 +244,7 @@ def _what_is_wrong(given: _Given) -> str | None:
     if key not in known:
         near = _nearest(key, known)
         hint = f" Did you mean {section}.{near}?" if near else ""
-        return f"{path} is not a setting.{hint} [{section}] knows {_listed(known)}"
+        return f"{path} is not a setting.{hint} [{section}] knows {listed(known)}"
     try:
         msgspec.convert(given.value, known[key].type)
     except msgspec.ValidationError:
@@ -258,7 +260,7 @@ def _unknown_section(section: str, value: object) -> str:
             return f"{section} is outside of any section; expected it under a heading such as [{owners[0]}]"
     near = _nearest(section, _SECTIONS)
     hint = f" Did you mean {near}?" if near else ""
-    return f"{_bare(section)} is not a section.{hint} The sections are {_listed(_SECTIONS)}"
+    return f"{_bare(section)} is not a section.{hint} The sections are {listed(_SECTIONS)}"
 
 
 def _wrong_host(path: str, host: object) -> str | None:
@@ -343,7 +345,7 @@ def _of_file(text: str, source: str, verdict: _Verdict) -> Iterator[_Given]:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        line, column, what = _where_toml_broke(str(error), text)
+        line, column, what = where_toml_broke(str(error), text)
         verdict.wrong(f"{source}:{line}:{column}", line, f"not valid TOML: {what}")
         return
     except (RecursionError, ValueError):  # a thousand brackets; a number of 5,000 digits: tomllib lets both escape
@@ -380,56 +382,12 @@ def _flag_value(text: str) -> object:
     return text.strip()
 
 
-def lines_of(text: str) -> dict[tuple[str, ...], int]:
-    """The line on which each key and table of a valid TOML text first appears."""
-    found: dict[tuple[str, ...], int] = {}
-    table: tuple[str, ...] = ()
-    statement: list[str] = []
-    for number, line in enumerate(text.split("\n"), 1):
-        statement.append(line)
-        try:
-            content = tomllib.loads("\n".join(statement))
-        except tomllib.TOMLDecodeError:
-            continue  # a string or an array that goes on
-        begins = number - len(statement) + 1
-        if statement[0].lstrip().startswith("["):
-            table = max(_paths(content, ()), key=len)
-            found |= {table[:depth]: begins for depth in range(1, len(table) + 1) if table[:depth] not in found}
-        else:
-            found |= {path: begins for path in _paths(content, table) if path not in found}
-        statement = []
-    return found
-
-
-def _paths(content: object, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    match content:
-        case dict():
-            for key, value in content.items():
-                yield (*above, key)
-                yield from _paths(value, (*above, key))
-        case [dict() as only]:
-            yield from _paths(only, above)
-
-
-def _where_toml_broke(message: str, text: str) -> tuple[int, int, str]:
-    """Line, column and what: tomllib says them in its message only (attributes came with Python 3.14)."""
-    if at := re.search(r" \(at line (\d+), column (\d+)\)$", message):
-        return int(at[1]), int(at[2]), message[: at.start()]
-    lines = text.rstrip("\n").split("\n")
-    return len(lines), len(lines[-1]) + 1, message.removesuffix(" (at end of document)")
-
-
 def _expected(annotated: object) -> str:
     return " ".join(meta.description for meta in getattr(annotated, "__metadata__", ()) if meta.description)
 
 
 def _nearest(word: str, known: Mapping[str, object]) -> str | None:
     return next(iter(difflib.get_close_matches(word.lower(), list(known), n=1)), None)
-
-
-def _listed(names: Mapping[str, object]) -> str:
-    *most, last = names
-    return f"{', '.join(most)} and {last}"
 
 
 def _bare(key: str) -> str:

@@ -15,7 +15,7 @@ Of a case's console output only the end is shown, because the last line of a tra
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from codec.judge import RunResult, Status, Summary, Verdict
+from codec.judge import RunResult, Status, Verdict
 from program.terminal import cells, fitted, printable
 
 NARROWEST = 40
@@ -69,18 +69,6 @@ def sum_up(
         remark = f"{CONTENDED} the machine was busy with other things: CPU time says how long it took"
         for line in _wrapped(remark, max(width, NARROWEST)):
             yield paint(line, _DIM)
-
-
-def summary_of(results: Sequence[RunResult], milliseconds: int) -> Summary:
-    count = Counter(result.status for result in results)
-    return Summary(
-        total=len(results),
-        passed=count["pass"],
-        failed=count["fail"],
-        timeouts=count["timeout"],
-        res=count["re"],
-        duration_ms=milliseconds,
-    )
 
 
 def _table(results: Sequence[RunResult], width: int, paint: _Paint) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from quart import Response
 
 from actors.kernel import KernelError, in_words
-from transports.http.application import Application
+from transports.http.application import Application, fresh
 from transports.http.static import serve_files
 from transports.websocket.websocket import Handler, Upgrade, WebSocket
 
@@ -38,20 +38,20 @@ def console_application(desk: ConsoleDesk, web: Traversable) -> Application:
 
     @app.get("/tree.json")
     async def tree() -> Response:
-        return _fresh(await desk.tree(), JSON)
+        return fresh(await desk.tree(), JSON)
 
     @app.get("/health")
     async def health() -> Response:
         well, answer = await desk.health()
-        return _fresh(answer, JSON, 200 if well else 503)
+        return fresh(answer, JSON, 200 if well else 503)
 
     @app.get("/metrics")
     async def metrics() -> Response:
-        return _fresh(await desk.metrics(), METRICS)
+        return fresh(await desk.metrics(), METRICS)
 
     @app.errorhandler(KernelError)
     async def not_now(error: KernelError) -> Response:
-        return _fresh(f"{in_words(error)}\n".encode(), TEXT, 503)
+        return fresh(f"{in_words(error)}\n".encode(), TEXT, 503)
 
     return app
 
@@ -72,9 +72,3 @@ def console_websocket(desk: ConsoleDesk) -> Handler:
             await socket.close(RESTARTING, "the viewer has ended; connect again")
 
     return on_websocket
-
-
-def _fresh(content: bytes, content_type: str, status: int = 200) -> Response:
-    response = Response(content, status, content_type=content_type)
-    response.headers["cache-control"] = "no-store"
-    return response

@@ -1,12 +1,10 @@
 """Describes a problem for a page, from its post and the content of its folder. Pure."""
 
-from collections import Counter
-from collections.abc import Iterable
 
 from actors.judge.given import Folders, Found, Names
 from actors.judge.ledger import version
 from actors.judge.limits import time_limit
-from codec.judge import SHOWN, Case, Excerpt, Regex, RunResult, ShownProblem, Summary, Task, excerpt
+from codec.judge import SHOWN, Case, Excerpt, Regex, ShownProblem, Task, excerpt
 
 MOST_TOLD, LEAST_TOLD = 8 << 20, 256
 """Bytes of all texts of a problem that are sent at once; and the least for each text, however many there are."""
@@ -77,15 +75,3 @@ def unsupported(task: Task) -> str | None:
 
 def unknown(id: str) -> str:  # noqa: A002 - as on the wire
     return f"There is no problem {id[:80]!r} here. Send it with Competitive Companion, or open another one."
-
-
-def summary(judged: Iterable[RunResult], duration_ms: int) -> Summary:
-    count = Counter(result.status for result in judged)
-    return Summary(
-        total=count.total(),
-        passed=count["pass"],
-        failed=count["fail"],
-        timeouts=count["timeout"],
-        res=count["re"],
-        duration_ms=duration_ms,
-    )

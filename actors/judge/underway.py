@@ -11,9 +11,8 @@ import msgspec
 
 from actors.judge.ledger import Basis, Present
 from actors.judge.messages.panel import PanelMessage
-from actors.judge.telling import summary
 from actors.kernel import ActorRef, AnyRef
-from codec.judge import LastRun, Running, RunProgress, RunResult, Scope, Summary
+from codec.judge import LastRun, Running, RunProgress, RunResult, Scope, Summary, summary_of
 
 
 @dataclass(slots=True)
@@ -63,4 +62,4 @@ class UnderWay:
         return LastRun(run=self.number, indices=self.indices, cancelled=cancelled)
 
     def summary(self, now: float) -> Summary:
-        return summary(self.judged, round((now - self.began) * 1000))
+        return summary_of(self.judged, round((now - self.began) * 1000))

@@ -40,6 +40,7 @@ from codec.judge.problem import (
     Status,
     Summary,
     Verdict,
+    summary_of,
 )
 from codec.judge.settings import (
     BadChange,
@@ -130,6 +131,7 @@ __all__ = [
     "is_file_name",
     "read_task",
     "read_ui",
+    "summary_of",
     "with_what_makes_sense",
     "without_unnamed",
     "write",

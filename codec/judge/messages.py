@@ -22,8 +22,8 @@ from msgspec import Meta, Struct, structs
 from codec.judge.problem import Case, Entity, LastRun, Listed, Outdated, RunResult, ShownProblem, Summary
 from codec.judge.settings import BadChange, Commands, Interpreter, RunSettings, changed
 from codec.judge.texts import wholly
-from codec.judge.wording import listed, shown
-from codec.words import kind
+from codec.judge.wording import shown
+from codec.words import kind, listed
 
 Scope = Literal["one", "all"]
 

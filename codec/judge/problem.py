@@ -4,6 +4,8 @@ The spec's fields come first and are always sent. Our own fields follow; a page 
 field whose default is None or false is left out when it has that value.
 """
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Literal
 
 from msgspec import Struct
@@ -143,3 +145,15 @@ class RunResult(Entity, frozen=True, gc=False, kw_only=True):
     """The number of its run among the problem's runs."""
     outdated: tuple[Reason, ...] = ()
     """Why it is out of date. Empty: as far as we know, it is not."""
+
+
+def summary_of(results: Iterable[RunResult], duration_ms: int) -> Summary:
+    count = Counter(result.status for result in results)
+    return Summary(
+        total=count.total(),
+        passed=count["pass"],
+        failed=count["fail"],
+        timeouts=count["timeout"],
+        res=count["re"],
+        duration_ms=duration_ms,
+    )

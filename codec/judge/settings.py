@@ -16,8 +16,8 @@ from typing import Annotated, Any, Literal, cast, get_args
 import msgspec
 from msgspec import Meta, Struct, structs
 
-from codec.judge.wording import listed, shown
-from codec.words import kind
+from codec.judge.wording import shown
+from codec.words import kind, listed
 
 Interpreter = Literal["cpython", "pypy"]
 CwdMode = Literal["workspace", "task"]

@@ -1,7 +1,6 @@
 """Describes a value, for the sentences that refuse it."""
 
 import json
-from collections.abc import Iterable
 from typing import Any
 
 from codec.judge.texts import whole
@@ -19,8 +18,3 @@ def shown(value: Any) -> str:
     text = json.dumps(whole(value), ensure_ascii=False) if isinstance(value, str) else json.dumps(value)
     text = "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-
-
-def listed(names: Iterable[str]) -> str:
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last

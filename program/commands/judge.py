@@ -48,11 +48,23 @@ from actors.kernel import (
     in_words,
     run,
 )
-from codec.judge import File, Input, Output, RunComplete, RunReport, RunResult, RunSettings, Stdin, Stdout, write
-from codec.settings import JudgeSettings as JudgeSettings
+from codec.judge import (
+    File,
+    Input,
+    Output,
+    RunComplete,
+    RunReport,
+    RunResult,
+    RunSettings,
+    Stdin,
+    Stdout,
+    summary_of,
+    write,
+)
+from codec.settings import JudgeSettings
 from program import ending, places, signals, streams
 from program.arguments import JudgeRun
-from program.scorecard import draw, sum_up, summary_of
+from program.scorecard import draw, sum_up
 from program.status import Status
 from program.terminal import colours_wanted, is_terminal
 from program.trouble import Trouble

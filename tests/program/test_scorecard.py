@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from codec.judge import RunResult
-from program.scorecard import CONSOLE_LINES, NARROWEST, draw, sum_up, summary_of
+from codec.judge import RunResult, summary_of
+from program.scorecard import CONSOLE_LINES, NARROWEST, draw, sum_up
 from program.terminal import cells
 
 WIDE = "日本語の出力"

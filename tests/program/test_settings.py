@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codec.settings import LONGEST, BadSettings, Settings, lines_of, parse
+from codec.settings import LONGEST, BadSettings, Settings, parse
+from codec.toml_places import lines_of
 
 
 def problems(text: str = "", overrides: Iterable[str] = ()) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ from actors.store import (
 from actors.store.batches import BATCH
 from actors.store.database import Database
 from actors.store.executors import Engine, Executor, Make
-from actors.store.messages import StoreMessage
+from actors.store.messages import StatisticsAsked, StoreMessage
 from actors.store.operations import Read, Streams
 from actors.store.reader import Reader
 from actors.store.store import AGAIN_SECONDS, SLOW_SECONDS

@@ -93,6 +93,13 @@ class Application(QuartTrio):
         self.register_error_handler(HTTPException, _not_taken)
 
 
+def fresh(content: bytes, content_type: str, status: int = 200) -> Response:
+    """What is so at this moment, and is kept by nobody."""
+    response = Response(content, status, content_type=content_type)
+    response.headers["cache-control"] = "no-store"
+    return response
+
+
 async def _not_taken(error: HTTPException) -> Response:
     response = Response(f"{error.description}\n", error.code, content_type="text/plain; charset=utf-8")
     match error:

@@ -23,7 +23,7 @@ import trio
 from quart import Response, request
 
 from actors.kernel import KernelError, in_words
-from transports.http.application import Application
+from transports.http.application import Application, fresh
 from transports.http.guard import SecurityHeaders
 from transports.http.static import TYPES, serve_files
 from transports.sidekick.playground import Playground, add_playground
@@ -101,9 +101,9 @@ def sidekick_application(
         @app.get("/rooms.json")
         async def rooms() -> Response:
             try:
-                return _fresh(await listing.rooms(), "application/json")
+                return fresh(await listing.rooms(), "application/json")
             except KernelError as error:
-                return _fresh(f"{in_words(error)}\n".encode(), TYPES[".txt"], 503)
+                return fresh(f"{in_words(error)}\n".encode(), TYPES[".txt"], 503)
 
     @app.after_request
     async def widen(response: Response) -> Response:
@@ -112,12 +112,6 @@ def sidekick_application(
         return response
 
     return app
-
-
-def _fresh(content: bytes, content_type: str, status: int = 200) -> Response:
-    response = Response(content, status, content_type=content_type)
-    response.headers["cache-control"] = "no-store"
-    return response
 
 
 def _policy(host: str) -> str:
