@@ -76,8 +76,7 @@ async def test_a_task_that_lets_no_other_run():
         pass
 
 async def test_tasks_that_are_never_done():
-    while True:
-        await trio.lowlevel.checkpoint()
+    while True: await trio.lowlevel.checkpoint()
 
 async def test_one_that_swallows():
     while True:

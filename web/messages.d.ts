@@ -91,7 +91,7 @@ export namespace Console {
 export namespace Judge {
   export interface StateInit {
     type: "state/init";
-    problem?: Problem | null;
+    problem?: ShownProblem | null;
     settings: RunSettings;
     results?: RunResult[];
     summary?: Summary | null;
@@ -100,7 +100,7 @@ export namespace Judge {
     last?: LastRun | null;
     commands?: Commands;
   }
-  export interface Problem {
+  export interface ShownProblem {
     name: string;
     group: string;
     url: string;
@@ -209,7 +209,7 @@ export namespace Judge {
   }
   export interface StateUpdate {
     type: "state/update";
-    problem: Problem;
+    problem: ShownProblem;
     outdated?: Outdated[];
   }
   export interface Outdated {
@@ -387,9 +387,9 @@ export namespace Board {
   }
   export interface DrawLine {
     action: "drawLine";
-    options: Line;
+    options: Segment;
   }
-  export interface Line {
+  export interface Segment {
     x1: number;
     y1: number;
     x2: number;
@@ -495,7 +495,7 @@ export namespace Board {
     action: "destroyBuffer";
     options: Buffer;
   }
-  export interface Append {
+  export interface AppendText {
     action: "append";
     options: Text;
   }
@@ -587,7 +587,7 @@ export namespace Board {
     version: string;
     timestamp: number;
   }
-  export interface State {
+  export interface BoardState {
     scripts: number;
     drawnAt: number | null;
   }
@@ -613,7 +613,7 @@ export namespace Board {
     | { id?: number; component: "button"; type: "update"; target: string; payload: SetText | ChangeParent }
     | { id?: number; component: "canvas"; type: "update"; target: string; payload: ClearCanvas | DrawLine | DrawRect | DrawCircle | DrawPolyline | DrawPolygon | DrawEllipse | DrawText | CreateBuffer | DrawBuffer | DestroyBuffer | ChangeParent }
     | { id?: number; component: "column"; type: "update"; target: string; payload: ChangeParent }
-    | { id?: number; component: "console"; type: "update"; target: string; payload: Append | ClearConsole | ChangeParent }
+    | { id?: number; component: "console"; type: "update"; target: string; payload: AppendText | ClearConsole | ChangeParent }
     | { id?: number; component: "grid"; type: "update"; target: string; payload: SetColor | SetCellText | ClearCell | ClearGrid | ChangeParent }
     | { id?: number; component: "label"; type: "update"; target: string; payload: SetText | ChangeParent }
     | { id?: number; component: "markdown"; type: "update"; target: string; payload: SetSource | ChangeParent }

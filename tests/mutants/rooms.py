@@ -17,10 +17,11 @@ ROOMS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 """Where its sources are, and where its tests are."""
 
+RECORDINGS = ("tests/program/commands/test_recording.py", "tests/program/commands/test_cut_recording.py")
 ALSO = {
-    "program/commands/record.py": ("tests/sidekick/test_recording.py", "tests/sidekick/test_cut_recording.py"),
-    "program/commands/replay.py": ("tests/sidekick/test_recording.py", "tests/sidekick/test_cut_recording.py"),
-    "program/reel.py": ("tests/sidekick/test_recording.py", "tests/sidekick/test_cut_recording.py"),
+    "program/commands/record.py": RECORDINGS,
+    "program/commands/replay.py": RECORDINGS,
+    "program/reel.py": RECORDINGS,
 }
 """Tests that stand in another room, and start what they test as a command."""
 NEVER = ("tests/web/", "tests/mutants/", "tests/house/", "tests/bench/")

@@ -137,7 +137,7 @@ def imports() -> Imports:
         ("actors/sidekick/scene/viz.py", "tests/sidekick/scene/test_viz.py"),
         ("transports/wire/backlog.py", "tests/transports/wire/test_backlog.py"),
         ("program/redaction.py", "tests/program/test_redaction.py"),
-        ("codec/judge/task.py", "tests/judge/test_task.py"),
+        ("codec/judge/task.py", "tests/judge/codec/test_task.py"),
     ],
 )
 def test_the_tests_of_the_same_name_come_first(imports: Imports, file: str, first: str) -> None:

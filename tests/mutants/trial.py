@@ -137,7 +137,7 @@ class Trial:
             running = subprocess.Popen(
                 [*PYTEST, f"--basetemp={scrap}", "-m", stage.marked, *options, *unsound, *stage.files],
                 cwd=self.copy,
-                env={**os.environ, "PYTHONPATH": str(self.copy)},
+                env={**os.environ, "PYTHONPATH": str(self.copy), "PYTEST_ADDOPTS": ""},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,

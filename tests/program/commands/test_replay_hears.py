@@ -71,5 +71,5 @@ async def test_only_the_servers_own_announcement_is_its_answer(said: list[bytes]
 @pytest.mark.parametrize("broken", [b"no JSON", b'{"type":7}', b'{"type":"error","payload":[]}'])
 async def test_what_is_no_message_of_sidekicks_ends_it_with_a_sentence(broken: bytes) -> None:
     player = await heard(broken, ANSWER)
-    assert "the server said what is no message of Sidekick's" in str(player._gone)
+    assert "the server sent something that is not a Sidekick message" in str(player._gone)
     assert not player._answered.is_set()
