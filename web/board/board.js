@@ -93,7 +93,7 @@ const stage = new Stage($("board-root"), {
 });
 $("board-menu").choices = [...choices(stage, room), ["Clear board…", clear]];
 
-/** @param {Board.State} state */
+/** @param {Board.BoardState} state */
 function hearState(state) {
   standing.state = state;
   welcome.scripts = state.scripts;

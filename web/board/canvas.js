@@ -35,7 +35,7 @@ function trace(context, points) {
 
 /** action -> path; `fill` says whether it has an inside. */
 const SHAPES = {
-  drawLine: { path: (context, /** @type {Board.Line} */ { x1, y1, x2, y2 }) => trace(context, [{ x: x1, y: y1 }, { x: x2, y: y2 }]) },
+  drawLine: { path: (context, /** @type {Board.Segment} */ { x1, y1, x2, y2 }) => trace(context, [{ x: x1, y: y1 }, { x: x2, y: y2 }]) },
   drawPolyline: { path: (context, /** @type {Board.Polyline} */ { points }) => trace(context, points), name: "Polyline", least: 2 },
   drawPolygon: { path: (context, /** @type {Board.Polygon} */ { points }) => closed(context, points), name: "Polygon", least: 3, fill: true },
   drawRect: {

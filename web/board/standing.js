@@ -23,7 +23,7 @@ export function moment(at, now = new Date()) {
 
 class BoardStanding extends HouseElement {
   sentence = "No script is connected, so this was not sent.";
-  /** @type {import("../messages").Board.State | null} */
+  /** @type {import("../messages").Board.BoardState | null} */
   #state = null;
   #empty = true;
   #said = h("p");
@@ -35,7 +35,7 @@ class BoardStanding extends HouseElement {
     this.#show();
   }
 
-  /** @param {import("../messages").Board.State | null} state */
+  /** @param {import("../messages").Board.BoardState | null} state */
   set state(state) {
     this.#state = state;
     this.#show();

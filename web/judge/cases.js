@@ -94,7 +94,7 @@ class JudgeCases extends HouseElement {
 /**
  * {time: ms, memory: MB or null}; the same object for as long as nothing changes.
  *
- * @param {import("../messages").Judge.Problem} problem
+ * @param {import("../messages").Judge.ShownProblem} problem
  * @param {import("../messages").Judge.RunSettings} settings
  * @param {{time: number, memory: number} | null} before
  */

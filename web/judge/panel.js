@@ -19,14 +19,14 @@
 /** @typedef {number | string} RunNumber a string where it was counted here */
 /** @typedef {Omit<Judge.RunResult, "run"> & {run?: RunNumber | null}} Result */
 
-/** @param {Judge.Problem | null} problem */
+/** @param {Judge.ShownProblem | null} problem */
 const idOf = (problem) => problem?.id ?? (problem ? `${problem.contestId}/${problem.taskId}` : null);
 const MOST_ARRIVED = 20;
 
 export class Panel {
   /** Whether the server has said anything yet. */
   told = false;
-  /** @type {Judge.Problem | null} */
+  /** @type {Judge.ShownProblem | null} */
   problem = null;
   /** @type {Judge.RunSettings | null} */
   settings = null;
@@ -169,7 +169,7 @@ export class Panel {
   /**
    * Shows this problem from now on; whether it is the one that was shown before.
    *
-   * @param {Judge.Problem | null} problem
+   * @param {Judge.ShownProblem | null} problem
    */
   #take(problem) {
     const same = idOf(problem) !== null && idOf(problem) === this.id;

@@ -23,7 +23,7 @@ class JudgeProblem extends HouseElement {
   }
 
   /**
-   * @param {import("../messages").Judge.Problem | null} problem
+   * @param {import("../messages").Judge.ShownProblem | null} problem
    * @param {import("../messages").Judge.RunSettings | null} settings
    * @param {boolean} pinned
    */
@@ -59,7 +59,7 @@ class JudgeProblem extends HouseElement {
 const folderOf = (path) => path?.replace(/[\\/][^\\/]*$/, "") ?? "";
 
 /**
- * @param {import("../messages").Judge.Problem} problem
+ * @param {import("../messages").Judge.ShownProblem} problem
  * @param {import("../messages").Judge.RunSettings} settings
  */
 function limits({ timeLimit, memoryLimit, input, output, testType, interactive }, { timeoutMs, memoryLimitMb }) {

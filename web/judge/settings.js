@@ -13,7 +13,7 @@ import { HouseElement, format, h, icon, mark, put } from "../house/house.js";
 
 /**
  * @typedef {import("../messages").Judge.RunSettings} Settings
- * @typedef {import("../messages").Judge.Problem} Problem
+ * @typedef {import("../messages").Judge.ShownProblem} Problem
  *
  * @type {{path: string, label: string, choices?: string[][], named?: string, unit?: string, number?: boolean, flag?: boolean,
  *   hint?: (settings: Settings, problem: Problem | null) => string, only?: (settings: Settings) => boolean}[]}
