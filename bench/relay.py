@@ -230,7 +230,7 @@ def opened(port: int, sessions: Sequence[str | None]) -> Iterator[list[Client]]:
 
 
 def settle(clients: Sequence[Client], quiet: float = 0.3) -> None:
-    """Read until nothing more comes, and show before and after it that somebody is there: pings are not answered."""
+    """Show that somebody is there, for pings are not answered, and read until nothing more comes."""
     _show_life(clients)
     poll = select.epoll()
     by_number = {client.socket.fileno(): client for client in clients}
@@ -240,7 +240,6 @@ def settle(clients: Sequence[Client], quiet: float = 0.3) -> None:
         for number, _ in ready:
             by_number[number].drop()
     poll.close()
-    _show_life(clients)
 
 
 def _show_life(clients: Iterable[Client]) -> None:
@@ -370,7 +369,6 @@ def _drip(relay: Running, boards: Sequence[Board], seconds: float) -> float:
     for number, screen in screens.items():
         poll.register(number, select.EPOLLIN)
         screen.received = 0
-    _show_life(client for board in boards for client in board.all)
     messages = round(RATE * seconds)
     cpu, begun, sent = relay.cpu(), time.perf_counter(), 0
     while sum(screen.received for screen in screens.values()) < messages * relay.size(frame):

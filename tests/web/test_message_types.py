@@ -16,7 +16,7 @@ DOORS = [  # where messages come in, or go out; what is behind is checked from h
     ("board/stage.js", "hear(message) {", "Board.Message"),
     ("board/scene.js", "apply(message) {", "Board.Message"),
     ("board/board.js", "function say(message) {", "Board.Event | Board.Fault"),
-    ("board/board.js", "function hearState(state) {", "Board.State"),
+    ("board/board.js", "function hearState(state) {", "Board.BoardState"),
     ("board/button.js", "spawn({ text }) {", "Board.ButtonSpawn"),
     ("board/canvas.js", "spawn({ width, height }) {", "Board.CanvasSpawn"),
     ("board/console.js", "spawn({ showInput, text }) {", "Board.ConsoleSpawn"),
