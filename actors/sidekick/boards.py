@@ -43,7 +43,7 @@ from actors.sidekick.board_messages import (
 )
 from actors.sidekick.bookkeeping import BATCH, Bookkeeping, TooLong
 from actors.sidekick.messages import PictureWanted
-from actors.store import StoreError
+from actors.store import Refused, StoreError
 from codec.sidekick.kept import BoardHeader
 from codec.sidekick.rooms import DEFAULT_ROOM, RoomListed
 from codec.words import counted
@@ -206,7 +206,7 @@ class Boards(Actor[BoardsMessage]):
         self._ring()
         while True:
             await trio.sleep(SWEEP_EVERY)
-            await self._forget_old(MOST_BOARDS, MOST_BYTES)
+            await self._tidy_up(MOST_BOARDS, MOST_BYTES)
 
     async def _opened(self) -> bool:
         try:
@@ -319,7 +319,7 @@ class Boards(Actor[BoardsMessage]):
         return None
 
     async def _write_down(self, page: "Sequence[_Entry]") -> None:
-        """All of it, or nothing."""
+        """All of it, or nothing; unless the store refuses it for what is in it, which may be one board's alone."""
         if not page:
             return
         before = [self._kept[entry.name] for entry in page if entry.name in self._kept]
@@ -330,7 +330,11 @@ class Boards(Actor[BoardsMessage]):
                 await self._books.write(now, gone)
         except (StoreError, KernelError) as error:
             for entry in page:
-                self._not_kept(entry, error)
+                if isinstance(error, Refused) and len(page) > 1:
+                    await self._write_down([entry])
+                else:
+                    self._not_kept(entry, error)
+                    await self._drop(entry.header)
             return
         for header in before:
             self._strike(header)
@@ -341,6 +345,11 @@ class Boards(Actor[BoardsMessage]):
         for entry in page:
             entry.thank()
         for header in before:
+            await self._drop(header)
+
+    async def _drop(self, header: BoardHeader | None) -> None:
+        """What it takes beside itself."""
+        if header is not None:
             with suppress(StoreError, KernelError):  # the next start sweeps it away
                 await self._books.drop(header)
 
@@ -378,15 +387,17 @@ class Boards(Actor[BoardsMessage]):
     async def _forget(self, header: BoardHeader) -> None:
         await self._books.write([], [header])
         self._strike(header)
-        with suppress(StoreError, KernelError):  # the next start sweeps it away
-            await self._books.drop(header)
+        await self._drop(header)
 
     async def _forget_what_is_too_much(self) -> None:
         if len(self._kept) > MOST_BOARDS or self._size > MOST_BYTES:  # somewhat more than that, to look seldom
-            try:
-                await self._forget_old(MOST_BOARDS - MOST_BOARDS // 32, MOST_BYTES - MOST_BYTES // 32)
-            except (StoreError, KernelError) as error:
-                self._failed(error, "old ones are not forgotten")
+            await self._tidy_up(MOST_BOARDS - MOST_BOARDS // 32, MOST_BYTES - MOST_BYTES // 32)
+
+    async def _tidy_up(self, most: int, most_bytes: int) -> None:
+        try:
+            await self._forget_old(most, most_bytes)
+        except (StoreError, KernelError) as error:
+            self._failed(error, "old ones are not forgotten")
 
     async def _forget_old(self, most: int, most_bytes: int) -> None:
         """And what is too much: first of the boards that nobody is at. Several may be at this; each takes others."""

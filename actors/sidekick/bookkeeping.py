@@ -115,13 +115,7 @@ class Bookkeeping:
     async def write(self, headers: Iterable[BoardHeader], gone: Iterable[BoardHeader]) -> None:
         """These are kept from now on, and those are not. The logs of those before are still there, to be dropped."""
         puts = [Put(BOARDS, header.room, encode_header(header)) for header in headers]
-        try:
-            await self._store.together(*puts, *[Delete(BOARDS, header.room) for header in gone])
-        except (StoreError, KernelError):
-            for header in headers:
-                with suppress(StoreError, KernelError):
-                    await self.drop(header)
-            raise
+        await self._store.together(*puts, *[Delete(BOARDS, header.room) for header in gone])
 
     async def drop(self, header: BoardHeader) -> None:
         """What it takes beside the header."""

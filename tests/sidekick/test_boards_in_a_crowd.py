@@ -64,3 +64,18 @@ async def test_boards_that_change_within_a_second_are_written_in_one_go_and_all_
         assert troupe.trouble() is None
         assert troupe.disk.writes - before <= many / boards.IN_ONE_GO + 2  # and the store's own look at its disk
         assert len(await troupe.store.keys("sidekick/board")) == many
+
+
+async def test_a_board_that_the_store_refuses_keeps_no_other_from_being_kept(
+    autojump_clock: object, tmp_path: Path
+) -> None:
+    async with house(tmp_path) as troupe, AsyncExitStack() as stack:
+        for number in range(80):  # their names alone are more than a value of the store may be
+            await stack.enter_async_context(hero(troupe, "odd", peer=f"{number}-{'x' * 15_000}"))
+        drawing = await stack.enter_async_context(hero(troupe, "odd", peer="draws"))
+        scripts = [await stack.enter_async_context(hero(troupe, f"r{number}")) for number in range(20)]
+        for script in (drawing, *scripts):
+            await script.say(spawn_grid())
+        await later()
+        kept = [key for key, _ in await troupe.store.keys("sidekick/board")]
+        assert kept == sorted(f"r{number}" for number in range(20))
