@@ -77,6 +77,8 @@ class Panel(Actor[PanelMessage]):
         """Invariant: both are None, or neither; and the problem is monitored, once."""
         self._awaited = False
         """Whether the problem was opened and has not been shown yet."""
+        self._asked_with: RunSettings | None = None
+        """The settings with which it was opened: the results that it shows are outdated, or not, by these."""
         self._unwatch: Callable[[], None] = _nothing
         self._known: set[str] = set()
         """The problems that the page has been told of."""
@@ -120,7 +122,7 @@ class Panel(Actor[PanelMessage]):
                     self._owes_init = self._greeted
                     self._answer_without_problem()
             case Shown():
-                self._show(message)
+                await self._show(message)
             case StateProblems(problems):
                 self._known = {problem.id for problem in problems}
                 self._say(message)
@@ -204,9 +206,8 @@ class Panel(Actor[PanelMessage]):
         self._owes_init = True
         if await self._open_wanted():
             return
-        if self._problem is not None and not self._awaited:  # otherwise it will be shown with the settings of that time
-            self._awaited = True
-            await self._problem.send(OpenFor(self.ref, anew=True, settings=self._settings))
+        if self._problem is not None and not self._awaited:  # otherwise `_show` asks again if these are other settings
+            await self._ask(self._problem, anew=True)
         self._answer_without_problem()
 
     def _answer_without_problem(self) -> None:
@@ -236,10 +237,14 @@ class Panel(Actor[PanelMessage]):
         if problem is not self._problem:
             self._close()
             self._unwatch = self.monitor(problem)
-        self._shown, self._problem, self._awaited = id, problem, True
+        self._shown, self._problem = id, problem
         await self.stage.registry.get(SHELF).send(Looks(self.ref, id))
-        await problem.send(OpenFor(self.ref, anew, self._settings))
+        await self._ask(problem, anew=anew)
         return True
+
+    async def _ask(self, problem: ActorRef[ProblemMessage], *, anew: bool) -> None:
+        self._awaited, self._asked_with = True, self._settings
+        await problem.send(OpenFor(self.ref, anew, self._settings))
 
     def _close(self) -> None:
         if self._problem is not None:
@@ -267,8 +272,11 @@ class Panel(Actor[PanelMessage]):
             self._say(Notice("error", f"{id!r} cannot be opened: {in_words(error)}"))
             return None
 
-    def _show(self, shown: Shown) -> None:
-        if shown.problem.id != self._shown:
+    async def _show(self, shown: Shown) -> None:
+        if shown.problem.id != self._shown or self._problem is None:
+            return
+        if self._asked_with != self._settings:
+            await self._ask(self._problem, anew=True)
             return
         self._awaited = False
         self._is_run = shown.running is not None

@@ -352,6 +352,12 @@ IN_THE_MIDDLE = [
     (partial(_edit, name="main.py", content=b"pass\n"), QUIET),
 ]  # fmt: skip
 
+THERE_AND_BACK = [
+    (RUN, False), (partial(_say, number=0, kind="ui/switchInterpreter", interpreter="pypy"), False),
+    (partial(_say, number=0, kind="ui/switchInterpreter", interpreter="cpython"), False),
+]  # fmt: skip
+"""What is set changes again while the problem is about to be shown with what was set before."""
+
 
 @pytest.mark.timeout(300)
 @pytest.mark.slow
@@ -361,5 +367,6 @@ IN_THE_MIDDLE = [
 @example(ONE_AFTER_ALL, 0)
 @example(CUT_OFF, 0)
 @example(IN_THE_MIDDLE, 0)
+@example(THERE_AND_BACK, 0)
 def test_what_a_page_knows_is_what_is_on_the_disk_and_what_was_run(steps: list[tuple[Any, bool]], seed: int) -> None:
     run_schedule(seed, play, steps)
