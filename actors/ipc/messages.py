@@ -1,0 +1,123 @@
+"""Messages between the actors of the desk, and their names in the registry.
+
+    client end   Submit, Requeue, CancelRequests, Archive      from the port, and so from scripts and the page
+    ledger       Noted, Forgotten                              from the client end, after the journal has it
+                 RunningNow, EditorNow                         from the server end, from the editor
+                 Ask...                                        from the port
+    evaluator    Succeeded                                     from the client end
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from actors.kernel import Key, Reply
+from codec.ipc import Request, Success
+from codec.ipc.desk import Done, RequestDetail, RequestFact, Selection, Totals, Window, WindowWanted
+
+# -- to the client end. A reply is an answer to be kept: it is set after the journal has it.
+
+
+@dataclass(frozen=True, slots=True)
+class Submit:
+    requests: Sequence[Request]
+    """The same id with the same content is the same request, whatever has become of it."""
+    reply: Reply[Done]
+
+
+@dataclass(frozen=True, slots=True)
+class Requeue:
+    """Three fresh attempts for those that gave up or were cancelled."""
+
+    which: Selection
+    reply: Reply[Done]
+
+
+@dataclass(frozen=True, slots=True)
+class CancelRequests:
+    which: Selection
+    reply: Reply[Done]
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """Only what is over."""
+
+    which: Selection
+    reply: Reply[Done]
+
+
+ClientOrder = Submit | Requeue | CancelRequests | Archive
+CLIENT_END = Key[ClientOrder]("ipc/client")
+
+
+# -- to the ledger, which knows a line of every request
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """New facts. Whole lines: each replaces the one before."""
+
+    facts: Sequence[RequestFact]
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """They are in the archive."""
+
+    ids: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class RunningNow:
+    """By our server end."""
+
+    count: int
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class EditorNow:
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class PeerNow:
+    sentence: str
+    alive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WindowAsked:
+    wanted: WindowWanted
+    reply: Reply[Window]
+
+
+@dataclass(frozen=True, slots=True)
+class DetailAsked:
+    """None: there is no such request."""
+
+    id: str
+    reply: Reply[RequestDetail | None]
+
+
+@dataclass(frozen=True, slots=True)
+class TotalsAsked:
+    reply: Reply[Totals]
+
+
+LedgerMessage = Noted | Forgotten | RunningNow | EditorNow | PeerNow | WindowAsked | DetailAsked | TotalsAsked
+LEDGER = Key[LedgerMessage]("ipc/ledger")
+
+
+# -- to the evaluator
+
+
+@dataclass(frozen=True, slots=True)
+class Succeeded:
+    request: Request
+    outcome: Success
+    seconds: float
+
+
+EvaluatorMessage = Succeeded
+EVALUATOR = Key[EvaluatorMessage]("ipc/evaluator")

@@ -1,0 +1,141 @@
+"""What the desk's page and its HTTP interface say and hear, in JSON.
+
+    WebSocket /live   page -> desk   {"type": "window", ...}   which requests to show, from now on
+                                     {"type": "detail", "id"}  one request with all its attempts, from now on; "": none
+                      desk -> page   {"type": "window", ...}, {"type": "totals", ...}, {"type": "detail", ...},
+                                     {"type": "notice", ...}; after each change, a few times a second at most
+    GET  /requests?state=&text=&after=&limit=    a window         GET /requests/ID    a detail
+    GET  /totals                                 the totals       GET /metrics, /health
+    POST /requests                               {"requests": [{id?, command, params?, troupe?}, ...]} -> {"ids": [...]}
+    POST /requeue /cancel /archive               a Selection -> {"ids": [...], "refused": {ID: why}}
+
+Names, messages and answers come from outside: they are texts, never markup.
+"""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from codec.ipc.response import Outcome
+
+RequestState = Literal["waiting", "polling", "retrying", "success", "gave up", "cancelled"]
+"""waiting: accepted, and not published yet. retrying: an attempt has failed, and another follows."""
+
+STATES: tuple[RequestState, ...] = ("waiting", "polling", "retrying", "success", "gave up", "cancelled")
+
+
+class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    number: int
+    """From 1; goes on counting after a requeue."""
+    began: float
+    """Seconds since 1970, for display."""
+    ended: float | None = None
+    seconds: float | None = None
+    """By a clock that nobody sets."""
+    outcome: Outcome | None = None
+    """None: it is under way."""
+    late: bool = False
+    """Nobody answered in time."""
+
+
+class RequestFact(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A line of the list."""
+
+    id: str
+    command: str
+    state: RequestState
+    created: float
+    changed: float
+    attempts: int = 0
+    """Begun so far."""
+    seconds: float | None = None
+    """From its acceptance to its end."""
+    submitter: str = ""
+    priority: int = 0
+    message: str = ""
+    """Why the last attempt failed, shortened."""
+
+
+class RequestDetail(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="detail"):
+    fact: RequestFact
+    params: Any = None
+    tried: tuple[Attempt, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Sentences: requeued from where and when, may have run twice, answered late, what was archived."""
+    not_before: float | None = None
+    deadline: float | None = None
+    evaluation: Any = None
+
+
+class Window(Struct, frozen=True, kw_only=True, tag="window"):
+    first: int
+    total: int
+    """Requests that the filter lets through."""
+    rows: tuple[RequestFact, ...]
+
+
+class Totals(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="totals"):
+    by_state: dict[str, int]
+    oldest: float | None = None
+    """When the oldest request that is not over was accepted."""
+    running: int = 0
+    """Commands that our server end runs now."""
+    quarantined: int = 0
+    failed: int = 0
+    base: str = ""
+    trouble: str = ""
+    """Why the desk stands still, as a sentence."""
+    watched: bool = True
+    events: int = 0
+    overflows: int = 0
+    rescans: int = 0
+    sync_ms: float = 0.0
+    peer: str = ""
+    """What is known of the server end that answers, as a sentence."""
+    editor: str = ""
+    """What is known of the editor, as a sentence; empty: none is managed."""
+
+
+class DeskNotice(Struct, frozen=True, kw_only=True, tag="notice"):
+    level: Literal["info", "warn", "error"]
+    text: str
+
+
+Shown = Window | RequestDetail | Totals | DeskNotice
+
+# -- heard
+
+Id = Annotated[str, Meta(max_length=128)]
+
+
+class WindowWanted(Struct, frozen=True, kw_only=True, tag="window", forbid_unknown_fields=True):
+    first: Annotated[int, Meta(ge=0)] = 0
+    count: Annotated[int, Meta(ge=0, le=500)] = 100
+    states: tuple[RequestState, ...] = ()
+    """Empty: all."""
+    text: Annotated[str, Meta(max_length=200)] = ""
+    """In the id, the command, the submitter or the message."""
+    order: Literal["newest", "oldest", "slowest", "attempts"] = "newest"
+
+
+class DetailWanted(Struct, frozen=True, kw_only=True, tag="detail", forbid_unknown_fields=True):
+    id: Id
+
+
+Wanted = WindowWanted | DetailWanted
+
+
+class Selection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The requests that something is to be done with. Only those are touched of which it can be done."""
+
+    ids: Annotated[tuple[Id, ...], Meta(max_length=10_000)] = ()
+    all: bool = False
+    match: Annotated[str, Meta(max_length=200)] = ""
+    """A pattern of ids with *, ? and [...]."""
+    older_than: Annotated[float, Meta(ge=0)] | None = None
+    """Seconds since they ended."""
+
+
+class Done(Struct, frozen=True, kw_only=True):
+    ids: tuple[str, ...]
+    refused: dict[str, str] = {}
