@@ -2,8 +2,8 @@
 
 `Base` is the folder in which requests and responses are exchanged, with its rooms requests/, responses/, failed/ and so
 on. Several calls at once share one trip to the disk and, where they write, one sync. Every call raises BaseGone if the
-folder is missing, is no longer the one that was opened or may not be used, and BaseFull if the disk has no room. Neither
-is an attempt of any request: what was to be done is to be tried again, once `BaseIsBack` has been told or after a while.
+folder is missing, is no longer the one that was opened or may not be used, and BaseFull if the disk has no room.
+Neither is an attempt of any request: the call is to be made again, once `BaseIsBack` has been told or after a while.
 """
 
 import enum
@@ -19,7 +19,7 @@ from codec.ipc import Request
 M = TypeVar("M")
 
 
-class Place(enum.Enum):
+class Tray(enum.Enum):
     REQUESTS = "requests"
     RESPONSES = "responses"
     FAILED = "failed"
@@ -53,7 +53,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Pair:
     """Both files of a request, as they are now."""
 
     request: Asked | Torn | Unreadable | None
@@ -66,15 +66,15 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class FilesChanged:
     """Something has happened to the files of these ids. The same id may be told more than once, never less."""
 
-    ids: Mapping[Place, frozenset[str]]
+    ids: Mapping[Tray, frozenset[str]]
     """Of REQUESTS and RESPONSES only."""
 
 
 @dataclass(frozen=True, slots=True)
-class LookAround:
+class LookAgain:
     """Any file may have changed: events were lost, or it is time to look again, or the folder has just been opened."""
 
     why: str
@@ -88,10 +88,10 @@ class BaseIsGone:
 
 @dataclass(frozen=True, slots=True)
 class BaseIsBack:
-    """It can be used again. A LookAround follows."""
+    """It can be used again. A LookAgain follows."""
 
 
-News = Changed | LookAround | BaseIsGone | BaseIsBack
+News = FilesChanged | LookAgain | BaseIsGone | BaseIsBack
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +110,15 @@ class BaseHealth:
 
 class Base(Protocol):
     def attend(self, who: ActorRef[M], news: Callable[[News], M]) -> None:
-        """From now on, until it ends, this actor is told all news; LookAround at once, if the folder can be used."""
+        """From now on, until it ends, this actor is told all news; LookAgain at once, if the folder can be used."""
 
     def dismiss(self, who: AnyRef) -> None: ...
 
-    async def ids(self, place: Place) -> frozenset[str]:
+    async def ids(self, place: Tray) -> frozenset[str]:
         """Of all plain files there whose name is that of an id. Entries that are none of ours, and may not stay, have
         been moved to quarantine."""
 
-    async def look(self, id: str) -> Look: ...  # noqa: A002 - as in the contract
+    async def look(self, id: str) -> Pair: ...  # noqa: A002 - as in the contract
 
     async def publish(self, requests: Mapping[str, bytes]) -> None:
         """Renames these requests into place, whether they are there or not. On the disk when it returns."""
@@ -135,10 +135,10 @@ class Base(Protocol):
     async def withdraw(self, id: str) -> bool:  # noqa: A002
         """Deletes the request; whether there was one."""
 
-    async def write(self, place: Place, id: str, data: bytes) -> None:  # noqa: A002
+    async def write(self, place: Tray, id: str, data: bytes) -> None:  # noqa: A002
         """Writes failed/ID.json or eval/ID.json, over what is there, never through a link."""
 
-    async def read(self, place: Place, id: str) -> bytes | None:  # noqa: A002
+    async def read(self, place: Tray, id: str) -> bytes | None:  # noqa: A002
         """None: there is no such plain file."""
 
     async def archive(self, ids: Iterable[str], day: str) -> frozenset[str]:
@@ -146,6 +146,6 @@ class Base(Protocol):
         is wholly there or wholly here, once the folder has been opened again."""
 
     async def bring_back(self, id: str) -> bool:  # noqa: A002
-        """Deletes failed/ID.json and the response of a request that is to be tried anew; whether its request is there."""
+        """Deletes failed/ID.json and the response, so that it can be tried anew; whether its request is there."""
 
     async def health(self) -> BaseHealth: ...

@@ -1,10 +1,10 @@
 """Messages between the actors of the desk, and their names in the registry.
 
-    client end   Submit, Requeue, CancelRequests, Archive      from the port, and so from scripts and the page
-    ledger       Noted, Forgotten                              from the client end, after the journal has it
-                 RunningNow, EditorNow                         from the server end, from the editor
-                 Ask...                                        from the port
-    evaluator    Succeeded                                     from the client end
+client end   SubmitRequests, Requeue, CancelRequests, Archive      from the port, and so from scripts and the page
+ledger       Noted, Forgotten                              from the client end, after the journal has it
+             RunningNow, EditorNow                         from the server end, from the editor
+             Ask...                                        from the port
+evaluator    Succeeded                                     from the client end
 """
 
 from collections.abc import Sequence
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 
 from actors.kernel import Key, Reply
 from codec.ipc import Request, Success
-from codec.ipc.desk import Done, RequestDetail, RequestFact, Selection, Totals, Window, WindowWanted
+from codec.ipc.desk import DeskTotals, Handled, RequestDetail, RequestFact, Selection, Window, WindowWanted
 
 # -- to the client end. A reply is an answer to be kept: it is set after the journal has it.
 
 
 @dataclass(frozen=True, slots=True)
-class Submit:
+class SubmitRequests:
     requests: Sequence[Request]
     """The same id with the same content is the same request, whatever has become of it."""
-    reply: Reply[Done]
+    reply: Reply[Handled]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,13 @@ class Requeue:
     """Three fresh attempts for those that gave up or were cancelled."""
 
     which: Selection
-    reply: Reply[Done]
+    reply: Reply[Handled]
 
 
 @dataclass(frozen=True, slots=True)
 class CancelRequests:
     which: Selection
-    reply: Reply[Done]
+    reply: Reply[Handled]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,10 @@ class Archive:
     """Only what is over."""
 
     which: Selection
-    reply: Reply[Done]
+    reply: Reply[Handled]
 
 
-ClientOrder = Submit | Requeue | CancelRequests | Archive
+ClientOrder = SubmitRequests | Requeue | CancelRequests | Archive
 CLIENT_END = Key[ClientOrder]("ipc/client")
 
 
@@ -101,11 +101,11 @@ class DetailAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class TotalsAsked:
-    reply: Reply[Totals]
+class DeskTotalsAsked:
+    reply: Reply[DeskTotals]
 
 
-LedgerMessage = Noted | Forgotten | RunningNow | EditorNow | PeerNow | WindowAsked | DetailAsked | TotalsAsked
+LedgerMessage = Noted | Forgotten | RunningNow | EditorNow | PeerNow | WindowAsked | DetailAsked | DeskTotalsAsked
 LEDGER = Key[LedgerMessage]("ipc/ledger")
 
 

@@ -74,7 +74,7 @@ class Window(Struct, frozen=True, kw_only=True, tag="window"):
     rows: tuple[RequestFact, ...]
 
 
-class Totals(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="totals"):
+class DeskTotals(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="totals"):
     by_state: dict[str, int]
     oldest: float | None = None
     """When the oldest request that is not over was accepted."""
@@ -101,7 +101,7 @@ class DeskNotice(Struct, frozen=True, kw_only=True, tag="notice"):
     text: str
 
 
-Shown = Window | RequestDetail | Totals | DeskNotice
+Shown = Window | RequestDetail | DeskTotals | DeskNotice
 
 # -- heard
 
@@ -136,6 +136,6 @@ class Selection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Seconds since they ended."""
 
 
-class Done(Struct, frozen=True, kw_only=True):
+class Handled(Struct, frozen=True, kw_only=True):
     ids: tuple[str, ...]
     refused: dict[str, str] = {}

@@ -1,0 +1,192 @@
+"""A base folder that is only on paper: what transports/ipc/ does on a disk, in memory, for the tests of both ends.
+
+`foreign_*` is what peers do behind our back; each is told as news. `gone` and `full` make every call fail.
+"""
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import trio
+
+from actors.ipc.given import (
+    Asked,
+    BaseFull,
+    BaseGone,
+    BaseHealth,
+    BaseIsBack,
+    BaseIsGone,
+    FilesChanged,
+    LookAgain,
+    News,
+    Occupied,
+    Pair,
+    Tray,
+)
+from actors.ipc.server_steps import Unreadable
+from actors.ipc.steps import Answer, Identity, Seen, Spoiled, Torn
+from actors.kernel import ActorRef, AnyRef, KernelError
+from codec.ipc import BadRequest, BadResponse, read_request, read_response
+
+numbers = itertools.count(1)
+TORN_SECONDS = 1.0
+
+
+class PaperBase:
+    def __init__(self) -> None:
+        self.files: dict[tuple[Tray, str], tuple[Identity, bytes, float]] = {}
+        self.quarantined: list[tuple[str, str]] = []
+        self.archived: dict[str, str] = {}
+        self.gone: str | None = None
+        self.full = False
+        self.calls: list[str] = []
+        self._listeners: dict[AnyRef, Callable[[News], None]] = {}
+
+    # -- as given
+
+    def attend(self, who: ActorRef[Any], news: Callable[[News], Any]) -> None:
+        self._listeners[who] = lambda what: who.tell(news(what))
+        self._listeners[who](BaseIsGone(self.gone) if self.gone else LookAgain("it has just been opened"))
+
+    def dismiss(self, who: AnyRef) -> None:
+        self._listeners.pop(who, None)
+
+    async def ids(self, place: Tray) -> frozenset[str]:
+        await self._trip(f"ids {place.value}")
+        return frozenset(name for where, name in self.files if where is place)
+
+    async def look(self, id: str) -> Pair:  # noqa: A002
+        await self._trip(f"look {id}")
+        response, answer = self._response(id)
+        return Pair(self._request(id), response, answer)
+
+    async def publish(self, requests: Mapping[str, bytes]) -> None:
+        await self._trip(f"publish {' '.join(requests)}", writes=True)
+        for id, data in requests.items():  # noqa: A001
+            self._put(Tray.REQUESTS, id, data)
+
+    async def answer(self, id: str, data: bytes) -> None:  # noqa: A002
+        await self._trip(f"answer {id}", writes=True)
+        if (Tray.RESPONSES, id) in self.files:
+            raise Occupied(id)
+        self._put(Tray.RESPONSES, id, data)
+
+    async def take_away(self, id: str, identity: Identity) -> bool:  # noqa: A002
+        await self._trip(f"take away {id}")
+        return self._take(id, identity)
+
+    async def set_aside(self, id: str, identity: Identity, why: str) -> None:  # noqa: A002
+        await self._trip(f"set aside {id}")
+        if self._take(id, identity):
+            self.quarantined.append((id, why))
+
+    async def withdraw(self, id: str) -> bool:  # noqa: A002
+        await self._trip(f"withdraw {id}")
+        return self._drop(Tray.REQUESTS, id)
+
+    async def write(self, place: Tray, id: str, data: bytes) -> None:  # noqa: A002
+        await self._trip(f"write {place.value} {id}", writes=True)
+        self._put(place, id, data)
+
+    async def read(self, place: Tray, id: str) -> bytes | None:  # noqa: A002
+        await self._trip(f"read {place.value} {id}")
+        there = self.files.get((place, id))
+        return there[1] if there else None
+
+    async def archive(self, ids: Iterable[str], day: str) -> frozenset[str]:
+        await self._trip("archive")
+        moved = set()
+        for id in ids:  # noqa: A001
+            if sum(self._drop(place, id) for place in Tray):
+                self.archived[id] = day
+                moved.add(id)
+        return frozenset(moved)
+
+    async def bring_back(self, id: str) -> bool:  # noqa: A002
+        await self._trip(f"bring back {id}")
+        self._drop(Tray.FAILED, id)
+        self._drop(Tray.RESPONSES, id)
+        return (Tray.REQUESTS, id) in self.files
+
+    async def health(self) -> BaseHealth:
+        return BaseHealth("/paper", self.gone, True, 0, 0, 0, len(self.quarantined), 0.0)
+
+    # -- behind our back
+
+    def foreign_put(self, place: Tray, id: str, data: bytes) -> None:  # noqa: A002
+        self._put(place, id, data)
+
+    def foreign_drop(self, place: Tray, id: str) -> None:  # noqa: A002
+        self._drop(place, id)
+
+    def lose(self, why: str) -> None:
+        self.gone = why
+        self._tell(BaseIsGone(why))
+
+    def mend(self) -> None:
+        self.gone = None
+        self._tell(BaseIsBack())
+        self._tell(LookAgain("it has just been opened"))
+
+    def overflow(self) -> None:
+        self._tell(LookAgain("events were lost"))
+
+    # --
+
+    async def _trip(self, what: str, *, writes: bool = False) -> None:
+        await trio.lowlevel.checkpoint()
+        self.calls.append(what)
+        if self.gone is not None:
+            raise BaseGone(self.gone)
+        if writes and self.full:
+            raise BaseFull("the disk is full")
+
+    def _put(self, place: Tray, id: str, data: bytes) -> None:  # noqa: A002
+        number = next(numbers)
+        self.files[place, id] = (Identity(number, number), data, trio.current_time())
+        self._changed(place, id)
+
+    def _drop(self, place: Tray, id: str) -> bool:  # noqa: A002
+        was = self.files.pop((place, id), None) is not None
+        if was:
+            self._changed(place, id)
+        return was
+
+    def _take(self, id: str, identity: Identity) -> bool:  # noqa: A002
+        there = self.files.get((Tray.RESPONSES, id))
+        return there is not None and there[0] == identity and self._drop(Tray.RESPONSES, id)
+
+    def _changed(self, place: Tray, id: str) -> None:  # noqa: A002
+        if place in (Tray.REQUESTS, Tray.RESPONSES):
+            self._tell(FilesChanged({place: frozenset({id})}))
+
+    def _tell(self, news: News) -> None:
+        for who, tell in list(self._listeners.items()):
+            try:
+                tell(news)
+            except KernelError:  # it has ended
+                self._listeners.pop(who)
+
+    def _request(self, id: str) -> Asked | Torn | Unreadable | None:  # noqa: A002
+        there = self.files.get((Tray.REQUESTS, id))
+        if there is None:
+            return None
+        _, data, since = there
+        try:
+            return Asked(read_request(data, id), data)
+        except BadRequest as wrong:
+            if trio.current_time() - since < TORN_SECONDS:
+                return Torn()
+            return Unreadable(data[:32], str(wrong))
+
+    def _response(self, id: str) -> tuple[Seen, bytes | None]:  # noqa: A002
+        there = self.files.get((Tray.RESPONSES, id))
+        if there is None:
+            return None, None
+        identity, data, since = there
+        try:
+            return Answer(identity, read_response(data, id).outcome), data
+        except BadResponse as wrong:
+            if trio.current_time() - since < TORN_SECONDS:
+                return Torn(), None
+            return Spoiled(identity, str(wrong)), None
