@@ -53,7 +53,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class BothFiles:
     """Both files of a request, as they are now."""
 
     request: Asked | Torn | Unreadable | None
@@ -74,7 +74,7 @@ class FilesChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class LookAgain:
+class Rescan:
     """Any file may have changed: events were lost, or it is time to look again, or the folder has just been opened."""
 
     why: str
@@ -88,10 +88,10 @@ class BaseIsGone:
 
 @dataclass(frozen=True, slots=True)
 class BaseIsBack:
-    """It can be used again. A LookAgain follows."""
+    """It can be used again. A Rescan follows."""
 
 
-News = FilesChanged | LookAgain | BaseIsGone | BaseIsBack
+News = FilesChanged | Rescan | BaseIsGone | BaseIsBack
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class BaseHealth:
 
 class Base(Protocol):
     def attend(self, who: ActorRef[M], news: Callable[[News], M]) -> None:
-        """From now on, until it ends, this actor is told all news; LookAgain at once, if the folder can be used."""
+        """From now on, until it ends, this actor is told all news; Rescan at once, if the folder can be used."""
 
     def dismiss(self, who: AnyRef) -> None: ...
 
@@ -118,7 +118,7 @@ class Base(Protocol):
         """Of all plain files there whose name is that of an id. Entries that are none of ours, and may not stay, have
         been moved to quarantine."""
 
-    async def look(self, id: str) -> Pair: ...  # noqa: A002 - as in the contract
+    async def look(self, id: str) -> BothFiles: ...  # noqa: A002 - as in the contract
 
     async def publish(self, requests: Mapping[str, bytes]) -> None:
         """Renames these requests into place, whether they are there or not. On the disk when it returns."""

@@ -16,11 +16,11 @@ from actors.ipc.given import (
     BaseHealth,
     BaseIsBack,
     BaseIsGone,
+    BothFiles,
     FilesChanged,
-    LookAgain,
     News,
     Occupied,
-    Pair,
+    Rescan,
     Tray,
 )
 from actors.ipc.server_steps import Unreadable
@@ -46,7 +46,7 @@ class PaperBase:
 
     def attend(self, who: ActorRef[Any], news: Callable[[News], Any]) -> None:
         self._listeners[who] = lambda what: who.tell(news(what))
-        self._listeners[who](BaseIsGone(self.gone) if self.gone else LookAgain("it has just been opened"))
+        self._listeners[who](BaseIsGone(self.gone) if self.gone else Rescan("it has just been opened"))
 
     def dismiss(self, who: AnyRef) -> None:
         self._listeners.pop(who, None)
@@ -55,10 +55,10 @@ class PaperBase:
         await self._trip(f"ids {place.value}")
         return frozenset(name for where, name in self.files if where is place)
 
-    async def look(self, id: str) -> Pair:  # noqa: A002
+    async def look(self, id: str) -> BothFiles:  # noqa: A002
         await self._trip(f"look {id}")
         response, answer = self._response(id)
-        return Pair(self._request(id), response, answer)
+        return BothFiles(self._request(id), response, answer)
 
     async def publish(self, requests: Mapping[str, bytes]) -> None:
         await self._trip(f"publish {' '.join(requests)}", writes=True)
@@ -126,10 +126,10 @@ class PaperBase:
     def mend(self) -> None:
         self.gone = None
         self._tell(BaseIsBack())
-        self._tell(LookAgain("it has just been opened"))
+        self._tell(Rescan("it has just been opened"))
 
     def overflow(self) -> None:
-        self._tell(LookAgain("events were lost"))
+        self._tell(Rescan("events were lost"))
 
     # --
 
