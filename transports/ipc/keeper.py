@@ -22,7 +22,7 @@ from codec.ipc import id_of
 from codec.ipc.folder import BaseGone, FilesChanged, Rescan, Tray
 from codec.ipc.ids import SUFFIX
 from codec.words import counted
-from transports.folder.feed import Gathered, gathered
+from transports.folder.feed import Gathered, Pace, gathered
 from transports.folder.inotify import ARRIVALS, Inotify
 from transports.ipc.base import FolderBase
 from transports.ipc.reading import RoomReader, Stamp
@@ -100,8 +100,11 @@ class BaseKeeper(Actor[KeepWatch]):
 
     async def _listen(self, inotify: Inotify) -> None:
         try:
+            pace, settle = Pace(), 0.0
             while True:
-                self._heard(await gathered(inotify))
+                found = await gathered(inotify, settle=settle)
+                settle = pace.settle(found.events)
+                self._heard(found)
         finally:
             inotify.close()
 
