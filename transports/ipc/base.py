@@ -271,6 +271,7 @@ class FolderBase:
 
 
 def _groups(all_of_them: Mapping[str, T]) -> Iterable[dict[str, T]]:
+    """One at least: whether the folder can be used is known by a trip."""
     items = list(all_of_them.items())
-    for start in range(0, len(items), GROUP):
+    for start in range(0, max(1, len(items)), GROUP):
         yield dict(items[start : start + GROUP])
