@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from codec.ipc.folder import Tray
-from tests.transports.ipc.places import answered, asked, refused
+from tests.transports.ipc.places import answered, asked, identity, refused
 from transports.folder import drafts
 from transports.ipc import writing
 from transports.ipc.site import Site
@@ -23,7 +23,7 @@ STEPS = "open rename link unlink mkdir rmdir fsync fdatasync utime fchmod".split
 
 def _taking(job: Callable[[Any], WriteJob]) -> Callable[[Path], WriteJob]:
     def make(path: Path) -> WriteJob:
-        return job(writing.identity_of((path / "responses" / "a.json").stat()))
+        return job(identity(path / "responses" / "a.json"))
 
     return make
 

@@ -10,7 +10,7 @@ import trio
 from actors.kernel import Actor, ChildSpec, Mailbox
 from actors.kernel.testing import House, Log, staged
 from codec.ipc import Failure, Request, Success, write_request, write_response
-from codec.ipc.folder import FilesChanged, News, Rescan, Tray
+from codec.ipc.folder import FilesChanged, Identity, News, Rescan, Tray
 from transports.ipc.base import FolderBase
 from transports.ipc.keeper import keeper_spec
 
@@ -71,6 +71,11 @@ def of(tray: Tray, id: str) -> Callable[[News], bool]:  # noqa: A002
 
 def is_rescan(news: News) -> bool:
     return isinstance(news, Rescan)
+
+
+def identity(path: Path) -> Identity:
+    status = path.stat()
+    return Identity(status.st_ino, status.st_mtime_ns)
 
 
 def put(base: Path, tray: Tray, id: str, data: bytes) -> Path:  # noqa: A002

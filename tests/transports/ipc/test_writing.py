@@ -12,7 +12,7 @@ import pytest
 
 from codec.ipc.folder import Tray
 from tests.transports.ipc.dying import CHANGES, DAY, NEW
-from tests.transports.ipc.places import answered, asked, put, refused
+from tests.transports.ipc.places import answered, asked, identity, put, refused
 from transports.ipc import writing
 from transports.ipc.archiving import ARCHIVED
 from transports.ipc.site import Site
@@ -52,7 +52,9 @@ class Dying:
 
     def close(self) -> None:
         assert self._process.stdin
+        assert self._process.stdout
         self._process.stdin.close()
+        self._process.stdout.close()
         self._process.wait()
 
 
@@ -145,14 +147,14 @@ def test_a_change_that_is_killed_at_any_step_has_happened_or_not(tmp_path: Path,
     for step in count(1):
         path = tmp_path / f"base{step}"
         prepare(path)
-        identity = writing.identity_of((path / "responses" / "a.json").stat())
+        was = identity(path / "responses" / "a.json")
         died = dying(step, change, path)
         reopen(path)
         AFTER[change](path)
         assert [name for name in os.listdir(path / "tmp") if not name.endswith(".draft")] == []
         response = path / "responses" / "a.json"
         if change != "publish" and response.exists():
-            assert writing.identity_of(response.stat()) == identity
+            assert identity(response) == was
             again(path, change)
             AFTER[change](path)
         if not died:
