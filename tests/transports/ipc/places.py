@@ -17,6 +17,16 @@ from transports.ipc.keeper import keeper_spec
 PATIENCE = 30.0
 
 
+class Clock:
+    """One that goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.seconds = 100.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
 def asked(id: str, **params: Any) -> bytes:  # noqa: A002 - as in the contract
     return write_request(Request(id=id, command="ping", params=params))
 

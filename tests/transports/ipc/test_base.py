@@ -1,7 +1,6 @@
 """The base folder on a real disk."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,33 +19,8 @@ from codec.ipc.folder import (
     Tray,
     Unreadable,
 )
-from tests.transports.ipc.places import answered, asked, heard_that, is_rescan, kept, of, put
+from tests.transports.ipc.places import Clock, answered, asked, heard_that, is_rescan, kept, of, put
 from transports.ipc.base import FolderBase
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "base"
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.seconds = 100.0
-
-    def __call__(self) -> float:
-        return self.seconds
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def base(path: Path, clock: Clock) -> Iterator[FolderBase]:
-    opened = FolderBase(path, now=clock)
-    yield opened
-    opened.close()
 
 
 def mode(path: Path) -> int:
