@@ -113,13 +113,14 @@ class FolderBase:
                 del self._listeners[who]
             elif not listener.behind:
                 self._tell_one(listener, news)
+                if listener.behind:
+                    self.stir()
 
     def _tell_one(self, listener: Attending, news: News) -> None:
         try:
             listener.tell(news)
         except MailboxFull:
             listener.behind = True
-            self.stir()
 
     def catch_up(self) -> bool:
         """Those who have missed news are told how things are. Whether some still have no room."""
@@ -247,6 +248,11 @@ class FolderBase:
     def due(self) -> Mapping[Tray, frozenset[str]]:
         """Files that are to be looked at again, by their names."""
         return self._reading.due()
+
+    @property
+    def openings(self) -> int:
+        """How often the folder has been opened."""
+        return self._site.openings
 
     @property
     def trouble(self) -> str | None:

@@ -43,7 +43,9 @@ log = structlog.get_logger("ipc")
 class OpenedBase:
     """Descriptors. They are closed when nobody uses them any more."""
 
-    def __init__(self, root: int, rooms: dict[str, int]) -> None:
+    def __init__(self, number: int, root: int, rooms: dict[str, int]) -> None:
+        self.number = number
+        """It is the n-th that was opened."""
         self.root = root
         self.rooms = rooms
         self.places = [(None, os.fstat(root)), *((name, os.fstat(room)) for name, room in rooms.items())]
@@ -133,7 +135,7 @@ class Site:
                 folders.append(rooms[name])
             if (why := self.claims.renew(rooms[STATE])) is not None:
                 raise NotOurs(why)
-            opened = OpenedBase(folders[0], rooms)
+            opened = OpenedBase(self.openings + 1, folders[0], rooms)
             sweep_old(opened.drafts, OLD_DRAFT_SECONDS)
             finish_archiving(opened.room)
             self._tidy(opened)
