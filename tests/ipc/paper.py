@@ -51,6 +51,20 @@ class PaperBase:
     def dismiss(self, who: AnyRef) -> None:
         self._listeners.pop(who, None)
 
+    async def claim_server(self) -> str | None:
+        await self._trip("claim server")
+        return None
+
+    async def release_server(self) -> None:
+        await self._trip("release server")
+
+    async def claim_client(self) -> str | None:
+        await self._trip("claim client")
+        return None
+
+    async def release_client(self) -> None:
+        await self._trip("release client")
+
     async def ids(self, place: Tray) -> frozenset[str]:
         await self._trip(f"ids {place.value}")
         return frozenset(name for where, name in self.files if where is place)
