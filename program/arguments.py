@@ -283,7 +283,9 @@ def _parser() -> _Parser:
     replay = command("replay", stateful)
     replay.add_argument("file", type=values.file, metavar="FILE", help="a recording; - is standard input")
     replay.add_argument(
-        "--room", type=values.room, metavar="ROOM",
+        "--room",
+        type=values.room,
+        metavar="ROOM",
         help="the room to draw in (default: the recorded one; needed with -)",
     )
     replay.add_argument(
@@ -302,7 +304,11 @@ def _parser() -> _Parser:
     )
     judge_run.set_defaults(parser=judge_run)
     judge_run.add_argument(
-        "folder", type=values.path, nargs="?", default=".", metavar="FOLDER",
+        "folder",
+        type=values.path,
+        nargs="?",
+        default=".",
+        metavar="FOLDER",
         help="the folder of main.py (default: this one)",
     )
     judge_run.add_argument(
