@@ -24,7 +24,7 @@ import trio
 from actors.ipc.adopting import Adopting
 from actors.ipc.books import Books
 from actors.ipc.dossier import Dossier
-from actors.ipc.errand import TROUBLE, ClientTerms, Errand, ErrandMeans, LookAgain
+from actors.ipc.errand import TROUBLE, ClientTerms, Errand, ErrandMeans, NewsOfIt
 from actors.ipc.fairness import FairQueue
 from actors.ipc.given import Base, BaseFull, BaseIsBack, BaseIsGone, FilesChanged, News, Rescan, Tray
 from actors.ipc.journal import ClientJournal
@@ -64,7 +64,7 @@ from codec.ipc import Wishes
 from codec.ipc.desk import Selection
 from codec.words import counted
 
-ERRANDS = Key[Children[LookAgain]]("ipc/requests")
+ERRANDS = Key[Children[NewsOfIt]]("ipc/requests")
 NEAR_BYTES = 16 << 20
 """Of the contents of waiting requests that are in memory as well."""
 MOST_GIVEN_UP = 10_000
@@ -102,7 +102,7 @@ ClientMessage = ClientOrder | ClientNews | FillUp | TickNow | TidyUp
 class Flight:
     """An errand, from when its request has left the queue."""
 
-    ref: ActorRef[LookAgain] | None = None
+    ref: ActorRef[NewsOfIt] | None = None
     """None: it is being started."""
     settled: trio.Event = field(default_factory=trio.Event)
     """It has been started, or is not going to be."""
@@ -268,7 +268,7 @@ class ClientEnd(Actor[ClientMessage]):
     def _stir(self, id: str) -> None:  # noqa: A002
         flight = self._in_flight.get(id)
         if flight is not None and flight.ref is not None:
-            flight.ref.hand(LookAgain())
+            flight.ref.hand(NewsOfIt())
 
     def _stir_all(self) -> None:
         for id in list(self._in_flight):  # noqa: A001

@@ -1,6 +1,6 @@
 """An errand: one request in flight. It looks at the files, asks client_steps.py what to do next, and does it.
 
-    LookAgain    from the client end: something has happened to its files, or anything may have
+    NewsOfIt    from the client end: something has happened to its files, or anything may have
 
 Rules
   - Nothing but the steps changes anything, and each is taken on a fresh look. What this process remembers of the
@@ -87,11 +87,11 @@ class ErrandMeans:
 
 
 @dataclass(frozen=True, slots=True)
-class LookAgain:
+class NewsOfIt:
     """Look again."""
 
 
-class Errand(Actor[LookAgain]):
+class Errand(Actor[NewsOfIt]):
     def __init__(self, means: ErrandMeans, dossier: Dossier) -> None:
         self._means = means
         self._dossier = dossier
@@ -113,13 +113,13 @@ class Errand(Actor[LookAgain]):
     def keep(self) -> object:
         return self._dossier
 
-    def at_once(self, message: LookAgain) -> bool:
+    def at_once(self, message: NewsOfIt) -> bool:
         self._wake.set()
         return True
 
-    async def handle(self, message: LookAgain) -> None:
+    async def handle(self, message: NewsOfIt) -> None:
         match message:
-            case LookAgain():
+            case NewsOfIt():
                 self._wake.set()
             case _:
                 self.unknown(message)

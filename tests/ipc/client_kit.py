@@ -94,6 +94,8 @@ class PaperServer:
         self.dialect = dialect
         self.pause = pause
         self.stopped = False
+        self.hidden: set[str] = set()
+        """Ids that it does not see."""
         self.runs: dict[str, int] = {}
         self.models: dict[str, OurServer | HeadServer] = {}
 
@@ -119,7 +121,7 @@ class PaperServer:
                 self.step()
 
     def step(self) -> None:
-        for id in {id for _, id in list(self.base.files)} | self.models.keys():  # noqa: A001
+        for id in ({id for _, id in list(self.base.files)} | self.models.keys()) - self.hidden:  # noqa: A001
             model = self._model(id)
             running = model.running if isinstance(model, OurServer) else model.doing == "running"
             if running:
@@ -179,7 +181,7 @@ class Desk:
         return [await self._over(id) for id in ids]  # noqa: A001
 
     async def _over(self, id: str) -> Dossier:  # noqa: A002
-        with trio.fail_after(4 * PATIENCE):
+        with trio.fail_after(PATIENCE):
             while True:
                 try:
                     found = await self.journal.find_over(id)
@@ -187,7 +189,7 @@ class Desk:
                     found = None
                 if found is not None:
                     return found
-                await trio.sleep(0.05)
+                await trio.sleep(0.5)
 
     async def open(self, id: str) -> Dossier:  # noqa: A002
         found = await self.journal.find_open(id)
