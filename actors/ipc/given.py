@@ -90,9 +90,9 @@ class Base(Protocol):
     async def read(self, place: Tray, id: str) -> bytes | None:  # noqa: A002
         """None: there is no such plain file."""
 
-    async def archive(self, ids: Iterable[str], day: str) -> frozenset[str]:
-        """Moves all files of these requests to archive/DAY/ID/. Returns the ids that were moved. After a kill a request
-        is wholly there or wholly here, once the folder has been opened again."""
+    async def archive(self, ids: Iterable[str], day: str, only: Tray | None = None) -> frozenset[str]:
+        """Moves all files of these requests, or only those of one tray, to archive/DAY/ID/. Returns the ids that were
+        moved. After a kill a request is wholly there or wholly here, once the folder has been opened again."""
 
     async def bring_back(self, id: str) -> bool:  # noqa: A002
         """Deletes failed/ID.json and the response, so that it can be tried anew; whether its request is there."""
