@@ -7,7 +7,7 @@ Neither is an attempt of any request: the call is to be made again, once `BaseIs
 """
 
 import enum
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -15,6 +15,7 @@ from actors.ipc.server_steps import Unreadable
 from actors.ipc.steps import Identity, Seen, Torn
 from actors.kernel import ActorRef, AnyRef
 from codec.ipc import Request
+from codec.ipc.desk import RequestDetail, RequestFact
 
 M = TypeVar("M")
 
@@ -106,6 +107,8 @@ class BaseHealth:
     rescans: int
     quarantined: int
     last_sync_ms: float
+    reasons: tuple[str, ...] = ()
+    """Why the last few things went to quarantine, as sentences, newest first."""
 
 
 class Base(Protocol):
@@ -149,3 +152,25 @@ class Base(Protocol):
         """Deletes failed/ID.json and the response, so that it can be tried anew; whether its request is there."""
 
     async def health(self) -> BaseHealth: ...
+
+
+# -- the journal, as the ledger reads it
+
+
+class FactsPage(Protocol):
+    @property
+    def facts(self) -> Sequence[RequestFact]: ...
+
+    @property
+    def after(self) -> str | None:
+        """What the next page is asked for with; None: this is the last."""
+
+
+class Facts(Protocol):
+    """Either call may raise a KernelError: it is to be made again after a while."""
+
+    async def facts(self, after: str = "") -> FactsPage:
+        """A line of every request. One that changes meanwhile may come twice; the later line is the newer one."""
+
+    async def detail(self, id: str) -> RequestDetail | None:  # noqa: A002
+        """None: there is no such request."""
