@@ -82,10 +82,10 @@ Heard = LedgerMessage | LinesRead | LookedAtBase | BaseIsSilent
 
 
 def ledger_spec(facts: Facts, base: Base) -> ChildSpec[Heard]:
-    return ChildSpec("ledger", partial(Ledger, facts, base), mailbox=partial(Mailbox, ASKED))
+    return ChildSpec("ledger", partial(DeskLedger, facts, base), mailbox=partial(Mailbox, ASKED))
 
 
-class Ledger(Actor[Heard]):
+class DeskLedger(Actor[Heard]):
     def __init__(self, facts: Facts, base: Base) -> None:
         self._facts = facts
         self._base = base

@@ -81,6 +81,7 @@ class DeskViewer(Actor[DeskViewerMessage]):
         """...and when it was read."""
         self._shown_at = -REST
         self._timer: Timer | None = None
+        self._due = 0.0
 
     @property
     def called(self) -> str:
@@ -89,7 +90,7 @@ class DeskViewer(Actor[DeskViewerMessage]):
     async def started(self, kept: object | None) -> None:
         self._ledger: ActorRef[LedgerMessage] = self.stage.registry.get(LEDGER)
         self.monitor(self._ledger, every=True)
-        await self._show()
+        self._soon()
 
     async def down(self, down: Down) -> None:
         if down.final:
@@ -124,9 +125,15 @@ class DeskViewer(Actor[DeskViewerMessage]):
                 await self._at_once(self._show_detail)
                 self._soon()  # and again, for as long as it is looked at
 
-    def _soon(self) -> None:
-        if self._timer is None:
-            self._timer = self.tell_later(max(0.0, self._shown_at + REST - trio.current_time()), ShowNow())
+    def _soon(self, rest: float = REST) -> None:
+        """Shows what is new when so much time has passed since the last time, or earlier if that is planned."""
+        due = self._shown_at + rest
+        if self._timer is not None:
+            if self._due <= due:
+                return
+            self._timer.cancel()
+        self._due = due
+        self._timer = self.tell_later(max(0.0, due - trio.current_time()), ShowNow())
 
     async def _at_once(self, show: Callable[[], Awaitable[None]]) -> None:
         try:
@@ -144,8 +151,8 @@ class DeskViewer(Actor[DeskViewerMessage]):
         except KernelError:
             self._soon()
             return
-        if self._detail and self._timer is None:
-            self._timer = self.tell_later(DETAIL_REST, ShowNow())
+        if self._detail:
+            self._soon(DETAIL_REST)
 
     async def _show_window(self) -> None:
         await self._send("window", await self._ask(partial(WindowAsked, self._window)))

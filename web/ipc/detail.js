@@ -151,7 +151,7 @@ class DeskDetail extends HouseElement {
       `${format.clock(began)}${took === null ? "" : ` · ${lasted(took)}`}`);
     const item = h("li", {}, title, when, ...this.#answer(outcome, late, number));
     mark(item, "data-tone", tone);
-    pill.said = late && !outcome ? ["clock", "bad", "too late"] : SIGNS[tone];
+    pill.said = late && tone === "bad" ? ["clock", "bad", "no answer"] : SIGNS[tone];
     return item;
   }
 
