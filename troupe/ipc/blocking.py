@@ -5,6 +5,7 @@ that was submitted is lost. What is to be done is taken from its iterable in the
 """
 
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -122,12 +123,22 @@ class BlockingDesk:
         finally:
             self._forget(watch)
 
-    def as_completed(self, tickets: Iterable[BlockingTicket], *, patience: float | None = PATIENCE) -> Iterator[Result]:
+    def as_completed(
+        self,
+        tickets: Iterable[BlockingTicket],
+        *,
+        patience: float | None = PATIENCE,
+        until: float | None = None,
+    ) -> Iterator[Result]:
+        """`until`: no more are given after this time, by time.monotonic()."""
         ids = [each.id for each in tickets]
         watch = self.call(partial(self._new_watch, ids))
         try:
             for _ in set(ids):
-                yield self.call(partial(watch.next, patience))
+                found = self.call(partial(_next_until, watch, patience, until))
+                if found is None:
+                    return
+                yield found
         finally:
             self._forget(watch)
 
@@ -204,6 +215,12 @@ class BlockingDesk:
 
     def _ticket(self, ticket: Ticket) -> BlockingTicket:
         return BlockingTicket(ticket.id, ticket.command, self)
+
+
+async def _next_until(watch: Watch, patience: float | None, until: float | None) -> Result | None:
+    with trio.move_on_after(float("inf") if until is None else max(0.0, until - time.monotonic())):
+        return await watch.next(patience)
+    return None
 
 
 def call(command: str, params: dict[str, Any] | None = None, *, base: str | None = None, **wishes: Any) -> Result:

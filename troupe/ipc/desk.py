@@ -173,7 +173,7 @@ class Desk(AnyDesk):
     def _asked(self, id: str) -> RequestDetail | None:  # noqa: A002
         try:
             return self.office.detail(id)
-        except NoServer:
+        except DeskError:  # nobody is there, or not now
             return None
 
     async def _complain(self, id: str) -> None:  # noqa: A002
