@@ -82,7 +82,7 @@ class StirCommand:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class Settlement:
     """It is answered, and nothing is to be done unless its request changes or, if so, its answer goes."""
 
     fingerprint: bytes
@@ -97,7 +97,7 @@ class CommandOver:
     id: str
     heard: int
     """How often it was stirred."""
-    settled: Settled | None = None
+    settled: Settlement | None = None
     has_row: bool = True
     """The journal knows it."""
     later: Wishes | None = None
@@ -284,7 +284,7 @@ class RunningCommand(Actor[StirCommand]):
     def _finish(self, later: Wishes | None = None) -> None:
         row, settled = self._row, None
         if row is not None and row.phase is Phase.ANSWERED:
-            settled = Settled(row.fingerprint, isinstance(in_short(row).outcome, Failure))
+            settled = Settlement(row.fingerprint, isinstance(in_short(row).outcome, Failure))
         over = CommandOver(self._id, self._heard, settled, row is not None, later)
         self._over = True
         end = self.stage.registry.find(SERVER_REPORTS)

@@ -37,7 +37,7 @@ from actors.ipc.command import (
     RunningCommand,
     ServerMeans,
     ServerTerms,
-    Settled,
+    Settlement,
     StirCommand,
     fingerprint_of,
 )
@@ -133,7 +133,7 @@ class ServerEnd(Actor[ServerEndMessage]):
         self._torn: set[str] = set()
         self._in_hand: dict[str, InHand] = {}
         self._ids: dict[AnyRef, str] = {}
-        self._rows: dict[str, Settled | None] = {}
+        self._rows: dict[str, Settlement | None] = {}
         """What the journal knows. None: it is not settled, or was not looked at."""
         self._knows_rows = False
         self._rescan = False
