@@ -88,8 +88,10 @@ class Dossier(Struct, frozen=True, kw_only=True, omit_defaults=True):
                 return "success"
             case State.GAVE_UP:
                 return "cancelled" if self.cancelled else "gave up"
-            case State.RETRYING | State.FAILING:
+            case State.RETRYING | State.FAILING if self.attempt:
                 return "retrying"
+            case State.RETRYING:
+                return "waiting"  # requeued
         if self.under_way is not None:
             return "polling"
         return "retrying" if self.attempt > 1 else "waiting"

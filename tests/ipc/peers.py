@@ -1,4 +1,4 @@
-"""The other ends of the desk, as scripts of others write them: each is a program of its own that only knows the contract.
+"""The other ends of the desk, as others write them: each is a program of its own that only knows the contract.
 
     python -m tests.ipc.peers server BASE LOG [--in-place]   answers requests; writes a line to LOG for each run
     python -m tests.ipc.peers client BASE NAME COUNT         drops requests, and tries each three times itself

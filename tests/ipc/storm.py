@@ -50,20 +50,19 @@ class DeskStorm:
 
     def life(self, kind: str) -> None:
         """Requests are dropped, processes die, and at last all is answered."""
-        with self._peer(kind) as peer:
-            with self._house(kind) as house:
-                house.ready()
-                self._drop(kind, self._draw.choice([5, 40]))
-                for _ in range(self._draw.choice([1, 2, 3])):
-                    time.sleep(self._draw.choice([0.0, 0.02, 0.2]) * self._draw.random())
-                    if peer is not None and self._draw.random() < 0.5:
-                        peer.again()
-                        self._count("a foreign server by SIGKILL")
-                self._drop(kind, self._draw.choice([0, 5]))
-                by = self._draw.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM])
-                house.process.send_signal(by)
-                house.ended()
-                self._count(by.name)
+        with self._peer(kind) as peer, self._house(kind) as house:
+            house.ready()
+            self._drop(kind, self._draw.choice([5, 40]))
+            for _ in range(self._draw.choice([1, 2, 3])):
+                time.sleep(self._draw.choice([0.0, 0.02, 0.2]) * self._draw.random())
+                if peer is not None and self._draw.random() < 0.5:
+                    peer.again()
+                    self._count("a foreign server by SIGKILL")
+            self._drop(kind, self._draw.choice([0, 5]))
+            by = self._draw.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM])
+            house.process.send_signal(by)
+            house.ended()
+            self._count(by.name)
 
     def settle(self, kind: str) -> None:
         """All that was dropped ends."""
