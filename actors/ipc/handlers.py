@@ -15,9 +15,10 @@ Rules
     not to be tried again.
 """
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import msgspec
 import trio
@@ -71,6 +72,22 @@ class KnownCommand:
     """The type that the parameters are converted to, as msgspec does; None: they are passed as they came."""
     about: str = ""
     """A sentence for users."""
+
+
+def given_command(name: str, value: object) -> KnownCommand:
+    """A command that another package adds: an async function of parameters and context, or a KnownCommand. The function
+    may have the attribute `params`, the type of its parameters; its docstring says what it is for. Raises ValueError,
+    with a sentence."""
+    if isinstance(value, KnownCommand):
+        return value
+    call = value if inspect.isfunction(value) else getattr(type(value), "__call__", None)  # noqa: B004 - the function, not whether
+    if isinstance(value, type) or not inspect.iscoroutinefunction(call):
+        kind = type(value).__name__
+        raise ValueError(
+            f"the command {name} is no handler: expected an async function of params and context, got {kind}"
+        )
+    about = (inspect.getdoc(value) or "").strip().partition("\n")[0]
+    return KnownCommand(name, cast("Handler", value), getattr(value, "params", None), about)
 
 
 class Handlers:
