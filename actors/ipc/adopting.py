@@ -119,6 +119,7 @@ class Adopting:
         before = await all_of(ids, self._means.journal.find_over)
         files = await all_of(ids, self._means.base.look)
         torn, fresh, late = [], [], []
+        seen = dict(zip(ids, files, strict=True))
         for id, over, both in zip(ids, before, files, strict=True):  # noqa: A001
             self._settled.discard(id)
             if isinstance(both.request, Torn):
@@ -134,7 +135,7 @@ class Adopting:
                 if dossier.is_over:
                     self._means.noting.changed(dossier)
                 else:
-                    self._books.take_in(dossier)
+                    self._books.take_in(dossier, seen[dossier.id])
         return torn
 
     def _opened(self, id: str, over: Dossier | None, files: BothFiles) -> Dossier | None:  # noqa: A002

@@ -263,9 +263,10 @@ def test_no_more_are_in_flight_than_the_setting_says_and_a_lone_request_is_next(
 
 def test_a_request_begins_when_its_time_has_come_and_fails_when_nobody_began_it_by_its_deadline() -> None:
     async def test(desk: Desk) -> None:
+        await desk.ready()
         now = wall()
-        await desk.submit(request("later", not_before=now + 1000.0), request("late", deadline=now + 500.0))
         desk.client.tell(Hold("the editor is starting", seconds=800.0))
+        await desk.submit(request("later", not_before=now + 1000.0), request("late", deadline=now + 500.0))
         await trio.sleep(990.0)
         assert (await desk.open("later")).shown == "waiting"
         later, late = await desk.over("later", "late")

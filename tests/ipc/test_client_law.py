@@ -138,10 +138,10 @@ async def live(
 
     keep = ClientJournal.keep
 
-    async def perilous_keep(journal: ClientJournal, *dossiers: Dossier) -> list[Dossier]:
+    async def perilous_keep(journal: ClientJournal, *dossiers: Dossier, soft: bool = False) -> list[Dossier]:
         base.peril()
         await trio.lowlevel.checkpoint()
-        kept = await keep(journal, *dossiers)
+        kept = await keep(journal, *dossiers, soft=soft)
         base.peril()
         await trio.lowlevel.checkpoint()
         return kept
