@@ -2,8 +2,8 @@
 
 Rules
   - When `execute` answers, the change is on the disk: each commit syncs the log (WAL, synchronous=FULL). Only a
-    commit of a group that is soft throughout does not (NORMAL). Its frames are in the system's memory, which a kill does not
-    touch, and the next sync takes them along, because they stand in the same log.
+    commit of a group that is soft throughout does not (NORMAL). Its frames are in the system's memory, which a kill
+    does not touch, and the next sync takes them along, because they stand in the same log.
   - A group is first planned in memory, where faulty operations (a name, a size, an expected sequence number) are found.
     A faulty operation is answered with its error and does not affect its neighbours. The transaction itself can only
     fail because of the disk. Then it is rolled back. Unless the reason concerns all of them, each operation is tried by

@@ -113,13 +113,14 @@ class FolderBase:
                 del self._listeners[who]
             elif not listener.behind:
                 self._tell_one(listener, news)
+                if listener.behind:
+                    self.stir()
 
     def _tell_one(self, listener: Attending, news: News) -> None:
         try:
             listener.tell(news)
         except MailboxFull:
             listener.behind = True
-            self.stir()
 
     def catch_up(self) -> bool:
         """Those who have missed news are told how things are. Whether some still have no room."""
@@ -249,6 +250,11 @@ class FolderBase:
         return self._reading.due()
 
     @property
+    def openings(self) -> int:
+        """How often the folder has been opened."""
+        return self._site.openings
+
+    @property
     def trouble(self) -> str | None:
         return self._trouble
 
@@ -271,6 +277,7 @@ class FolderBase:
 
 
 def _groups(all_of_them: Mapping[str, T]) -> Iterable[dict[str, T]]:
+    """One at least: whether the folder can be used is known by a trip."""
     items = list(all_of_them.items())
-    for start in range(0, len(items), GROUP):
+    for start in range(0, max(1, len(items)), GROUP):
         yield dict(items[start : start + GROUP])

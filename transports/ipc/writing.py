@@ -70,13 +70,12 @@ class RoomWriter:
         drafts = write_drafts(base.drafts, [content for job in jobs for content in job.contents], sync=self._sync)
         drafted = time.perf_counter()
         trip, results, at = Trip(base), [], 0
-        try:
-            for job in jobs:
-                given = drafts[at : at + len(job.contents)]
-                at += len(job.contents)
-                results.append(self._done(trip, job, given))
-        finally:
-            discard(base.drafts, drafts)
+        for job in jobs:
+            given = drafts[at : at + len(job.contents)]
+            at += len(job.contents)
+            results.append(result := self._done(trip, job, given))
+            if isinstance(result, Refusal):
+                discard(base.drafts, given)
         acted = time.perf_counter()
         if self._sync and trip.touched:
             try:
