@@ -26,6 +26,7 @@ from actors.ipc.client_steps import Row, State
 from actors.ipc.dossier import Dossier, begun, noted, stepped
 from actors.ipc.errand import TORN_SECONDS, TROUBLE, ErrandMeans
 from actors.ipc.given import Asked, BothFiles, Tray
+from actors.ipc.pinging import PING
 from actors.ipc.steps import Answer, Spoiled, Torn
 from actors.ipc.telling_time import moment_of
 from codec.ipc import Failure, Request
@@ -34,8 +35,6 @@ CHUNK = 200
 AGAIN_SECONDS = 1.0
 SHARE = 300.0
 """Between two looks at all names passes so many times what one has taken."""
-PING = "troupe-ping-"
-"""Ids that begin like this are our own, and nobody's requests."""
 
 
 class Adopting:

@@ -40,7 +40,6 @@ from actors.ipc.messages import (
 )
 from actors.ipc.noting import Noting
 from actors.ipc.orders import DeskOrder, Orders
-from actors.ipc.ping import answered
 from actors.ipc.publishing import Publishing
 from actors.ipc.running import TICK, RunningClock
 from actors.ipc.submissions import Submissions
@@ -130,7 +129,6 @@ class ClientEnd(Actor[ClientMessage]):
         self._full: str | None = None
         self._held: Hold | None = None
         self._release: Timer | None = None
-        self._ping: trio.CancelScope | None = None
         self._next_fill: Timer | None = None
         self._ticking = False
 
@@ -385,26 +383,17 @@ class ClientEnd(Actor[ClientMessage]):
     # -- the cold start
 
     def _hold(self, hold: Hold) -> None:
-        self._go_on()
+        if self._release is not None:
+            self._release.cancel()
         self._held = hold
         self._clock.hold("held")
         self._publishing.shut("held")
         self._release = self.tell_later(hold.seconds, Release())
-        if hold.ping:
-            self._ping = trio.CancelScope()
-            self.run_beside(self._until_answered, self._ping)
-
-    async def _until_answered(self, scope: trio.CancelScope) -> None:
-        with scope:
-            await answered(self._base, self.stage.new_id())
-            self.ref.tell(Release())
 
     def _go_on(self) -> None:
         if self._release is not None:
             self._release.cancel()
-        if self._ping is not None:
-            self._ping.cancel()
-        self._held = self._release = self._ping = None
+        self._held = self._release = None
         self._clock.release("held")
         self._publishing.reopen("held")
 
