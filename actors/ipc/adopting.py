@@ -26,6 +26,7 @@ from actors.ipc.client_steps import Row, State
 from actors.ipc.dossier import Dossier, begun, noted, stepped
 from actors.ipc.errand import TORN_SECONDS, TROUBLE, ErrandMeans
 from actors.ipc.given import Asked, BothFiles, Tray
+from actors.ipc.pinging import PING
 from actors.ipc.steps import Answer, Spoiled, Torn
 from actors.ipc.telling_time import moment_of
 from codec.ipc import Failure, Request
@@ -34,8 +35,6 @@ CHUNK = 200
 AGAIN_SECONDS = 1.0
 SHARE = 300.0
 """Between two looks at all names passes so many times what one has taken."""
-PING = "troupe-ping-"
-"""Ids that begin like this are our own, and nobody's requests."""
 
 
 class Adopting:
@@ -119,6 +118,7 @@ class Adopting:
         before = await all_of(ids, self._means.journal.find_over)
         files = await all_of(ids, self._means.base.look)
         torn, fresh, late = [], [], []
+        seen = dict(zip(ids, files, strict=True))
         for id, over, both in zip(ids, before, files, strict=True):  # noqa: A001
             self._settled.discard(id)
             if isinstance(both.request, Torn):
@@ -134,7 +134,7 @@ class Adopting:
                 if dossier.is_over:
                     self._means.noting.changed(dossier)
                 else:
-                    self._books.take_in(dossier)
+                    self._books.take_in(dossier, seen[dossier.id])
         return torn
 
     def _opened(self, id: str, over: Dossier | None, files: BothFiles) -> Dossier | None:  # noqa: A002
