@@ -85,7 +85,9 @@ def test_the_kernel_knows_whose_the_others_are(stack: ExitStack, form: Form) -> 
 
 
 @form
-def test_what_has_no_owner_any_more_is_never_taken_for_roots(stack: ExitStack, kernel: SockDiag, form: Form) -> None:
+def test_what_has_no_owner_any_more_is_never_taken_for_roots(
+    stack: ExitStack, kernel: SockDiag, form: Form
+) -> None:
     """Most kernels say 0 of it, which is root's number."""
     pair = Pair(stack, form, as_nobody)
     pair.client.close()
@@ -95,7 +97,9 @@ def test_what_has_no_owner_any_more_is_never_taken_for_roots(stack: ExitStack, k
 
 
 @form
-def test_who_listens_where_the_client_was_is_not_the_client(stack: ExitStack, kernel: SockDiag, form: Form) -> None:
+def test_who_listens_where_the_client_was_is_not_the_client(
+    stack: ExitStack, kernel: SockDiag, form: Form
+) -> None:
     while True:
         pair = Pair(stack, form, as_nobody)
         pair.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
