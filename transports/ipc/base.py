@@ -226,10 +226,10 @@ class FolderBase:
     async def write(self, place: Tray, id: str, data: bytes) -> None:  # noqa: A002
         await self._write(writing.writing(place, id, data))
 
-    async def archive(self, ids: Iterable[str], day: str) -> frozenset[str]:
+    async def archive(self, ids: Iterable[str], day: str, only: Tray | None = None) -> frozenset[str]:
         moved: frozenset[str] = frozenset()
         for some in _groups(dict.fromkeys(ids)):
-            moved |= await self._write(writing.archiving(some, day))
+            moved |= await self._write(writing.archiving(some, day, only))
         return moved
 
     async def bring_back(self, id: str) -> bool:  # noqa: A002
