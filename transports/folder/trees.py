@@ -32,6 +32,9 @@ MOST_FOLDERS = 50_000
 class TreeChanges:
     names: dict[Path, set[str]] = field(default_factory=dict)
     """By the folder that they are in."""
+    anew: set[Path] = field(default_factory=set)
+    """Folders that may be others than before: what was known of them is to be forgotten. What they hold is in
+    `names`."""
     lost: bool = False
 
     def add(self, folder: Path, names: Iterable[str]) -> None:
@@ -108,6 +111,7 @@ class TreeFeed:
         while waiting:
             branch = waiting.pop()
             names, folders = _listed(branch.path)
+            changes.anew.add(branch.path)
             changes.add(branch.path, names)
             for name in folders:
                 if (below := self._watched(branch.path / name)) is not None:

@@ -52,6 +52,9 @@ def look(known: Known, changes: TreeChanges, root: Path) -> None:
         known.clear()
         known |= there(root)
         return
+    for folder in changes.anew:
+        for each in [each for each in known if each.is_relative_to(folder) and each != folder]:
+            del known[each]
     for folder, names in changes.names.items():
         for name in names:
             path = folder / name
@@ -60,7 +63,7 @@ def look(known: Known, changes: TreeChanges, root: Path) -> None:
             except OSError:
                 status = None
             is_folder = status is not None and path.is_dir() and not path.is_symlink()
-            if not is_folder or known.get(path) != 0:
+            if not is_folder:
                 for each in [each for each in known if each.is_relative_to(path)]:
                     del known[each]
             if status is not None:
@@ -140,6 +143,7 @@ async def _follow(story: list[list[tuple[str, str, str]]]) -> None:
 @given(st.lists(st.lists(edits, min_size=1, max_size=6), min_size=1, max_size=6))
 @example([[("write", "a/c", "x")], [("away", "a", "x")], [("back", "b", "x")], [("write", "b/c", "y")]])
 @example([[("move", "a", "b")], [("write", "b/c", "x")]])
+@example([[("move", "a", "b"), ("make", "a", "x")]])
 def test_who_looks_only_at_what_is_told_knows_what_is_there(story: list[list[tuple[str, str, str]]]) -> None:
     trio.run(_follow, story)
 
