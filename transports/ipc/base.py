@@ -260,6 +260,7 @@ class FolderBase:
 
     async def health(self) -> BaseHealth:
         await trio.lowlevel.checkpoint()
+        quarantined, reasons = self._site.quarantined()
         return BaseHealth(
             path=str(self._site.path),
             trouble=self._trouble,
@@ -267,7 +268,8 @@ class FolderBase:
             events=self.events,
             overflows=self.overflows,
             rescans=self.rescans,
-            quarantined=self._site.quarantined(),
+            quarantined=quarantined,
+            reasons=reasons,
             last_sync_ms=self._writing.sync_ms,
         )
 
