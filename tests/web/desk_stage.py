@@ -18,6 +18,7 @@ import trio
 from msgspec.structs import replace
 from playwright.sync_api import Browser, ConsoleMessage, Page
 
+from actors.ipc.desk import VIEWERS
 from actors.ipc.messages import EditorNow, PeerNow, RunningNow
 from codec.ipc import Failure, Success
 from codec.ipc.desk import Attempt, RequestDetail
@@ -26,7 +27,7 @@ from tests.ipc.paper import PaperBase
 from tests.web.conftest import BROWSERS_OWN
 from transports.door.door import Door
 from transports.http.pages import add_pages
-from transports.ipc.port import ipc_application, ipc_websocket
+from transports.ipc.port import LIMITS, ipc_application, ipc_websocket
 
 PATIENCE = 10
 HOSTS = ["127.0.0.1"]
@@ -59,6 +60,14 @@ class DeskStage:
     def tell(self, message: Any) -> None:
         self.do(self.house.ledger.send, message)
 
+    def drop(self) -> None:
+        """Ends every page's viewer, and so its connection."""
+        self.do(self._drop)
+
+    async def _drop(self) -> None:
+        for viewer in self.house.registry.get(VIEWERS).children():
+            await viewer.stop()
+
     def begin(self, task: Callable[..., Awaitable[None]], *args: Any) -> None:
         """A task that goes on beside the test until the stage is left."""
         trio.from_thread.run_sync(lambda: self._nursery.start_soon(task, *args), trio_token=self._token)
@@ -74,7 +83,7 @@ class DeskStage:
                 web = resources.files("web")
                 links = {"sidekick": "http://127.0.0.1:5163", "judge": "http://127.0.0.1:10043"}
                 app = ipc_application(house.desk, web)
-                door = Door(app=app, on_websocket=ipc_websocket(house.desk), hosts=HOSTS)
+                door = Door(app=app, on_websocket=ipc_websocket(house.desk), hosts=HOSTS, limits=LIMITS)
                 await nursery.start(door.serve)
                 self.url = door.statistics().addresses[0].url + "/"
                 add_pages(app, web, lambda: {**links, "ipc": self.url, "console": "http://127.0.0.1:5160"})

@@ -65,7 +65,11 @@ function windowWish() {
 socket.addEventListener("message", (/** @type {CustomEvent<Desk.Message>} */ { detail: message }) => {
   switch (message.type) {
     case "totals": totals = message; break;
-    case "window": shown = message; list.show(message); break;
+    case "window":
+      shown = message;
+      list.hidden = message.total === 0; // before its rows come: what is hidden cannot scroll
+      list.show(message);
+      break;
     case "detail": told = message; break;
     case "gone": detail.gone(message.id); break;
     case "notice": notify(message.text); break;
@@ -255,6 +259,9 @@ function walk(rows) {
 }
 
 listenToKeys((wish) => WISHES[wish]());
-if (chosen !== null) turnTo(chosen);
+if (chosen !== null) {
+  turnTo(chosen);
+  list.seek(chosen);
+}
 list.hidden = true;
 draw();
