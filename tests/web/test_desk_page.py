@@ -308,6 +308,24 @@ def test_trouble_is_a_banner_and_the_rest_stands_beside_the_list(desk: ShowDesk)
     expect(health.locator(".badge")).to_have_text("1")
 
 
+def test_a_narrow_page_shows_how_the_desk_is_over_its_list(desk: ShowDesk) -> None:
+    page, _ = desk(*few(), viewport={"width": 400, "height": 800})
+    health = page.get_by_role("region", name="How the desk is")
+    expect(rows(page)).to_have_count(4)
+    expect(health).to_be_hidden()
+    opener = page.get_by_role("button", name="How the desk is")
+    opener.click()
+    expect(opener).to_have_attribute("aria-expanded", "true")
+    expect(health).to_be_in_viewport()
+    health.get_by_role("button", name="Close").click()
+    expect(health).to_be_hidden()
+    expect(opener).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(health).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(health).to_be_hidden()
+
+
 def test_an_empty_desk_says_how_the_first_request_is_submitted(desk: ShowDesk) -> None:
     page, stage = desk()
     expect(page.get_by_text("No requests yet.")).to_be_visible()
