@@ -12,7 +12,7 @@ import pytest
 import vulture
 
 ROOT = Path(__file__).parent.parent
-READ = ("supervisor.py", "actors", "bench", "codec", "examples", "program", "systems", "tests", "transports")
+READ = ("supervisor.py", "actors", "bench", "codec", "examples", "program", "systems", "tests", "transports", "troupe")
 
 CALLED_BY_DECORATORS = [
     "@*.get",

@@ -1,6 +1,7 @@
 """Messages between the actors of the desk, and their names in the registry.
 
 client end   SubmitRequests, Requeue, CancelRequests, Archive      from the port, and so from scripts and the page
+             Hold, Release                                 from the editor
 ledger       Noted, Forgotten                              from the client end, after the journal has it
              RunningNow, EditorNow                         from the server end, from the editor
              WindowAsked, DetailAsked, LineAsked,
@@ -49,7 +50,24 @@ class Archive:
     reply: Reply[Handled]
 
 
-ClientOrder = SubmitRequests | Requeue | CancelRequests | Archive
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Publish nothing, and count no attempt's time: who is to answer is not ready. Release ends it, or time."""
+
+    why: str
+    """A sentence for users."""
+    seconds: float = 20.0
+    """When it ends by itself."""
+    ping: bool = False
+    """It ends earlier if a ping is answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What was held may go on."""
+
+
+ClientOrder = SubmitRequests | Requeue | CancelRequests | Archive | Hold | Release
 CLIENT_END = Key[ClientOrder]("ipc/client")
 
 

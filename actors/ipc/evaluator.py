@@ -1,0 +1,249 @@
+"""The evaluator: for each success whose request has a reference, writes once how close the answer comes to it.
+
+    Succeeded   a request has succeeded. The comparison waits its turn; nobody waits for the evaluator
+
+It stands outside the path of requests: whatever it is told is taken at once, and all that takes time (the comparison,
+the disk) is done one after the other in a task beside it.
+
+Rules
+  - What waits is bounded, in number and in size. When there is more, the oldest is dropped, and whatever was dropped is
+    found again in the folder once nothing waits: it is what has a reference, a success, and no evaluation.
+  - The same is done after a start, a few files at a time, for what the process before has left. A peer of the HEAD
+    dialect takes away the requests it has answered; those cannot be found again.
+  - A folder that is missing or full loses nothing: the comparison is put back, and written later.
+  - A comparison that does not come to its end in time is given up, and counted.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+import trio
+
+from actors.ipc.given import Asked, Base, BaseFull, BaseGone, Tray
+from actors.ipc.messages import EVALUATOR, EvaluatorMessage, Succeeded
+from actors.ipc.steps import Answer
+from actors.kernel import Actor, ChildSpec, Mailbox, Overflow
+from codec.ipc import Scores, Success
+from codec.ipc.evaluation import (
+    Comparison,
+    comparison,
+    evaluation,
+    is_done,
+    iso_8601,
+    read_evaluation,
+    write_evaluation,
+)
+from codec.words import counted
+
+MOST_WAITING = 1_000
+MOST_CHARACTERS = 20_000_000
+"""Of all texts that wait."""
+AGAIN_SECONDS = 5.0
+"""Until the folder is tried again, when it was missing or full."""
+GLANCE = 32
+"""Old requests that are looked at without a pause."""
+GLANCE_SECONDS = 1.0
+"""The pause after those. A hundred thousand old files must not keep a processor busy."""
+IDLE_SECONDS = 30.0
+"""Until the comparing process is let go."""
+HINTS = (b"expected_response", b"reference")
+"""A request that holds neither word has no reference, and need not be read."""
+
+
+class Scorer(Protocol):
+    async def scores(self, answer: str, expected: str) -> Scores | None:
+        """None: it took too long, or could not be done."""
+
+    def rest(self) -> None:
+        """Nothing is to be compared for a while; whatever is held for it is let go."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatorStatistics:
+    waiting: int
+    written: int
+    dropped: int
+    """Which are found again in the folder."""
+    given_up: int
+    to_look_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    wanted: Comparison
+    seconds: float | None
+
+    @property
+    def size(self) -> int:
+        return len(self.wanted.answer) + len(self.wanted.expected)
+
+
+class Evaluator(Actor[EvaluatorMessage]):
+    def __init__(self, base: Base, scorer: Scorer, now: Callable[[], float]) -> None:
+        """`now`: seconds since 1970, for the files."""
+        self._base = base
+        self._scorer = scorer
+        self._now = now
+        self._jobs: dict[str, _Job] = {}
+        self._characters = 0
+        """Invariant: the sum of their sizes."""
+        self._search = True
+        """Whether the folder may hold what was neither evaluated nor waits."""
+        self._old: deque[str] = deque()
+        self._hopeless: set[str] = set()
+        self._news = trio.Event()
+        self._written = self._dropped = self._given_up = self._lost_before = 0
+        self._waits_for: str | None = None
+
+    def statistics(self) -> EvaluatorStatistics:
+        return EvaluatorStatistics(len(self._jobs), self._written, self._dropped, self._given_up, len(self._old))
+
+    @property
+    def trouble(self) -> str | None:
+        return self._waits_for
+
+    async def started(self, kept: object | None) -> None:
+        self.stage.registry.claim(EVALUATOR, self.ref)
+        self._lost_before = self._lost()
+        if isinstance(kept, dict):
+            for job in kept.values():
+                self._put(job)
+        self.run_beside(self._work)
+
+    def keep(self) -> object:
+        return self._jobs
+
+    async def handle(self, message: EvaluatorMessage) -> None:
+        match message:
+            case Succeeded(request, outcome, seconds):
+                wanted = comparison(request, outcome)
+                if wanted is not None:
+                    self._put(_Job(wanted, seconds))
+            case _:
+                self.unknown(message)
+        if self._lost() > self._lost_before:  # the mailbox was full, and dropped its oldest
+            self._dropped += self._lost() - self._lost_before
+            self._lost_before = self._lost()
+            self._search = True
+        self._say()
+
+    # -- what waits
+
+    def _put(self, job: _Job) -> None:
+        self._take(job.wanted.request_id)
+        self._jobs[job.wanted.request_id] = job
+        self._characters += job.size
+        while len(self._jobs) > MOST_WAITING or self._characters > MOST_CHARACTERS:
+            self._take(next(iter(self._jobs)))
+            self._dropped += 1
+            self._search = True
+        self._news.set()
+
+    def _take(self, id: str) -> _Job | None:  # noqa: A002 - as in the contract
+        job = self._jobs.pop(id, None)
+        self._characters -= job.size if job else 0
+        return job
+
+    def _lost(self) -> int:
+        return self.ref.statistics().mailbox.dropped
+
+    def _say(self) -> None:
+        parts = [f"{counted(self._written, 'evaluation')} written"]
+        if self._jobs:
+            parts.append(f"{len(self._jobs):,} waiting")
+        if self._given_up:
+            parts.append(f"{self._given_up:,} given up, because comparing the texts took too long")
+        self.note = ", ".join(parts)
+
+    # -- the work
+
+    async def _work(self) -> None:
+        try:
+            while True:
+                try:
+                    await self._work_once()
+                except (BaseGone, BaseFull) as why:
+                    self._waits_for = str(why)
+                    await trio.sleep(AGAIN_SECONDS)
+                else:
+                    self._waits_for = None
+                self._say()
+        finally:
+            self._scorer.rest()
+
+    async def _work_once(self) -> None:
+        if self._jobs:
+            await self._evaluate(next(iter(self._jobs)))
+        elif self._old:
+            if not await self._look_at_old():
+                await self._wait(GLANCE_SECONDS)
+        elif self._search:
+            self._search = False
+            await self._find_old()
+        else:
+            await self._wait(IDLE_SECONDS)
+            if not self._jobs:
+                self._scorer.rest()
+                await self._news.wait()
+
+    async def _wait(self, seconds: float) -> None:
+        """Until there is something to compare, or this time has passed."""
+        self._news = trio.Event()
+        with trio.move_on_after(seconds):
+            await self._news.wait()
+
+    async def _evaluate(self, id: str) -> None:  # noqa: A002
+        """It waits until it is written, so that a crash between is none of its own."""
+        job = self._jobs[id]
+        if not is_done(read_evaluation(await self._base.read(Tray.EVALUATIONS, id)), job.wanted):
+            found = await self._scorer.scores(job.wanted.answer, job.wanted.expected)
+            if found is None:
+                self._given_up += 1
+                self._hopeless.add(id)
+            else:
+                when = iso_8601(self._now())
+                done = evaluation(job.wanted, found, duration=job.seconds, when=when)
+                await self._base.write(Tray.EVALUATIONS, id, write_evaluation(done))
+                self._written += 1
+        if self._jobs.get(id) is job:  # it is not, if it has succeeded again, with another answer
+            self._take(id)
+
+    # -- what was left or dropped
+
+    async def _find_old(self) -> None:
+        try:
+            answered = await self._base.ids(Tray.RESPONSES) & await self._base.ids(Tray.REQUESTS)
+            done = await self._base.ids(Tray.EVALUATIONS)
+        except (BaseGone, BaseFull):
+            self._search = True
+            raise
+        self._old = deque(sorted(answered - done - self._hopeless))
+
+    async def _look_at_old(self) -> bool:
+        """Whether any of the next few is to be evaluated."""
+        for _ in range(min(GLANCE, len(self._old))):
+            id = self._old[0]  # noqa: A001
+            data = await self._base.read(Tray.REQUESTS, id)
+            if data is not None and any(hint in data for hint in HINTS) and (job := await self._job_of(id)):
+                self._put(job)
+            if self._old and self._old[0] == id:
+                self._old.popleft()
+        return bool(self._jobs)
+
+    async def _job_of(self, id: str) -> _Job | None:  # noqa: A002
+        both = await self._base.look(id)
+        if isinstance(both.request, Asked) and isinstance(both.response, Answer):
+            outcome = both.response.outcome
+            if isinstance(outcome, Success) and (wanted := comparison(both.request.request, outcome)):
+                return _Job(wanted, None)
+        return None
+
+
+def evaluator_spec(base: Base, scorer: Scorer, now: Callable[[], float]) -> ChildSpec[EvaluatorMessage]:
+    """Its mailbox never refuses: whoever tells it of a success must not wait for it, nor fail."""
+    return ChildSpec(
+        "evaluator", lambda: Evaluator(base, scorer, now), mailbox=partial(Mailbox, 1_024, Overflow.DROP_OLDEST)
+    )

@@ -1,0 +1,208 @@
+"""The evaluator over a folder on paper: once for each answer, in nobody's way, and nothing is missed for good."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from actors.ipc import evaluator
+from actors.ipc.evaluator import Evaluator, evaluator_spec
+from actors.ipc.given import Tray
+from actors.ipc.messages import EVALUATOR, EvaluatorMessage, Succeeded
+from actors.kernel import ActorRef
+from actors.kernel.testing import House, staged
+from codec.ipc import Request, Scores, Success, Wishes, scores, write_request, write_response
+from codec.ipc.evaluation import Evaluation, read_evaluation
+from tests.ipc.paper import PaperBase
+
+NOW = 1_700_000_000.0
+
+
+class Scoring:
+    """Counts, and can be held up."""
+
+    def __init__(self) -> None:
+        self.compared: list[tuple[str, str]] = []
+        self.rests = 0
+        self.gate = trio.Event()
+        self.gate.set()
+        self.fails = False
+
+    async def scores(self, answer: str, expected: str) -> Scores | None:
+        await self.gate.wait()
+        self.compared.append((answer, expected))
+        return None if self.fails else scores(answer, expected)
+
+    def rest(self) -> None:
+        self.rests += 1
+
+
+def request(id: str, reference: str | None = "the cat sat") -> Request:  # noqa: A002
+    return Request(id=id, command="submitPrompt", wishes=Wishes(reference=reference))
+
+
+def success(id: str, text: str = "the cat") -> Succeeded:  # noqa: A002
+    return Succeeded(request(id), Success({"content": text}), 2.5)
+
+
+def stands(base: PaperBase, id: str, text: str = "the cat", reference: str | None = "the cat sat") -> None:  # noqa: A002
+    base.foreign_put(Tray.REQUESTS, id, write_request(request(id, reference)))
+    base.foreign_put(Tray.RESPONSES, id, write_response(id, Success({"content": text})))
+
+
+def written(base: PaperBase) -> dict[str, Evaluation]:
+    found = {}
+    for (tray, id), (_, data, _) in base.files.items():  # noqa: A001
+        if tray is Tray.EVALUATIONS:
+            read = read_evaluation(data)
+            assert read is not None
+            found[id] = read
+    return found
+
+
+@asynccontextmanager
+async def working(base: PaperBase, scoring: Scoring) -> AsyncIterator[tuple[House, ActorRef[EvaluatorMessage]]]:
+    async with staged(evaluator_spec(base, scoring, lambda: NOW)) as house:
+        await wait_all_tasks_blocked()
+        yield house, house.stage.registry.get(EVALUATOR)
+
+
+async def settled(seconds: float = 0.0) -> None:
+    await trio.sleep(seconds)
+    await wait_all_tasks_blocked()
+
+
+async def test_a_success_is_evaluated_once_for_each_answer(autojump_clock: object) -> None:
+    base, scoring = PaperBase(), Scoring()
+    async with working(base, scoring) as (_, ref):
+        for text in ("the cat", "the cat", "a dog"):
+            ref.tell(success("a", text))
+            await settled()
+        assert [answer for answer, _ in scoring.compared] == ["the cat", "a dog"]
+        (done,) = written(base).values()
+        assert done.metrics.rouge_1 == scores("a dog", "the cat sat").rouge_1
+        assert (done.duration, done.when) == (2.5, "2023-11-14T22:13:20.000Z")
+
+
+async def test_what_has_no_reference_leaves_no_trace(autojump_clock: object) -> None:
+    base, scoring = PaperBase(), Scoring()
+    async with working(base, scoring) as (_, ref):
+        ref.tell(Succeeded(request("a", None), Success("x"), 1.0))
+        await settled()
+        assert scoring.compared == []
+        assert written(base) == {}
+
+
+async def test_whoever_tells_it_of_a_success_neither_waits_nor_fails_and_all_are_evaluated_in_the_end(
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluator, "MOST_WAITING", 10)
+    base, scoring = PaperBase(), Scoring()
+    scoring.gate = trio.Event()
+    names = [f"r{number}" for number in range(3_000)]
+    async with working(base, scoring) as (house, ref):
+        for id in names:  # noqa: A001
+            stands(base, id)
+            ref.tell(success(id))
+        await settled()
+        assert ref.statistics().mailbox.dropped == 3_000 - 1_024
+        assert house["evaluator"].statistics().restarts == 0
+        scoring.gate.set()
+        await settled(600.0)
+        assert written(base).keys() == set(names)
+        assert len(scoring.compared) <= len(names) + 20  # what waited while it was looked for
+
+
+async def test_the_texts_that_wait_are_bounded(autojump_clock: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluator, "MOST_CHARACTERS", 1_000)
+    made: list[Evaluator] = []
+    base, scoring = PaperBase(), Scoring()
+    scoring.gate = trio.Event()
+    spec = evaluator_spec(base, scoring, lambda: NOW)
+
+    def make() -> Evaluator:
+        made.append(Evaluator(base, scoring, lambda: NOW))
+        return made[-1]
+
+    async with staged(type(spec)(spec.id, make, mailbox=spec.mailbox)) as house:
+        for number in range(50):
+            house["evaluator"].tell(success(f"r{number}", "x" * 100))
+        await settled()
+        known = made[-1].statistics()
+        assert 0 < known.waiting <= 9
+        assert known.waiting + known.dropped == 50
+        scoring.gate.set()
+        await settled()
+
+
+async def test_what_an_earlier_process_has_left_is_found_after_a_start(autojump_clock: object) -> None:
+    base, scoring = PaperBase(), Scoring()
+    for number in range(100):
+        stands(base, f"r{number}", reference="the cat" if number % 2 else None)
+    stands(base, "failed")
+    base.foreign_put(Tray.RESPONSES, "failed", b'{"request_id": "failed", "status": "error", "error_message": "x"}')
+    stands(base, "torn")
+    base.foreign_put(Tray.RESPONSES, "torn", b'{"request')
+    async with working(base, scoring):
+        await settled(60.0)
+    found = written(base)
+    assert found.keys() == {f"r{number}" for number in range(1, 100, 2)}
+    assert {each.duration for each in found.values()} == {None}
+
+
+async def test_old_files_without_a_reference_are_read_a_few_at_a_time_and_once(autojump_clock: object) -> None:
+    base, scoring = PaperBase(), Scoring()
+    for number in range(1_000):
+        stands(base, f"r{number}", reference=None)
+    async with working(base, scoring):
+        await settled(evaluator.GLANCE_SECONDS * 3.5)
+        assert sum(call.startswith("read requests") for call in base.calls) <= 5 * evaluator.GLANCE
+        await settled(3600.0)
+        assert sum(call.startswith("read requests") for call in base.calls) == 1_000
+
+
+@pytest.mark.parametrize("trouble", ["gone", "full"])
+async def test_a_folder_that_is_missing_or_full_loses_nothing_and_restarts_nobody(
+    autojump_clock: object, trouble: str
+) -> None:
+    base, scoring = PaperBase(), Scoring()
+    async with working(base, scoring) as (house, ref):
+        if trouble == "gone":
+            base.gone = "the folder is missing"
+        base.full = trouble == "full"
+        for number in range(20):
+            ref.tell(success(f"r{number}"))
+        await settled(60.0)
+        assert written(base) == {}
+        base.gone, base.full = None, False
+        await settled(evaluator.AGAIN_SECONDS + 1)
+        assert len(written(base)) == 20
+        assert house["evaluator"].statistics().restarts == 0
+
+
+async def test_a_comparison_that_is_given_up_is_counted_and_holds_nobody_up(autojump_clock: object) -> None:
+    base, scoring = PaperBase(), Scoring()
+    scoring.fails = True
+    stands(base, "a")
+    async with working(base, scoring) as (house, ref):
+        ref.tell(success("a"))
+        await settled(60.0)
+        scoring.fails = False
+        ref.tell(success("b"))
+        await settled(60.0)
+        assert written(base).keys() == {"b"}
+        assert "given up" in (house["evaluator"].statistics().note or "")
+
+
+async def test_the_comparing_process_rests_while_there_is_nothing_to_compare(autojump_clock: object) -> None:
+    base, scoring = PaperBase(), Scoring()
+    async with working(base, scoring) as (_, ref):
+        await settled(3600.0)
+        assert scoring.rests == 1
+        ref.tell(success("a"))
+        await settled()
+        assert (scoring.rests, len(written(base))) == (1, 1)
+        await settled(3600.0)
+        assert scoring.rests == 2
