@@ -27,7 +27,7 @@ from tests.ipc.paper import PaperBase
 from tests.web.conftest import BROWSERS_OWN
 from transports.door.door import Door
 from transports.http.pages import add_pages
-from transports.ipc.port import LIMITS, ipc_application, ipc_websocket
+from transports.ipc.port import ipc_application, ipc_websocket
 
 PATIENCE = 10
 HOSTS = ["127.0.0.1"]
@@ -83,7 +83,7 @@ class DeskStage:
                 web = resources.files("web")
                 links = {"sidekick": "http://127.0.0.1:5163", "judge": "http://127.0.0.1:10043"}
                 app = ipc_application(house.desk, web)
-                door = Door(app=app, on_websocket=ipc_websocket(house.desk), hosts=HOSTS, limits=LIMITS)
+                door = Door(app=app, on_websocket=ipc_websocket(house.desk), hosts=HOSTS)
                 await nursery.start(door.serve)
                 self.url = door.statistics().addresses[0].url + "/"
                 add_pages(app, web, lambda: {**links, "ipc": self.url, "console": "http://127.0.0.1:5160"})

@@ -23,13 +23,14 @@ from codec.ipc.orders import BadOrder, TooMuchOrdered
 from transports.http.application import Application, fresh
 from transports.http.static import TYPES, serve_files
 from transports.websocket.websocket import Handler, Upgrade, WebSocket
-from transports.wire.limits import DoorLimits, HttpLimits, WebSocketLimits
 
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 RESTARTING, TRY_LATER = 1012, 1013
 
-LIMITS = DoorLimits(http=HttpLimits(body_bytes=16 << 20), websocket=WebSocketLimits(message_bytes=64 << 10))
-"""For the door: the largest order, and the largest message of a page."""
+BODY_BYTES = 16 << 20
+"""The largest order; for the door's limits."""
+MESSAGE_BYTES = 64 << 10
+"""The largest message of a page; the same."""
 
 
 class DeskSeat(Protocol):
