@@ -289,7 +289,6 @@ def port(base: Path) -> Iterator[Port]:
     base.mkdir(mode=0o700)
     with Port(("127.0.0.1", 0), Desk) as server:
         server.base, server.asked = str(base), []
-        server.daemon_threads = True  # type: ignore[attr-defined]
         url = f"http://127.0.0.1:{server.server_address[1]}"
         (base.parent / SERVER_FILE).write_bytes(msgspec.json.encode(Announcement(1, {"ipc": url})))
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.001})
