@@ -289,7 +289,9 @@ def _parser(*, with_deeds: bool = False) -> _Parser:
     replay = command("replay", stateful)
     replay.add_argument("file", type=values.file, metavar="FILE", help="a recording; - is standard input")
     replay.add_argument(
-        "--room", type=values.room, metavar="ROOM",
+        "--room",
+        type=values.room,
+        metavar="ROOM",
         help="the room to draw in (default: the recorded one; needed with -)",
     )
     replay.add_argument(
@@ -308,7 +310,11 @@ def _parser(*, with_deeds: bool = False) -> _Parser:
     )
     judge_run.set_defaults(parser=judge_run)
     judge_run.add_argument(
-        "folder", type=values.path, nargs="?", default=".", metavar="FOLDER",
+        "folder",
+        type=values.path,
+        nargs="?",
+        default=".",
+        metavar="FOLDER",
         help="the folder of main.py (default: this one)",
     )
     judge_run.add_argument(

@@ -7,10 +7,11 @@ longer the one that was opened or may not be used, and BaseFull if the disk has 
 request: the call is to be made again, once `BaseIsBack` has been told or after a while.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from actors.kernel import ActorRef, AnyRef
+from codec.ipc.desk import RequestDetail, RequestFact
 from codec.ipc.folder import (
     Asked,
     BaseFull,
@@ -90,11 +91,33 @@ class Base(Protocol):
     async def read(self, place: Tray, id: str) -> bytes | None:  # noqa: A002
         """None: there is no such plain file."""
 
-    async def archive(self, ids: Iterable[str], day: str) -> frozenset[str]:
-        """Moves all files of these requests to archive/DAY/ID/. Returns the ids that were moved. After a kill a request
-        is wholly there or wholly here, once the folder has been opened again."""
+    async def archive(self, ids: Iterable[str], day: str, only: Tray | None = None) -> frozenset[str]:
+        """Moves all files of these requests, or only those of one tray, to archive/DAY/ID/. Returns the ids that were
+        moved. After a kill a request is wholly there or wholly here, once the folder has been opened again."""
 
     async def bring_back(self, id: str) -> bool:  # noqa: A002
         """Deletes failed/ID.json and the response, so that it can be tried anew; whether its request is there."""
 
     async def health(self) -> BaseHealth: ...
+
+
+# -- the journal, as the ledger reads it
+
+
+class FactsPage(Protocol):
+    @property
+    def facts(self) -> Sequence[RequestFact]: ...
+
+    @property
+    def after(self) -> str | None:
+        """What the next page is asked for with; None: this is the last."""
+
+
+class Facts(Protocol):
+    """Either call may raise a KernelError: it is to be made again after a while."""
+
+    async def facts(self, after: str = "") -> FactsPage:
+        """A line of every request. One that changes meanwhile may come twice; the later line is the newer one."""
+
+    async def detail(self, id: str) -> RequestDetail | None:  # noqa: A002
+        """None: there is no such request."""

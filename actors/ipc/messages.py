@@ -1,16 +1,20 @@
 """Messages between the actors of the desk, and their names in the registry.
 
 client end   SubmitRequests, Requeue, CancelRequests, Archive      from the port, and so from scripts and the page
+             Hold, Release                                 from the editor
 ledger       Noted, Forgotten                              from the client end, after the journal has it
              RunningNow, EditorNow                         from the server end, from the editor
-             Ask...                                        from the port
+             WindowAsked, DetailAsked, LineAsked,
+             DeskTotalsAsked                               from the port, and from the viewers of pages
+             NewsWanted -> LedgerNews, FiguresAsked        from the viewers; from the port
 evaluator    Succeeded                                     from the client end
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from actors.kernel import Key, Reply
+from actors.ipc.figures import Figures
+from actors.kernel import ActorRef, Key, Reply
 from codec.ipc import Request, Success
 from codec.ipc.desk import DeskTotals, Handled, RequestDetail, RequestFact, Selection, Window, WindowWanted
 
@@ -46,7 +50,24 @@ class Archive:
     reply: Reply[Handled]
 
 
-ClientOrder = SubmitRequests | Requeue | CancelRequests | Archive
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Publish nothing, and count no attempt's time: who is to answer is not ready. Release ends it, or time."""
+
+    why: str
+    """A sentence for users."""
+    seconds: float = 20.0
+    """When it ends by itself."""
+    ping: bool = False
+    """It ends earlier if a ping is answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What was held may go on."""
+
+
+ClientOrder = SubmitRequests | Requeue | CancelRequests | Archive | Hold | Release
 CLIENT_END = Key[ClientOrder]("ipc/client")
 
 
@@ -93,6 +114,14 @@ class WindowAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class LineAsked:
+    """None: there is no such request."""
+
+    id: str
+    reply: Reply[RequestFact | None]
+
+
+@dataclass(frozen=True, slots=True)
 class DetailAsked:
     """None: there is no such request."""
 
@@ -105,7 +134,37 @@ class DeskTotalsAsked:
     reply: Reply[DeskTotals]
 
 
-LedgerMessage = Noted | Forgotten | RunningNow | EditorNow | PeerNow | WindowAsked | DetailAsked | DeskTotalsAsked
+@dataclass(frozen=True, slots=True)
+class NewsWanted:
+    """This viewer is told `LedgerNews` once, as soon as there is something newer than what it has `seen`."""
+
+    viewer: ActorRef["LedgerNews"]
+    seen: int
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerNews:
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class FiguresAsked:
+    reply: Reply[Figures]
+
+
+LedgerMessage = (
+    Noted
+    | Forgotten
+    | RunningNow
+    | EditorNow
+    | PeerNow
+    | WindowAsked
+    | LineAsked
+    | DetailAsked
+    | DeskTotalsAsked
+    | NewsWanted
+    | FiguresAsked
+)
 LEDGER = Key[LedgerMessage]("ipc/ledger")
 
 

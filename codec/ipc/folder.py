@@ -138,3 +138,5 @@ class BaseHealth:
     rescans: int
     quarantined: int
     last_sync_ms: float
+    reasons: tuple[str, ...] = ()
+    """Why the last few things went to quarantine, as sentences, newest first."""

@@ -30,7 +30,9 @@ table { border-collapse: collapse; min-width: 100%; font-variant-numeric: tabula
 th, td { padding: .4rem .75rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { color: var(--soft); font-weight: 500; font-size: .875rem; }
 tbody th, thead th:first-child { text-align: left; }
-tbody th { color: var(--ink); font-size: 1rem; max-width: 18rem; overflow-wrap: anywhere; white-space: normal; }
+tbody th { color: var(--ink); font-size: 1rem; min-width: 9rem; max-width: 16rem; white-space: normal;
+  overflow-wrap: break-word; }
+th:first-child { position: sticky; left: 0; background: var(--paper); padding-left: 0; }
 .apart { font-weight: 600; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1.25rem 2rem; }
 .chart h3 { font-size: .95rem; margin: 0 0 .35rem; }

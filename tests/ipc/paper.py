@@ -107,11 +107,11 @@ class PaperBase:
         there = self.files.get((place, id))
         return there[1] if there else None
 
-    async def archive(self, ids: Iterable[str], day: str) -> frozenset[str]:
+    async def archive(self, ids: Iterable[str], day: str, only: Tray | None = None) -> frozenset[str]:
         await self._trip("archive")
         moved = set()
         for id in ids:  # noqa: A001
-            if sum(self._drop(place, id) for place in Tray):
+            if sum(self._drop(place, id) for place in ([only] if only else Tray)):
                 self.archived[id] = day
                 moved.add(id)
         return frozenset(moved)

@@ -12,6 +12,8 @@ import trio
 
 from transports.folder.inotify import FolderEvent, Inotify
 
+PACE_SECONDS, MANY = 0.01, 16
+"""So many events in so short a time are many."""
 READS = 16
 """From one answer to the next: about 20,000 events."""
 
@@ -49,6 +51,22 @@ class Gathered:
                 self.folders.add(event.number)
             if event.over:
                 self.over.add(event.number)
+
+
+class Pace:
+    """A lone event is told at once. Where many come in a row, each answer waits for more of them."""
+
+    def __init__(self) -> None:
+        self._since = 0.0
+        self._events = 0
+
+    def settle(self, events: int) -> float:
+        """In how many seconds to ask again, after so many events."""
+        now = trio.current_time()
+        if now - self._since > PACE_SECONDS:
+            self._since, self._events = now, 0
+        self._events += events
+        return PACE_SECONDS if self._events > MANY else 0.0
 
 
 async def gathered(inotify: Inotify, *, settle: float = 0.0) -> Gathered:

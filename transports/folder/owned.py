@@ -43,7 +43,7 @@ def open_own(name: str | Path, here: int | None, path: Path, said: Callable[[str
     return folder
 
 
-def why_not_ours(status: os.stat_result, path: Path) -> str | None:
+def why_not_ours(status: os.stat_result, path: str | Path) -> str | None:
     """Why this folder is refused, as a sentence for users."""
     if not stat.S_ISDIR(status.st_mode):
         return f"{path} is a link or a file, and has to be a real folder; move it away"

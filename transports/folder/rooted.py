@@ -77,9 +77,12 @@ class Rooted:
 
     def open_root(self, *, create: bool = False) -> int:
         """The caller closes the descriptor."""
-        if create:
-            self.root.mkdir(mode=OWN_MODE if self._own else 0o777, parents=True, exist_ok=True)
+        if create and not self._own:
+            self.root.mkdir(parents=True, exist_ok=True)
         if self._own:
+            if create:
+                with suppress(FileExistsError):  # what it is will be seen
+                    self.root.mkdir(mode=OWN_MODE, parents=True)
             return open_own(self.root, None, self.root, self._said)
         return os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 

@@ -33,7 +33,13 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 Room = Callable[[Tray], int]
 
 
-def put_away(room: Room, ids: Iterable[str], day: str, touched: set[int]) -> frozenset[str]:
+def put_away(
+    room: Room,
+    ids: Iterable[str],
+    day: str,
+    touched: set[int],
+    trays: Iterable[Tray] = tuple(ARCHIVED),
+) -> frozenset[str]:
     """`touched`: takes the rooms that are to be synced. The day's own folders have been."""
     if not _DAY.fullmatch(day):
         raise ValueError(f"a day is written 2026-01-31, and not {day!r}")
@@ -41,7 +47,7 @@ def put_away(room: Room, ids: Iterable[str], day: str, touched: set[int]) -> fro
     staging = _made(STAGING, room(Tray.ARCHIVE))
     try:
         for id in ids:  # noqa: A001 - as in the contract
-            standing = [tray for tray in ARCHIVED if _stands(file_of(id), room(tray))]
+            standing = [tray for tray in trays if _stands(file_of(id), room(tray))]
             if not standing:
                 continue
             stage = f"{day}~{id}~{'.'.join(_INITIALS[tray] for tray in standing)}"

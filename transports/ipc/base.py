@@ -113,13 +113,14 @@ class FolderBase:
                 del self._listeners[who]
             elif not listener.behind:
                 self._tell_one(listener, news)
+                if listener.behind:
+                    self.stir()
 
     def _tell_one(self, listener: Attending, news: News) -> None:
         try:
             listener.tell(news)
         except MailboxFull:
             listener.behind = True
-            self.stir()
 
     def catch_up(self) -> bool:
         """Those who have missed news are told how things are. Whether some still have no room."""
@@ -225,10 +226,10 @@ class FolderBase:
     async def write(self, place: Tray, id: str, data: bytes) -> None:  # noqa: A002
         await self._write(writing.writing(place, id, data))
 
-    async def archive(self, ids: Iterable[str], day: str) -> frozenset[str]:
+    async def archive(self, ids: Iterable[str], day: str, only: Tray | None = None) -> frozenset[str]:
         moved: frozenset[str] = frozenset()
         for some in _groups(dict.fromkeys(ids)):
-            moved |= await self._write(writing.archiving(some, day))
+            moved |= await self._write(writing.archiving(some, day, only))
         return moved
 
     async def bring_back(self, id: str) -> bool:  # noqa: A002
@@ -247,6 +248,11 @@ class FolderBase:
     def due(self) -> Mapping[Tray, frozenset[str]]:
         """Files that are to be looked at again, by their names."""
         return self._reading.due()
+
+    @property
+    def openings(self) -> int:
+        """How often the folder has been opened."""
+        return self._site.openings
 
     @property
     def trouble(self) -> str | None:
@@ -271,6 +277,7 @@ class FolderBase:
 
 
 def _groups(all_of_them: Mapping[str, T]) -> Iterable[dict[str, T]]:
+    """One at least: whether the folder can be used is known by a trip."""
     items = list(all_of_them.items())
-    for start in range(0, len(items), GROUP):
+    for start in range(0, max(1, len(items)), GROUP):
         yield dict(items[start : start + GROUP])

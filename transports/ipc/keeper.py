@@ -22,11 +22,11 @@ from codec.ipc import id_of
 from codec.ipc.folder import BaseGone, FilesChanged, Rescan, Tray
 from codec.ipc.ids import SUFFIX
 from codec.words import counted
-from transports.folder.feed import Gathered, gathered
+from transports.folder.feed import Gathered, Pace, gathered
 from transports.folder.inotify import ARRIVALS, Inotify
 from transports.ipc.base import FolderBase
 from transports.ipc.reading import RoomReader, Stamp
-from transports.ipc.site import OpenedBase
+from transports.ipc.site import OpenedBase, in_words
 
 TICK_SECONDS = 5.0
 GONE_SECONDS = 1.0
@@ -53,6 +53,8 @@ class BaseKeeper(Actor[KeepWatch]):
         self._why_not: str | None = None
         self._watching: OpenedBase | None = None
         """The folders that are watched are this one's."""
+        self._openings = -1
+        self._is_blind = True
         self._numbers: dict[int, Tray | None] = {}
         """Of the watched rooms; None: the base itself."""
         self._stamps: dict[Tray, Stamp | None] = {}
@@ -70,7 +72,7 @@ class BaseKeeper(Actor[KeepWatch]):
         try:
             self._inotify = Inotify()
         except OSError as error:
-            self._why_not = error.strerror or str(error)
+            self._why_not = in_words(error)
         else:
             self.run_beside(self._listen, self._inotify)
         self._base.stir = self._stir
@@ -100,8 +102,11 @@ class BaseKeeper(Actor[KeepWatch]):
 
     async def _listen(self, inotify: Inotify) -> None:
         try:
+            pace, settle = Pace(), 0.0
             while True:
-                self._heard(await gathered(inotify))
+                found = await gathered(inotify, settle=settle)
+                settle = pace.settle(found.events)
+                self._heard(found)
         finally:
             inotify.close()
 
@@ -139,20 +144,15 @@ class BaseKeeper(Actor[KeepWatch]):
         if self._timer is not None:
             self._timer.cancel()
         self._say_what_is_due()
-        is_time = now - self._looked_at >= self._interval
-        if is_time or base.trouble is not None or not base.watched:
+        if now - self._looked_at >= self._interval or base.openings != self._openings:
+            self._looked_at = now
             try:
                 took = await self._visit()
             except BaseGone:
-                self._looked_at = -1e9
-                pause = GONE_SECONDS
+                self._interval = GONE_SECONDS
             else:
-                self._looked_at = now
-                if self._inotify is None:
-                    self._interval = min(self._tick, max(POLL_SECONDS, SHARE * took))
-                pause = self._interval
-        else:
-            pause = self._looked_at + self._interval - now
+                self._interval = min(self._tick, max(POLL_SECONDS, SHARE * took)) if self._is_blind else self._tick
+        pause = self._looked_at + self._interval - now
         if (soonest := base.soonest()) is not None:
             pause = min(pause, soonest + 0.01)
         if base.catch_up():
@@ -174,11 +174,10 @@ class BaseKeeper(Actor[KeepWatch]):
         """How long it took."""
         began = time.monotonic()
         before, opened = self._stamps, self._watching
-        is_watched = self._inotify is not None
         now, changed, opened_now = await self._base.visit(self._see)
         self._stamps = now
-        self._watching = opened_now
-        self._base.watched = is_watched
+        self._watching, self._openings = opened_now, opened_now.number
+        self._base.watched = not self._is_blind
         if opened_now is not opened:
             self._base.tell(Rescan("the folder is watched from now on"))
         elif any(changed.values()):
@@ -191,26 +190,32 @@ class BaseKeeper(Actor[KeepWatch]):
         self, reading: RoomReader, opened: OpenedBase
     ) -> tuple[dict[Tray, Stamp | None], dict[Tray, frozenset[str]], OpenedBase]:
         """Runs in a thread."""
-        if opened is not self._watching and self._inotify is not None:
-            self._watch(self._inotify, opened)
+        if opened is not self._watching:
+            self._is_blind = self._inotify is None or not self._watch(self._inotify, opened)
         stamps = {}
         for tray in WATCHED:
             stamps[tray] = reading.stamp(opened, tray)
             if stamps[tray] is None or tray not in self._stamps:
                 reading.ids(opened, tray)  # what may not stay there is moved away
-        changed = {} if self._inotify is not None else {tray: reading.differences(opened, tray) for tray in WATCHED}
+        changed = {tray: reading.differences(opened, tray) for tray in WATCHED} if self._is_blind else {}
         return stamps, changed, opened
 
-    def _watch(self, inotify: Inotify, opened: OpenedBase) -> None:
+    def _watch(self, inotify: Inotify, opened: OpenedBase) -> bool:
+        """False: the system allows no more of it, or has no /proc."""
         places: dict[int, Tray | None] = {opened.root: None, **{opened.room(tray): tray for tray in WATCHED}}
-        numbers = {inotify.add_opened(folder, ARRIVALS): tray for folder, tray in places.items()}
+        try:
+            numbers = {inotify.add_opened(folder, ARRIVALS): tray for folder, tray in places.items()}
+        except OSError as error:
+            self._why_not = in_words(error)
+            return False
         before, self._numbers = self._numbers, numbers
         for number in before.keys() - numbers.keys():
             inotify.remove(number)
+        return True
 
     def _say(self) -> None:
         told = counted(self._base.events, "event")
-        self.note = f"{told}" if self._why_not is None else f"looks at intervals: {self._why_not}"
+        self.note = f"looks at intervals: {self._why_not}" if self._is_blind else told
 
 
 def keeper_spec(base: FolderBase, *, tick: float = TICK_SECONDS) -> ChildSpec[KeepWatch]:

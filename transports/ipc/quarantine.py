@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 
 import structlog
 
+from codec.ipc import id_of
 from transports.folder.drafts import discard, write_drafts
 
 KEPT = 160
@@ -113,4 +114,4 @@ class Quarantine:
 def _safe(name: bytes) -> str:
     """In the alphabet of ids, so that a reason can be read as the file of an id."""
     text = _UNSAFE.sub("_", name.decode("ascii", "replace"))[:100]
-    return text if text[:1].isalnum() else f"x{text}"
+    return text if id_of(f"{text}-{REASON}") else f"x{text}"

@@ -17,6 +17,7 @@ Used from several threads at once.
 """
 
 import os
+import shlex
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -42,9 +43,13 @@ log = structlog.get_logger("ipc")
 class OpenedBase:
     """Descriptors. They are closed when nobody uses them any more."""
 
-    def __init__(self, root: int, rooms: dict[str, int]) -> None:
+    def __init__(self, number: int, root: int, rooms: dict[str, int]) -> None:
+        self.number = number
+        """It is the n-th that was opened."""
         self.root = root
         self.rooms = rooms
+        self.places = [(None, os.fstat(root)), *((name, os.fstat(room)) for name, room in rooms.items())]
+        """What stood where when it was opened; None: the base itself."""
         self.quarantine = Quarantine(rooms[Tray.QUARANTINE.value], rooms[DRAFTS])
         self.drafts = rooms[DRAFTS]
         self.users = 0
@@ -66,6 +71,7 @@ class Site:
     def __init__(self, path: Path, tidy: Callable[[OpenedBase], None] = lambda opened: None) -> None:
         """`tidy`: is called with each that is opened, before it is used."""
         self.path = path
+        self._shown = str(path)
         self._tidy = tidy
         self.trouble: str | None = None
         self.openings = 0
@@ -129,7 +135,7 @@ class Site:
                 folders.append(rooms[name])
             if (why := self.claims.renew(rooms[STATE])) is not None:
                 raise NotOurs(why)
-            opened = OpenedBase(folders[0], rooms)
+            opened = OpenedBase(self.openings + 1, folders[0], rooms)
             sweep_old(opened.drafts, OLD_DRAFT_SECONDS)
             finish_archiving(opened.room)
             self._tidy(opened)
@@ -146,30 +152,35 @@ class Site:
         if isinstance(error, NotOurs | NotPlain):
             return str(error)
         if isinstance(error, FileNotFoundError) and self._made:
-            return f"{self.path} is gone; make it again, and the desk goes on: mkdir -m 700 {self.path}"
+            return self._gone(self._shown)
         return f"{self.path} cannot be used: {in_words(error)}"
 
     def _why_astray(self, opened: OpenedBase) -> str | None:
         """Why this is not the base any more; None: it is."""
-        why = self._differs(None, self.path, opened.root, self.path)
-        for name, room in opened.rooms.items():
-            why = why or self._differs(opened.root, name, room, self.path / name)
-        if why is not None:
-            self.trouble = why
-        return why
+        for name, was in opened.places:
+            why = self._why_differs(opened.root, name, was)
+            if why is not None:
+                self.trouble = why
+                return why
+        return None
 
-    def _differs(self, here: int | None, name: str | Path, folder: int, path: Path) -> str | None:
+    def _why_differs(self, root: int, name: str | None, was: os.stat_result) -> str | None:
+        path = self._shown if name is None else f"{self._shown}/{name}"
         try:
-            there = os.stat(name, dir_fd=here, follow_symlinks=False)
+            if name is None:
+                there = os.stat(self._shown, follow_symlinks=False)
+            else:
+                there = os.stat(name, dir_fd=root, follow_symlinks=False)
         except FileNotFoundError:
-            return f"{path} is gone; make it again, and the desk goes on: mkdir -m 700 {path}"
+            return self._gone(path)
         except OSError as error:
             return f"{path} cannot be used: {in_words(error)}"
         if (why := why_not_ours(there, path)) is not None:
             return why
-        if not os.path.samestat(there, os.fstat(folder)):
-            return f"another folder stands at {path} now"
-        return None
+        return None if os.path.samestat(there, was) else f"another folder stands at {path} now"
+
+    def _gone(self, path: str) -> str:
+        return f"{path} is gone; make it again, and the desk goes on: mkdir -m 700 {shlex.quote(path)}"
 
     def _give_up(self) -> None:
         if self._opened is not None:

@@ -19,7 +19,7 @@ from typing import Any
 from codec.ipc import file_of
 from codec.ipc.folder import BaseFull, BaseGone, Identity, Occupied, Tray
 from transports.folder.drafts import discard, rename_new, together, write_drafts
-from transports.ipc.archiving import put_away
+from transports.ipc.archiving import ARCHIVED, put_away
 from transports.ipc.reading import identity_of, why_not_plain
 from transports.ipc.site import OpenedBase, Site, in_words
 
@@ -70,13 +70,12 @@ class RoomWriter:
         drafts = write_drafts(base.drafts, [content for job in jobs for content in job.contents], sync=self._sync)
         drafted = time.perf_counter()
         trip, results, at = Trip(base), [], 0
-        try:
-            for job in jobs:
-                given = drafts[at : at + len(job.contents)]
-                at += len(job.contents)
-                results.append(self._done(trip, job, given))
-        finally:
-            discard(base.drafts, drafts)
+        for job in jobs:
+            given = drafts[at : at + len(job.contents)]
+            at += len(job.contents)
+            results.append(result := self._done(trip, job, given))
+            if isinstance(result, Refusal):
+                discard(base.drafts, given)
         acted = time.perf_counter()
         if self._sync and trip.touched:
             try:
@@ -165,8 +164,9 @@ def withdrawing(id: str) -> WriteJob:  # noqa: A002
     return WriteJob([], lambda trip, _: _deleted(trip, Tray.REQUESTS, file_of(id)))
 
 
-def archiving(ids: Iterable[str], day: str) -> WriteJob:
-    return WriteJob([], lambda trip, _: put_away(trip.base.room, ids, day, trip.touched))
+def archiving(ids: Iterable[str], day: str, only: Tray | None) -> WriteJob:
+    trays = tuple(ARCHIVED) if only is None else (only,)
+    return WriteJob([], lambda trip, _: put_away(trip.base.room, ids, day, trip.touched, trays))
 
 
 def bringing_back(id: str) -> WriteJob:  # noqa: A002

@@ -10,11 +10,21 @@ import trio
 from actors.kernel import Actor, ChildSpec, Mailbox
 from actors.kernel.testing import House, Log, staged
 from codec.ipc import Failure, Request, Success, write_request, write_response
-from codec.ipc.folder import FilesChanged, News, Rescan, Tray
+from codec.ipc.folder import FilesChanged, Identity, News, Rescan, Tray
 from transports.ipc.base import FolderBase
 from transports.ipc.keeper import keeper_spec
 
 PATIENCE = 30.0
+
+
+class Clock:
+    """One that goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.seconds = 100.0
+
+    def __call__(self) -> float:
+        return self.seconds
 
 
 def asked(id: str, **params: Any) -> bytes:  # noqa: A002 - as in the contract
@@ -71,6 +81,11 @@ def of(tray: Tray, id: str) -> Callable[[News], bool]:  # noqa: A002
 
 def is_rescan(news: News) -> bool:
     return isinstance(news, Rescan)
+
+
+def identity(path: Path) -> Identity:
+    status = path.stat()
+    return Identity(status.st_ino, status.st_mtime_ns)
 
 
 def put(base: Path, tray: Tray, id: str, data: bytes) -> Path:  # noqa: A002

@@ -1,7 +1,6 @@
 """The base folder on a real disk."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,6 @@ import trio
 from codec.ipc.folder import (
     Answer,
     Asked,
-    BaseGone,
-    BaseIsBack,
-    BaseIsGone,
     Identity,
     Occupied,
     Spoiled,
@@ -20,33 +16,8 @@ from codec.ipc.folder import (
     Tray,
     Unreadable,
 )
-from tests.transports.ipc.places import answered, asked, heard_that, is_rescan, kept, of, put
+from tests.transports.ipc.places import Clock, answered, asked, put
 from transports.ipc.base import FolderBase
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "base"
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.seconds = 100.0
-
-    def __call__(self) -> float:
-        return self.seconds
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def base(path: Path, clock: Clock) -> Iterator[FolderBase]:
-    opened = FolderBase(path, now=clock)
-    yield opened
-    opened.close()
 
 
 def mode(path: Path) -> int:
@@ -95,26 +66,6 @@ async def test_what_is_torn_is_spoiled_after_a_second_without_a_change(
     assert (await base.health()).quarantined == 1
     put(path, Tray.REQUESTS, "a", asked("a"))
     assert isinstance((await base.look("a")).request, Asked)
-
-
-async def test_news_comes_by_name_and_a_lost_base_is_said_and_found_again(base: FolderBase, path: Path) -> None:
-    async with kept(base) as (_, heard):
-        await heard.nth(1, is_rescan)
-        while not (await base.health()).watched:
-            await heard.nth(len(heard.entries) + 1, lambda news: True)
-        put(path, Tray.REQUESTS, "x", asked("x"))
-        await heard_that(heard, of(Tray.REQUESTS, "x"))
-        since = len(heard.entries)
-        os.rename(path, path.with_name("away"))
-        gone = await heard_that(heard, lambda news: isinstance(news, BaseIsGone), since)
-        assert "is gone; make it again" in str(gone)
-        with pytest.raises(BaseGone, match="make it again"):
-            await base.look("x")
-        os.mkdir(path, 0o700)
-        await heard_that(heard, lambda news: isinstance(news, BaseIsBack), since)
-        await heard_that(heard, is_rescan, since)
-        await base.publish({"y": asked("y")})
-        await heard_that(heard, of(Tray.REQUESTS, "y"), since)
 
 
 async def test_calls_made_at_once_share_a_trip_and_a_caller_who_leaves_hurts_nobody(base: FolderBase) -> None:
