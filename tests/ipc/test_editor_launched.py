@@ -1,7 +1,6 @@
 """The manager with real programs: two of them and one editor, and a manager that is killed."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -67,6 +66,10 @@ def launches(place: Path) -> list[int]:
         return []
 
 
+def beside(command: list[str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+
+
 @asynccontextmanager
 async def managing(place: Path) -> AsyncIterator[House]:
     program = DetachedEditor(["/bin/sh", "-c", SCRIPT], place, cwd=place)
@@ -95,15 +98,13 @@ async def test_two_managers_launch_one_editor_and_the_second_takes_it_over(place
 
 async def test_a_manager_that_is_killed_leaves_the_editor_to_the_next_one_who_can_end_it(place: Path) -> None:
     command = [sys.executable, "-c", MANAGER, str(place), SCRIPT]
-    manager = await trio.lowlevel.open_process(command, stdout=subprocess.PIPE, cwd=ROOT)
-    assert manager.stdout is not None
-    try:
-        with trio.fail_after(30):
-            assert (await manager.stdout.receive_some()).startswith(b"u")
-    finally:
-        os.kill(manager.pid, signal.SIGKILL)
-        manager._proc.wait()
-        await manager.stdout.aclose()
+    with beside(command) as manager:
+        assert manager.stdout is not None
+        try:
+            with trio.fail_after(30):
+                await trio.lowlevel.wait_readable(manager.stdout)
+        finally:
+            manager.kill()
     async with managing(place) as house:
         await says(house, "The editor is up")
         (only,) = launches(place)
