@@ -34,7 +34,7 @@ def ended(pid: int) -> bool:
 
 def asleep(pid: int | None) -> None:
     """Returns when it waits for the next comparison."""
-    while Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] != "S":
+    while Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] not in "SZ":
         pass
 
 
