@@ -88,7 +88,7 @@ class DeskStorm:
             names = {path.name for path in (self.base / room).iterdir()}
             assert {name for name in names if not name.endswith(".json")} == set(), names
         set_aside = {path.name for path in (self.base / "quarantine").iterdir()}
-        if not self._in_place:
+        if not (self.seed % 2):  # the peer writes in place, and leaves torn answers when it is killed
             assert not set_aside, set_aside
 
     # --
