@@ -12,7 +12,6 @@ Rules
 import hashlib
 import os
 import stat
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ from transports.ipc.site import OpenedBase
 TORN_SECONDS = 1.0
 MOST_REMEMBERED = 50_000
 """Torn files whose times are remembered. The oldest is forgotten first, and waits for longer."""
-SETTLED_NS = 3_000_000_000
+SETTLED_SECONDS = 3.0
 """More than the coarsest step of a disk's clock, which is FAT's."""
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -72,6 +71,7 @@ class RoomReader:
         self._largest = largest
         self._torn: dict[tuple[Tray, str], StillSince] = {}
         self._listed: dict[Tray, tuple[Stamp, frozenset[str]]] = {}
+        self._stamps: dict[Tray, tuple[Stamp, float]] = {}
         self._entries: dict[Tray, dict[str, Stamp]] = {}
 
     # -- listing
@@ -90,8 +90,12 @@ class RoomReader:
     def stamp(self, base: OpenedBase, tray: Tray) -> Stamp | None:
         """It changes when anything comes or goes there. None: that was so recently that the next change may not show,
         because the disk's clock has not gone on."""
-        status = os.fstat(base.room(tray))
-        return _stamp(status) if time.time_ns() - status.st_mtime_ns > SETTLED_NS else None
+        stamp, now = _stamp(os.fstat(base.room(tray))), self._now()
+        known = self._stamps.get(tray)
+        if known is None or known[0] != stamp:
+            self._stamps[tray] = (stamp, now)
+            return None
+        return stamp if now - known[1] >= SETTLED_SECONDS else None
 
     def differences(self, base: OpenedBase, tray: Tray) -> frozenset[str]:
         """The ids whose files are others than the last time that this was asked."""
