@@ -11,7 +11,7 @@ Rules
 """
 
 import logging
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -38,7 +38,7 @@ from actors.ipc.messages import (
     RunningNow,
     WindowAsked,
 )
-from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Down, KernelError, Mailbox, Reply
+from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Down, KernelError, Mailbox, Registry, Reply
 from codec.ipc.desk import DeskTotals, RequestDetail, RequestFact, WindowWanted
 
 ASKED = 1_024
@@ -81,13 +81,13 @@ class BaseIsSilent:
 Heard = LedgerMessage | LinesRead | LookedAtBase | BaseIsSilent
 
 
-def ledger_spec(facts: Facts, base: Base) -> ChildSpec[Heard]:
+def ledger_spec(facts: Callable[[Registry], Facts], base: Base) -> ChildSpec[Heard]:
     return ChildSpec("ledger", partial(DeskLedger, facts, base), mailbox=partial(Mailbox, ASKED))
 
 
 class DeskLedger(Actor[Heard]):
-    def __init__(self, facts: Facts, base: Base) -> None:
-        self._facts = facts
+    def __init__(self, facts: Callable[[Registry], Facts], base: Base) -> None:
+        self._facts_of = facts
         self._base = base
         self._lines = Lines()
         self._version = 0
@@ -115,6 +115,7 @@ class DeskLedger(Actor[Heard]):
 
     async def started(self, kept: object | None) -> None:
         self.stage.registry.claim(LEDGER, self.ref)
+        self._facts = self._facts_of(self.stage.registry)
         self.run_beside(self._fill)
         self.run_beside(self._watch_base)
 

@@ -20,8 +20,10 @@ from actors.ipc.messages import (
     CancelRequests,
     ClientOrder,
     Forgotten,
+    Hold,
     LedgerMessage,
     Noted,
+    Release,
     Requeue,
     SubmitRequests,
 )
@@ -104,6 +106,8 @@ class PaperClient(Actor[ClientOrder]):
                 self._turn(which, reply, ("gave up", "cancelled"), "waiting", "it has not failed")
             case CancelRequests(which, reply):
                 self._turn(which, reply, ("waiting", "polling", "retrying"), "cancelled", "it is over")
+            case Hold() | Release():
+                pass
             case Archive(which, reply):
                 ids = [each for each in self._of(which) if self._state(each) in ("success", "gave up", "cancelled")]
                 for each in ids:
@@ -164,7 +168,7 @@ async def desk_house(
     wall: Callable[[], float] = lambda: NOW,
 ) -> AsyncIterator[DeskHouse]:
     journal, base = journal or PaperJournal(), base or PaperBase()
-    specs: list[AnySpec] = [ledger_spec(journal, base), desk_viewers_spec()]
+    specs: list[AnySpec] = [ledger_spec(lambda _: journal, base), desk_viewers_spec()]
     if client:
         specs.append(ChildSpec("client", partial(PaperClient, journal, wall)))
     async with trio.open_nursery() as nursery:

@@ -35,7 +35,7 @@ CHANGES: dict[str, Callable[[Path], WriteJob]] = {
     "take_away": _taking(lambda identity: writing.taking_away("a", identity)),
     "set_aside": _taking(lambda identity: writing.setting_aside("a", identity, "why")),
     "write": lambda path: writing.writing(Tray.FAILED, "a", refused("a", "new")),
-    "archive": lambda path: writing.archiving(["a", "b"], DAY),
+    "archive": lambda path: writing.archiving(["a", "b"], DAY, None),
     "bring_back": lambda path: writing.bringing_back("a"),
 }
 
