@@ -40,9 +40,9 @@ from transports.ipc.writing import RoomWriter, WriteJob
 LARGEST = 16 << 20
 """Bytes of a document that is read."""
 PATIENCE = 30.0
+"""Seconds to wait for the disk."""
 MISSED_SECONDS = 30.0
 """An end touches its lock every few seconds, so it may have lived this much longer."""
-"""Seconds to wait for the disk."""
 GROUP = 500
 """Of more requests at once, so many are published in one trip: who comes meanwhile rides in the next."""
 LOOKS, WRITES = 256, 512
