@@ -153,7 +153,7 @@ class FolderBase:
             self._openings = openings
             self.tell(Rescan(OPENED))
             self.stir()
-        if self._reading.next_due() is not None:
+        if self._reading.torns.next_due() is not None:
             self.stir()
 
     # -- reading
@@ -257,11 +257,11 @@ class FolderBase:
 
     def soonest(self) -> float | None:
         """In how many seconds a torn file may be known to be spoiled."""
-        return self._reading.next_due()
+        return self._reading.torns.next_due()
 
     def due(self) -> Mapping[Tray, frozenset[str]]:
         """Files that are to be looked at again, by their names."""
-        return self._reading.due()
+        return self._reading.torns.due()
 
     @property
     def openings(self) -> int:
