@@ -126,7 +126,12 @@ class RunningCommand(Actor[StirCommand]):
         self._dialects: Collection[Dialect] = BOTH
 
     async def started(self, kept: object | None) -> None:
+        self._written = kept is True
         self.run_beside(self._work)
+
+    def keep(self) -> object:
+        """Whether the answer that the journal knows was written: somebody may have taken it away since."""
+        return self._written
 
     def at_once(self, message: StirCommand) -> bool:
         self._heard += 1
