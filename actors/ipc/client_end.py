@@ -41,7 +41,7 @@ from actors.ipc.messages import (
 from actors.ipc.noting import Noting
 from actors.ipc.orders import DeskOrder, Orders
 from actors.ipc.publishing import Publishing
-from actors.ipc.running import TICK, RunningClock
+from actors.ipc.running import TICK, Headway, RunningClock
 from actors.ipc.submissions import Submissions
 from actors.kernel import (
     Actor,
@@ -136,11 +136,20 @@ class ClientEnd(Actor[ClientMessage]):
         registry = self.stage.registry
         noting = Noting(registry)
         self._clock = RunningClock(self.stage.now)
+        self._headway = Headway()
         self._publishing = Publishing(self._base, self._note_trouble)
         self._noting = noting
         self._journal = ClientJournal(registry, self._path)
         self._means = ErrandMeans(
-            self._base, self._journal, self._publishing, noting, self._clock, self._terms, self._wall, self._is_over
+            self._base,
+            self._journal,
+            self._publishing,
+            noting,
+            self._clock,
+            self._headway,
+            self._terms,
+            self._wall,
+            self._is_over,
         )
         self._books = Books(self._line_up)
         self._submissions = Submissions(self._means, self._books)
@@ -249,6 +258,8 @@ class ClientEnd(Actor[ClientMessage]):
                 changed = ids.get(Tray.REQUESTS, frozenset()), ids.get(Tray.RESPONSES, frozenset())
                 for id in changed[0] | changed[1] if self._terms.dialect is Dialect.HEAD else changed[1]:  # noqa: A001
                     self._stir(id)  # in SPEC, nobody takes a request away to say something by that
+                if any(id in self._queue for id in changed[1]):  # noqa: A001
+                    self._headway.answered(0.0, self._clock.read())  # what scripts dropped, and waits here only
                 self._adopting.consider(changed[0] - self._books.open.keys())
                 self._adopting.consider(changed[1] & self._given_up.keys())
             case Rescan():
