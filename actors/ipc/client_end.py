@@ -25,9 +25,9 @@ from actors.ipc.adopting import Adopting
 from actors.ipc.books import Books
 from actors.ipc.dossier import Dossier
 from actors.ipc.errand import TROUBLE, ClientTerms, Errand, ErrandMeans, NewsOfIt
-from actors.ipc.fairness import FairQueue
 from actors.ipc.given import Base, BaseFull, BaseIsBack, BaseIsGone, BothFiles, FilesChanged, News, Rescan, Tray
 from actors.ipc.journal import ClientJournal
+from actors.ipc.lineup import Lineup
 from actors.ipc.messages import (
     CLIENT_END,
     Archive,
@@ -46,6 +46,7 @@ from actors.ipc.submissions import Submissions
 from actors.kernel import (
     Actor,
     ActorRef,
+    AnyRef,
     AnySpec,
     Children,
     ChildSpec,
@@ -59,13 +60,11 @@ from actors.kernel import (
     crowd_spec,
     supervisor_spec,
 )
-from codec.ipc import Dialect, Wishes
+from codec.ipc import Dialect
 from codec.ipc.desk import Selection
 from codec.words import counted
 
 ERRANDS = Key[Children[NewsOfIt]]("ipc/requests")
-NEAR_BYTES = 16 << 20
-"""Of the contents of waiting requests that are in memory as well."""
 MOST_GIVEN_UP = 10_000
 """Requests whose late answers are noticed."""
 AGAIN_SECONDS = 1.0
@@ -116,13 +115,10 @@ class ClientEnd(Actor[ClientMessage]):
         self._path = path
         self._terms = terms
         self._wall = wall
-        self._queue = FairQueue()
-        self._near: dict[str, Dossier] = {}
-        """Waiting requests that need not be read again."""
-        self._near_bytes = 0
-        self._just_seen: dict[str, BothFiles] = {}
-        """Of requests whose errands are being started."""
+        self._lineup = Lineup()
         self._in_flight: dict[str, Flight] = {}
+        self._ids: dict[AnyRef | None, str] = {}
+        """Of the requests in flight, by their errands."""
         self._given_up: dict[str, None] = {}
         self._down: str | None = None
         self._gone: str | None = None
@@ -194,7 +190,7 @@ class ClientEnd(Actor[ClientMessage]):
                 page = await self._journal.open_page(after)
                 for dossier in page.dossiers:
                     self._books.open[dossier.id] = dossier.fingerprint
-                    self._queue.add(dossier.id, _wishes(dossier))
+                    self._lineup.add_row(dossier)
                 after = page.after
         except TROUBLE:
             return False
@@ -245,9 +241,10 @@ class ClientEnd(Actor[ClientMessage]):
                 self.unknown(message)
 
     async def down(self, down: Down) -> None:
-        for id, flight in list(self._in_flight.items()):  # noqa: A001 - as in the contract
-            if flight.ref is down.ref:
-                del self._in_flight[id]
+        id = self._ids.pop(down.ref, None)  # noqa: A001 - as in the contract
+        flight = None if id is None else self._in_flight.get(id)
+        if id is not None and flight is not None and flight.ref is down.ref:
+            del self._in_flight[id]
         self._fill_up()
 
     # -- news of the folder
@@ -258,7 +255,7 @@ class ClientEnd(Actor[ClientMessage]):
                 changed = ids.get(Tray.REQUESTS, frozenset()), ids.get(Tray.RESPONSES, frozenset())
                 for id in changed[0] | changed[1] if self._terms.dialect is Dialect.HEAD else changed[1]:  # noqa: A001
                     self._stir(id)  # in SPEC, nobody takes a request away to say something by that
-                if any(id in self._queue for id in changed[1]):  # noqa: A001
+                if any(id in self._lineup for id in changed[1]):  # noqa: A001
                     self._headway.answered(0.0, self._clock.read())  # what scripts dropped, and waits here only
                 self._adopting.consider(changed[0] - self._books.open.keys())
                 self._adopting.consider(changed[1] & self._given_up.keys())
@@ -296,62 +293,52 @@ class ClientEnd(Actor[ClientMessage]):
     # -- requests in flight
 
     def _line_up(self, dossier: Dossier, files: BothFiles | None) -> None:
-        self._queue.add(dossier.id, _wishes(dossier))
-        if self._near_bytes + len(dossier.content) <= NEAR_BYTES and dossier.id not in self._near:
-            self._near[dossier.id] = dossier
-            self._near_bytes += len(dossier.content)
-        if files is not None:
-            self._just_seen[dossier.id] = files
+        self._lineup.add(dossier, files)
         self._noting.changed(dossier)
         self._fill_up()
-        if dossier.id in self._queue:  # its turn comes later
-            self._just_seen.pop(dossier.id, None)
+        self._lineup.is_later(dossier.id)
 
     def _fill_up(self) -> None:
         if self._down is not None:
             return
         now = self._wall()
-        while len(self._in_flight) < self._terms.in_flight and (id := self._queue.take(now)) is not None:  # noqa: A001
+        while len(self._in_flight) < self._terms.most_in_flight and (id := self._lineup.take(now)) is not None:  # noqa: A001
             flight = self._in_flight[id] = Flight()
             self.run_beside(self._start, id, flight)
         self._count()
         if self._next_fill is not None:
             self._next_fill.cancel()
             self._next_fill = None
-        moment = self._queue.next_moment(now)
-        if moment is not None and len(self._in_flight) < self._terms.in_flight:
+        moment = self._lineup.next_moment(now)
+        if moment is not None and len(self._in_flight) < self._terms.most_in_flight:
             self._next_fill = self.tell_later(min(3600.0, max(0.01, moment - now)), FillUp())
         self._tick()
 
     async def _start(self, id: str, flight: Flight) -> None:  # noqa: A002
         try:
-            dossier = self._from_memory(id) or await self._journal.find_open(id)
+            dossier, files = self._lineup.at_hand(id)
+            if dossier is None:
+                dossier = await self._journal.find_open(id)
             if dossier is not None and flight.wanted:
                 spec = ChildSpec(
                     id,
-                    partial(Errand, self._means, dossier, self._just_seen.pop(id, None)),
+                    partial(Errand, self._means, dossier, files),
                     restart=Restart.TRANSIENT,
                     mailbox=partial(Mailbox, 4, Overflow.DROP_NEWEST),
                 )
                 flight.ref = await self.stage.registry.get(ERRANDS).start_child(spec)
+                self._ids[flight.ref] = id
                 self.monitor(flight.ref)
                 return
         except TROUBLE:
             await trio.sleep(AGAIN_SECONDS)
             if flight.wanted:
-                self._queue.add(id)  # its row is read again
+                self._lineup.add_again(id)
         finally:
-            self._just_seen.pop(id, None)
             flight.settled.set()
         if self._in_flight.get(id) is flight:
             del self._in_flight[id]
         self.ref.tell(FillUp())
-
-    def _from_memory(self, id: str) -> Dossier | None:  # noqa: A002
-        dossier = self._near.pop(id, None)
-        if dossier is not None:
-            self._near_bytes -= len(dossier.content)
-        return dossier
 
     def _is_over(self, dossier: Dossier) -> None:
         """Told by the errand, before it ends."""
@@ -362,8 +349,7 @@ class ClientEnd(Actor[ClientMessage]):
                 del self._given_up[next(iter(self._given_up))]
 
     async def _stop_errand(self, id: str) -> None:  # noqa: A002
-        self._queue.discard(id)
-        self._from_memory(id)
+        self._lineup.discard(id)
         flight = self._in_flight.get(id)
         if flight is not None:
             flight.wanted = False
@@ -372,9 +358,10 @@ class ClientEnd(Actor[ClientMessage]):
                 await flight.ref.stop()
             if self._in_flight.get(id) is flight:
                 del self._in_flight[id]
+                self._ids.pop(flight.ref, None)
 
     def _count(self) -> None:
-        waiting = len(self._queue)
+        waiting = len(self._lineup)
         self.note = f"{counted(len(self._in_flight), 'request')} in flight, {waiting:,} waiting"
 
     # -- time
@@ -417,16 +404,6 @@ async def _until(done: Callable[[], Awaitable[bool]]) -> None:
         await trio.sleep(AGAIN_SECONDS)
 
 
-def _wishes(dossier: Dossier) -> Wishes:
-    """Those by which it lines up."""
-    return Wishes(
-        submitter=dossier.submitter,
-        priority=dossier.priority,
-        not_before=dossier.not_before,
-        deadline=dossier.deadline if not dossier.begun else None,
-    )
-
-
 def client_spec(
     base: Base,
     path: str,
@@ -436,5 +413,5 @@ def client_spec(
     """The client end of a folder, with its crowd of errands."""
     known = terms if terms is not None else ClientTerms()
     end = ChildSpec("end", partial(ClientEnd, base, path, known, wall), mailbox=partial(Mailbox, CAPACITY))
-    crowd = crowd_spec("requests", name=ERRANDS, max_children=2 * known.in_flight)
+    crowd = crowd_spec("requests", name=ERRANDS, max_children=2 * known.most_in_flight)
     return supervisor_spec("client", [crowd, end])

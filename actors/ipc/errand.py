@@ -64,8 +64,8 @@ class ClientTerms:
 
     dialect: Dialect = Dialect.SPEC
     """Of the peer that answers: `SPEC` or `HEAD`."""
-    in_flight: int = 128
-    """Requests that are published, or whose answers are awaited, at the same time."""
+    in_flight: int | None = None
+    """Requests that are published, or whose answers are awaited, at the same time. None: as suits the dialect."""
     attempt_seconds: float = 300.0
     backoff_seconds: float = 1.0
     """Before the second attempt; twice as long before the third; give or take a half."""
@@ -73,6 +73,11 @@ class ClientTerms:
     """No rest between attempts."""
     retention_days: float | None = None
     """Requests that ended before are archived. None: never by itself."""
+
+    @property
+    def most_in_flight(self) -> int:
+        """A HEAD peer runs whatever is there at once, without a limit of its own."""
+        return self.in_flight or (8 if self.dialect is Dialect.HEAD else 256)
 
 
 @dataclass(frozen=True, slots=True)
