@@ -1,6 +1,6 @@
 """The client end: it sees to it that every request ends, with a success or in failed/.
 
-    SubmitRequests                       submissions.py   journalled before it is answered
+    SubmitRequests                       accepting.py   journalled before it is answered
     Requeue, CancelRequests, Archive     orders.py        over many requests, in turns
     Hold, Release                                         nothing is published until the peer is ready
     ClientNews                             adopting.py      what scripts have dropped; and errands are stirred
@@ -16,18 +16,19 @@ Rules
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import trio
 
+from actors.ipc.accepting import Accepting
 from actors.ipc.adopting import Adopting
 from actors.ipc.books import Books
 from actors.ipc.dossier import Dossier
-from actors.ipc.errand import TROUBLE, ClientTerms, Errand, ErrandMeans, NewsOfIt
+from actors.ipc.errand import TROUBLE, ClientTerms, ErrandMeans
+from actors.ipc.flights import ERRANDS, Flights
 from actors.ipc.given import Base, BaseFull, BaseIsBack, BaseIsGone, BothFiles, FilesChanged, News, Rescan, Tray
 from actors.ipc.journal import ClientJournal
-from actors.ipc.lineup import Lineup
 from actors.ipc.messages import (
     CLIENT_END,
     Archive,
@@ -42,19 +43,13 @@ from actors.ipc.noting import Noting
 from actors.ipc.orders import DeskOrder, Orders
 from actors.ipc.publishing import Publishing
 from actors.ipc.running import TICK, Headway, RunningClock
-from actors.ipc.submissions import Submissions
 from actors.kernel import (
     Actor,
-    ActorRef,
-    AnyRef,
     AnySpec,
-    Children,
     ChildSpec,
     Down,
-    Key,
+    KernelError,
     Mailbox,
-    Overflow,
-    Restart,
     Stop,
     Timer,
     crowd_spec,
@@ -64,7 +59,6 @@ from codec.ipc import Dialect
 from codec.ipc.desk import Selection
 from codec.words import counted
 
-ERRANDS = Key[Children[NewsOfIt]]("ipc/requests")
 MOST_GIVEN_UP = 10_000
 """Requests whose late answers are noticed."""
 AGAIN_SECONDS = 1.0
@@ -96,18 +90,6 @@ class TidyUp:
 ClientMessage = ClientOrder | ClientNews | FillUp | TickNow | TidyUp
 
 
-@dataclass
-class Flight:
-    """An errand, from when its request has left the queue."""
-
-    ref: ActorRef[NewsOfIt] | None = None
-    """None: it is being started."""
-    settled: trio.Event = field(default_factory=trio.Event)
-    """It has been started, or is not going to be."""
-    wanted: bool = True
-    """False: it was stopped while it was being started."""
-
-
 class ClientEnd(Actor[ClientMessage]):
     def __init__(self, base: Base, path: str, terms: ClientTerms, wall: Callable[[], float]) -> None:
         """`path`: of the folder, by which the journal knows it."""
@@ -115,10 +97,6 @@ class ClientEnd(Actor[ClientMessage]):
         self._path = path
         self._terms = terms
         self._wall = wall
-        self._lineup = Lineup()
-        self._in_flight: dict[str, Flight] = {}
-        self._ids: dict[AnyRef | None, str] = {}
-        """Of the requests in flight, by their errands."""
         self._given_up: dict[str, None] = {}
         self._down: str | None = None
         self._gone: str | None = None
@@ -147,10 +125,11 @@ class ClientEnd(Actor[ClientMessage]):
             self._wall,
             self._is_over,
         )
+        self._flights = Flights(self._means, registry, self.run_beside, self.monitor, lambda: self.ref.tell(FillUp()))
         self._books = Books(self._line_up)
-        self._submissions = Submissions(self._means, self._books)
+        self._accepting = Accepting(self._means, self._books)
         self._adopting = Adopting(self._means, self._books)
-        self._orders = Orders(self._means, self._books, self._stop_errand)
+        self._orders = Orders(self._means, self._books, self._flights.stop)
         if isinstance(kept, Hold):
             self._hold(kept)
         registry.claim(CLIENT_END, self.ref)
@@ -165,7 +144,7 @@ class ClientEnd(Actor[ClientMessage]):
             await child.stop()
         await _until(self._has_claimed)
         await _until(self._has_read_what_is_open)
-        for serve in (self._publishing.serve, self._noting.serve, self._submissions.serve):
+        for serve in (self._publishing.serve, self._noting.serve, self._accepting.serve):
             self.run_beside(serve)
         self.run_beside(self._adopting.serve)
         self.run_beside(self._orders.serve)
@@ -190,7 +169,7 @@ class ClientEnd(Actor[ClientMessage]):
                 page = await self._journal.open_page(after)
                 for dossier in page.dossiers:
                     self._books.open[dossier.id] = dossier.fingerprint
-                    self._lineup.add_row(dossier)
+                    self._flights.lineup.add_row(dossier)
                 after = page.after
         except TROUBLE:
             return False
@@ -208,15 +187,17 @@ class ClientEnd(Actor[ClientMessage]):
     # -- messages
 
     def at_once(self, message: ClientMessage) -> bool:
-        if type(message) is not SubmitRequests:
+        if type(message) is not SubmitRequests or self._down is not None:
             return False
-        self._submissions.add(message)
+        self._accepting.add(message)
         return True
 
     async def handle(self, message: ClientMessage) -> None:
         match message:
+            case SubmitRequests() | Requeue() | CancelRequests() | Archive() if self._down is not None:
+                message.reply.fail(KernelError(self._down))
             case SubmitRequests():
-                self._submissions.add(message)
+                self._accepting.add(message)
             case Requeue(which, reply):
                 self._orders.add(DeskOrder("requeue", which, reply))
             case CancelRequests(which, reply):
@@ -241,10 +222,7 @@ class ClientEnd(Actor[ClientMessage]):
                 self.unknown(message)
 
     async def down(self, down: Down) -> None:
-        id = self._ids.pop(down.ref, None)  # noqa: A001 - as in the contract
-        flight = None if id is None else self._in_flight.get(id)
-        if id is not None and flight is not None and flight.ref is down.ref:
-            del self._in_flight[id]
+        self._flights.ended(down.ref)
         self._fill_up()
 
     # -- news of the folder
@@ -254,13 +232,13 @@ class ClientEnd(Actor[ClientMessage]):
             case FilesChanged(ids):
                 changed = ids.get(Tray.REQUESTS, frozenset()), ids.get(Tray.RESPONSES, frozenset())
                 for id in changed[0] | changed[1] if self._terms.dialect is Dialect.HEAD else changed[1]:  # noqa: A001
-                    self._stir(id)  # in SPEC, nobody takes a request away to say something by that
-                if any(id in self._lineup for id in changed[1]):  # noqa: A001
+                    self._flights.news(id)  # in SPEC, nobody takes a request away to say something by that
+                if any(id in self._flights.lineup for id in changed[1]):  # noqa: A001
                     self._headway.answered(0.0, self._clock.read())  # what scripts dropped, and waits here only
                 self._adopting.consider(changed[0] - self._books.open.keys())
                 self._adopting.consider(changed[1] & self._given_up.keys())
             case Rescan():
-                self._stir_all()
+                self._flights.news_of_all()
                 self._adopting.rescan()
             case BaseIsGone(why):
                 self._gone = why
@@ -271,16 +249,7 @@ class ClientEnd(Actor[ClientMessage]):
                 self._clock.release("gone")
                 self._publishing.reopen("gone")
                 self._adopting.reopened()
-                self._stir_all()
-
-    def _stir(self, id: str) -> None:  # noqa: A002
-        flight = self._in_flight.get(id)
-        if flight is not None and flight.ref is not None:
-            flight.ref.hand(NewsOfIt())
-
-    def _stir_all(self) -> None:
-        for id in list(self._in_flight):  # noqa: A001
-            self._stir(id)
+                self._flights.news_of_all()
 
     def _note_trouble(self, error: Exception | None) -> None:
         """Of publishing."""
@@ -293,52 +262,20 @@ class ClientEnd(Actor[ClientMessage]):
     # -- requests in flight
 
     def _line_up(self, dossier: Dossier, files: BothFiles | None) -> None:
-        self._lineup.add(dossier, files)
         self._noting.changed(dossier)
+        self._flights.lineup.add(dossier, files)
         self._fill_up()
-        self._lineup.is_later(dossier.id)
+        self._flights.lineup.is_later(dossier.id)
 
     def _fill_up(self) -> None:
-        if self._down is not None:
-            return
-        now = self._wall()
-        while len(self._in_flight) < self._terms.most_in_flight and (id := self._lineup.take(now)) is not None:  # noqa: A001
-            flight = self._in_flight[id] = Flight()
-            self.run_beside(self._start, id, flight)
-        self._count()
+        seconds = self._flights.fill_up()
         if self._next_fill is not None:
             self._next_fill.cancel()
             self._next_fill = None
-        moment = self._lineup.next_moment(now)
-        if moment is not None and len(self._in_flight) < self._terms.most_in_flight:
-            self._next_fill = self.tell_later(min(3600.0, max(0.01, moment - now)), FillUp())
+        if seconds is not None:
+            self._next_fill = self.tell_later(min(3600.0, max(0.01, seconds)), FillUp())
+        self.note = f"{counted(len(self._flights), 'request')} in flight, {len(self._flights.lineup):,} waiting"
         self._tick()
-
-    async def _start(self, id: str, flight: Flight) -> None:  # noqa: A002
-        try:
-            dossier, files = self._lineup.at_hand(id)
-            if dossier is None:
-                dossier = await self._journal.find_open(id)
-            if dossier is not None and flight.wanted:
-                spec = ChildSpec(
-                    id,
-                    partial(Errand, self._means, dossier, files),
-                    restart=Restart.TRANSIENT,
-                    mailbox=partial(Mailbox, 4, Overflow.DROP_NEWEST),
-                )
-                flight.ref = await self.stage.registry.get(ERRANDS).start_child(spec)
-                self._ids[flight.ref] = id
-                self.monitor(flight.ref)
-                return
-        except TROUBLE:
-            await trio.sleep(AGAIN_SECONDS)
-            if flight.wanted:
-                self._lineup.add_again(id)
-        finally:
-            flight.settled.set()
-        if self._in_flight.get(id) is flight:
-            del self._in_flight[id]
-        self.ref.tell(FillUp())
 
     def _is_over(self, dossier: Dossier) -> None:
         """Told by the errand, before it ends."""
@@ -348,27 +285,11 @@ class ClientEnd(Actor[ClientMessage]):
             if len(self._given_up) > MOST_GIVEN_UP:
                 del self._given_up[next(iter(self._given_up))]
 
-    async def _stop_errand(self, id: str) -> None:  # noqa: A002
-        self._lineup.discard(id)
-        flight = self._in_flight.get(id)
-        if flight is not None:
-            flight.wanted = False
-            await flight.settled.wait()
-            if flight.ref is not None:
-                await flight.ref.stop()
-            if self._in_flight.get(id) is flight:
-                del self._in_flight[id]
-                self._ids.pop(flight.ref, None)
-
-    def _count(self) -> None:
-        waiting = len(self._lineup)
-        self.note = f"{counted(len(self._in_flight), 'request')} in flight, {waiting:,} waiting"
-
     # -- time
 
     def _tick(self) -> None:
         self._clock.read()
-        if self._in_flight and not self._ticking:
+        if len(self._flights) and not self._ticking:
             self._ticking = True
             self.tell_later(TICK, TickNow())
 
