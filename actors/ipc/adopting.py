@@ -8,8 +8,9 @@
     torn        -                               it is looked at again
 
 Rules
-  - What was answered before we came is left alone. At a start only names are compared, and only what stands in
-    requests/ and not in responses/ is read.
+  - What was answered before the first client came is left alone. At a start only names are compared. What stands in
+    requests/ and not in responses/ is read, and so is what has come since the last client lived: it may have been
+    answered, with an error that nobody has seen, while nobody was there.
   - While we live, each request that appears is adopted, though it was answered before we looked.
   - A look at all names costs time in a folder of a hundred thousand. Where the kernel tells of each change and has lost
     none, it is taken seldom.
@@ -104,8 +105,7 @@ class Adopting:
             return
         requests, responses = await base.ids(Tray.REQUESTS), await base.ids(Tray.RESPONSES)
         found = requests - responses
-        if self._seen is not None:
-            found |= requests - self._seen
+        found |= await base.missed() & requests if self._seen is None else requests - self._seen
         self._seen, self._overflows = requests, health.overflows
         self._looked_at = trio.current_time()
         self._took = self._looked_at - began
