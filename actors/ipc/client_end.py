@@ -26,7 +26,7 @@ from actors.ipc.books import Books
 from actors.ipc.dossier import Dossier
 from actors.ipc.errand import TROUBLE, ClientTerms, Errand, ErrandMeans, NewsOfIt
 from actors.ipc.fairness import FairQueue
-from actors.ipc.given import Base, BaseFull, BaseIsBack, BaseIsGone, FilesChanged, News, Rescan, Tray
+from actors.ipc.given import Base, BaseFull, BaseIsBack, BaseIsGone, BothFiles, FilesChanged, News, Rescan, Tray
 from actors.ipc.journal import ClientJournal
 from actors.ipc.messages import (
     CLIENT_END,
@@ -40,7 +40,6 @@ from actors.ipc.messages import (
 )
 from actors.ipc.noting import Noting
 from actors.ipc.orders import DeskOrder, Orders
-from actors.ipc.ping import answered
 from actors.ipc.publishing import Publishing
 from actors.ipc.running import TICK, RunningClock
 from actors.ipc.submissions import Submissions
@@ -60,7 +59,7 @@ from actors.kernel import (
     crowd_spec,
     supervisor_spec,
 )
-from codec.ipc import Wishes
+from codec.ipc import Dialect, Wishes
 from codec.ipc.desk import Selection
 from codec.words import counted
 
@@ -121,6 +120,8 @@ class ClientEnd(Actor[ClientMessage]):
         self._near: dict[str, Dossier] = {}
         """Waiting requests that need not be read again."""
         self._near_bytes = 0
+        self._just_seen: dict[str, BothFiles] = {}
+        """Of requests whose errands are being started."""
         self._in_flight: dict[str, Flight] = {}
         self._given_up: dict[str, None] = {}
         self._down: str | None = None
@@ -128,7 +129,6 @@ class ClientEnd(Actor[ClientMessage]):
         self._full: str | None = None
         self._held: Hold | None = None
         self._release: Timer | None = None
-        self._ping: trio.CancelScope | None = None
         self._next_fill: Timer | None = None
         self._ticking = False
 
@@ -247,8 +247,8 @@ class ClientEnd(Actor[ClientMessage]):
         match news:
             case FilesChanged(ids):
                 changed = ids.get(Tray.REQUESTS, frozenset()), ids.get(Tray.RESPONSES, frozenset())
-                for id in changed[0] | changed[1]:  # noqa: A001
-                    self._stir(id)
+                for id in changed[0] | changed[1] if self._terms.dialect is Dialect.HEAD else changed[1]:  # noqa: A001
+                    self._stir(id)  # in SPEC, nobody takes a request away to say something by that
                 self._adopting.consider(changed[0] - self._books.open.keys())
                 self._adopting.consider(changed[1] & self._given_up.keys())
             case Rescan():
@@ -284,13 +284,17 @@ class ClientEnd(Actor[ClientMessage]):
 
     # -- requests in flight
 
-    def _line_up(self, dossier: Dossier) -> None:
+    def _line_up(self, dossier: Dossier, files: BothFiles | None) -> None:
         self._queue.add(dossier.id, _wishes(dossier))
         if self._near_bytes + len(dossier.content) <= NEAR_BYTES and dossier.id not in self._near:
             self._near[dossier.id] = dossier
             self._near_bytes += len(dossier.content)
+        if files is not None:
+            self._just_seen[dossier.id] = files
         self._noting.changed(dossier)
         self._fill_up()
+        if dossier.id in self._queue:  # its turn comes later
+            self._just_seen.pop(dossier.id, None)
 
     def _fill_up(self) -> None:
         if self._down is not None:
@@ -314,7 +318,7 @@ class ClientEnd(Actor[ClientMessage]):
             if dossier is not None and flight.wanted:
                 spec = ChildSpec(
                     id,
-                    partial(Errand, self._means, dossier),
+                    partial(Errand, self._means, dossier, self._just_seen.pop(id, None)),
                     restart=Restart.TRANSIENT,
                     mailbox=partial(Mailbox, 4, Overflow.DROP_NEWEST),
                 )
@@ -326,6 +330,7 @@ class ClientEnd(Actor[ClientMessage]):
             if flight.wanted:
                 self._queue.add(id)  # its row is read again
         finally:
+            self._just_seen.pop(id, None)
             flight.settled.set()
         if self._in_flight.get(id) is flight:
             del self._in_flight[id]
@@ -378,26 +383,17 @@ class ClientEnd(Actor[ClientMessage]):
     # -- the cold start
 
     def _hold(self, hold: Hold) -> None:
-        self._go_on()
+        if self._release is not None:
+            self._release.cancel()
         self._held = hold
         self._clock.hold("held")
         self._publishing.shut("held")
         self._release = self.tell_later(hold.seconds, Release())
-        if hold.ping:
-            self._ping = trio.CancelScope()
-            self.run_beside(self._until_answered, self._ping)
-
-    async def _until_answered(self, scope: trio.CancelScope) -> None:
-        with scope:
-            await answered(self._base, self.stage.new_id())
-            self.ref.tell(Release())
 
     def _go_on(self) -> None:
         if self._release is not None:
             self._release.cancel()
-        if self._ping is not None:
-            self._ping.cancel()
-        self._held = self._release = self._ping = None
+        self._held = self._release = None
         self._clock.release("held")
         self._publishing.reopen("held")
 

@@ -9,9 +9,11 @@ Rules
     which this process could work. It is over only if a look after that finds no answer, and the folder is well.
   - Between an attempt that failed and the next one it rests, longer each time, and never exactly as long as another.
   - A folder that is gone, a full disk or a store that is busy is no attempt: it waits, and takes the same step again.
-  - A crash begins anew with what was journalled last.
+  - A crash begins anew with what was journalled last. How an attempt ended waits for the disk only if the answer is to
+    be taken away after that: while the answer stands, a power cut can undo no more than it tells anew.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -22,7 +24,6 @@ from actors.ipc.client_steps import (
     MOST_ATTEMPTS,
     OVERDUE,
     Journal,
-    Over,
     Publish,
     Record,
     Row,
@@ -92,9 +93,11 @@ class NewsOfIt:
 
 
 class Errand(Actor[NewsOfIt]):
-    def __init__(self, means: ErrandMeans, dossier: Dossier) -> None:
+    def __init__(self, means: ErrandMeans, dossier: Dossier, first: BothFiles | None = None) -> None:
+        """`first`: what a look has shown just now."""
         self._means = means
         self._dossier = dossier
+        self._first = None if dossier.stale else first
         self._wake = trio.Event()
         self._published = 0
         self._recorded = False
@@ -148,19 +151,21 @@ class Errand(Actor[NewsOfIt]):
         if self._dossier.attempt == 0 and not self._brought_back:  # requeued
             await self._means.base.archive([self._dossier.id], day_of(self._means.wall()), Tray.FAILED)
             self._brought_back = True
-        while True:
+        while not self._dossier.is_over:
             overdue = await self._is_overdue()
-            files = await self._means.base.look(self._dossier.id)
+            files = self._first or await self._means.base.look(self._dossier.id)
+            self._first = None
             self._mention_another_content(files)
             row = self._dossier.row
             step = self._step(row, files, overdue=overdue)
             if isinstance(step, Wait):
                 return self._waiting(files)
-            if isinstance(step, Over):
-                return 0.0
             if row.state is State.RETRYING and (seconds := self._rest(row, step)) > 0.0:
                 return min(seconds, TORN_SECONDS) if isinstance(files.response, Torn) else seconds
             await self._do(step, files)
+            if isinstance(step, Publish) and self._published and not self._wake.is_set():
+                return self._under_way()
+        return 0.0
 
     def _step(self, row: Row, files: BothFiles, *, overdue: bool) -> Step:
         view = View(
@@ -186,8 +191,9 @@ class Errand(Actor[NewsOfIt]):
             case Journal(row):
                 await self._journal(row, files)
             case Publish():
-                await means.publishing.publish(id, self._dossier.content)
-                self._published, self._cleared, self._since = self._dossier.attempt, False, None
+                with trio.move_on_after(self._until_deadline()):  # the gate may be shut for longer
+                    await means.publishing.publish(id, self._dossier.content)
+                    self._published, self._cleared, self._since = self._dossier.attempt, False, None
             case TakeAway(identity):
                 await means.base.take_away(id, identity)
             case SetAside(identity, why):
@@ -212,13 +218,19 @@ class Errand(Actor[NewsOfIt]):
             after = noted(after, f"{moment_of(now)}: an answer came after the time of attempt {before.begun} was over.")
         if row.state is State.POLLING and row.attempt > 1:
             after = begun(after, now)
-        (self._dossier,) = await means.journal.keep(after)
+        is_ending = row.state in (State.SUCCESS, State.FAILING, State.GAVE_UP)
+        (self._dossier,) = await means.journal.keep(after, soft=is_ending)
         self._since = self._rest_until = None
         means.noting.changed(self._dossier)
         if row.state is State.SUCCESS:
             means.noting.succeeded(self._dossier)
 
     # -- time
+
+    def _until_deadline(self) -> float:
+        """The deadline counts until the request has begun."""
+        deadline = self._dossier.deadline
+        return math.inf if deadline is None or self._dossier.begun else max(0.0, deadline - self._means.wall())
 
     async def _is_overdue(self) -> bool:
         means = self._means
@@ -230,15 +242,18 @@ class Errand(Actor[NewsOfIt]):
         return True
 
     def _waiting(self, files: BothFiles) -> float:
-        """The request is in place, and there is no answer: the attempt is under way."""
+        left = self._under_way()
+        return min(left, TORN_SECONDS) if isinstance(files.response, Torn | Spoiled) else left
+
+    def _under_way(self) -> float:
+        """The request is in place, and there is no answer. In how many seconds the attempt is overdue."""
         means = self._means
         if not self._dossier.begun or self._dossier.under_way is None:
             self._dossier = begun(self._dossier, means.wall())
             means.noting.changed(self._dossier)
         if self._since is None:
             self._since = means.clock.read()
-        left = max(0.01, means.terms.attempt_seconds - (means.clock.read() - self._since))
-        return min(left, TORN_SECONDS) if isinstance(files.response, Torn | Spoiled) else left
+        return max(0.01, means.terms.attempt_seconds - (means.clock.read() - self._since))
 
     def _attempt_seconds(self) -> float | None:
         return None if self._since is None else self._means.clock.read() - self._since

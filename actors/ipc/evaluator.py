@@ -68,7 +68,6 @@ class EvaluatorStatistics:
     dropped: int
     """Which are found again in the folder."""
     given_up: int
-    to_look_at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ class Evaluator(Actor[EvaluatorMessage]):
         self._waits_for: str | None = None
 
     def statistics(self) -> EvaluatorStatistics:
-        return EvaluatorStatistics(len(self._jobs), self._written, self._dropped, self._given_up, len(self._old))
+        return EvaluatorStatistics(len(self._jobs), self._written, self._dropped, self._given_up)
 
     @property
     def trouble(self) -> str | None:

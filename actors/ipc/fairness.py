@@ -18,6 +18,7 @@ import heapq
 import itertools
 import re
 from collections import deque
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from codec.ipc import Wishes
@@ -69,6 +70,9 @@ class FairQueue:
 
     def __contains__(self, id: str) -> bool:  # noqa: A002
         return id in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
 
     def add(self, id: str, wishes: Wishes = _NONE) -> None:  # noqa: A002
         """The same id again keeps its place, unless its wishes have changed."""

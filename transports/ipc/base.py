@@ -40,6 +40,8 @@ from transports.ipc.writing import RoomWriter, WriteJob
 LARGEST = 16 << 20
 """Bytes of a document that is read."""
 PATIENCE = 30.0
+MISSED_SECONDS = 30.0
+"""An end touches its lock every few seconds, so it may have lived this much longer."""
 """Seconds to wait for the disk."""
 GROUP = 500
 """Of more requests at once, so many are published in one trip: who comes meanwhile rides in the next."""
@@ -174,6 +176,18 @@ class FolderBase:
         why: str | None = await self.visit(lambda _, opened: self._site.claims.claim(opened.rooms[STATE], end))
         return why
 
+    def live(self) -> None:
+        """Our ends live. Blocks: the keeper calls this in a thread."""
+        self._site.claims.touch()
+
+    async def missed(self) -> frozenset[str]:
+        def read(reading: RoomReader, opened: OpenedBase) -> frozenset[str]:
+            lived = self._site.claims.lived(CLIENT)
+            return frozenset() if lived is None else reading.since(opened, Tray.REQUESTS, lived - MISSED_SECONDS)
+
+        found: frozenset[str] = await self.visit(read)
+        return found
+
     async def ids(self, place: Tray) -> frozenset[str]:
         found: frozenset[str] = await self.visit(lambda reading, opened: reading.ids(opened, place))
         return found
@@ -260,6 +274,7 @@ class FolderBase:
 
     async def health(self) -> BaseHealth:
         await trio.lowlevel.checkpoint()
+        quarantined, reasons = self._site.quarantined()
         return BaseHealth(
             path=str(self._site.path),
             trouble=self._trouble,
@@ -267,7 +282,8 @@ class FolderBase:
             events=self.events,
             overflows=self.overflows,
             rescans=self.rescans,
-            quarantined=self._site.quarantined(),
+            quarantined=quarantined,
+            reasons=reasons,
             last_sync_ms=self._writing.sync_ms,
         )
 

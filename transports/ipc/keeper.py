@@ -190,6 +190,7 @@ class BaseKeeper(Actor[KeepWatch]):
         self, reading: RoomReader, opened: OpenedBase
     ) -> tuple[dict[Tray, Stamp | None], dict[Tray, frozenset[str]], OpenedBase]:
         """Runs in a thread."""
+        self._base.live()
         if opened is not self._watching:
             self._is_blind = self._inotify is None or not self._watch(self._inotify, opened)
         stamps = {}

@@ -105,6 +105,17 @@ class RoomReader:
         changed = {name for name, _ in before.items() ^ now.items()}
         return frozenset(id for name in changed if (id := id_of(name)) is not None)  # noqa: A001
 
+    def since(self, base: OpenedBase, tray: Tray, moment: float) -> frozenset[str]:
+        """The ids whose files have been written since."""
+        found = set()
+        with os.scandir(base.room(tray)) as listed:
+            for one in listed:
+                if (id := id_of(one.name)) is not None:  # noqa: A001 - as in the contract
+                    with suppress(FileNotFoundError):
+                        if one.stat(follow_symlinks=False).st_mtime >= moment:
+                            found.add(id)
+        return frozenset(found)
+
     def _list(self, base: OpenedBase, tray: Tray) -> tuple[frozenset[str], bool]:
         found, strays = [], []
         with os.scandir(base.room(tray)) as listed:

@@ -73,24 +73,33 @@ class Arrivals:
                 watch.stir(each)
 
     async def until_stirred(self, watch: "FileWatch") -> None:
-        while not watch.stirred:
-            if self._leading:
-                watch.woken = trio.Event()
-                self._following[watch] = None
-                try:
-                    await watch.woken.wait()
-                finally:
-                    self._following.pop(watch, None)
-            else:
-                self._leading = True
-                try:
-                    while not watch.stirred:
-                        await self._watch_a_while()
-                finally:
-                    self._leading = False
-                    for heir in self._following:
-                        heir.woken.set()
-                        break
+        try:
+            while not watch.stirred:
+                if self._leading:
+                    await self._follow(watch)
+                else:
+                    await self._lead(watch)
+        finally:
+            if not self._leading:  # also who was called to lead, and need not wait any more, calls the next
+                for heir in self._following:
+                    heir.woken.set()
+                    break
+
+    async def _follow(self, watch: "FileWatch") -> None:
+        watch.woken = trio.Event()
+        self._following[watch] = None
+        try:
+            await watch.woken.wait()
+        finally:
+            del self._following[watch]
+
+    async def _lead(self, watch: "FileWatch") -> None:
+        self._leading = True
+        try:
+            while not watch.stirred:
+                await self._watch_a_while()
+        finally:
+            self._leading = False
 
     def close(self) -> None:
         if self._eyes is not None:

@@ -64,8 +64,6 @@ class Sight:
     """How it ended; None: it goes on."""
     at: float = 0.0
     """When that was written."""
-    is_recorded: bool = False
-    """It ended in failed/."""
     error: Failure | None = None
     """While it goes on: the error that stands in responses/."""
     is_gone: bool = False
@@ -159,7 +157,7 @@ class DeskFolder:
             return Sight(*answer)
         record = self._outcome((FAILED, file_of(id)), id)
         if record is not None and isinstance(record[0], Failure):
-            return Sight(*record, is_recorded=True)
+            return Sight(*record)
         error = answer[0] if answer is not None and isinstance(answer[0], Failure) else None
         if error is None and not self._exists((REQUESTS, file_of(id))):
             return self._put_away(id) or Sight(None, is_gone=not self._exists((RESPONSES, file_of(id))))
