@@ -4,6 +4,7 @@
     ├─ store                   the one writer of the database
     ├─ sidekick                boards · rooms · peers (one per connection) · door on :5163
     ├─ judge                   launcher · shelf · runs (cases under each) · problems · intake · panels · door on :10043
+    ├─ ipc                     base · server · client · editor · evaluator · ledger · viewers · door on :5164
     └─ console                 observer · viewers (one per open page) · door on :5160
 
 Each branch is built by a file in systems/. `python supervisor.py` is the same as `troupe`.
@@ -54,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def obey(command: "Command") -> int:
-    from program import arguments, places
+    from program import arguments, ipc_arguments, places
     from program.config import described, load
 
     match command:
@@ -89,6 +90,11 @@ def obey(command: "Command") -> int:
 
             section = load(config, overrides, default=places.config_file()).judge
             return judge(command, section, JUDGING)
+        case ipc_arguments.Ipc():
+            from program.commands.ipc import work
+            from systems.ipc_commands import IPC
+
+            return work(command, IPC)
     return 0
 
 
@@ -138,6 +144,7 @@ SYSTEMS = {
     "store": "stores boards and problems",
     "sidekick": "scripts draw live boards",
     "judge": "runs solutions against their tests",
+    "ipc": "requests and responses as files, for scripts and an editor",
     "console": "shows the live tree",
 }
 
@@ -157,6 +164,10 @@ def troupe(settings: "Settings", directory: "StateDirectory", listeners: "Listen
         from systems.judge import judge_spec
 
         children.append(judge_spec(settings, listeners))
+    if settings.ipc.enabled:
+        from systems.ipc import ipc_spec
+
+        children.append(ipc_spec(settings, listeners))
     if settings.console.enabled:
         from systems.console import console_spec
 

@@ -35,6 +35,7 @@ LONGEST = 65_536
 
 LONGEST_COMMAND, MOST_COMMANDS = 1_000, 32
 
+DEFAULT_BASE = "/tmp/copilot-evaluation"  # noqa: S108 - the contract's; the folder is checked to be ours alone
 BOTH_LOOPBACKS = ("127.0.0.1", "::1")
 
 Switch = Annotated[bool, Meta(description="true or false")]
@@ -68,6 +69,10 @@ Programs = Annotated[
         description='the name or path of a program, such as "python3", or an array of them: the first is used unless '
         "another is chosen on a page",
     ),
+]
+
+Editor = Annotated[
+    bool | str, Meta(description='false, or the command that starts the editor, such as "code --new-window /srv/work"')
 ]
 
 
@@ -151,6 +156,65 @@ class JudgeSettings(Section, frozen=True, kw_only=True):
         )
 
 
+class IpcSettings(Section, frozen=True, kw_only=True):
+    enabled: Switch = False
+    """A base alone switches it on, too (`_Verdict.settings`)."""
+    port: Port = 5164
+    base: Folder = ""
+    """The folder of the requests and responses. Empty: the contract's own."""
+    server: Switch = True
+    """Whether to answer requests..."""
+    client: Switch = True
+    """...and whether to send any."""
+    dialect: Annotated[
+        Literal["spec", "head"],
+        Meta(description='"spec" (requests stay where they are) or "head" (whoever answers a request removes it)'),
+    ] = "spec"
+    editor: Editor = False
+    """The command that starts the editor. False, or an empty text: none is started."""
+    model: Annotated[
+        Literal["none", "echo", "agent"],
+        Meta(description='"none", "echo" (a prompt is its own answer) or "agent" (the configured one)'),
+    ] = "none"
+    """What answers submitPrompt."""
+    concurrency: Annotated[int, Meta(ge=1, le=256, description="a whole number of commands at once, from 1 to 256")] = 8
+    command_seconds: Annotated[
+        float, Meta(gt=0, le=86_400, description="a number of seconds up to 86400, for one command to run")
+    ] = 300.0
+    attempt_seconds: Annotated[
+        float, Meta(gt=0, le=86_400, description="a number of seconds up to 86400, for an attempt to be answered")
+    ] = 600.0
+    backoff: Annotated[
+        Literal["jittered", "immediate"],
+        Meta(description='"jittered" (each retry waits longer, by chance) or "immediate"'),
+    ] = "jittered"
+    cold_start_seconds: Annotated[
+        float, Meta(ge=0, le=3600, description="a number of seconds from 0 to 3600, for the editor to become ready")
+    ] = 20.0
+    ready: Annotated[
+        Literal["wait", "ping"],
+        Meta(
+            description='"wait" (for all of cold_start_seconds) or "ping" (until a ping is answered, if that is less)'
+        ),
+    ] = "wait"
+    retention_days: Annotated[
+        float,
+        Meta(ge=0, le=3650, description="a number of days from 0 (keep all) to 3650, until requests are archived"),
+    ] = 0.0
+    rescan_seconds: Annotated[
+        float, Meta(ge=0.1, le=3600, description="a number of seconds from 0.1 to 3600 between two looks at everything")
+    ] = 5.0
+
+    @property
+    def folder(self) -> str:
+        return self.base or DEFAULT_BASE
+
+    @property
+    def editor_command(self) -> str:
+        """Empty: none is started."""
+        return self.editor if isinstance(self.editor, str) else ""
+
+
 def _all_of(programs: str | tuple[str, ...]) -> tuple[str, ...]:
     return (programs,) if isinstance(programs, str) else tuple(dict.fromkeys(programs))
 
@@ -159,6 +223,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     console: ConsoleSettings = ConsoleSettings()
     sidekick: SidekickSettings = SidekickSettings()
     judge: JudgeSettings = JudgeSettings()
+    ipc: IpcSettings = IpcSettings()
 
     def enabled(self) -> dict[str, Section]:
         """The sections that are switched on, by name."""
@@ -215,6 +280,9 @@ class _Verdict:
             self._places[f"{section}.{key}"] = (given.place, given.order)
 
     def settings(self) -> Settings:
+        ipc = self._accepted.get("ipc", {})
+        if ipc.get("base"):
+            ipc.setdefault("enabled", True)  # who names a base wants it used
         settings = msgspec.convert(self._accepted, Settings)
         self._refuse_shared_ports(settings)
         if self._problems:
@@ -323,6 +391,11 @@ def _wrong_programs(path: str, programs: object) -> str | None:
     return None
 
 
+def _wrong_editor(path: str, editor: object) -> str | None:
+    fine = editor is False or editor == "" or (editor is not True and _wrong_programs(path, editor) is None)
+    return None if fine else f"{path}: expected {_expected(Editor)}, got {_shown(editor)}"
+
+
 _CHECKS: Mapping[str, Callable[[str, object], str | None]] = {
     "host": _wrong_host,
     "scripts": _wrong_folder,
@@ -330,6 +403,8 @@ _CHECKS: Mapping[str, Callable[[str, object], str | None]] = {
     "template": _wrong_file,
     "pyodide": _wrong_folder_or_address,
     "origins": _wrong_origins,
+    "base": _wrong_folder,
+    "editor": _wrong_editor,
     "python_command": _wrong_programs,
     "pypy_command": _wrong_programs,
 }

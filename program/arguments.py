@@ -19,6 +19,7 @@ from typing import Any, Literal, get_args
 from codec.judge import CompareMode
 from codec.judge.settings import LONGEST_TIMEOUT
 from program import places, streams, values
+from program.ipc_arguments import Ipc, add_deeds, read_deed
 from program.trouble import Trouble
 from program.version import version
 
@@ -103,7 +104,7 @@ class JudgeRun:
     json: bool
 
 
-Command = Serve | Tree | Check | Backup | Record | Replay | JudgeRun
+Command = Serve | Tree | Check | Backup | Record | Replay | JudgeRun | Ipc
 
 _COMMANDS = {
     "serve": "run the server (this is what `troupe` alone does)",
@@ -113,6 +114,7 @@ _COMMANDS = {
     "record": "record what is drawn in a Sidekick room, until Ctrl-C",
     "replay": "draw a recording again",
     "judge": "run a solution against its tests, here in the terminal",
+    "ipc": "submit requests at the desk, and see what becomes of them",
 }
 
 _EXAMPLES = """\
@@ -125,12 +127,13 @@ examples:
   troupe record default talk.jsonl          record what is drawn on the board at http://localhost:5163
   troupe replay talk.jsonl --speed 2        draw it again, twice as fast
   troupe judge run                          run main.py of this folder on the tests in tests/
+  troupe ipc submit ping --wait             ask whoever answers requests whether anybody is there
 """
 
 
 def read(arguments: Sequence[str]) -> Command:
     """The command for these `arguments` (without the program's name)."""
-    parser = _parser()
+    parser = _parser(with_deeds=arguments[:1] == ["ipc"])
     match arguments:
         case ["-h" | "--help" | "--version", *_]:
             pass
@@ -184,6 +187,8 @@ def read(arguments: Sequence[str]) -> Command:
                 output_file=asked.output_file,
                 json=asked.json,
             )
+        case "ipc":
+            return read_deed(asked)
         case _:
             return Serve(
                 config=asked.config,
@@ -205,7 +210,8 @@ class _Parser(argparse.ArgumentParser):
             streams.say(message, sys.stderr)
 
 
-def _parser() -> _Parser:
+def _parser(*, with_deeds: bool = False) -> _Parser:
+    """`with_deeds`: those of `troupe ipc`, which load what the others need not wait for."""
     parser = _Parser(
         prog="troupe",
         description="One local server for your editor, browser and scripts: every conversation is a supervised actor.",
@@ -283,7 +289,9 @@ def _parser() -> _Parser:
     replay = command("replay", stateful)
     replay.add_argument("file", type=values.file, metavar="FILE", help="a recording; - is standard input")
     replay.add_argument(
-        "--room", type=values.room, metavar="ROOM",
+        "--room",
+        type=values.room,
+        metavar="ROOM",
         help="the room to draw in (default: the recorded one; needed with -)",
     )
     replay.add_argument(
@@ -302,7 +310,11 @@ def _parser() -> _Parser:
     )
     judge_run.set_defaults(parser=judge_run)
     judge_run.add_argument(
-        "folder", type=values.path, nargs="?", default=".", metavar="FOLDER",
+        "folder",
+        type=values.path,
+        nargs="?",
+        default=".",
+        metavar="FOLDER",
         help="the folder of main.py (default: this one)",
     )
     judge_run.add_argument(
@@ -345,6 +357,10 @@ def _parser() -> _Parser:
         help="read each case's output from a file of this name, in that folder",
     )
     judge_run.add_argument("--json", action="store_true", help="print the messages that a page would get, one a line")
+
+    desk = command("ipc")
+    if with_deeds:
+        add_deeds(desk, stateful)
     return parser
 
 

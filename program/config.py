@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from codec.settings import LONGEST, BadSettings, Section, Settings, parse
+from codec.settings import LONGEST, BadSettings, IpcSettings, Section, Settings, parse
 from program.trouble import Trouble
 
 
@@ -27,7 +27,8 @@ def _in_words(section: Section) -> str:
     if not section.enabled:
         return "off"
     port = section.port or "any free port"
-    return " and ".join(f"[{each}]:{port}" if ":" in each else f"{each}:{port}" for each in section.addresses)
+    addresses = " and ".join(f"[{each}]:{port}" if ":" in each else f"{each}:{port}" for each in section.addresses)
+    return f"{addresses}, in {section.folder}" if isinstance(section, IpcSettings) else addresses
 
 
 def _read(path: Path, *, optional: bool) -> str:

@@ -18,10 +18,13 @@ class Status:
         self._shown = False
         self.live = is_terminal(stream)
 
+    @property
+    def width(self) -> int:
+        return shutil.get_terminal_size().columns - 1
+
     def show(self, text: str) -> None:
         if self.live:
-            width = shutil.get_terminal_size().columns - 1
-            self._write(_START + fitted(printable(text), width))
+            self._write(_START + fitted(printable(text), self.width))
             self._shown = True
 
     def say(self, sentence: str) -> None:

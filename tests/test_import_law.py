@@ -3,6 +3,7 @@
     supervisor.py, systems/ -> everything  program/ -> codec/, actors/kernel/
     transports/ -> actors/kernel/, codec/  actors/<system>/ -> actors/kernel/, actors/store/, codec/
     codec/ -> nothing of ours              actors/kernel/ -> nothing of ours
+    troupe/ -> codec/, transports/folder/  (scripts import it by the product's name, and get none of the server with it)
 
 Inside transports/, no arrow leads up:
 
@@ -86,6 +87,7 @@ LAWS = (
         theirs=("trio", "trio_websocket", "msgspec", "structlog", *QUART),
     ),
     Law("program", ours=("actors.kernel", "codec"), theirs=("trio", "msgspec", "structlog")),
+    Law("troupe", ours=("codec", "transports.folder"), theirs=("trio", "msgspec")),  # what scripts import
     Law("web", ours=(), theirs=()),
 )
 

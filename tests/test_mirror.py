@@ -2,6 +2,7 @@
 
     transports/ROOM/x.py    tests/transports/ROOM/test_x.py
     program/ROOM/x.py       tests/program/ROOM/test_x.py
+    troupe/ROOM/x.py        tests/troupe/ROOM/test_x.py
     codec/SYSTEM/x.py       tests/SYSTEM/codec/test_x.py
 
 A test need not be of one file; what is called as a file is, must be. tests/SYSTEM/ itself has what is of the whole.
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-MIRRORED = ("transports", "program")
+MIRRORED = ("transports", "program", "troupe")
 SYSTEMS = ("judge", "sidekick")
 
 

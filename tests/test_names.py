@@ -9,7 +9,7 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-ROOMS = ("actors", "codec", "program", "systems", "transports")
+ROOMS = ("actors", "codec", "program", "systems", "transports", "troupe")
 
 YET = frozenset("Cancel Dialect Forget Journal Publish Record Request Row Run State View Write".split())  # noqa: SIM905
 """Still to be told apart: the IPC's, which is being built, and the lanes' states. Who renames one takes it off."""

@@ -321,6 +321,109 @@ export namespace Judge {
   export type UiMessage = RunOne | RunAll | SwitchInterpreter | RequestInit | Cancel | UpdateSettings | OpenProblem | RequestCase | Look | Forget;
 }
 
+export namespace Desk {
+  export interface Window {
+    type: "window";
+    first: number;
+    total: number;
+    rows: RequestFact[];
+  }
+  export interface RequestFact {
+    id: string;
+    command: string;
+    state: "cancelled" | "gave up" | "polling" | "retrying" | "success" | "waiting";
+    created: number;
+    changed: number;
+    attempts?: number;
+    seconds?: number | null;
+    submitter?: string;
+    priority?: number;
+    message?: string;
+  }
+  export interface RequestDetail {
+    type: "detail";
+    fact: RequestFact;
+    params?: any;
+    tried?: Attempt[];
+    notes?: string[];
+    not_before?: number | null;
+    deadline?: number | null;
+    evaluation?: any;
+  }
+  export interface Attempt {
+    number: number;
+    began: number;
+    ended?: number | null;
+    seconds?: number | null;
+    outcome?: Success | Failure | null;
+    late?: boolean;
+  }
+  export interface Success {
+    type: "success";
+    data: any;
+  }
+  export interface Failure {
+    type: "error";
+    message: string;
+    permanent: boolean;
+  }
+  export interface DetailGone {
+    type: "gone";
+    id: string;
+  }
+  export interface DeskTotals {
+    type: "totals";
+    by_state: Record<string, number>;
+    oldest?: number | null;
+    running?: number;
+    quarantined?: number;
+    failed?: number;
+    base?: string;
+    trouble?: string;
+    watched?: boolean;
+    events?: number;
+    overflows?: number;
+    rescans?: number;
+    sync_ms?: number;
+    peer?: string;
+    editor?: string;
+    peer_alive?: boolean;
+    reasons?: string[];
+    filling?: boolean;
+  }
+  export interface DeskNotice {
+    type: "notice";
+    level: "error" | "info" | "warn";
+    text: string;
+  }
+  export interface WindowWanted {
+    type: "window";
+    first: number;
+    count: number;
+    states: ("cancelled" | "gave up" | "polling" | "retrying" | "success" | "waiting")[];
+    text: string;
+    order: "attempts" | "newest" | "oldest" | "slowest";
+    at: string;
+    above: number;
+  }
+  export interface DetailWanted {
+    type: "detail";
+    id: string;
+  }
+  export interface Selection {
+    ids: string[];
+    all: boolean;
+    match: string;
+    older_than: number | null;
+  }
+  export interface Handled {
+    ids: string[];
+    refused: Record<string, string>;
+  }
+  export type Message = Window | RequestDetail | DetailGone | DeskTotals | DeskNotice;
+  export type UiMessage = WindowWanted | DetailWanted;
+}
+
 export namespace Board {
   export interface ButtonSpawn {
     text: string;

@@ -6,6 +6,7 @@
                                                                        RETRYING n it is an error, or is overdue
                                                                        FAILING    so was the third, or no other can help
     RETRYING n attempt n has failed; its answer is to be taken away    POLLING n+1
+                                                                       SUCCESS    its answer came late, and is one
     FAILING    its last answer is to be copied to failed/              GAVE_UP
     SUCCESS, GAVE_UP                                                   -
 
@@ -15,7 +16,9 @@ Rules
     next attempt, which somebody saw begin before we could write that down.
   - In the contract's dialect, to take an error away asks for another attempt. A HEAD peer must have removed the request
     first, for until then it may still write, and the next attempt begins with the request published anew.
-  - An attempt that is overdue begins again with the request renamed into place anew: a peer may have missed it.
+  - An attempt that is overdue begins again with the request renamed into place anew: a peer may have missed it. So does
+    one whose response was spoiled and set aside: a HEAD peer does not look past such a response, nor write it again.
+  - What comes after the attempt's time, and before the next one was asked for, is still its answer.
 """
 
 import enum
@@ -68,6 +71,8 @@ class View:
     """This attempt's time has passed while this process ran, and it has looked since."""
     recorded: bool = False
     """This process has copied the last answer to failed/."""
+    cleared: bool = False
+    """This process has set a response aside, and has not published the request since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +115,8 @@ def next_step(row: Row, view: View, dialect: Dialect = Dialect.SPEC) -> Step:
             there = view.response
             if row.read is not None and isinstance(there, Answer | Spoiled) and there.identity == row.read:
                 return TakeAway(row.read)
+            if row.read is None and isinstance(there, Answer) and not (dialect is Dialect.HEAD and view.request):
+                return Journal(_answered_late(row, there))
             return Journal(replace(row, state=State.POLLING, attempt=row.attempt + 1, read=None))
         case State.FAILING:
             return Journal(replace(row, state=State.GAVE_UP)) if view.recorded else Record()
@@ -120,7 +127,7 @@ def next_step(row: Row, view: View, dialect: Dialect = Dialect.SPEC) -> Step:
 def _polling(row: Row, view: View, dialect: Dialect) -> Step:
     may_still_write = dialect is Dialect.HEAD and view.request
     match view.response:
-        case Answer() | Spoiled() if may_still_write:
+        case Answer() if may_still_write:
             return Journal(_failed(row, Failure(OVERDUE), None)) if view.overdue else Wait()
         case Answer(_, Success() as success):
             return Journal(replace(row, state=State.SUCCESS, success=success))
@@ -131,9 +138,18 @@ def _polling(row: Row, view: View, dialect: Dialect) -> Step:
     if view.overdue:
         return Journal(_failed(row, Failure(OVERDUE), None))
     asks_anew = bool(row.failures) and row.failures[-1].message == OVERDUE
-    if view.response is None and view.published < row.attempt and (not view.request or asks_anew):
+    is_due = view.published < row.attempt and (not view.request or asks_anew)
+    if view.response is None and (is_due or view.cleared):
         return Publish()
     return Wait()
+
+
+def _answered_late(row: Row, answer: Answer) -> Row:
+    if isinstance(answer.outcome, Success):
+        return replace(row, state=State.SUCCESS, success=answer.outcome)
+    failures = (*row.failures[:-1], answer.outcome)
+    state = State.FAILING if answer.outcome.permanent else State.RETRYING
+    return replace(row, state=state, failures=failures, read=answer.identity)
 
 
 def _failed(row: Row, failure: Failure, read: Identity | None) -> Row:

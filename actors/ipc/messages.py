@@ -4,14 +4,17 @@ client end   SubmitRequests, Requeue, CancelRequests, Archive      from the port
              Hold, Release                                 from the editor
 ledger       Noted, Forgotten                              from the client end, after the journal has it
              RunningNow, EditorNow                         from the server end, from the editor
-             Ask...                                        from the port
+             WindowAsked, DetailAsked, LineAsked,
+             DeskTotalsAsked                               from the port, and from the viewers of pages
+             NewsWanted -> LedgerNews, FiguresAsked        from the viewers; from the port
 evaluator    Succeeded                                     from the client end
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from actors.kernel import Key, Reply
+from actors.ipc.figures import Figures
+from actors.kernel import ActorRef, Key, Reply
 from codec.ipc import Request, Success
 from codec.ipc.desk import DeskTotals, Handled, RequestDetail, RequestFact, Selection, Window, WindowWanted
 
@@ -54,9 +57,7 @@ class Hold:
     why: str
     """A sentence for users."""
     seconds: float = 20.0
-    """When it ends by itself."""
-    ping: bool = False
-    """It ends earlier if a ping is answered."""
+    """When it ends by itself. Another one, meanwhile, begins anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,14 @@ class WindowAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class LineAsked:
+    """None: there is no such request."""
+
+    id: str
+    reply: Reply[RequestFact | None]
+
+
+@dataclass(frozen=True, slots=True)
 class DetailAsked:
     """None: there is no such request."""
 
@@ -123,7 +132,37 @@ class DeskTotalsAsked:
     reply: Reply[DeskTotals]
 
 
-LedgerMessage = Noted | Forgotten | RunningNow | EditorNow | PeerNow | WindowAsked | DetailAsked | DeskTotalsAsked
+@dataclass(frozen=True, slots=True)
+class NewsWanted:
+    """This viewer is told `LedgerNews` once, as soon as there is something newer than what it has `seen`."""
+
+    viewer: ActorRef["LedgerNews"]
+    seen: int
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerNews:
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class FiguresAsked:
+    reply: Reply[Figures]
+
+
+LedgerMessage = (
+    Noted
+    | Forgotten
+    | RunningNow
+    | EditorNow
+    | PeerNow
+    | WindowAsked
+    | LineAsked
+    | DetailAsked
+    | DeskTotalsAsked
+    | NewsWanted
+    | FiguresAsked
+)
 LEDGER = Key[LedgerMessage]("ipc/ledger")
 
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 
 from actors.ipc.steps import Answer, Seen, SetAside, Spoiled, Torn, Wait
 from codec.ipc import Failure, Outcome
+from codec.ipc.folder import Unreadable as Unreadable  # steps are read with what they are taken on
 
 MOST_STARTS = 3
 POISON = f"the server ended {MOST_STARTS} times while running this"
@@ -53,15 +54,6 @@ class Wanted:
     """A request that can be read."""
 
     fingerprint: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """One that cannot, and will not be: nobody is writing it any more."""
-
-    fingerprint: bytes
-    """Of its bytes."""
-    why: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,43 +7,10 @@ as going on: look, and ask what to do next.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
-from codec.ipc import Outcome
+from codec.ipc.folder import Answer, Identity, Seen, Spoiled, Torn
 
-
-class Identity(NamedTuple):
-    """Which file it is that stands under a name. Equal contents are told apart by it."""
-
-    number: int
-    """Of the inode."""
-    changed_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class Torn:
-    """A document that cannot be read, and may still be being written."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spoiled:
-    """A document that cannot be read, and has not changed for so long that nobody is writing it any more."""
-
-    identity: Identity
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A response that can be read."""
-
-    identity: Identity
-    outcome: Outcome
-
-
-Seen = Torn | Spoiled | Answer | None
-"""What stands in responses/; None: nothing."""
-
+__all__ = ["Answer", "Identity", "Seen", "SetAside", "Spoiled", "Torn", "Wait"]
 
 # -- steps that both ends take
 

@@ -1,4 +1,4 @@
-"""How actors live. The public face of the kernel; everything else is private to this folder (and to tests of it)."""
+"""The kernel: how actors live. This is its public face. Everything else is private to this folder and to its tests."""
 
 from actors.kernel.actor import Actor, actor_from
 from actors.kernel.errors import (

@@ -1,11 +1,13 @@
-"""What one writes: state, and a handler for each message.
+"""The base class of all actors. Its author writes the actor's state, and a handler for its messages.
 
-At most one of `started`, `handle`, `down`, `stopping` runs at any time, so state needs no lock. Messages are
-answered, sent and decided on here; bytes, sockets and threads are somebody else's (transports).
+At most one of `started`, `handle`, `down` and `stopping` runs at any time, so the state needs no lock. An actor
+receives messages, decides and sends messages. It touches no bytes, sockets or threads: those belong to the transports.
 
-An actor never sees its scopes. It may be cancelled at any await of a handler: because the asker of the ask it
-handles has gone (the actor lives on, with whatever the handler had changed by then), because it is asked to stop
-(`stopping` follows), or because it is killed (nothing follows). `with self.atomic():` holds off the first two.
+An actor never sees its cancel scopes. A handler may be cancelled at any `await`, for one of three reasons:
+  - It handles an ask whose asker has given up. The actor lives on, and keeps what the handler changed until then.
+  - The actor is asked to stop. `stopping` follows.
+  - The actor is killed. Nothing follows.
+`with self.atomic():` holds off the first two.
 """
 
 from collections.abc import Awaitable, Callable
@@ -26,71 +28,76 @@ Ts = TypeVarTuple("Ts")
 
 class Actor(Generic[M]):
     ref: "ActorRef[M]"
-    """My own address; bound by the kernel before `started`."""
+    """The actor's own address. The kernel sets it before `started`."""
     stage: "Stage"
-    """Where I live: the clock, randomness, ids and names."""
+    """What all actors of a tree share: the clock, randomness, ids and names."""
     note: str | None = None
-    """How I am, in a sentence for people; shown in the console. None: nothing to say."""
+    """The actor's condition, in a sentence that the console shows. None: there is nothing to say."""
     supervises: bool = False
     incarnation: "Incarnation"
 
     # -- what to write
 
     async def started(self, kept: object | None) -> None:
-        """Before the first message. Raising, or taking longer than `start_timeout`: NEVER_STARTED. `kept` is what
-        `keep()` of a crashed predecessor gave; it is given again until a start has succeeded."""
+        """Called before the first message. If it raises, or takes longer than `start_timeout`, the actor ends as
+        NEVER_STARTED. `kept` is what `keep()` of a crashed predecessor returned. Each new incarnation is given it until
+        one has started."""
 
     async def handle(self, message: M) -> None:
-        """A `match` with a clause for each message, and a last one: `case _: self.unknown(message)`."""
+        """Called with each message. It consists of a `match` with a clause for each type of message; the last clause is
+        `case _: self.unknown(message)`."""
         self.incarnation.unknown(message)
 
     def at_once(self, message: M) -> bool:
-        """Handle a message in the task of whoever hands it over (`ActorRef.hand`) or asks, while I am idle: two steps
-        of the scheduler less. False: nothing was done, and it goes to the mailbox. Raising is a crash of mine, not
-        the other's."""
+        """Called while the actor is idle, in the task that hands a message over (`ActorRef.hand`) or asks. Handling the
+        message there saves two steps of the scheduler. False: nothing was done, and the message goes to the mailbox.
+        If this method raises, the actor has crashed, not the caller."""
         return False
 
     async def down(self, down: Down) -> None:
-        """An actor that I monitor has ended."""
+        """Called when an actor that this one monitors has ended."""
 
     @property
     def called(self) -> str | None:
-        """What people call me, where my id is only a number: my role and my name. None: the id says it. Asked for, as
-        `trouble` is, whenever somebody looks."""
+        """The actor's role and name for people, for an actor whose id is only a number. None: the id says enough. Like
+        `trouble`, it is read whenever somebody looks at the tree."""
         return None
 
     @property
     def trouble(self) -> str | None:
-        """Why I cannot do all that I am for, though I live and a restart would not help: in a sentence for people.
-        Asked for whenever somebody looks, also before I have started."""
+        """Why the actor cannot do all of its work, although it lives and a restart would not help: a sentence for
+        people. It is read whenever somebody looks at the tree, also before the actor has started."""
         return None
 
     def keep(self) -> object | None:
-        """State for the next incarnation, asked for after a crash: return only what each handler commits whole."""
+        """Called after a crash. Returns state for the next incarnation: only state that no handler leaves half
+        changed."""
         return None
 
     async def stopping(self, stop: Stop) -> None:
-        """Last words, of at most `grace` seconds: also after a crash, never after a kill, never if `started` did not
-        return."""
+        """The actor's last words. They may take at most `grace` seconds. They are also called after a crash, but never
+        after a kill, and never if `started` did not return."""
 
     # -- what to call
 
     def unknown(self, message: Never) -> None:
-        """For the last clause of `handle`. A type checker sees by it that every message of `M` has a clause of its own.
-        What comes all the same, and none takes, is a dead letter. It is logged, once for each type, and an asker is
-        told at once."""
+        """For the last clause of `handle`. Its type `Never` makes a type checker complain if a message of `M` has no
+        clause of its own. A message that comes all the same is a dead letter. It is logged, once for each type, and if
+        it is an ask, the asker is told at once."""
         self.incarnation.unknown(message)
 
     def finish(self, why: Why = Why.DONE) -> None:
-        """End after the message that is being handled."""
+        """End the actor after the message that is being handled."""
         self.incarnation.end(Stop(why))
 
     def tell_later(self, seconds: float, message: M) -> "Timer":
-        """A message to myself. Once cancelled it is not handled, even if it was due; it dies with this incarnation."""
+        """Send the actor itself a message after a delay. A cancelled message is not handled, even if it was due. The
+        message dies with this incarnation."""
         return self.incarnation.tell_later(seconds, message)
 
     def monitor(self, ref: "AnyRef", *, every: bool = False) -> Callable[[], None]:
-        """Have `down` called when that actor ends; `every`: also when it will be restarted. The result cancels that."""
+        """Have `down` called when the actor behind `ref` ends for good; with `every`, also at each end that a restart
+        follows. Call the result to cancel the monitor."""
         return self.incarnation.monitor(ref, every=every)
 
     def run_beside(self, task: Callable[[*Ts], Awaitable[object]], *args: *Ts) -> None:
@@ -98,12 +105,12 @@ class Actor(Generic[M]):
         self.incarnation.run_beside(task, *args)
 
     def atomic(self) -> AbstractContextManager[None]:
-        """Neither an asker that leaves nor a request to stop interrupts this block; a kill does."""
+        """A block that neither an asker who gives up nor a request to stop interrupts. A kill does."""
         return self.incarnation.atomic()
 
 
 def actor_from(handle: Callable[[M], Awaitable[None]]) -> Callable[[], Actor[M]]:
-    """An actor that is one function: `ChildSpec("echo", actor_from(answer))`."""
+    """Make an actor from one function: `ChildSpec("echo", actor_from(answer))`."""
 
     class FunctionActor(Actor[M]):
         async def handle(self, message: M) -> None:

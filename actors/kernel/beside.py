@@ -1,6 +1,6 @@
-"""Tasks beside an actor: they run in its supervisor's nursery, and end with the incarnation at the latest.
+"""Tasks beside an actor. They run in its supervisor's nursery, and end with the incarnation at the latest.
 
-An incarnation is not over, and nobody is told of its end, before the last of them has gone.
+An incarnation is not over, and nobody is told of its end, before the last of these tasks has ended.
 """
 
 from collections.abc import Awaitable, Callable
@@ -14,10 +14,10 @@ class Beside:
     __slots__ = ("_all_gone", "_ending", "_failed", "_scopes")
 
     def __init__(self, failed: Callable[[Exception | None, BaseException | None], None]) -> None:
-        self._failed = failed  # told of what a task raised, in its two parts (failures.py); must not raise
+        self._failed = failed  # called with the two parts of what a task raised (failures.py); must not raise
         self._scopes: dict[trio.CancelScope, None] = {}  # one for each task, in start order
-        self._ending = False  # cancelled, and so is whatever they start yet
-        self._all_gone: trio.Event | None = None  # not None once somebody waits for that
+        self._ending = False  # all tasks are cancelled; so is every task that they still start
+        self._all_gone: trio.Event | None = None  # not None once somebody waits for the last task to end
 
     def start(
         self, nursery: trio.Nursery, name: str, task: Callable[..., Awaitable[object]], args: tuple[object, ...]

@@ -1,8 +1,8 @@
-"""What can go wrong between actors.
+"""The errors between actors.
 
-Each has two texts. `str` is for who looks after the server: it names the actor, by its path in the tree. What a user
-of the server is told (`in_words`) knows of no actors: what that means for him, and what he can do. An error that a
-system makes of its own, in the user's words, is told as it is.
+Each error has two texts. `str(error)` is for the person who looks after the server: it names the actor by its path in
+the tree. `in_words(error)` is for a user of the server. It mentions no actors, and says what the error means for the
+user and what to do. An error class that a system defines itself is already in the user's words and is shown as it is.
 """
 
 import enum
@@ -15,14 +15,14 @@ from actors.kernel.stop import Stop
 
 
 class KernelError(Exception):
-    """The base of all that the kernel raises."""
+    """The base of the kernel's errors."""
 
     told: ClassVar[str | None] = None
-    """To users; None: as it is."""
+    """The text for users. None: they are shown `str(error)`."""
 
 
 def in_words(error: Exception) -> str:
-    """What a user is told of it."""
+    """What a user is told about this error."""
     return getattr(error, "told", None) or str(error)
 
 
@@ -44,7 +44,7 @@ class TooSlow(KernelError):
 
 
 class MailboxFull(KernelError, trio.WouldBlock):
-    """The mailbox has no room and its policy does not make any."""
+    """The mailbox has no room, and its overflow policy does not make any."""
 
     told: ClassVar[str | None] = "the server has more to do than it can keep in mind; try again in a moment"
 
@@ -62,7 +62,7 @@ class NotTaken(KernelError):
 
 
 class IllegalMove(KernelError):
-    """Something has happened that cannot happen in this state, by the table of those states: a mistake in the code."""
+    """An event has happened that, by the state table, cannot happen in this state: a mistake in the code."""
 
     told: ClassVar[str | None] = "the server has made a mistake; its log says more"
 
@@ -75,7 +75,7 @@ class IllegalMove(KernelError):
 
 
 class StartFailed(KernelError):
-    """A child's `started()` raised or took too long; the cause is the `__cause__`."""
+    """A child's `started()` raised or took too long. `__cause__` says why."""
 
     told: ClassVar[str | None] = "what was asked for could not be started; the log of the server says why"
 
@@ -87,13 +87,13 @@ class TooManyRestarts(KernelError):
 
 
 class TooManyChildren(KernelError):
-    """The supervisor's cap on children is reached."""
+    """The supervisor has as many children as it may have."""
 
     told: ClassVar[str | None] = "there are as many already as the server takes; close one, or try again later"
 
 
 class NameTaken(KernelError):
-    """A living actor has claimed this name, or this child id is in use."""
+    """A living actor has claimed this name, or the supervisor has a child of this id."""
 
     told: ClassVar[str | None] = "what was asked for is there already; try again in a moment"
 
@@ -105,4 +105,5 @@ class NobodyThere(KernelError):
 
 
 class PeerGone(Exception):
-    """Raised by an actor whose counterpart (a socket, a process) has vanished: the actor ends, nothing has crashed."""
+    """Raised by an actor whose counterpart (a socket, a process) has vanished. The actor ends, and this does not count
+    as a crash."""

@@ -1,8 +1,8 @@
-"""What becomes of an exception that ends an actor.
+"""Turns the exception that ends an actor into the actor's Stop.
 
-An actor may open nurseries, so what it raises may be a group, and when it is cancelled meanwhile, a group with
-Cancelled in it. The parts go different ways: errors become the actor's Stop; Cancelled, KeyboardInterrupt and
-SystemExit are not the actor's and travel on, to whoever cancelled or started all this.
+An actor may open nurseries, so it may raise an exception group; if it is cancelled at the same time, the group also
+contains Cancelled. The parts go different ways. Errors become the actor's Stop. Cancelled, KeyboardInterrupt and
+SystemExit are not the actor's own: they travel on to the scope that was cancelled, or to the caller of trio.run.
 """
 
 import trio
@@ -12,7 +12,7 @@ from actors.kernel.stop import Stop, Why
 
 
 def gone(error: BaseException) -> bool:
-    """Is this a vanished peer? A group is, if all its members are."""
+    """Whether the error means that a peer has vanished. A group means that if all its members do."""
     return isinstance(error, PeerGone) or (isinstance(error, BaseExceptionGroup) and error.split(PeerGone)[1] is None)
 
 
@@ -22,14 +22,15 @@ def failure(error: Exception) -> Stop:
 
 
 def in_spite_of(meant: Stop, error: BaseException) -> Stop:
-    """The Stop of an actor that was about to end, and raised this meanwhile. A page that is closed ends its actor and
-    breaks what that is just sending, in either order: a peer that vanishes from one who is leaving is no failure."""
+    """The Stop of an actor that was about to end, and raised this error meanwhile. When a page is closed, its actor is
+    told to end, and whatever the actor is just sending fails, in either order. So it is no failure if the peer of an
+    actor vanishes while the actor is ending."""
     spoilt = not meant.why.failed and not gone(error)
     return Stop(Why.CRASHED if spoilt else meant.why, joined(meant.error, error))
 
 
 def parted(error: BaseException) -> tuple[Exception | None, BaseException | None]:
-    """Into what is the actor's own, and what must travel on."""
+    """Split an exception into the part that is the actor's own and the part that must travel on."""
     if isinstance(error, Exception):
         return error, None
     if isinstance(error, BaseExceptionGroup):
@@ -39,14 +40,15 @@ def parted(error: BaseException) -> tuple[Exception | None, BaseException | None
 
 
 def fatal(error: BaseException) -> bool:
-    """Is there more in it than errors and Cancelled? Then the whole tree must end at once."""
+    """Whether the exception holds more than errors and Cancelled (KeyboardInterrupt, for example). If so, the whole
+    tree must end at once."""
     if isinstance(error, BaseExceptionGroup):
         return error.split((Exception, trio.Cancelled))[1] is not None
     return not isinstance(error, Exception | trio.Cancelled)
 
 
 def joined(*errors: BaseException | None) -> BaseException | None:
-    """All that went wrong, in order, none twice: one error as it is, several as a group."""
+    """All these errors as one, in order, none twice. A single error stays as it is; several become a group."""
     known: list[BaseException] = []
     for error in errors:
         if error is not None and not any(error is other for other in known):

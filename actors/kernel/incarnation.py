@@ -1,23 +1,25 @@
-"""One life of an actor: from `make()` to its last words.
+"""An incarnation: one life of an actor, from `make()` to its last words.
 
     task of the child (in its supervisor's nursery)
       life scope          cancelled by a kill; nothing of the actor runs after it
         nursery           only a supervisor has one: its children's tasks
-          handling scope  around started() and every handler; cancelled to interrupt them: by an ask that was abandoned
-                          while its handler ran (the loop opens the next scope and goes on), or by a request to stop
+          handling scope  around started() and every handler; cancelled to interrupt them, either because an ask was
+                          abandoned while its handler ran (the loop opens the next scope and goes on), or because of
+                          a request to stop
           last words      stopping(), outside the handling scope
       tasks beside        cancelled and awaited at the end
-    The grace time runs from the request to stop, or the crash, until the last of this is over; then comes the kill.
+    The grace time begins with the request to stop, or with the crash. If any of this still runs when it is over, the
+    incarnation is killed.
 
-One handling scope serves all messages until it is cancelled: a scope for each ask would cost a third of its rate. It
-can only be cancelled for the ask whose handler is running right now, and after each ask the loop looks whether it
-was.
+One handling scope serves all messages until it is cancelled, because a scope for each ask would cost a third of the
+rate of asks. The scope can only be cancelled for the ask whose handler is running at that moment, so the loop checks
+after each ask whether it was.
 
-The reason is recorded before anything is cancelled (`ending` for an orderly end, `cut` for a kill), because trio may
-deliver something else than what was meant: an error raised in clean-up replaces the Cancelled.
+The reason for an end is recorded before anything is cancelled (`ending` for an orderly end, `cut` for a kill), because
+the exception that arrives may be another one: an error raised in clean-up replaces the Cancelled.
 
-This is the only place where an actor's exceptions become a Stop: nothing but KeyboardInterrupt, SystemExit and the
-Cancelled of a supervisor that is being killed leaves the child's task.
+An actor's exceptions become a Stop here and nowhere else. Only three things leave the child's task: KeyboardInterrupt,
+SystemExit, and the Cancelled of a supervisor that is being killed.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
@@ -43,11 +45,11 @@ if TYPE_CHECKING:
     from actors.kernel.supervisor import Supervisor
 
 STUCK_AFTER = 5.0
-"""Seconds after a kill until an actor that is still there is reported: it never awaits, or swallows Cancelled."""
+"""Seconds after a kill until an actor that still runs is reported: it never awaits, or it swallows Cancelled."""
 
 
 class Incarnation(Signal):
-    """In its own system lane it says: look at `ending`."""
+    """It is also a signal: put into the actor's system lane, it tells the loop to look at `ending`."""
 
     __slots__ = (
         "_beside",
@@ -75,20 +77,20 @@ class Incarnation(Signal):
         self.actor: Actor[Any] | None = None
         self.life = trio.CancelScope()
         self.handling = trio.CancelScope()
-        self.ready = False  # started() has returned, in time
+        self.ready = False  # started() has returned in time
         self.ending: Stop | None = None  # set before handling is cancelled for good
         self.cut: Stop | None = None  # set before life is cancelled
-        self.over = False  # released: nothing may be started in its name any more
-        self._message: Any = None  # what crashed
-        self._prompt: Actor[Any] | None = None  # the actor, if it handles messages at once and is not just doing so
+        self.over = False  # released: nothing may be started on its behalf any more
+        self._message: Any = None  # the message whose handler crashed
+        self._prompt: Actor[Any] | None = None  # the actor, if it has at_once() and is not just running it
         self._current: Reply[Any] | None = None  # the ask whose handler is running
         self._deferred: dict[Reply[Any], None] | None = None  # asks whose handler returned without an answer
-        self._late_errors: tuple[Exception, ...] = ()  # of tasks beside, after the reason to end was settled
+        self._late_errors: tuple[Exception, ...] = ()  # raised outside the handlers after the reason to end was settled
         self._later: dict[Later, None] | None = None
         self._monitors: dict[Monitor, None] | None = None
         self._shields: dict[trio.CancelScope, None] | None = None
         self._beside: Beside | None = None
-        self._deadline: Timer | None = None  # until the kill; after the kill, until it is called stuck
+        self._deadline: Timer | None = None  # of the grace time; after the kill, until the actor is reported as stuck
 
     # -- the task
 
@@ -102,7 +104,7 @@ class Incarnation(Signal):
             own, foreign = parted(error)
             if foreign is not None and fatal(foreign):
                 self.slot.stage.abort()
-            stop = self.ending if own is None else failure(own)  # of clean-up during a kill
+            stop = self.ending if own is None else failure(own)  # `own` was raised by clean-up during a kill
         if self._beside is not None:
             self._set_deadline(self.slot.spec.grace)
             await self._beside.end()
@@ -118,7 +120,7 @@ class Incarnation(Signal):
 
     async def _act(self) -> Stop:
         settled = self.cut or self.ending
-        if settled is not None:  # before its first step
+        if settled is not None:  # it was stopped or killed before its first step
             return settled
         try:
             actor = self.actor = self.slot.spec.make()
@@ -134,7 +136,7 @@ class Incarnation(Signal):
         supervisor = cast("Supervisor[Any]", actor)
         async with trio.open_nursery() as supervisor.nursery:
             stop = await self._perform(actor)
-            self._kill_children()  # there are none, unless a `stopping` was overridden or has failed
+            self._kill_children()  # there are none left, unless a subclass overrides `stopping` or `stopping` failed
         return stop
 
     async def _perform(self, actor: Actor[Any]) -> Stop:
@@ -163,7 +165,7 @@ class Incarnation(Signal):
         self.interrupt(Stop(Why.NEVER_STARTED, error), spec.grace)
 
     async def _loop(self, actor: Actor[Any]) -> Stop:
-        """Take messages until there is a reason to end."""
+        """Take messages and handle them until there is a reason to end."""
         box = self.slot.box
         lane, system = box.lane, box.system
         handle = self._traced(actor.handle)
@@ -208,7 +210,7 @@ class Incarnation(Signal):
                             else:
                                 left += 1
                                 break
-                        message = None  # it may be large, and the next one may be long in coming
+                        message = None  # frees a message that may be large: the next one may take long to come
                         box.handled += box.budget - left
                         left = box.budget
                 message = None  # a handler was cancelled
@@ -223,12 +225,13 @@ class Incarnation(Signal):
     # -- messages that are handled where they are brought
 
     def takes_at_once(self, message: Any, reply: Reply[Any] | None = None) -> bool:
-        """The owner is parked: nothing of the actor runs and nothing waits, so this message would be the next. `reply`:
-        it is a question."""
+        """Handle a message in the task of its sender; True if that was done. The caller has seen that the owner of the
+        mailbox is parked: nothing of the actor runs and no message waits, so this message would be the next one.
+        `reply` is given if the message is a question."""
         actor = self._prompt
         if actor is None:
             return False
-        self._prompt = None  # until it is done, others go to the mailbox
+        self._prompt = None  # until the actor is done, other messages go to the mailbox
         try:
             if not actor.at_once(message):
                 return False
@@ -264,7 +267,7 @@ class Incarnation(Signal):
         self._may_answer_later(reply)
 
     def unknown(self, message: object) -> None:
-        """No clause of the handler takes it."""
+        """No clause of the handler takes this message."""
         slot, kind, actor = self.slot, type(message).__name__, type(self.actor).__name__
         slot.stage.untaken(slot.ref, message, actor)
         reply = self._current
@@ -286,7 +289,7 @@ class Incarnation(Signal):
                 if monitor.take(down):
                     await actor.down(down)
             case Incarnation():
-                pass  # the end of a predecessor
+                pass  # left by a predecessor that was to end
             case Signal():
                 await cast("Supervisor[Any]", actor).heard(message)
             case _:
@@ -304,7 +307,7 @@ class Incarnation(Signal):
             message.fail(error)
         if self.ending is None:
             return failure(error)
-        return in_spite_of(self.ending, error)  # it was to end, and its clean-up failed
+        return in_spite_of(self.ending, error)  # the actor was to end, and its clean-up failed
 
     async def _last_words(self, actor: Actor[Any], stop: Stop) -> Stop:
         self.ending = stop
@@ -325,13 +328,14 @@ class Incarnation(Signal):
     # -- ending it from outside the loop
 
     def end(self, stop: Stop) -> None:
-        """End after the message that is being handled."""
+        """End the actor after the message that is being handled."""
         if self.ending is None:
             self.ending = stop
             self.slot.box.put_first(self)
 
     def interrupt(self, stop: Stop, grace: float) -> None:
-        """End now, in order: whatever is being handled is cancelled, unless atomic, and last words follow."""
+        """End the actor now, in order: the running handler is cancelled, unless it is atomic, and the last words
+        follow."""
         if self.cut is not None:
             return
         if self.ending is None:
@@ -341,7 +345,7 @@ class Incarnation(Signal):
         self._set_deadline(grace)
 
     def _set_deadline(self, grace: float) -> None:
-        """Kill it after this time; a request to stop may shorten the time it has, not lengthen it."""
+        """Kill the actor after this grace time. A later request to stop may shorten the time, but not lengthen it."""
         if self.cut is not None:
             return
         timers = self.slot.stage.timers
@@ -352,7 +356,7 @@ class Incarnation(Signal):
         self._deadline = timers.after(grace, self.kill)
 
     def kill(self) -> None:
-        """End now, with everything below, without last words."""
+        """End the actor now, with all of its children, and without last words."""
         if self.cut is not None:
             return
         self.cut = Stop(Why.KILLED)
@@ -423,21 +427,21 @@ class Incarnation(Signal):
             self._failed_meanwhile(own)
 
     def _failed_meanwhile(self, error: Exception) -> None:
-        """Something of this actor raised outside its handlers."""
+        """A task beside the actor, `at_once` or an `on_abandon` callback has raised."""
         if self.ending is None and self.cut is None:
             self.interrupt(failure(error), self.slot.spec.grace)
         else:
             self._late_errors = (*self._late_errors, error)
 
     def asker_left(self, reply: Reply[Any], on_abandon: Callable[[], None] | None) -> None:
-        """The asker of a question that is running or deferred."""
+        """The asker of a question that is running or deferred has given up."""
         self.forget(reply)
         if self._current is reply:
             self.handling.cancel()
         if on_abandon is not None:
             try:
                 on_abandon()
-            except Exception as error:  # we are in the asker's task, or the timers'
+            except Exception as error:  # this runs in the asker's task, or in that of the timers
                 self._failed_meanwhile(error)
 
     def forget(self, reply: Reply[Any]) -> None:
@@ -445,7 +449,7 @@ class Incarnation(Signal):
             self._deferred.pop(reply, None)
 
     def release(self, stop: Stop) -> None:
-        """The life is over: nothing of it may arrive any more, and whoever waits for its answers is told."""
+        """This life is over: its timers and monitors are cancelled, and everyone who waits for its answers is told."""
         self.over = True
         if self._deadline is not None:
             self._deadline.cancel()

@@ -1,9 +1,9 @@
-"""A message of an actor to itself. It dies with the incarnation that told it.
+"""A message that an actor sends itself after a delay. It dies with the incarnation that sent it.
 
-    place      when it is cancelled
-    PENDING    in the heap of timers: it never comes
-    QUEUED     due, and in the lane: it is skipped when popped
-    GONE       handled, or cancelled before: nothing happens
+    place      where it is                     if it is cancelled there
+    PENDING    in the heap of timers           it never comes
+    QUEUED     due, and in the mailbox's lane  it is skipped when popped
+    GONE       handled or cancelled            nothing happens
 """
 
 import enum
@@ -48,7 +48,7 @@ class Later(Timer, Envelope):
     ) -> None:
         super().__init__(timers, due, self._come)
         self._box = box
-        self._holder = holder  # place is not GONE if and only if self in _holder
+        self._holder = holder  # contains self if and only if place is not GONE
         self.message = message
         self.place = PENDING
         holder[self] = None
@@ -75,6 +75,6 @@ class Later(Timer, Envelope):
             self._box.unwanted()
 
     def taken(self) -> None:
-        """Popped from the lane, to be handled now."""
+        """The loop has popped the message from the lane and handles it now."""
         self.place = GONE
         del self._holder[self]

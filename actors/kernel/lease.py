@@ -1,9 +1,9 @@
 """A temporary child tied to the block that owns a connection.
 
-Leaving the block stops the child, and the block is not left before the child is gone; if the child ends first, the
-block is cancelled. So neither outlives the other, whoever crashes or is cancelled, and nothing is left of ten
-thousand of them. Connections end at any time: what a child that ended in order had not heard yet, or is told later, is
-no dead letter. If it failed, it is.
+Leaving the block stops the child, and waits until the child has ended. If the child ends first, the block is cancelled.
+So neither outlives the other, whichever of them crashes or is cancelled, and ten thousand leases leave nothing behind.
+Connections end at any time. Therefore, if the child ended in order, messages that it had not handled yet, or that come
+later, are no dead letters. If it failed, they are.
 
     async with peers.lease(ChildSpec(name, make)) as peer:
         ...                      # feed the peer until the connection ends
@@ -66,7 +66,7 @@ class Lease(Generic[M]):
 
 
 async def _gone(slot: Slot) -> None:
-    """Bounded by the child's grace, after which it is killed."""
+    """Stop the child and wait until it has ended. It is killed when its grace time is over, so the wait is bounded."""
     slot.begin_stop()
     with trio.CancelScope(shield=True):
         await slot.wait_stopped()

@@ -3,19 +3,21 @@
 Rules
   - An unhandled message is in exactly one place: a lane, the hand of a sender that waits for room, a handler, or the
     dead letters.
-  - The user lane is bounded; what happens when it is full is the mailbox's stated policy. A message that nobody wants
-    any more (a withdrawn ask, a cancelled timer) is skipped when it is popped, and holds no room that another needs.
-  - Messages of the system lane (a stop, a Down, an urgent message) are never refused and overtake; there are only as
-    many of them as there are children, monitors, urgent events and requests to stop.
-  - One owner takes messages. It parks when both lanes are empty and is woken by the first put; it yields to others
-    after at most `budget` messages. Messages are popped one at a time, so a crash loses the one that crashed, no other.
+  - The user lane is bounded. Its overflow policy decides what happens when it is full. A message that nobody wants any
+    more (a withdrawn ask, a cancelled timer) is skipped when it is popped, and takes up no room that another message
+    needs.
+  - A message in the system lane (a stop, a Down, an urgent message) is never refused, and overtakes the user lane.
+    There are only as many of these messages as there are children, monitors, urgent events and requests to stop.
+  - One task, the owner, takes messages. It parks when both lanes are empty, and the first put wakes it. It yields to
+    other tasks after at most `budget` messages. It pops one message at a time, so a crash loses only the message whose
+    handler crashed.
   - The mailbox belongs to the child's slot: it outlives incarnations, and is closed with the slot.
 
-Why not a trio memory channel: it pays a scheduler step in `send` and one in `receive`; a synchronous put pays none,
-and the owner's turn pays one for a whole batch (python -m bench mailbox).
+Why it is not a trio memory channel: a channel costs one scheduler step in `send` and another in `receive`. A
+synchronous put costs none, and the owner needs one step for a whole batch (python -m bench mailbox).
 
-The fast path is one comparison, `len(lane) < fast`: `fast` is the capacity while the mailbox is open and nobody
-traces it, and -1 otherwise, so that closing and tracing cost nothing until they happen.
+The fast path is one comparison, `len(lane) < fast`. `fast` is the capacity while the mailbox is open and nobody traces
+it, and -1 otherwise. So closing and tracing cost nothing until they happen.
 """
 
 import enum
@@ -35,7 +37,7 @@ M = TypeVar("M")
 
 class Overflow(enum.Enum):
     WAIT = "wait"
-    """`send` waits for room; `tell`, which cannot wait, raises MailboxFull."""
+    """`send` waits for room. `tell` cannot wait, and raises MailboxFull."""
     REFUSE = "refuse"
     """`tell` and `send` raise MailboxFull."""
     DROP_OLDEST = "drop oldest"
@@ -58,24 +60,24 @@ def _ignore(message: object) -> None:
 
 
 class Signal:
-    """What the kernel itself puts in a system lane: nobody misses it when the mailbox is closed."""
+    """The base of what the kernel itself puts into a system lane. When the mailbox is closed, it is no dead letter."""
 
     __slots__ = ()
 
 
 class Envelope:
-    """What the kernel wraps some messages in: a question, or a message of an actor to itself."""
+    """The base of the kernel's wrappers around two kinds of messages: a question, and an actor's message to itself."""
 
     __slots__ = ()
     owed = False
-    """Never refused and never dropped: an actor that waits for its own timer would wait for ever."""
+    """True: never refused and never dropped. Otherwise an actor that waits for its own timer could wait for ever."""
     message: Any
 
     if TYPE_CHECKING:
 
         @property
         def wanted(self) -> bool:
-            """False once nobody waits for it any more."""
+            """False once nobody waits for the message any more."""
 
 
 class Mailbox(Generic[M]):
@@ -104,11 +106,11 @@ class Mailbox(Generic[M]):
         self.capacity = capacity
         self.overflow = overflow
         self.budget = budget
-        self.lane: deque[Any] = deque()  # len(lane) <= capacity, but for what is owed
+        self.lane: deque[Any] = deque()  # len(lane) <= capacity, not counting messages that are owed
         self.system: deque[Any] = deque()
-        self.stale = 0  # how many in the lane have become unwanted there
+        self.stale = 0  # how many messages in the lane have become unwanted
         self.senders: OrderedDict[Parcel, None] | None = None  # not empty only while full() would be True
-        self.parked: Task | None = None  # the owner; not None only while both lanes are empty
+        self.parked: Task | None = None  # the owner's task; not None only while both lanes are empty
         self.closed: Stop | None = None
         self.handled = 0
         self.dropped = 0
@@ -121,7 +123,7 @@ class Mailbox(Generic[M]):
     # -- putting
 
     def put_nowait(self, message: M) -> None:
-        """Apply the overflow policy; to a closed mailbox: a dead letter."""
+        """Put a message, by the overflow policy. If the mailbox is closed, the message is a dead letter."""
         if len(self.lane) < self._fast:
             self.lane.append(message)
             if self.parked is not None:
@@ -149,12 +151,12 @@ class Mailbox(Generic[M]):
         self.put_over(message)
 
     def full(self) -> bool:
-        """True if there is no room, not even after throwing out what nobody wants any more."""
+        """True if there is no room, even after unwanted messages are thrown out."""
         if len(self.lane) < self.capacity:
             return False
         if self.stale:
             wanted = [other for other in self.lane if not isinstance(other, Envelope) or other.wanted]
-            self.lane.clear()  # the same deque: owner and refs hold it
+            self.lane.clear()  # not a new deque: the owner and the refs hold this one
             self.lane.extend(wanted)
             self.stale = 0
         return len(self.lane) >= self.capacity
@@ -171,7 +173,8 @@ class Mailbox(Generic[M]):
         self.on_drop(message)
 
     def put_over(self, message: Any) -> None:
-        """Append without regard to capacity: for what is owed, of which an actor has a bounded number."""
+        """Append a message without regard to capacity: for messages that are owed. An actor has a bounded number of
+        them."""
         if self.closed is not None:
             self.on_dead(message)
             return
@@ -182,21 +185,23 @@ class Mailbox(Generic[M]):
             self.wake()
 
     def put_system(self, message: object) -> None:
-        """Never blocks, never refused, overtakes user messages. After the close: nothing happens."""
+        """Put a message into the system lane. It is never refused, and overtakes user messages. After the close,
+        nothing happens."""
         if self.closed is None:
             self.system.append(message)
             if self.parked is not None:
                 self.wake()
 
     def put_first(self, message: object) -> None:
-        """Before everything else: the owner is to end."""
+        """Put a message before all others: one that tells the owner to end."""
         if self.closed is None:
             self.system.appendleft(message)
             if self.parked is not None:
                 self.wake()
 
     async def put(self, message: M) -> None:
-        """Put with back-pressure; always a checkpoint. Cancelled while it waits for room, the message was not put."""
+        """Put with back-pressure; always a checkpoint. If it is cancelled while it waits for room, the message was not
+        put."""
         if self.overflow is Overflow.WAIT and self.closed is None and self.full():
             parcel = Parcel(message, current_task())
             self.enlist(parcel)
@@ -210,17 +215,17 @@ class Mailbox(Generic[M]):
         await trio.lowlevel.checkpoint_if_cancelled()
         try:
             self.put_nowait(message)
-        finally:  # also when it was refused: a sender that tries again and again must not starve the others
+        finally:  # also if the message was refused: a sender that tries again and again must not starve other tasks
             await trio.lowlevel.cancel_shielded_checkpoint()
 
     def enlist(self, parcel: "Parcel") -> None:
-        """Queue a message for room in the lane: it is taken in turn, unless withdrawn before."""
+        """Queue a message until the lane has room. It is taken in turn, unless it is withdrawn before."""
         if self.senders is None:
             self.senders = OrderedDict()
         self.senders[parcel] = None
 
     def withdraw(self, parcel: "Parcel") -> bool:
-        """Take it back, if it still waits for room; False if it does not."""
+        """Take a message back. False if it no longer waits for room."""
         if self.senders is None or parcel not in self.senders:
             return False
         del self.senders[parcel]
@@ -235,7 +240,7 @@ class Mailbox(Generic[M]):
     # -- taking: the owner pops `system` and `lane` itself, and calls `admit` after a pop while there are `senders`
 
     def admit(self) -> None:
-        """Room was made: let waiting senders in."""
+        """There is room: let waiting senders in."""
         while self.senders and len(self.lane) < self.capacity:
             parcel, _ = self.senders.popitem(last=False)
             if self.on_tell is not None:
@@ -244,7 +249,7 @@ class Mailbox(Generic[M]):
             parcel.taken()
 
     async def wait(self) -> None:
-        """One checkpoint, after which there is something to take."""
+        """Wait until there is a message to take: at least one checkpoint."""
         if self.lane or self.system:
             await trio.lowlevel.checkpoint()
         else:
@@ -263,7 +268,8 @@ class Mailbox(Generic[M]):
     # -- ending, tracing, asking
 
     def close(self, stop: Stop) -> list[Any]:
-        """Refuse all later puts; hand over what is left, urgent ones first, then oldest first, for the dead letters."""
+        """Refuse all later puts. Returns the messages that are left, for the dead letters: the urgent ones first, then
+        the oldest first."""
         self.closed = stop
         self._fast = -1
         left = [message for message in self.system if not isinstance(message, Signal)]
@@ -279,7 +285,7 @@ class Mailbox(Generic[M]):
         return left
 
     def trace(self, on_tell: Callable[[Any], None]) -> None:
-        """Call this with every message that is put from now on."""
+        """From now on, call `on_tell` with every message that is put."""
         self.on_tell = on_tell
         self._fast = -1
 
@@ -295,7 +301,8 @@ class Mailbox(Generic[M]):
 
 
 class Parcel:
-    """A message whose sender waits for room; `task` is None for an ask, which waits for its answer anyway."""
+    """A message whose sender waits for room. `task` is None for an ask, because its asker waits for the answer
+    anyway."""
 
     __slots__ = ("message", "task")
 

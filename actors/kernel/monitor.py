@@ -1,8 +1,8 @@
-"""A watch over a slot, and the notice of its end.
+"""A monitor: a watch over a slot, and the notice of its end.
 
-A monitor that was cancelled is silent, even if its notice was on its way. It is kept at both ends until it is cancelled
-or its final notice is taken: by the watched slot, to tell it; and by its holder - the watcher's incarnation, or the
-watcher's slot - to cancel it when the holder ends, so that a watcher that comes and goes leaves nothing behind.
+A cancelled monitor is silent, even if its notice was on its way. Until it is cancelled, or its final notice is taken,
+two objects keep it. The watched slot keeps it to send the notice. Its holder (the watcher's incarnation, or the
+watcher's slot) keeps it to cancel it when the holder ends, so a watcher that comes and goes leaves nothing behind.
 """
 
 from typing import TYPE_CHECKING
@@ -34,7 +34,7 @@ class Monitor:
         self.watcher.box.put_system(DownNotice(self, down))
 
     def take(self, down: Down) -> bool:
-        """The notice has arrived: is it still wanted?"""
+        """The notice has arrived. True if it is still wanted."""
         if not self.active:
             return False
         if down.final:

@@ -1,15 +1,17 @@
-"""What is counted where a child stands. A place outlives the slots that fill it, as a slot outlives incarnations: the
-restart of a supervisor makes new slots for all its children, and what happened to those is not forgotten by it.
+"""A place: the counters of a child, by its position in the tree. A place outlives the slots that fill it, as a slot
+outlives incarnations: when a supervisor is restarted, all its children get new slots, and their counters go on.
 
-Places are a tree of their own: each is known to the place of its supervisor by the child's id, so it is what a path
-names. Nothing here is touched by a message; a slot hands over what its mailbox has counted when it ends for good.
+Places form a tree of their own. The place of a supervisor knows the places of its children by their ids, so a place
+stands for a path. No message touches a place: a slot that ends for good adds the counters of its mailbox.
 
 Rules
-  - Restarts are the starts but the first, whoever was meant: the child, its group, or a supervisor above it.
-  - The place of a child of the fixed tree lasts as long as that of its supervisor.
-  - That of a dynamic child is forgotten when the child ends in order: whoever takes the id later is somebody else. It
-    stays vacant for who comes back if the child failed, or if its supervisor ended and the child was not temporary:
-    for `VACANT_SECONDS`, and `MOST_VACANT` at one supervisor, of which the one that was left first gives way.
+  - All starts but the first are restarts, no matter what was to be restarted: the child, its group, or a supervisor
+    above it.
+  - The place of a static child lasts as long as that of its supervisor.
+  - The place of a dynamic child is forgotten when the child ends in order: a child that takes the id later is another
+    one. If the child failed, or if its supervisor ended and the child was not temporary, the child may come back, and
+    its place stays vacant for it. It does so for `VACANT_SECONDS`, and a supervisor keeps `MOST_VACANT` vacant places:
+    beyond that, the one that has been vacant longest is forgotten.
 """
 
 from collections import OrderedDict
@@ -27,11 +29,11 @@ class Place:
         self.started_at: float | None = None
         self.crashes = 0
         self.crashed_at: float | None = None
-        self.error: str | None = None  # what the last failure was, in a line
+        self.error: str | None = None  # the last failure, in a line
         self.handled = 0  # by slots that have ended for good
         self.dropped = 0
         self._inside: dict[Hashable, Place] | None = None
-        self._vacant: OrderedDict[Hashable, float] | None = None  # those inside that nobody fills, since when
+        self._vacant: OrderedDict[Hashable, float] | None = None  # places inside without a child: since when
 
     @property
     def restarts(self) -> int:
@@ -42,7 +44,7 @@ class Place:
         return self.started_at if self.starts > 1 else None
 
     def start(self, now: float) -> bool:
-        """An incarnation begins; True if it is not the first."""
+        """An incarnation begins. True if it is not the first one."""
         self.starts += 1
         self.started_at = now
         return self.starts > 1
@@ -54,7 +56,7 @@ class Place:
     # -- the places of its children
 
     def take(self, id: Hashable, now: float) -> "Place":  # noqa: A002 - as in ChildSpec
-        """Where the child of this id stands."""
+        """The place of the child with this id."""
         if self._inside is None:
             self._inside = {}
         if self._vacant is not None:
@@ -66,7 +68,7 @@ class Place:
         return place
 
     def leave(self, id: Hashable, now: float, *, vacant: bool) -> None:  # noqa: A002
-        """A dynamic child has ended for good. `vacant`: somebody may come back."""
+        """A dynamic child has ended for good. `vacant`: the child may come back."""
         assert self._inside is not None
         if not vacant:
             del self._inside[id]
@@ -83,5 +85,5 @@ class Place:
             del self._inside[forgotten]
 
     def __len__(self) -> int:
-        """How many places are kept here, this one and all inside."""
+        """How many places there are: this one and all inside it."""
         return 1 + sum(map(len, (self._inside or {}).values()))

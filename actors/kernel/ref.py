@@ -1,7 +1,7 @@
-"""The address of an actor: of its slot, not of an incarnation, so it stays valid across restarts.
+"""A ref: the address of an actor. It is the address of the slot, not of an incarnation, so it survives restarts.
 
-A ref carries the type of the messages that its actor takes. Whoever takes more can stand where less is asked for:
-`ActorRef[Add | Total]` is an `ActorRef[Add]`, and every ref is an `AnyRef`, to which nothing can be told.
+A ref carries the type of the messages that its actor takes. A ref that takes more types can be used where fewer are
+needed: an `ActorRef[Add | Total]` is an `ActorRef[Add]`. Every ref is an `AnyRef`, to which no message can be sent.
 """
 
 from collections.abc import Callable, Hashable
@@ -22,8 +22,9 @@ R = TypeVar("R")
 
 
 class Children(Generic[C]):
-    """Stands among the messages of a supervisor that takes in children at runtime, and says what each of them takes:
-    what can be told `ActorRef[Children[C]]` is to start, lease and find `ActorRef[C]`s. Nobody makes one."""
+    """A message type without instances. It stands among the messages of a supervisor that takes in children at runtime,
+    and names the messages of those children: through an `ActorRef[Children[C]]` one can start, lease and find
+    `ActorRef[C]`s."""
 
 
 class ActorRef(Generic[M]):
@@ -49,8 +50,9 @@ class ActorRef(Generic[M]):
     # -- messages
 
     def tell(self, message: M) -> None:
-        """Synchronous. To a dead actor: a dead letter, no exception. Full under WAIT or REFUSE: MailboxFull."""
-        box, lane = self._box, self._lane  # the body of Mailbox.put_nowait: a call less is a fifth of the price
+        """Send a message, synchronously. If the actor has ended, the message is a dead letter, and nothing is raised.
+        If the mailbox is full and its policy is WAIT or REFUSE: MailboxFull."""
+        box, lane = self._box, self._lane  # the body of Mailbox.put_nowait: a call less saves a fifth of the time
         if len(lane) < box._fast:
             lane.append(message)
             if box.parked is not None:
@@ -59,8 +61,8 @@ class ActorRef(Generic[M]):
             box.put_nowait(message)
 
     def hand(self, message: M, *, urgent: bool = False) -> None:
-        """Tell, or tell urgently; and if it is idle and can handle the message at once, it has done so when this
-        returns."""
+        """Like `tell`, or like `urgent`. If the actor is idle and can handle the message at once, it has done so when
+        this method returns."""
         life = self._slot.incarnation
         if self._box.parked is None or life is None or not life.takes_at_once(message):
             if urgent:
@@ -69,19 +71,20 @@ class ActorRef(Generic[M]):
                 self.tell(message)
 
     async def send(self, message: M) -> None:
-        """Tell with back-pressure, and a checkpoint: what transports use."""
+        """Like `tell`, with back-pressure and a checkpoint. Transports use it."""
         await self._box.put(message)
 
     def urgent(self, message: M) -> None:
-        """Tell by the system lane: it overtakes, and is never refused. For disconnects: one per conversation."""
+        """Send a message by the system lane: it overtakes other messages, and is never refused. It is meant for
+        disconnects, of which there is one per conversation."""
         self._slot.put_urgent(message)
 
     async def ask(self, make: Callable[[Reply[R]], M], *, timeout: float) -> R:
-        """`await counter.ask(Total, timeout=1)`; a question of more than its reply is a `partial`, since of a lambda a
-        type checker does not know what it is answered.
+        """Send a question and wait for its answer: `await counter.ask(Total, timeout=1)`. A question with more fields
+        than its reply is given as a `partial`: from a lambda, a type checker cannot infer the type of the answer.
 
         Raises TooSlow, ActorDown, MailboxFull, or what the callee raised. On timeout or cancellation the question is
-        withdrawn: dropped if queued, its handler cancelled if running."""
+        withdrawn: if it is queued, it is dropped, and if its handler runs, the handler is cancelled."""
         reply: Reply[R] = Reply(self._slot)
         answer: R = await reply.asked(make(reply), timeout)
         return answer
@@ -89,41 +92,44 @@ class ActorRef(Generic[M]):
     # -- life
 
     async def stop(self, grace: float | None = None) -> Stop:
-        """Ask it to stop for good and wait until it has. `grace`: None for that of its spec."""
+        """Ask the actor to stop for good, and wait until it has. `grace`: None for the grace time of its spec."""
         self._slot.begin_stop(grace)
         return await self._slot.wait_stopped()
 
     def begin_stop(self, grace: float | None = None) -> None:
-        """Ask it to stop, without waiting: safe from its own handlers and from signal handlers."""
+        """Ask the actor to stop for good, without waiting. This is safe in the actor's own handlers and in signal
+        handlers."""
         self._slot.begin_stop(grace)
 
     def kill(self) -> None:
-        """End this incarnation now, without last words: abnormally, so its restart type may bring it back."""
+        """End this incarnation now, without last words. This is an abnormal end, so the actor may be restarted."""
         self._slot.kill()
 
     async def wait_stopped(self) -> Stop:
-        """Until it has ended for good."""
+        """Wait until the actor has ended for good."""
         return await self._slot.wait_stopped()
 
     def monitor(self, watcher: "AnyRef", *, every: bool = False) -> Callable[[], None]:
-        """Have the watcher's `down` called exactly once when this actor has ended for good, at once if it already has;
-        with `every`, also at each end that a restart will follow. The result cancels the monitor.
+        """Have the watcher's `down` called exactly once when this actor has ended for good, at once if it already has.
+        With `every`, it is also called at each end that a restart follows. Call the result to cancel the monitor.
 
-        It lasts until the watcher has ended for good; one set by `Actor.monitor`, until that incarnation ends."""
+        The monitor lasts until the watcher has ended for good. (A monitor set by `Actor.monitor` lasts until that
+        incarnation ends.)"""
         return watcher._slot.watch(self._slot, every=every).cancel
 
     # -- children, if the actor is a supervisor
 
     async def start_child(self: "ActorRef[Children[C]]", spec: "ChildSpec[C]") -> "ActorRef[C]":
-        """Start a dynamic child and wait until it is ready: StartFailed, TooManyChildren, NameTaken, ActorDown."""
+        """Start a dynamic child and wait until it is ready. Raises StartFailed, TooManyChildren, NameTaken or
+        ActorDown."""
         return await self._slot.supervising().start_child(spec)
 
     def lease(self: "ActorRef[Children[C]]", spec: "ChildSpec[C]") -> "Lease[C]":
-        """`async with ref.lease(spec) as child`: a temporary child that cannot outlive the block."""
+        """A temporary child that cannot outlive a block: `async with ref.lease(spec) as child`."""
         return self._slot.supervising().lease(spec)
 
     def child(self: "ActorRef[Children[C]]", id: Hashable) -> "ActorRef[C] | None":  # noqa: A002 - as in ChildSpec
-        """The child of that id, started or starting; None if there is none, or it is no supervisor."""
+        """The child with that id, started or starting. None if there is none, or if this actor is no supervisor."""
         slot = self._slot.child(id)
         return None if slot is None else slot.ref
 
@@ -133,9 +139,10 @@ class ActorRef(Generic[M]):
         return self._slot.statistics()
 
     def children(self) -> "list[AnyRef]":
-        """In start order; empty if it is not a supervisor."""
+        """The children in start order; empty if this actor is no supervisor."""
         return [slot.ref for slot in self._slot.children()]
 
 
 AnyRef = ActorRef[Never]
-"""Of an actor, whatever it takes: it can be compared, monitored and stopped, and told nothing."""
+"""The ref of an actor whose messages are not known. It can be compared, monitored and stopped, but not told
+anything."""

@@ -1,7 +1,8 @@
-"""Names for refs, by which actors find each other who were not started by each other.
+"""Names for refs. By them an actor finds another one that it did not start.
 
-A key carries the type of the messages that whoever has claimed it takes, so what is told to a name is checked as what
-is told to a ref. A system keeps its keys where its messages are; two keys of one name are the same key.
+A key carries the type of the messages that the actor with this name takes, so a type checker checks messages to a name
+as it checks messages to a ref. A system keeps its keys beside its messages. Two keys with the same name are the same
+key.
 """
 
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from actors.kernel.ref import ActorRef, AnyRef
 M = TypeVar("M")
 
 
-@dataclass(frozen=True)  # no slots: of such, Python 3.11 makes no generic with its type given
+@dataclass(frozen=True)  # no slots: with them, Python 3.11 fails on `Key[M]("name")`
 class Key(Generic[M]):
     """`SHELF = Key[ShelfMessage]("judge/shelf")`"""
 
@@ -21,7 +22,7 @@ class Key(Generic[M]):
 
 
 class Registry:
-    """A name vanishes with its owner, before the owner's Down is told to anyone."""
+    """When the owner of a name ends for good, the name is released before any monitor is told of the end."""
 
     def __init__(self) -> None:
         self._refs: dict[str, AnyRef] = {}
@@ -41,7 +42,7 @@ class Registry:
             slot.names.append(name)
 
     def find(self, key: Key[M]) -> ActorRef[M] | None:
-        return cast("ActorRef[M] | None", self._refs.get(key.name))  # it was claimed with this key
+        return cast("ActorRef[M] | None", self._refs.get(key.name))  # it was claimed with a key of the same name
 
     def get(self, key: Key[M]) -> ActorRef[M]:
         ref = self.find(key)

@@ -1,19 +1,19 @@
 """A question and its one answer.
 
-An ask is a message like any other, whose `Reply` the handler answers now or later. The asker parks once: for room,
-for the callee and for the answer together. Wherever the question is when the asker gives up, it is withdrawn from
-there:
+An ask is a message like any other. Its handler answers its `Reply`, now or later. The asker parks once, and waits for
+room in the mailbox, for the callee and for the answer at the same time. If the asker gives up, the question is
+withdrawn from the place where it is:
 
-    place      when the asker gives up
-    QUEUED     in the lane: it is skipped when popped, never handled; waiting for room: it is taken out
-    RUNNING    its handler runs: the handler is cancelled (unless atomic); the actor lives on
-    DEFERRED   the handler has returned and will answer later
-    From RUNNING on, `abandoned` is True and what was set by `on_abandon` is called.
+    place      if the asker gives up there
+    QUEUED     in the lane, it is skipped when popped, and never handled; if it still waits for room, it is taken out
+    RUNNING    its handler is cancelled (unless it is atomic); the actor lives on
+    DEFERRED   the handler has returned and was to answer later; nothing is cancelled
+    From RUNNING on, the handler finds `abandoned` True, and the callback set by `on_abandon` is called.
 
-    state      an answer
+    state      an answer then
     WAITING    reaches the asker
     ANSWERED   raises AlreadyAnswered
-    ABANDONED  is late: a dead letter
+    ABANDONED  is late: the question becomes a dead letter
 """
 
 import enum
@@ -40,7 +40,7 @@ from actors.kernel.timers import Timer
 if TYPE_CHECKING:
     from actors.kernel.slot import Slot
 
-R = TypeVar("R", contravariant=True)  # whoever may answer with anything may answer with an int
+R = TypeVar("R", contravariant=True)  # a Reply that takes any answer can be used where one that takes an int is needed
 
 
 class ReplyState(enum.Enum):
@@ -80,7 +80,7 @@ PLACES = Table(
 
 
 class Reply(Envelope, Generic[R]):
-    """One-shot. `message` is the question it belongs to; in the lane the reply stands for both."""
+    """Takes one answer. `message` is the question it belongs to. In the mailbox the reply stands for both."""
 
     __slots__ = ("_on_abandon", "_outcome", "_parcel", "_slot", "_task", "_timer", "message", "place", "state")
 
@@ -88,8 +88,8 @@ class Reply(Envelope, Generic[R]):
         self._slot = slot
         self._task: Task | None = None
         self._timer: Timer | None = None
-        self._outcome: Outcome[R] | None = None  # not None only between an answer and the asker's parking
-        self._parcel: Parcel | None = None  # not None once the lane was found full
+        self._outcome: Outcome[R] | None = None  # not None only if the answer came before the asker parked
+        self._parcel: Parcel | None = None  # not None if the lane was full
         self._on_abandon: Callable[[], None] | None = None
         self.message: object = None
         self.state = WAITING
@@ -101,21 +101,21 @@ class Reply(Envelope, Generic[R]):
         self._answer(Value(value))
 
     def fail(self, error: Exception) -> None:
-        """The asker's `ask` raises this error; the callee goes on."""
+        """Make the asker's `ask` raise this error. The callee goes on."""
         self._answer(Error(error))
 
     @property
     def wanted(self) -> bool:
-        """Somebody still waits for the answer."""
+        """The asker still waits for the answer."""
         return self.state is WAITING
 
     @property
     def abandoned(self) -> bool:
-        """The asker has gone: it was cancelled, or its deadline passed."""
+        """The asker has given up: it was cancelled, or its deadline has passed."""
         return self.state is ABANDONED
 
     def on_abandon(self, call: Callable[[], None]) -> None:
-        """Call this, synchronously, if the asker goes unanswered: at once, if it already has."""
+        """Have `call` called, synchronously, when the asker gives up; at once, if it already has."""
         self._on_abandon = call
         if self.state is ABANDONED:
             call()
@@ -142,10 +142,10 @@ class Reply(Envelope, Generic[R]):
         await checkpoint_if_cancelled()
         try:
             self._post()
-        except (ActorDown, MailboxFull):  # an asker that tries again and again must not starve the others
+        except (ActorDown, MailboxFull):  # an asker that tries again and again must not starve other tasks
             await cancel_shielded_checkpoint()
             raise
-        if self._outcome is not None:  # it is answered already; or was dropped at once by the mailbox's policy
+        if self._outcome is not None:  # answered already, or dropped at once by the mailbox's policy
             await cancel_shielded_checkpoint()
             return self._outcome.unwrap()
         self._timer = self._slot.stage.timers.after(timeout, self._expire)

@@ -1,32 +1,34 @@
-"""What a supervisor keeps a child in: it outlives incarnations, and owns what must survive them - the mailbox, the
-address, the monitors, the claimed names, what was kept. What is counted lives longer still: with the place (place.py).
+"""A slot: what a supervisor keeps a child in. A slot outlives the incarnations of its child, and owns what must survive
+them: the mailbox, the address, the monitors, the claimed names, and the state that `keep()` returned. Counters live
+still longer, in the place (place.py).
 
-Whether a restart follows is the supervisor's decision (supervisor.py); everything else about ending is here, in this
-order: nothing of the dead incarnation may arrive any more, its unanswered asks are refused, and - if it ends for
-good - the mailbox is closed into the dead letters, names are released, then monitors are told.
+The supervisor decides whether a restart follows (supervisor.py). The slot does the rest of an end, in this order. It
+makes sure that no timer, notice or answer of the ended incarnation arrives any more, and refuses its unanswered asks.
+If the child has ended for good, the slot closes the mailbox (the messages left in it become dead letters), releases
+the names, and then tells the monitors.
 
-From a crash to the restart, under ONE_FOR_ONE, by the methods that are called (a test follows them). From `ended` to
-`restart_in` it is one synchronous step, in the task of the incarnation that has ended:
+This is the way from a crash to the restart, under ONE_FOR_ONE, by the methods that are called (a test follows them).
+Everything from `ended` to `restart_in` is one synchronous step in the task of the incarnation that has ended:
 
     incarnation          slot                       supervisor
     _crashed                                                       a handler has raised; its asker is told
     _last_words -------> stopping_began                            LEAVE; then the actor's own `stopping`
     live --------------> ended
-    release <----------- |                                         nothing of this life may arrive any more
-                         | -----------------------> decide         its restart type, then the meter
-                         | <----------------------- |              None: `_terminate`, and it has ended for good
-                         |                                         AGAIN, or PAUSE if that was too often
-                         _keep                                     what the next life is given
-                         | -----------------------> carry_out      the strategy: this child alone, or its group
-                         restart_in <-------------- |              after the backoff
+    release <----------- |                                         its timers and monitors are cancelled
+                         | -----------------------> decide         by the restart type, then by the meter
+                         | <----------------------- |              None: `_terminate`, the child has ended for good
+                         |                                         AGAIN, or PAUSE if it failed too often
+                         _keep                                     state for the next incarnation
+                         | -----------------------> carry_out      by the strategy: this child alone, or its group
+                         restart_in <-------------- |              waits for the backoff
                          restart
                          start                                     START: a new incarnation, in a task of its own
     live <-------------- |
     _act                                                           make, `started`
-    _perform ----------> became_ready                              READY; what was kept is let go of
+    _perform ----------> became_ready                              READY; the kept state is dropped
 
-Under another strategy `carry_out` sends the supervisor a message (_Regroup) instead: the group is stopped, each member
-by `begin_regroup`, and after the backoff it is started in order.
+Under another strategy `carry_out` sends the supervisor a message (_Regroup) instead. The supervisor then stops the
+group, each member by `begin_regroup`, and after the backoff starts it in order.
 """
 
 import contextvars
@@ -124,24 +126,24 @@ class Slot:
         box.name = path
         box.on_drop = self._dropped
         box.on_dead = self._dead
-        self.ref: ActorRef[Any] = ActorRef(self)  # what it takes is known to who started it, not to the kernel
+        self.ref: ActorRef[Any] = ActorRef(self)  # its starter knows what messages it takes; the kernel does not
         if stage.on_tell is not None:
             box.trace(self._told)
         self.state = WAITING
         self.since = stage.now()
         self.incarnation: Incarnation | None = None
-        self.failures = 0  # in a row; what backoff doubles
-        self.note: str | None = None  # what the kernel has to say of it; an actor's own note comes first
-        self.leased = False  # it stands for a connection
-        self.leaving = False  # it was asked to stop for good
-        self.regrouping = False  # it is stopped, or asked to stop, and will be restarted with its group
-        self.trial = False  # somebody waits for its first start, and a failure is his to know, not a reason to restart
+        self.failures = 0  # in a row; each doubles the backoff
+        self.note: str | None = None  # the kernel's note about the child; the actor's own note comes first
+        self.leased = False  # the child serves a connection
+        self.leaving = False  # the child was asked to stop for good
+        self.regrouping = False  # the child is stopped, or asked to stop, and will be restarted with its group
+        self.trial = False  # its starter waits for the first start, and is told if it fails: no restart then
         self.start_error: BaseException | None = None
         self.stop: Stop | None = None  # not None if and only if state is STOPPED
-        self.monitors: dict[Monitor, None] | None = None  # over this slot
-        self.watching: dict[Monitor, None] | None = None  # held by this slot, not by an incarnation of it
+        self.monitors: dict[Monitor, None] | None = None  # those that watch this slot
+        self.watching: dict[Monitor, None] | None = None  # those held by this slot, not by an incarnation of it
         self.names: list[str] | None = None
-        self.kept: object | None = None  # of the last keep(), until an incarnation that was given it is ready
+        self.kept: object | None = None  # from the last keep(), until an incarnation that was given it is ready
         self._retry: Timer | None = None
         self._ready_at: float | None = None
         self._settled: trio.Event | None = None
@@ -168,11 +170,11 @@ class Slot:
         self._context.run(partial(self.nursery.start_soon, incarnation.live, name=self.path))
 
     def restart_in(self, seconds: float) -> None:
-        """After the backoff, unless it is stopped before."""
+        """Restart the child after the backoff, unless it is stopped before."""
         self._retry = self.stage.timers.after(seconds, self.restart)
 
     def call_off_restart(self) -> None:
-        """It waits on, to be stopped."""
+        """Cancel the restart that is due. The child then waits to be stopped."""
         if self._retry is not None:
             self._retry.cancel()
 
@@ -192,11 +194,11 @@ class Slot:
             self._settled = None
 
     def ran_for(self) -> float:
-        """Seconds from ready to now; 0 if this incarnation was not."""
+        """Seconds since the incarnation was ready; 0 if it never was."""
         return 0.0 if self._ready_at is None else self.stage.now() - self._ready_at
 
     async def wait_settled(self) -> bool:
-        """Until this start has succeeded or failed; True if it has succeeded, whatever came of it since."""
+        """Wait until this start has succeeded or failed. True if it succeeded, even if the child has ended since."""
         incarnation = self.incarnation
         if self.state is STARTING:
             if self._settled is None:
@@ -213,13 +215,13 @@ class Slot:
     # -- ending
 
     def begin_stop(self, grace: float | None = None) -> None:
-        """Stop for good; safe to call at any time, any number of times."""
+        """Stop the child for good. It is safe to call this at any time, any number of times."""
         self.leaving = True
         self._interrupt(self.spec.grace if grace is None else grace)
 
     def begin_regroup(self) -> None:
-        """Stop, to be started again with the group; neither a temporary child comes back, nor a transient one that was
-        just about to be done."""
+        """Stop the child, to start it again with its group. A temporary child does not come back, and neither does a
+        transient one that was just about to end as DONE."""
         if self.spec.restart is Restart.TEMPORARY:
             self.leaving = True
         else:
@@ -243,7 +245,8 @@ class Slot:
             self.incarnation.kill()
 
     def killed_with_supervisor(self) -> None:
-        """The supervisor's nursery cancels the task; this reaches the shields in it, and keeps it from coming back."""
+        """The supervisor is being killed, and its nursery cancels the child's task. This method also breaks the shields
+        inside of the task, and keeps the child from being restarted."""
         self.leaving = True
         if self.incarnation is not None:
             self.incarnation.kill()
@@ -251,14 +254,14 @@ class Slot:
             self._terminate(Stop(Why.KILLED))
 
     async def wait_ended(self) -> None:
-        """Until the present incarnation is gone."""
+        """Wait until the current incarnation has ended."""
         if self.incarnation is not None:
             if self._stopped is None:
                 self._stopped = trio.Event()
             await self._stopped.wait()
 
     async def wait_stopped(self) -> Stop:
-        """Until it has ended for good."""
+        """Wait until the child has ended for good."""
         while self.stop is None:
             if self._stopped is None:
                 self._stopped = trio.Event()
@@ -269,7 +272,7 @@ class Slot:
         self._on_stopped = call
 
     def ended(self, incarnation: Incarnation, stop: Stop) -> None:
-        """An incarnation is over; called once for each, in its own task, synchronously."""
+        """An incarnation is over. Called once for each incarnation, synchronously, in its own task."""
         if not incarnation.ready and stop.why is Why.CRASHED:
             stop = Stop(Why.NEVER_STARTED, stop.error)
         self.stage.living -= 1
@@ -351,7 +354,7 @@ class Slot:
     # -- monitors
 
     def watch(self, watched: "Slot", *, every: bool) -> Monitor:
-        """Have whatever incarnation is here then told."""
+        """Watch another slot, and tell the incarnation that is in this slot at that time."""
         if self.watching is None:
             self.watching = {}
         monitor = watched.add_monitor(self, self.watching, every=every)
@@ -396,9 +399,9 @@ class Slot:
     def _dead(self, message: Any) -> None:
         assert self.box.closed is not None
         if not isinstance(message, Envelope):
-            if not self.leased or self.box.closed.why.failed:  # what is said to a page that was closed is nobody's loss
+            if not self.leased or self.box.closed.why.failed:  # a message to a closed connection is no loss
                 self.stage.dead(self.ref, message, self.box.closed)
-        elif type(message) is Reply and message.wanted:  # a message of the dead to itself is nobody's loss
+        elif type(message) is Reply and message.wanted:  # an actor's message to itself is no loss
             self.refuse(message, self.box.closed)
 
     def refuse(self, reply: Reply[Any], stop: Stop) -> None:
@@ -442,13 +445,13 @@ class Slot:
         return None if supervisor is None else supervisor.slots.get(id)
 
     def children(self) -> "list[Slot]":
-        """In start order."""
+        """The children in start order."""
         supervisor = self._supervisor()
         return [] if supervisor is None else list(supervisor.slots.values())
 
     @property
     def handled(self) -> int:
-        """Messages, by all that ever stood here."""
+        """How many messages were handled in this place, by this slot and by those before it."""
         return self.place.handled + (self.box.handled if self.stop is None else 0)
 
     def statistics(self) -> SlotStatistics:
@@ -478,10 +481,10 @@ class Slot:
 def _called(incarnation: Incarnation) -> str | None:
     try:
         return None if incarnation.actor is None else incarnation.actor.called
-    except Exception as error:  # of the actor's own, and we are in the middle of its end
+    except Exception as error:  # the actor's code failed, and this is the middle of its end
         return f"(its name cannot be had: {describe(error)})"
 
 
 def _bare(message: Any) -> Any:
-    """The message itself, out of what the kernel wraps it in."""
+    """The message itself, without the kernel's envelope."""
     return message.message if isinstance(message, Envelope) else message

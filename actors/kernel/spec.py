@@ -1,4 +1,4 @@
-"""How a supervisor is told to keep a child."""
+"""Child specs: a spec tells a supervisor how to make a child, and when to restart it."""
 
 import enum
 from collections.abc import Callable, Hashable
@@ -14,7 +14,7 @@ M = TypeVar("M", contravariant=True)
 
 class Restart(enum.Enum):
     PERMANENT = "permanent"
-    """Restarted however it ended."""
+    """Restarted after every end."""
     TRANSIENT = "transient"
     """Restarted unless it ended normally (DONE, SHUTDOWN)."""
     TEMPORARY = "temporary"
@@ -24,22 +24,23 @@ class Restart(enum.Enum):
         return self is Restart.PERMANENT or (self is Restart.TRANSIENT and not why.normal)
 
 
-@dataclass(frozen=True)  # no slots: of such, Python 3.11 makes no generic with its type given
+@dataclass(frozen=True)  # no slots: with them, Python 3.11 fails on `ChildSpec[M](...)`
 class ChildSpec(Generic[M]):
     id: Hashable
-    """Unique within its supervisor; with the ids above it, the actor's path."""
+    """Unique within its supervisor. The actor's path consists of this id and those above it."""
     make: Callable[[], Actor[M]]
-    """Called again for each incarnation."""
+    """Called for each incarnation."""
     restart: Restart = Restart.PERMANENT
     start_timeout: float = 5.0
-    """Until `started()` has returned; infinity for a supervisor, whose children have their own."""
+    """Seconds that `started()` may take. Infinity for a supervisor, because each child has a timeout of its own."""
     grace: float = 5.0
-    """From the request to stop, or the crash, until it is killed: for last words and tasks beside. Infinity for a
-    supervisor."""
+    """Seconds from the request to stop, or from the crash, until the actor is killed. They are for its last words and
+    its tasks beside. Infinity for a supervisor."""
     backoff: tuple[float, float, float] = (0.1, 10.0, 0.5)
-    """Before a restart: the first delay, doubled with each failure in a row up to the second, give or take a share."""
+    """The delay before a restart: the first delay in seconds, which doubles with each failure in a row; the largest
+    delay; and the share by which a delay may randomly be shorter or longer."""
     mailbox: Callable[[], Mailbox[Any]] = Mailbox
 
 
 AnySpec = ChildSpec[Never]
-"""Of a child, whatever it takes."""
+"""The spec of a child whose messages are not known."""

@@ -1,6 +1,7 @@
-"""The running kernel: what all actors of a tree share, and `run`, which brings a tree up and down.
+"""The running kernel: what all actors of a tree share, and `run`, which starts a tree and stops it.
 
-Time is trio's, randomness and ids are given, so a whole house runs the same way under MockClock with a seed.
+Time comes from trio; randomness and ids can be given. So under MockClock and with a seed, a whole tree runs the same
+way each time.
 """
 
 import itertools
@@ -27,21 +28,22 @@ M = TypeVar("M", contravariant=True)
 logger = logging.getLogger("troupe.kernel")
 
 REMEMBERED = 100
-"""So many of the latest crashes, and of the latest dead letters, are kept for who asks later."""
+"""How many of the latest crashes are kept to be looked at, and how many of the latest dead letters."""
 
 
 class Tracer(Protocol):
-    """Told of everything that happens, synchronously; must not raise, block or tell.
+    """A callable that the kernel calls, synchronously, with every event in the tree. It must not raise, block or send
+    messages.
 
     kind     detail
-    spawn    which restart this is, from 0
+    spawn    the number of restarts so far; 0 at the first start
     ready    None
-    stop     Ended; if it failed, the last of `crashes` is this one
+    stop     Ended; if the actor failed, the last of `crashes` is this one
     pause    seconds
     stuck    None
     drop     the message
     dead     DeadLetter
-    and, if it was watched `messages=True`:
+    and, if the stage was made with `messages=True`:
     tell     the message
     take     the message
     reply    the outcome
@@ -58,12 +60,12 @@ class Crash:
     path: str
     why: Why
     error: str | None
-    """In a line."""
+    """One line."""
     message: str | None
     """The type of the message it crashed on."""
     restarts: bool
     called: str | None = None
-    """What people call it, where its id is only a number."""
+    """Its role and name for people, if its id is only a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +78,16 @@ class DeadLetter:
     """Its type, never its content."""
     why: str
     untaken: bool = False
-    """The actor was there, and no clause of it takes such a message: the kernel has logged that."""
+    """The actor was alive, but no clause of its handler takes such a message. The kernel has logged that."""
 
 
 @dataclass(frozen=True, slots=True)
 class StageStatistics:
     living: int
     handled: int
-    """Messages, by all actors there are or were."""
+    """The messages that all actors have handled, including actors that have ended."""
     restarts: int
-    """Starts of who had been started before, whoever was meant to be restarted."""
+    """All starts that were not the first in their place."""
     crashes: int
     dead_letters: int
     drops: int
@@ -110,7 +112,7 @@ class Stage:
         self.new_id: Callable[[], str] = new_id or (lambda: f"{next(counter):x}-{self.random.getrandbits(32):08x}")
         self.now = trio.current_time
         self.root: Slot | None = None
-        self.place = Place()  # of the root
+        self.place = Place()  # the root's place
         self.crashes: deque[Crash] = deque(maxlen=REMEMBERED)
         self.dead_letters: deque[DeadLetter] = deque(maxlen=REMEMBERED)
         self.living = 0  # incarnations whose task has not ended
@@ -119,7 +121,7 @@ class Stage:
         self.crash_count = 0
         self.dead_count = 0
         self.drop_count = 0
-        self._told_of: set[tuple[str, str]] = set()  # classes of actors, and types of messages that they do not take
+        self._told_of: set[tuple[str, str]] = set()  # (class of an actor, type of a message that it does not take)
         self._dead_letter = dead_letter
         self._tracers: tuple[Tracer, ...] = ()
         self.on_tell: Callable[[AnyRef, Any], None] | None = None
@@ -135,8 +137,8 @@ class Stage:
     # -- looking on
 
     def watch(self, tracer: Tracer) -> Callable[[], None]:
-        """Tell this tracer too, from now on; of single messages only those tracers hear that were there from the start
-        with `messages`. Call the result to end it."""
+        """Call this tracer too, from now on. Single messages (tell, take, reply) are traced only if the stage was made
+        with `messages`. Call the result to remove the tracer."""
         self._tracers = (*self._tracers, tracer)
 
         def unwatch() -> None:
@@ -152,12 +154,12 @@ class Stage:
             try:
                 tracer(kind, ref, detail, at)
             except Exception:
-                # A tracer is called in the middle of the kernel's own steps; its fault must not become ours.
+                # A tracer is called in the middle of the kernel's own steps, so its error must not disturb them.
                 self._tracers = tuple(other for other in self._tracers if other is not tracer)
                 logger.exception("a tracer failed on %s of %s, and is told nothing more", kind, ref.path)
 
     def slots(self) -> Iterator[Slot]:
-        """The whole tree, parents before children, children in start order."""
+        """All slots of the tree, parents before children, children in start order."""
         stack = [self.root] if self.root is not None else []
         while stack:
             slot = stack.pop()
@@ -193,7 +195,8 @@ class Stage:
         self.trace("stuck", slot.ref, None)
 
     def untaken(self, ref: AnyRef, message: object, actor: str) -> None:
-        """Not taken by any clause of this class: a mistake in the code, which would be made again and again."""
+        """No clause of this actor's class takes the message. That is a mistake in the code, and would happen again and
+        again, so it is logged only once for each class and type of message."""
         kind = type(message).__name__
         if (actor, kind) not in self._told_of:
             self._told_of.add((actor, kind))
@@ -223,7 +226,7 @@ class Stage:
                 logger.exception("the taker of dead letters failed on one to %s, and is given no more", ref.path)
 
     def abort(self) -> None:
-        """KeyboardInterrupt or the like is on its way out: nothing may hold up the end of the tree."""
+        """KeyboardInterrupt or the like is on its way out. All actors are killed, so that none holds up the end."""
         if self.root is not None:
             self.root.killed_with_supervisor()
 
@@ -239,11 +242,11 @@ async def run(
     on_stage: Callable[["Stage"], None] | None = None,
     task_status: trio.TaskStatus[ActorRef[M]] = trio.TASK_STATUS_IGNORED,
 ) -> Stop:
-    """Run a tree until its root has ended; the root is never restarted. `task_status` is told the root's ref once it is
-    ready, or has failed; `on_stage` is called before it starts.
+    """Run a tree until its root has ended. The root is never restarted. `task_status` is given the root's ref once the
+    root is ready or has failed. `on_stage` is called before the root starts.
 
-    A cancellation from outside becomes an orderly stop of the whole tree: the tree is shielded, and a watcher beside it
-    feels the cancellation and asks the root to stop.
+    A cancellation from outside becomes an orderly stop of the whole tree: the tree is shielded, and a task beside it,
+    which is not shielded, is cancelled and asks the root to stop.
     """
     await trio.lowlevel.checkpoint_if_cancelled()
     stage = Stage(tracer=tracer, messages=messages, dead_letter=dead_letter, random=random, new_id=new_id)
@@ -267,7 +270,7 @@ async def run(
                     await root.wait_settled()
                     task_status.started(root.ref)
                     stop = await root.wait_stopped()
-                except BaseException:  # KeyboardInterrupt: the main task may be this one
+                except BaseException:  # KeyboardInterrupt: this may be the main task
                     stage.abort()
                     raise
                 nursery.cancel_scope.cancel()

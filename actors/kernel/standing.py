@@ -1,11 +1,11 @@
-"""How a slot stands: its states, what becomes of them (MOVES), and all that can be asked of it.
+"""The states of a slot, the moves between them (MOVES), and a slot's statistics.
 
-    WAITING     not started yet, or between incarnations (backoff)
+    WAITING     the child was not started yet, or waits for a restart (backoff)
     STARTING    until `started` has returned
-    RUNNING     it takes messages; it need not come by way of STOPPING: it may be killed
-    STOPPING    last words; WAITING or PAUSED follows when a restart does
-    PAUSED      it failed too often; its supervisor tries again later
-    STOPPED     for good
+    RUNNING     the child takes messages; the next state need not be STOPPING, because the child may be killed
+    STOPPING    the child says its last words; WAITING or PAUSED follows if it will be restarted
+    PAUSED      the child failed too often; its supervisor tries again later
+    STOPPED     the child has ended for good
 """
 
 import enum
@@ -17,14 +17,14 @@ from actors.kernel.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """A supervisor's decision that a child will be started again."""
+    """A supervisor's decision to start a child again."""
 
     delay: float
     paused: bool = False
 
 
 REGROUPED = Again(0.0)
-"""It was stopped for its group, and will be started with it."""
+"""The child was stopped together with its group, and will be started with the group."""
 
 
 class SlotState(enum.Enum):
@@ -45,13 +45,13 @@ class SlotEvent(enum.Enum):
     READY = "ready"
     """Its `started` has returned."""
     LEAVE = "leave"
-    """It was asked to stop, or its last words begin."""
+    """The child was asked to stop, or its last words begin."""
     AGAIN = "again"
-    """It has ended, and a restart follows."""
+    """The child has ended, and a restart follows."""
     PAUSE = "pause"
-    """It has ended, and failed too often: a restart follows later."""
+    """The child has failed too often: a restart follows later."""
     END = "end"
-    """For good."""
+    """The child has ended for good."""
 
 
 START, READY, LEAVE, AGAIN, PAUSE, END = SlotEvent
@@ -74,24 +74,24 @@ class SlotStatistics:
     path: str
     supervises: bool
     dynamic: bool
-    """Started at runtime, not by its supervisor's list."""
+    """Started at runtime: not one of the children that the supervisor was made with."""
     state: SlotState
     since: float
     """Kernel time of the last change of state."""
     restarts: int
-    """This and the four below belong to the place: they outlive the slot."""
+    """This and the next four fields belong to the place: they outlive the slot."""
     restarted_at: float | None
     """Kernel time of the last restart."""
     crashes: int
     crashed_at: float | None
     error: str | None
-    """What the last failure was, in a line."""
+    """The last failure, in a line."""
     handled: int
     dropped: int
     children: int
     called: str | None
-    """What people call it, where its id is only a number."""
+    """Its role and name for people, if its id is only a number."""
     note: str | None
     trouble: str | None
-    """What keeps it from doing all that it is for, while it lives."""
+    """Why the living actor cannot do all of its work, in a sentence for people."""
     mailbox: MailboxStatistics

@@ -1,4 +1,4 @@
-"""Why an actor ended, and how others hear of it."""
+"""Why an actor ended, and how other actors are told."""
 
 import enum
 from dataclasses import dataclass
@@ -14,11 +14,12 @@ class Why(enum.Enum):
     SHUTDOWN = "shutdown"
     """It was asked to stop and did so in order."""
     KILLED = "killed"
-    """It was cancelled without being heard: by `kill()`, by a grace time that ran out, or with its supervisor."""
+    """It was cancelled without a chance to react: by `kill()`, because its grace time ran out, or with its
+    supervisor."""
     CRASHED = "crashed"
     """A handler, a task beside it, or its `stopping` raised."""
     PEER_GONE = "peer gone"
-    """What it served has vanished (it raised `PeerGone`)."""
+    """Its counterpart has vanished: it raised `PeerGone`."""
     NEVER_STARTED = "never started"
     """`started()` raised, or took longer than `start_timeout`."""
 
@@ -28,13 +29,13 @@ class Why(enum.Enum):
 
     @property
     def failed(self) -> bool:
-        """It neither ended in order nor because its counterpart had vanished."""
+        """Whether the actor failed: it ended neither in order nor because its counterpart had vanished."""
         return not self.normal and self is not Why.PEER_GONE
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Why an incarnation ended. `error` is what went wrong, if anything did; never a `Cancelled`."""
+    """Why an incarnation ended. `error` is the error that it ended with, if there was one, and never a `Cancelled`."""
 
     why: Why
     error: BaseException | None = None
@@ -45,7 +46,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """An incarnation ended. `message` is the type of the message it crashed on, if it did."""
+    """An incarnation has ended. `message` is the type of the message it crashed on, or None."""
 
     stop: Stop
     message: str | None
@@ -55,9 +56,11 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Down:
-    """Told to a monitor: exactly once when the actor has ended for good, also if it already had.
+    """The notice to a monitor. It comes exactly once when the actor has ended for good, also if that was before the
+    monitor was set.
 
-    A monitor that asked for every incarnation is also told of each end that a restart will follow (`final` is False).
+    A monitor that asked for every incarnation also gets a notice of each end that a restart follows, with `final`
+    False.
     """
 
     ref: "AnyRef"
@@ -66,11 +69,11 @@ class Down:
 
 
 def describe(error: BaseException) -> str:
-    """One line a person can read; a group is opened down to its first member."""
+    """The error in one line for people. Of a group, its first member is described."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     try:
         lines = str(error).strip().splitlines()
-    except Exception as broken:  # its __str__ is not ours, and we are in the middle of somebody's end
+    except Exception as broken:  # its __str__ may be anybody's code, and this is the middle of an actor's end
         lines = [f"(its text cannot be had: {type(broken).__name__})"]
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

@@ -1,32 +1,34 @@
-"""An actor whose children are actors.
+"""A supervisor: an actor that starts, restarts and stops other actors, its children.
 
-    a child ended                                     restarted?
+    how a child ended                                 the restart types that restart it
     normally (DONE, SHUTDOWN)                         PERMANENT
     abnormally (KILLED, CRASHED, PEER_GONE,
                 NEVER_STARTED)                        PERMANENT, TRANSIENT
-    it was asked to stop for good, or its first start failed and somebody waits for that start     no
+    after it was asked to stop for good               none
+    in its first start, which its starter waits for   none
 
-Each restart counts against the supervisor's meter, which says: go on, pause this child, or give up (the supervisor
-then crashes itself, and its own supervisor decides). Before each restart comes the child's backoff.
+Each restart counts against the supervisor's meter. The meter says whether to go on, to pause this child, or to give
+up. A supervisor that gives up crashes, and its own supervisor decides. Before each restart comes the child's backoff.
 
-Who may fall by its children? A supervisor of parts that make one thing: it gives up, and all of them begin anew
-(Intensity). Never a Crowd, whose children are strangers to each other - rooms, pages, runs: what one of them was sent
-is no reason to end another. There the one that keeps failing is paused (Decay): it keeps its place, its name and what
-waits in its mailbox, whose bound then holds up only those who talk to it, and it is tried again after the pause. A
-temporary child is never restarted, and a first start that fails is its starter's to know: neither is counted.
+A supervisor whose children are parts of one thing gives up if they fail too often, and all of them begin anew
+(Intensity). A Crowd never gives up, because its children (rooms, pages, runs) have nothing to do with each other: a bad
+message to one of them is no reason to end another. A child of a crowd that keeps failing is paused (Decay), and tried
+again after the pause. Meanwhile it keeps its place, its name and its mailbox with the messages in it; when that mailbox
+is full, only the actors that talk to this child have to wait. Two ends are not counted, because no restart follows: of
+a temporary child, and in a first start (the starter is told).
 
-Who is restarted with it: nobody (ONE_FOR_ONE), all (ONE_FOR_ALL), all that were started after it (REST_FOR_ONE). A
-group is stopped in reverse order and started in order, each start awaited. Static children start in order, each
-`started()` awaited, before the supervisor itself is ready; they stop in reverse order, after the dynamic ones, which
-stop together.
+The strategy says which children are restarted together with the one that failed: none (ONE_FOR_ONE), all
+(ONE_FOR_ALL), or all that were started after it (REST_FOR_ONE). A group is stopped in reverse order and started in
+order, each start awaited. Static children start in order, each `started()` awaited, before the supervisor itself is
+ready. When it stops, the dynamic children stop first, all at the same time, and then the static ones in reverse order.
 
-A child that has ended for good stays ended: whoever knows its ref was told so. A group's restart therefore brings
-back neither a transient child that was done nor a temporary one.
+A child that has ended for good stays ended, because everyone with a monitor was told so. A group's restart therefore
+brings back neither a temporary child nor a transient one that was done.
 
-Decisions about one child are taken synchronously where it ends. Only a group's restart takes time, and is a message
-of the supervisor to itself, so that it can still hear that it shall stop. No more than one group waits for its start:
-a failure inside of it changes nothing, a failure outside takes it over, and it is started although the child it waits
-for has been stopped meanwhile.
+Decisions about one child are taken synchronously where it ends. Only a group's restart takes time. The supervisor
+sends itself a message about it, so it can still be told to stop. At most one group waits for its start. If a member of
+it fails, nothing changes. If another child fails, its group takes the waiting one over. If the child whose failure
+began all this is stopped meanwhile, the group is started all the same.
 """
 
 import enum
@@ -63,17 +65,19 @@ class Strategy(enum.Enum):
 
 
 class Meter(Protocol):
-    """Decides when failures are too many."""
+    """Decides when there are too many failures."""
 
     def failure(self, child: Hashable, now: float, luck: float) -> float | None:
-        """One more: 0 to go on, seconds to pause this child, None to give up. `luck` is drawn from 0 to 1."""
+        """One more failure. Returns 0 to go on, a number of seconds to pause this child, or None to give up. `luck` is
+        a random number from 0 to 1."""
 
     def limit(self) -> str:
-        """For the error text: what was exceeded."""
+        """The limit that was exceeded, for an error text."""
 
 
 class Intensity:
-    """OTP's rule: more than so many restarts within so many seconds, over all children, and the supervisor gives up."""
+    """OTP's rule: if all children together need more than `restarts` restarts within `period` seconds, the supervisor
+    gives up."""
 
     def __init__(self, restarts: int = 3, period: float = 5.0) -> None:
         self.restarts = restarts
@@ -92,12 +96,13 @@ class Intensity:
 
 
 NEGLIGIBLE = 0.01
-"""So little of a failure is forgotten."""
+"""A child whose failures have decayed to this level is forgotten."""
 
 
 class Decay:
-    """suture's rule, for what must stay up: each child's failures decay by half in `half_life`; above the
-    threshold the child is paused, for `pause` seconds and up to half as long again, and its count starts anew."""
+    """suture's rule, for supervisors that must stay up. The count of each child's failures decays by half in every
+    `half_life` seconds. If it exceeds the threshold, the child is paused for `pause` seconds and up to half as long
+    again, and its count begins anew."""
 
     def __init__(self, threshold: float = 5.0, half_life: float = 30.0, pause: float = 15.0) -> None:
         self.threshold = threshold
@@ -128,7 +133,7 @@ class Decay:
 
 @dataclass(frozen=True, slots=True)
 class _Regroup(Signal):
-    """This child failed, and its group must be stopped, and started with it after a while."""
+    """A child failed. Its group must be stopped, and started together with it after the delay."""
 
     slot: Slot
     delay: float
@@ -136,7 +141,7 @@ class _Regroup(Signal):
 
 @dataclass(frozen=True, slots=True)
 class _StartGroup(Signal):
-    """The while is over. `of` is who says so: a supervisor's mailbox outlives it."""
+    """The delay is over. `of` is the sender: a message of an earlier incarnation may still be in the mailbox."""
 
     of: "Supervisor[Any]"
 
@@ -144,7 +149,7 @@ class _StartGroup(Signal):
 class Supervisor(Actor[M]):
     supervises = True
     tolerant = False
-    """Become ready although children failed to start, and restart those."""
+    """True: the supervisor becomes ready although children failed to start, and restarts those."""
 
     nursery: trio.Nursery
 
@@ -159,17 +164,18 @@ class Supervisor(Actor[M]):
         meter: Meter | None = None,
         name: Key[M] | None = None,
     ) -> None:
-        """`intensity` and `period`: 3 in 5 s, unless a meter of another kind decides. `max_children`: dynamic ones, of
-        which a supervisor of parts has none. `name`: what the registry knows it by, once it is ready."""
+        """`intensity` and `period`: by default 3 restarts in 5 s, unless another meter is given. `max_children`: how
+        many dynamic children it may have; by default it has static children only. `name`: the key that it claims in the
+        registry when it is ready."""
         self.specs = specs
         self.strategy = strategy
         self.max_children = max_children
         self.meter = _meter(intensity, period, meter)
         self.name = name
         self.slots: dict[Hashable, Slot] = {}  # in start order
-        self._static = 0  # how many of them are not dynamic
-        self._retry: Timer | None = None  # of the group that waits for its start
-        self.closing = False  # no more starts: it stops, or is being killed
+        self._static = 0  # how many children are not dynamic
+        self._retry: Timer | None = None  # the timer of the group that waits for its start
+        self.closing = False  # it stops or is being killed, and starts no child any more
 
     # -- the life of a supervisor
 
@@ -184,25 +190,26 @@ class Supervisor(Actor[M]):
             self.stage.registry.claim(self.name, self.ref)
 
     async def heard(self, message: Signal) -> None:
-        """What it has told itself: no message, so whoever writes a supervisor that takes some cannot lose it."""
+        """Called with the supervisor's signals to itself. They do not go through `handle`, so a subclass with messages
+        of its own cannot lose them."""
         match message:
             case _Regroup(slot, delay):
                 if slot.regrouping:
-                    pass  # another's group has taken it over
+                    pass  # the group of another child has taken it over
                 elif slot.state in (WAITING, PAUSED):
                     await self._stop_group(slot)
                     if self._retry is not None:
                         self._retry.cancel()
                     self._retry = self.stage.timers.after(delay, partial(self._remind, _StartGroup(self)))
                 elif self._retry is None or not self._retry.pending:
-                    await self._start_group()  # it was stopped meanwhile, and those after it may wait for it
+                    await self._start_group()  # the child was stopped meanwhile, but its group may wait to be started
             case _StartGroup(of):
                 if of is self:
                     await self._start_group()
 
     @property
     def trouble(self) -> str | None:
-        """What keeps a part of it from doing all that it is for, keeps it too."""
+        """A supervisor of parts is in trouble if one of its parts is: the trouble of the first such part."""
         parts = [slot for slot in self.slots.values() if not slot.dynamic]
         return next(filter(None, (slot.statistics().trouble for slot in parts)), None)
 
@@ -231,7 +238,8 @@ class Supervisor(Actor[M]):
         return self.incarnation.slot.place
 
     async def start_child(self, spec: ChildSpec[C]) -> ActorRef[C]:
-        """A dynamic child. If the start fails, or is no longer waited for, there is no child."""
+        """Start a dynamic child and wait until it is ready. If the start fails or the caller is cancelled, there is no
+        child."""
         slot = self.begin_child(spec)
         try:
             ready = await slot.wait_settled()
@@ -246,7 +254,7 @@ class Supervisor(Actor[M]):
         return Lease(self, spec)
 
     def begin_child(self, spec: AnySpec) -> Slot:
-        """A dynamic child whose first start has begun, and is to be waited for."""
+        """Begin to start a dynamic child. The caller has to wait for the start."""
         slot = self._adopt(spec, dynamic=True)
         slot.trial = True
         slot.start()
@@ -263,7 +271,7 @@ class Supervisor(Actor[M]):
                 raise TooManyChildren(f"{self.ref.path} has the children it was made with, and no others; a Crowd has")
             raise TooManyChildren(f"{self.ref.path} has {self.max_children} children, which is all it may have")
         slot = Slot(self.stage, spec, self.nursery, self, path=f"{self.ref.path}/{spec.id}", dynamic=dynamic)
-        if known is not None:  # static, and stopped for good; a dynamic one would have been forgotten
+        if known is not None:  # a static child that has stopped for good; a dynamic one would be forgotten
             self._static -= 1
             del self.slots[spec.id]
         self.slots[spec.id] = slot
@@ -271,20 +279,20 @@ class Supervisor(Actor[M]):
         return slot
 
     def forget(self, slot: Slot) -> None:
-        """A child ended for good. A static one stays in the list, stopped, to be seen."""
+        """A child has ended for good. A static child stays in the list, as stopped, so that people can see it."""
         if slot.dynamic:
             del self.slots[slot.spec.id]
 
     # -- restarts
 
     def decide(self, slot: Slot, stop: Stop) -> Again | None:
-        """A child ended by itself: is it started again?"""
+        """A child has ended by itself. Returns how it is started again, or None if it is not."""
         if self.closing or not slot.spec.restart.wanted(stop.why):
             return None
         stage = self.stage
         try:
             pause = self.meter.failure(slot.spec.id, stage.now(), stage.random.random())
-        except Exception as error:  # we are in the child's task, which must not die of it
+        except Exception as error:  # this runs in the child's task, which must not crash for it
             self._give_up(error)
             return None
         if pause is None:
@@ -326,12 +334,12 @@ class Supervisor(Actor[M]):
             if member.regrouping and member.state in (WAITING, PAUSED):
                 member.restart()
                 if not await member.wait_settled() and member.state is not STOPPED:
-                    return  # it failed, and a message about its own group is on its way
+                    return  # this member failed, and a message about its own group is on its way
 
 
 class Top(Supervisor[Never]):
-    """The root of a house that must stay up: no child's failure ends it. A child that cannot start does not keep the
-    others from starting; one that keeps failing is paused, and tried again later."""
+    """The root of a tree that must stay up: no child's failure ends it. A child that cannot start does not keep the
+    others from starting. A child that keeps failing is paused, and tried again later."""
 
     tolerant = True
 
@@ -340,7 +348,7 @@ class Top(Supervisor[Never]):
 
 
 class Crowd(Supervisor[M]):
-    """Of children that come and go, and that are nothing to each other: it never falls by what becomes of them."""
+    """A supervisor of children that come and go, and have nothing to do with each other. No child's failure ends it."""
 
     def __init__(self, *, name: Key[M] | None = None, max_children: int = 1024) -> None:
         super().__init__(meter=Decay(), name=name, max_children=max_children)
@@ -357,9 +365,9 @@ def supervisor_spec(
     meter: Meter | None = None,
     name: Key[Any] | None = None,
 ) -> AnySpec:
-    """A supervisor as a child of another: it may take as long to start and to stop as its children do. A `meter` counts
-    on when the supervisor itself is restarted."""
-    _meter(intensity, period, meter)  # what makes no sense is the caller's to know, not the tree's at each start
+    """The spec of a supervisor that is a child of another one. It may take as long to start and to stop as its children
+    do. If a `meter` is given, its counts outlive the supervisor's incarnations."""
+    _meter(intensity, period, meter)  # so that wrong arguments raise here, and not at each start in the tree
     make: Callable[[], Supervisor[Any]] = partial(
         Supervisor,
         specs,
@@ -379,7 +387,7 @@ def crowd_spec(
     name: Key[Children[Any]] | None = None,
     max_children: int = 1024,
 ) -> AnySpec:
-    """A crowd as a child of a supervisor."""
+    """The spec of a crowd that is a child of a supervisor."""
     make: Callable[[], Crowd[Any]] = partial(Crowd, name=name, max_children=max_children)
     return ChildSpec(id, make, start_timeout=math.inf, grace=math.inf)
 

@@ -1,10 +1,11 @@
-"""State tables: what can happen to somebody, and what that makes of him.
+"""State tables: which events can happen to a thing in each of its states, and what its next state is.
 
-A table is keyed by event, then by state: `{event: {before: after}}`. Whatever is not in it cannot happen, and raises
-with the event, the state and who it was; so a mistake is found where it is made, and not by what follows from it. Code
-that is too hot to look anything up keeps its table all the same: its tests drive it through the whole of that.
+A table is keyed by event, then by state: `{event: {before: after}}`. A move that is not in the table is a mistake in
+the code. It raises an error that names the event, the state and the thing, so the mistake is found where it is made,
+and not later by its consequences. Code that runs too often to look anything up has a table all the same: its tests
+drive it through the whole table.
 
-ARCHITECTURE shows every table of the house as `drawing` draws it; a test compares.
+ARCHITECTURE.md shows every table of the program as `drawing` draws it; a test compares them.
 """
 
 import enum
@@ -21,7 +22,7 @@ class Table(Generic[E, S]):
     __slots__ = ("moves", "of")
 
     def __init__(self, of: str, moves: Mapping[E, Mapping[S, S]]) -> None:
-        """`of`: whose states these are, in words."""
+        """`of`: the thing whose states these are, in words."""
         self.of = of
         self.moves = moves
 
@@ -32,20 +33,20 @@ class Table(Generic[E, S]):
             raise IllegalMove(who, event, state, self.befores(event)) from None
 
     def befores(self, event: E) -> list[S]:
-        """To whom it can happen."""
+        """The states in which the event can happen."""
         return list(self.moves.get(event, ()))
 
     def becomes(self, state: S) -> dict[E, S]:
-        """What can happen in this state, and what is then; a state that has none is the end."""
+        """The events that can happen in this state, each with the next state. A state without any is an end."""
         return {event: moves[state] for event, moves in self.moves.items() if state in moves}
 
     @property
     def states(self) -> list[S]:
-        """In the order of their enumeration."""
+        """All states, in the order of their enumeration."""
         return list(type(next(iter(next(iter(self.moves.values()))))))
 
     def drawing(self) -> str:
-        """A line for each state: what can happen, and what is then."""
+        """A line for each state, with an arrow to the next state for each event that can happen in it."""
         width = max(len(state.value) for state in self.states)
         return "\n".join(f"    {state.value:{width}}  {self._arrows(state)}" for state in self.states)
 

@@ -1,6 +1,7 @@
-"""Actors under test: puppets, a stage that leaves nothing behind, a tracer that writes down, schedules to be replayed.
+"""Tools for tests of actors: puppets, a stage that leaves nothing behind, a tracer that records, schedules that can be
+replayed.
 
-A test runs in virtual time and never sleeps: it waits for what an actor was told or did, or lets time jump.
+A test runs in virtual time and never sleeps. It waits until an actor was told or did something, or lets time jump.
 
     async with staged(puppet.spec()) as house:
         house["a"].tell("hello")
@@ -8,9 +9,9 @@ A test runs in virtual time and never sleeps: it waits for what an actor was tol
         house["a"].tell(crash())                # a message that can be called is called with the puppet
         await puppet.start(2)                   # it was restarted
 
-Schedules: trio shuffles what is ready to run, so a test shows one order of many. `run_schedule(seed, ...)` draws the
-order from the seed: the same seed, the same order. That needs two private names of trio; they stand in `schedule` and
-nowhere else, and it says so in words should a release of trio move them.
+Schedules: trio shuffles the tasks that are ready to run, so one run of a test shows one order of many.
+`run_schedule(seed, ...)` draws the order from the seed: the same seed gives the same order. That needs two private
+names of trio. Only `schedule` uses them, and it raises an error that says so if a release of trio has moved them.
 """
 
 import inspect
@@ -48,7 +49,7 @@ class Log(Generic[T]):
         self._waiting.unpark_all()
 
     async def nth(self, number: int, wanted: Callable[[T], bool]) -> T:
-        """The n-th such entry, counted from 1, as soon as it is there."""
+        """Wait for the n-th entry that is `wanted`, counted from 1."""
         while True:
             found = [entry for entry in self.entries if wanted(entry)]
             if len(found) >= number:
@@ -63,7 +64,8 @@ Act = Callable[["PuppetActor"], Awaitable[None] | None]
 
 @dataclass(frozen=True, slots=True)
 class Did:
-    """`what` is started, handle, down or stopping; `detail` is what it was given."""
+    """One step of a puppet. `what` is started, handle, down or stopping, and `detail` is the argument of that
+    method."""
 
     who: Hashable
     what: str
@@ -71,10 +73,10 @@ class Did:
 
 
 class Puppet:
-    """An actor whose behaviour the test drives, and what it did, over all its incarnations.
+    """An actor whose behaviour the test drives, and a log of all that its incarnations did.
 
-    Each start takes the next of `on_start`, each stop of `on_stop`, each Down of `on_down`; with none, nothing is done.
-    Several puppets may share a log, which then shows in which order they acted.
+    Each start performs the next act of `on_start`, each stop the next of `on_stop`, each Down the next of `on_down`. If
+    there is none left, it does nothing. Several puppets may share a log, which then shows in which order they acted.
     """
 
     def __init__(self, id: Hashable = "puppet", log: Log[Did] | None = None, **fields: Any) -> None:  # noqa: A002
@@ -86,7 +88,7 @@ class Puppet:
         self.on_down: list[Act] = []
         self.keep: Callable[[], object | None] = lambda: None
         self.actor: PuppetActor | None = None
-        """The present incarnation, or the last."""
+        """The current incarnation, or the last one."""
 
     def spec(self, **fields: Any) -> ChildSpec[Any]:
         return ChildSpec(self.id, lambda: PuppetActor(self), **{**self.fields, **fields})
@@ -104,7 +106,7 @@ class Puppet:
         return self.did("handle")
 
     async def message(self, number: int) -> Any:
-        """The n-th message it was told, counted from 1, as soon as it handles it."""
+        """Wait until the puppet handles its n-th message, counted from 1. Returns the message."""
         return await self._nth("handle", number)
 
     async def down(self, number: int = 1) -> Down:
@@ -112,7 +114,7 @@ class Puppet:
         return down
 
     async def start(self, number: int = 1) -> object | None:
-        """What the n-th incarnation was given by its predecessors."""
+        """Wait until the n-th incarnation starts. Returns what its predecessors kept for it."""
         kept: object | None = await self._nth("started", number)
         return kept
 
@@ -169,7 +171,7 @@ def finish(why: Why = Why.DONE) -> Act:
 
 
 def block(until: trio.Event | None = None) -> Act:
-    """Until the event is set, or for ever."""
+    """Wait until the event is set, or for ever."""
 
     async def act(puppet: PuppetActor) -> None:
         await (until if until is not None else trio.Event()).wait()
@@ -185,7 +187,7 @@ def pause(seconds: float) -> Act:
 
 
 def held(act: Act) -> Act:
-    """The act, atomic."""
+    """Perform the act in an atomic block."""
 
     async def atomic(puppet: PuppetActor) -> None:
         with puppet.atomic():
@@ -203,7 +205,7 @@ def then(*acts: Act) -> Act:
 
 
 def answer(value: R, before: Act | None = None) -> Callable[[Reply[R]], Act]:
-    """To be asked: `await ref.ask(answer(3), timeout=1)`."""
+    """A question that the puppet answers with `value`: `await ref.ask(answer(3), timeout=1)`."""
 
     def make(reply: Reply[R]) -> Act:
         async def act(puppet: PuppetActor) -> None:
@@ -228,7 +230,7 @@ class Traced:
 
 
 class Trace:
-    """A tracer that writes down what it is told."""
+    """A tracer that records all events."""
 
     def __init__(self) -> None:
         self.log: Log[Traced] = Log()
@@ -243,14 +245,14 @@ class Trace:
         return await self.log.nth(number, lambda entry: entry.kind == kind and entry.path == path)
 
     async def stop(self, path: str, number: int = 1) -> Stop:
-        """Why the n-th incarnation of it ended, as soon as it has."""
+        """Wait until the n-th incarnation of the actor has ended. Returns why."""
         ended: Ended = (await self.nth("stop", path, number)).detail
         return ended.stop
 
 
 @dataclass
 class House:
-    """A tree that runs in a test."""
+    """A tree of actors that runs in a test."""
 
     root: ActorRef[Any]
     stage: Stage
@@ -259,7 +261,7 @@ class House:
     """Why the root ended; known after the block."""
 
     def __getitem__(self, path: str) -> ActorRef[Any]:
-        """By ids from the root on: `house["door/peer"]`."""
+        """The ref of an actor, by the ids below the root: `house["door/peer"]`."""
         ref = self.root
         for part in path.split("/"):
             ref = next(child for child in ref.children() if child.path == f"{ref.path}/{part}")
@@ -278,7 +280,8 @@ async def staged(
     period: float | None = None,
     max_children: int = 1024,
 ) -> AsyncIterator[House]:
-    """Run these children under a supervisor `top` (or run any `root`) until the block ends, and leave nothing."""
+    """Run these children under a supervisor `top` (or run any `root`) until the block ends, and check that nothing of
+    the tree is left."""
     trace, stages = Trace(), list[Stage]()
     top = supervisor_spec("top", specs, strategy, intensity=intensity, period=period, max_children=max_children)
     play = partial(
@@ -307,7 +310,7 @@ async def staged(
 
 
 def check_empty(stage: Stage) -> None:
-    """After the end of a tree: no living actor, no claimed name, no timer."""
+    """Check that no living actor, no claimed name and no timer is left after the end of a tree."""
     left = stage.statistics()
     if (left.living, left.names, left.timers.pending) != (0, 0, 0):
         raise AssertionError(f"the tree has ended, but not all of it: {left}")
@@ -317,7 +320,7 @@ def check_empty(stage: Stage) -> None:
 
 
 def run_in_virtual_time(test: Callable[[], Awaitable[T]], **options: Any) -> T:
-    """`trio.run` with a clock that jumps as soon as nothing else can happen. When nothing ever can, the test fails."""
+    """`trio.run` with a clock that jumps as soon as no task can run. If none can ever run again, the test fails."""
 
     async def within_a_day() -> T:
         with trio.fail_after(24 * 3600):
@@ -327,15 +330,15 @@ def run_in_virtual_time(test: Callable[[], Awaitable[T]], **options: Any) -> T:
 
 
 def run_schedule(seed: int, test: Callable[..., Awaitable[T]], *args: object) -> T:
-    """In virtual time, and with the order of what is ready to run drawn from the seed."""
+    """Run a test in virtual time, with the order of tasks that are ready to run drawn from the seed."""
     with schedule(seed):
         return run_in_virtual_time(partial(test, *args))
 
 
 @contextmanager
 def schedule(seed: int) -> Iterator[None]:
-    """The order of what trio finds ready to run at the same time is drawn from the seed, in runs inside this block."""
-    from trio._core import _run  # the one place that knows these private names
+    """For trio runs inside this block, draw the order of tasks that are ready to run at the same time from the seed."""
+    from trio._core import _run  # the only place that uses these private names
 
     if not isinstance(getattr(_run, "_r", None), random_module.Random) or not hasattr(_run, _SORTED):
         raise RuntimeError(

@@ -1,13 +1,13 @@
 """One clock for everything that waits in the kernel: ask deadlines, start and grace limits, backoff, timer messages.
 
-A heap of due times and one task that sleeps until the earliest of them. Setting a timer is a heap push, cancelling
-one is a mark, because nearly all of them (the deadline of every ask) are cancelled: a trio cancel scope for each
-would cost more than the message it guards (notes: `fail_after` halves the rate of asks). Marked entries are swept
-when they outnumber the living, so the heap stays within twice the number of live timers.
+It consists of a heap of due times and one task that sleeps until the earliest of them. Setting a timer pushes it onto
+the heap, and cancelling it only marks it, because nearly all timers (the deadline of every ask) are cancelled. A trio
+cancel scope for each would cost more than the message that it guards: `fail_after` halves the rate of asks. Marked
+timers are swept when they outnumber the others, so the heap stays within twice the number of pending timers.
 
-The sleeping task is never woken to be told of an earlier timer; the deadline of the scope it sleeps in is moved. It
-is moved back for a cancelled timer only under a clock that is not the system's: there a stale deadline would be a
-jump in virtual time, whereas in real time it is one needless wake.
+The task is not woken when an earlier timer is set: only the deadline of the scope that it sleeps in is moved. When a
+timer is cancelled, the deadline is moved back only if the clock is not the system's. In virtual time an outdated
+deadline would make the clock jump, whereas in real time it only wakes the task once in vain.
 """
 
 import heapq
@@ -21,12 +21,12 @@ SWEEP_FROM = 64
 
 
 class Timer:
-    """A call that is due; `cancel()` makes sure it never comes."""
+    """A call that will be made at a given time, unless it is cancelled."""
 
     __slots__ = ("_fire", "_timers", "due")
 
     def __init__(self, timers: "Timers", due: float, fire: Callable[[], None]) -> None:
-        if due != due:  # nothing is earlier or later than NaN: it would hold up all that is due after it
+        if due != due:  # NaN has no order, so it would hold up timers behind it in the heap
             raise ValueError("a timer is due in a number of seconds, and NaN is none")
         self._timers = timers
         self._fire: Callable[[], None] | None = fire
@@ -46,7 +46,7 @@ class Timer:
 class TimersStatistics:
     pending: int
     next_due: float
-    """Infinity when nothing is pending."""
+    """Infinity if nothing is pending."""
 
 
 class Timers:
@@ -61,7 +61,7 @@ class Timers:
         self._now = trio.current_time
 
     def after(self, seconds: float, fire: Callable[[], None]) -> Timer:
-        """Call `fire`, which must not raise or block, in so many seconds. Infinity is allowed and never comes."""
+        """Call `fire`, which must not raise or block, after so many seconds. With infinity it is never called."""
         timer = Timer(self, self._now() + seconds, fire)
         self.push(timer)
         return timer

@@ -1,4 +1,4 @@
-"""Sidekick: rooms in which scripts draw live boards and pages show them."""
+"""Sidekick: rooms in which scripts draw on boards and pages show the boards live."""
 
 from actors.sidekick.boards import boards_spec
 from actors.sidekick.desk import SidekickDesk, crowd_specs

@@ -1,4 +1,4 @@
-"""Remembers when each of many items is due. Each is due once, at the earliest time that was named."""
+"""Remembers when each of many items is due. An item is due once, at the earliest time that was given for it."""
 
 import math
 from heapq import heappop, heappush
@@ -8,7 +8,7 @@ class Agenda:
     def __init__(self) -> None:
         self._due: dict[str, float] = {}
         self._in_turn: list[tuple[float, str]] = []
-        """Invariant: holds every item of `_due`; what it holds besides is not valid any more."""
+        """Invariant: holds every item of `_due`. Other entries are outdated."""
 
     def __contains__(self, name: str) -> bool:
         return name in self._due
@@ -23,13 +23,13 @@ class Agenda:
 
     @property
     def next(self) -> float:
-        """When the first is due; infinity if there is none."""
+        """When the first item is due; infinity if there is none."""
         while self._in_turn and self._due.get(self._in_turn[0][1]) != self._in_turn[0][0]:
             heappop(self._in_turn)
         return self._in_turn[0][0] if self._in_turn else math.inf
 
     def take(self, now: float, most: int) -> list[str]:
-        """So many of those that are due, the first first. They are not on the agenda any more."""
+        """Take at most `most` items that are due off the agenda, the earliest first."""
         taken: list[str] = []
         while len(taken) < most and self.next <= now:
             _, name = heappop(self._in_turn)

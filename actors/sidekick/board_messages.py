@@ -1,4 +1,4 @@
-"""The messages to the boards."""
+"""The messages to the boards' actor."""
 
 from dataclasses import dataclass
 
@@ -10,30 +10,31 @@ from codec.sidekick.rooms import RoomListed
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A board at one moment, to be kept."""
+    """A picture of a board at one moment, to be stored."""
 
     parts: list[KeptPart]
-    """None: there is nothing on it."""
+    """Empty: there is nothing on the board."""
     drawn_at: float
     heroes: tuple[str, ...]
-    """Scripts that are there, or may come back."""
+    """The ids of the scripts that are connected, or may come back."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stands:
-    """How a room is now."""
+    """A room reports its current state."""
 
     room: ActorRef[RoomMessage]
     name: str
     scripts: int
     pages: int
     drawn_at: float | None
-    """None: there is nothing on its board."""
+    """When its board was last drawn on. None: there is nothing on the board."""
 
 
 @dataclass(frozen=True, slots=True)
 class Soiled:
-    """Something on this room's board is not kept yet. Said once, until a picture is wanted."""
+    """A room reports that something on its board is not stored yet. It does so once, until it is asked for a
+    picture."""
 
     name: str
     at_once: bool = False
@@ -41,7 +42,7 @@ class Soiled:
 
 @dataclass(frozen=True, slots=True)
 class Pictured:
-    """What was wanted."""
+    """The picture that a room was asked for."""
 
     name: str
     snapshot: Snapshot
@@ -49,7 +50,7 @@ class Pictured:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """The last words of a room. Answered when they are kept."""
+    """The last picture of a room that ends. Answered when it is stored."""
 
     name: str
     snapshot: Snapshot
@@ -58,7 +59,7 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """Is there a board of this name? Answered once nothing of it is being written."""
+    """Asks whether a board of this name is stored. Answered when no task is writing the board."""
 
     name: str
     reply: Reply[bool]
@@ -66,14 +67,14 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class Unfit:
-    """What is kept of this board cannot be read."""
+    """The stored board cannot be read."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class WhichRooms:
-    """All rooms that somebody is in, or in which something can be seen."""
+    """Asks for all rooms that have peers, or something on their boards."""
 
     reply: Reply[list[RoomListed]]
 

@@ -52,27 +52,28 @@ NAME = Key[BoardsMessage]("sidekick/boards")
 CAPACITY = 16_384
 KEEP_AFTER = 3.0
 TOGETHER = 1.0
-"""What is to be kept falls due by the clock, this often; never later than it was to be."""
+"""Seconds between two moments at which boards fall due. Due times are rounded down to such a moment, so that boards are
+stored together."""
 AGAIN_AFTER = 5.0
 AT_A_TIME = 4
 IN_ONE_GO = 32
 BETWEEN = 8
-"""So many rooms are asked for their pictures, and then others have their turn."""
+"""After so many rooms were asked for their pictures, other tasks have their turn."""
 PATIENCE = 5.0
-"""With a room that is asked for a picture; if it comes later, it is written later."""
+"""Seconds to wait for the pictures of rooms. A picture that comes later is written later."""
 SWEEP_EVERY = 3600.0
 MOST_BOARDS = 2_048
 MOST_BYTES = 256 * 1024 * 1024
-"""Of all books."""
+"""Of all stored boards together."""
 MOST_LEFT = 64
-"""Last pictures of rooms that have ended, while the store fails."""
+"""While the store fails: how many last pictures of rooms that have ended are kept in memory."""
 NOTHING = Snapshot([], 0.0, ())
 
 logger = logging.getLogger("troupe.sidekick")
 
 
 def boards_spec(keep_seconds: float, wall: Callable[[], float]) -> ChildSpec[BoardsMessage]:
-    """`keep_seconds`: 0 keeps none."""
+    """`keep_seconds`: how long a board is kept after its last change. 0: no boards are kept."""
     make: Callable[[], Actor[Any]] = lambda: Boards(keep_seconds, wall)  # noqa: E731
     return ChildSpec("boards", make, mailbox=lambda: Mailbox(CAPACITY))
 
@@ -84,23 +85,23 @@ class Boards(Actor[BoardsMessage]):
         self._rooms: dict[str, Stands] = {}
         self._kept: dict[str, BoardHeader] = {}
         self._size = 0
-        """Bytes of all books."""
+        """Bytes of all stored boards."""
         self._counted = (-1, -1)
         self._is_open = False
-        """What is kept is known."""
+        """It is known which boards are stored."""
         self._agenda = Agenda()
         self._snapshots: dict[str, Snapshot] = {}
-        """Pictures that came without being waited for: of rooms that have ended, and late ones."""
+        """Pictures that have come and are not written yet."""
         self._awaited: dict[str, trio.Event] = {}
-        """Rooms that have been asked for one."""
+        """Rooms that have been asked for a picture."""
         self._busy: set[str] = set()
         self._soiled_meanwhile: dict[str, float] = {}
-        """Of those that are busy: when they are due again."""
+        """When boards that are busy are due again."""
         self._thanks: dict[str, list[Reply[None]]] = {}
-        """To be said once what these rooms have said last is kept."""
+        """Answers to be given when the last pictures of these rooms are stored."""
         self._recalls: dict[str, list[Reply[bool]]] = {}
         self._asked: list[Reply[list[RoomListed]]] = []
-        """Which rooms there are; while it is not known yet what is kept."""
+        """Questions which rooms there are. They wait until it is known which boards are stored."""
         self._bell = trio.Event()
         self._trouble: str | None = None
         self._too_long: set[str] = set()
@@ -165,7 +166,7 @@ class Boards(Actor[BoardsMessage]):
     async def down(self, down: Down) -> None:
         for name in [name for name, one in self._rooms.items() if one.room is down.ref]:
             del self._rooms[name]
-            if name in self._awaited:  # it can give no picture any more
+            if name in self._awaited:  # the room can give no picture any more
                 self._awaited.pop(name).set()
             if name not in self._snapshots:
                 self._agenda.drop(name)
@@ -193,10 +194,10 @@ class Boards(Actor[BoardsMessage]):
     async def _rung(self) -> None:
         await self._bell.wait()
 
-    # -- what was kept before
+    # -- boards that are stored already
 
     async def _open(self) -> None:
-        while not await self._opened():  # noqa: ASYNC110 - the store tells nobody that it is well again
+        while not await self._opened():  # noqa: ASYNC110 - the store does not tell when it works again
             await trio.sleep(AGAIN_AFTER)
         self._is_open = True
         self._answer_who_asked()
@@ -237,7 +238,7 @@ class Boards(Actor[BoardsMessage]):
                 if not reply.abandoned:
                     reply.set(name in self._kept)
 
-    # -- keeping
+    # -- storing
 
     def _soiled(self, name: str, after: float) -> None:
         due = now = self.stage.now()
@@ -277,7 +278,7 @@ class Boards(Actor[BoardsMessage]):
             await self._forget_what_is_too_much()
 
     def _leave(self, *names: str) -> None:
-        """They are not busy any more."""
+        """These boards are not busy any more."""
         self._busy.difference_update(names)
         for name in names:
             if (due := self._soiled_meanwhile.pop(name, None)) is not None:
@@ -310,7 +311,7 @@ class Boards(Actor[BoardsMessage]):
             entry.thank()
         except (StoreError, KernelError) as error:
             self._not_kept(entry, error)
-        except Exception as error:  # of one board: the others are to be kept all the same
+        except Exception as error:  # this concerns one board: the others are stored all the same
             logger.exception("The board of room %s could not be written down.", name)
             entry.regret(error)
         else:
@@ -319,7 +320,8 @@ class Boards(Actor[BoardsMessage]):
         return None
 
     async def _write_down(self, page: "Sequence[_Entry]") -> None:
-        """All of it, or nothing; unless the store refuses it for what is in it, which may be one board's alone."""
+        """Store all these boards in one commit. If the store refuses their content, one of them may be the reason, so
+        each is then stored alone."""
         if not page:
             return
         before = [self._kept[entry.name] for entry in page if entry.name in self._kept]
@@ -348,26 +350,27 @@ class Boards(Actor[BoardsMessage]):
             await self._drop(header)
 
     async def _drop(self, header: BoardHeader | None) -> None:
-        """What it takes beside itself."""
+        """Drop the log that a header names."""
         if header is not None:
             with suppress(StoreError, KernelError):  # the next start sweeps it away
                 await self._books.drop(header)
 
     def _strike(self, header: BoardHeader) -> None:
-        """It is not what is kept any more."""
+        """This header is not stored any more."""
         del self._kept[header.room]
         self._size -= header.size
 
     def _not_kept(self, entry: "_Entry", error: Exception) -> None:
         self._failed(error, "a restart of the server may lose what is drawn")
         name = entry.name
-        if name not in self._rooms and len(self._snapshots) < MOST_LEFT:  # nobody can give another
+        if name not in self._rooms and len(self._snapshots) < MOST_LEFT:  # it can give no other
             self._snapshots.setdefault(name, entry.snapshot)
         self._soiled(name, AGAIN_AFTER)
         entry.regret(error)
 
     async def _ask_for_pictures(self, names: Sequence[str]) -> None:
-        """Some may not come: a room has gone, or nothing is kept."""
+        """Ask rooms for pictures and wait for them. A picture may not come, if its room has ended or nothing is
+        kept."""
         asked: list[str] = []
         for name in names:
             if (standing := self._rooms.get(name)) is not None:
@@ -390,7 +393,7 @@ class Boards(Actor[BoardsMessage]):
         await self._drop(header)
 
     async def _forget_what_is_too_much(self) -> None:
-        if len(self._kept) > MOST_BOARDS or self._size > MOST_BYTES:  # somewhat more than that, to look seldom
+        if len(self._kept) > MOST_BOARDS or self._size > MOST_BYTES:  # a few more go, to do it seldom
             await self._tidy_up(MOST_BOARDS - MOST_BOARDS // 32, MOST_BYTES - MOST_BYTES // 32)
 
     async def _tidy_up(self, most: int, most_bytes: int) -> None:
@@ -400,7 +403,9 @@ class Boards(Actor[BoardsMessage]):
             self._failed(error, "old ones are not forgotten")
 
     async def _forget_old(self, most: int, most_bytes: int) -> None:
-        """And what is too much: first of the boards that nobody is at. Several may be at this; each takes others."""
+        """Forget boards that are too old, and if there are too many boards or bytes, the ones that were drawn on
+        longest ago, those of rooms without peers first. Several tasks may do this at the same time; each takes other
+        boards."""
         oldest = self._wall() - self._keep_seconds
         peopled = {name for name, one in self._rooms.items() if one.scripts or one.pages}
         in_turn = sorted(self._kept.values(), key=lambda header: (header.room in peopled, header.drawn_at))
@@ -424,10 +429,10 @@ class Boards(Actor[BoardsMessage]):
             logger.error("%s: %s", self.ref.path, trouble)
         self._trouble = trouble
 
-    # -- which there are
+    # -- the list of rooms
 
     def _listed(self) -> list[RoomListed]:
-        """The default room, then those that were drawn on last."""
+        """The default room, and then the others, the one that was drawn on last first."""
         found = [
             _listed(one.name, one.scripts, one.pages, one.drawn_at)
             for one in self._rooms.values()
@@ -440,13 +445,13 @@ class Boards(Actor[BoardsMessage]):
 
 
 class _Entry:
-    """What becomes of one board."""
+    """A board that is being stored."""
 
     def __init__(self, name: str, snapshot: Snapshot, thanks: list[Reply[None]]) -> None:
         self.name = name
         self.snapshot = snapshot
         self.header: BoardHeader | None = None
-        """None: there is nothing on it."""
+        """None: there is nothing on the board."""
         self._thanks = thanks
 
     @property

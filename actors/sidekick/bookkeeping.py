@@ -22,11 +22,11 @@ from codec.sidekick.kept import BoardHeader, UnreadableBoard, encode_header, pac
 
 BOARDS = LOGS = "sidekick/board"
 SECONDS = 10.0
-"""For an answer of the store: who waits longer may as well try again."""
+"""How long to wait for an answer of the store. After that it is better to try again."""
 SHORT = 64 * 1024
-"""Bytes of a book that has no log of its own."""
+"""A book of at most so many bytes has no log of its own."""
 BATCH = 512 * 1024
-"""Bytes of a longer one that are written at a time: others want to write too."""
+"""Bytes of a longer book that are written at a time, so that other writers have their turn."""
 LONGEST = 32 * 1024 * 1024
 
 logger = logging.getLogger("troupe.sidekick")
@@ -40,7 +40,7 @@ class TooLong(Exception):
 
 
 class Bookkeeping:
-    """Every call may raise what the store raises."""
+    """Every call may raise the store's errors."""
 
     def __init__(self, registry: Registry, new_id: Callable[[], str]) -> None:
         self._registry = registry
@@ -50,10 +50,10 @@ class Bookkeeping:
     def _store(self) -> StoreClient:
         return StoreClient(self._registry.get(STORE), SECONDS)
 
-    # -- all of them
+    # -- all boards
 
     async def headers(self) -> dict[str, BoardHeader]:
-        """What there is, without the books. What cannot be read is forgotten."""
+        """The headers of all stored boards, without their books. A board whose header cannot be read is forgotten."""
         found: dict[str, BoardHeader] = {}
         after = ""
         while page := await self._store.keys(BOARDS, after=after):
@@ -67,7 +67,7 @@ class Bookkeeping:
         return found
 
     async def sweep(self, headers: dict[str, BoardHeader]) -> None:
-        """Drop the logs of which no header knows."""
+        """Drop all logs that no header names."""
         known = {header.log for header in headers.values()}
         after = ""
         while page := await self._store.streams(f"{LOGS}/", after=after):
@@ -76,15 +76,15 @@ class Bookkeeping:
                     await self._store.drop(name)
             after = page[-1][0]
 
-    # -- one of them
+    # -- one board
 
     async def bound(self, name: str, snapshot: Snapshot) -> BoardHeader:
-        """The book of that board. A long one is in its log when this returns; what is kept is the one before until
-        the header is written."""
+        """Make the book of a board. A long book is in its log when this returns. Until the header is written, the
+        earlier board is still the stored one."""
         log = f"{LOGS}/{name}/{self._new_id()}"
         try:
             return await self._bound(name, log, snapshot)
-        except (StoreError, KernelError, TooLong):  # a disk may be full: what was written of it must not stay
+        except (StoreError, KernelError, TooLong):  # the disk may be full: the part that was written must not stay
             with suppress(StoreError, KernelError):
                 await self._store.drop(log)
             raise
@@ -113,12 +113,13 @@ class Bookkeeping:
         )
 
     async def write(self, headers: Iterable[BoardHeader], gone: Iterable[BoardHeader]) -> None:
-        """These are kept from now on, and those are not. The logs of those before are still there, to be dropped."""
+        """From now on the boards in `headers` are stored and those in `gone` are not. The logs of the earlier boards
+        still exist, and are to be dropped."""
         puts = [Put(BOARDS, header.room, encode_header(header)) for header in headers]
         await self._store.together(*puts, *[Delete(BOARDS, header.room) for header in gone])
 
     async def drop(self, header: BoardHeader) -> None:
-        """What it takes beside the header."""
+        """Drop the log that the header names, if there is one."""
         if header.log:
             await self._store.drop(header.log)
 
@@ -127,11 +128,11 @@ class Bookkeeping:
         return None if value is None else read_header(value)
 
     async def book(self, header: BoardHeader) -> AsyncGenerator[bytes, None]:
-        """Piece by piece."""
+        """The book of a stored board, piece by piece."""
         if header.log:
             after = 0
             while page := await self._store.read(header.log, after):
-                for after, piece in page:  # noqa: B007 - the last one is where the next page begins
+                for after, piece in page:  # noqa: B007 - the next page begins after the last one
                     yield piece
         else:
             yield header.book

@@ -4,10 +4,10 @@
             {"component": "board", "type": "clear"}      take everything off the board
     room    {"component": "board", "type": "state", "payload": {"scripts": 1, "drawnAt": 1700000000000}}
 
-When a reader clears the board, components disappear that scripts believe to exist. Each script is told about its own,
-in the protocol's way: by errors from the components. Further messages about them are refused, as for any component that
-does not exist. But the script is told of that only once, because scripts draw in loops; and pages are not told at all,
-because their reader knows.
+When a reader clears the board, components disappear that scripts believe to exist. Each script is told about its own
+components in the protocol's way: by errors from the components. Further messages about them are refused, as for any
+component that does not exist. The script is told that only once, because scripts draw in loops. Pages are not told at
+all, because their reader knows.
 """
 
 from collections.abc import Iterable
@@ -21,14 +21,14 @@ from codec.sidekick.wording import sentence
 
 BOARD, FOLLOW, CLEAR = "board", "follow", "clear"
 MOST_TOLD = 64
-"""Components of one script, of which it is told at once."""
+"""For how many of its components a script is told at the moment of clearing."""
 GONE = "a reader has cleared the board; spawn it again to go on with it"
 
 
 class BoardState(msgspec.Struct, frozen=True, rename="camel"):
     scripts: int
     drawn_at: int | None
-    """In milliseconds since 1970; null: there is nothing on the board."""
+    """When the board was last drawn on, in milliseconds since 1970. null: there is nothing on the board."""
 
 
 def state_message(state: BoardState) -> Other:
@@ -37,13 +37,13 @@ def state_message(state: BoardState) -> Other:
 
 
 class Cleared:
-    """What a reader has taken away, and who has been told."""
+    """The components that a reader has cleared away, and whether their scripts have been told."""
 
     def __init__(self) -> None:
-        self._gone: dict[str, bool] = {}  # by id: whether its script has been told
+        self._gone: dict[str, bool] = {}  # by id: whether the component's script has been told
 
     def take(self, scene: Scene, owners: Iterable[tuple[object, Member]]) -> None:
-        """Take all of it, and tell those heroes."""
+        """Take everything off the board, and tell these heroes about their own components."""
         standing = scene.standing()
         scene.empty()
         self._gone = dict.fromkeys((target for _, target, _ in standing), False)
@@ -53,18 +53,19 @@ class Cleared:
             self._gone.update((target, True) for _, target in own)
 
     def refusal(self, component: str, target: str, scene: Scene) -> str | None:
-        """What to tell a script that goes on with what was taken; "" if it knows. None: it is not about that."""
+        """The error for a script that goes on with a component that was cleared away, or "" if the script has been told
+        before. None: the component was not cleared away."""
         told = self._gone.get(target)
         if told is None:
             return None
-        if scene.owner(target) is not None:  # it was spawned again
+        if scene.owner(target) is not None:  # the component was spawned again
             del self._gone[target]
             return None
         self._gone[target] = True
         return "" if told else _sentence(component, target)
 
     def forget(self) -> None:
-        """The scripts that knew of it have gone."""
+        """The scripts that knew the cleared components have gone."""
         self._gone.clear()
 
 

@@ -33,21 +33,21 @@ from codec.sidekick.rooms import DEFAULT_ROOM, Rooms, encode_rooms
 ROOMS = Key[Children[RoomMessage]]("sidekick/rooms")
 PEERS = Key[Children[Failed]]("sidekick/peers")
 BATCHES = 64
-"""So many reads may wait for a room's turn; then its heroes' sockets wait."""
+"""How many reads may wait in a room's mailbox. While it is full, the room's peers are not read."""
 
 RESTORING_SECONDS = 30.0
-"""For a room to begin in: the board that was kept may be large, and the disk slow."""
+"""How long a room may take to start. Its stored board may be large, and the disk slow."""
 PATIENCE = 5.0
 
 MOST_ROOMS = 2048
 MOST_PEERS = 4096
 
 LEAVING_SECONDS = 5.0
-"""For a forsaken room to end, and to say what was drawn in it last."""
+"""How long to wait until an empty room has ended and given its last picture."""
 
 
 def crowd_specs(most_rooms: int = MOST_ROOMS) -> list[AnySpec]:
-    """One actor for each room that somebody is in, or was a while ago, and one for each connection."""
+    """Two crowds: one actor for each room that has peers or had some a while ago, and one for each connection."""
     return [
         crowd_spec("rooms", name=ROOMS, max_children=most_rooms),
         crowd_spec("peers", name=PEERS, max_children=MOST_PEERS),
@@ -64,7 +64,7 @@ class Seat:
         self._peer = peer
 
     async def heard(self, texts: list[bytes]) -> None:
-        """Waits only while the room has more to do than it keeps in mind."""
+        """Give the room what was read from the peer's socket. This waits only while the room's mailbox is full."""
         heard = Heard(self._peer, texts)
         try:
             self._room.hand(heard)
@@ -81,7 +81,7 @@ class SidekickDesk:
         wall: Callable[[], float],
         reserve: Reserve | None = None,
     ) -> None:
-        """`reserve`: what the boards of all rooms may hold together."""
+        """`reserve`: the memory that the boards of all rooms share."""
         self._registry = registry
         self._new_id = new_id
         self._vacancies = Vacancies()
@@ -91,14 +91,14 @@ class SidekickDesk:
 
     @asynccontextmanager
     async def attend(self, room: str, line: Line) -> AsyncIterator[Seat]:
-        """A seat, for as long as the block lasts. Raises a KernelError when there is none."""
+        """A seat in a room, for as long as the block lasts. Raises a KernelError if there is none."""
         ref = await self._room(room)
         spec = ChildSpec(self._new_id(), lambda: Peer(ref, line), grace=1.0)
         async with self._registry.get(PEERS).lease(spec) as peer:
             yield Seat(ref, peer)
 
     async def rooms(self) -> bytes:
-        """Which there are, as JSON."""
+        """The list of rooms, as JSON."""
         rooms = await self._registry.get(BOARDS).ask(WhichRooms, timeout=PATIENCE)
         return encode_rooms(Rooms(rooms))
 
@@ -115,7 +115,7 @@ class SidekickDesk:
         while True:
             try:
                 return await rooms.start_child(spec)
-            except NameTaken:  # two came at once; it is there, or starting
+            except NameTaken:  # two peers came at the same time; the room runs already, or starts
                 known = rooms.child(id)
                 if known is None:
                     raise
@@ -124,5 +124,5 @@ class SidekickDesk:
                 forsaken = self._vacancies.give_way()
                 if forsaken is None:
                     raise
-                with trio.move_on_after(LEAVING_SECONDS):  # unless somebody has just come to it
+                with trio.move_on_after(LEAVING_SECONDS):  # it does not end if a peer has just come to it
                     await forsaken.wait_stopped()

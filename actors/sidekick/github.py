@@ -47,7 +47,7 @@ def _link_addresses(state: StateCore) -> None:
 
 
 def _linked(markdown: MarkdownIt, children: list[Token]) -> Iterator[Token]:
-    depth = 0  # of links, also of those that are written in HTML
+    depth = 0  # of links, including those that are written in HTML
     for child in children:
         if child.type == "html_inline":
             depth += _opens_link(child.content)
@@ -67,7 +67,7 @@ def _opens_link(html: str) -> int:
 def _split(markdown: MarkdownIt, token: Token) -> Iterator[Token]:
     text, done = token.content, 0
     for start, shown, href in addresses(text):
-        if not _PLAIN.fullmatch(href):  # else it is as it should be, and normalizing is slow
+        if not _PLAIN.fullmatch(href):  # a plain one needs no normalizing, which is slow
             href = markdown.normalizeLink(href)
         if start > done:
             yield _text(text[done:start], token.level)
@@ -86,7 +86,7 @@ def _text(content: str, level: int) -> Token:
 
 
 def addresses(text: str) -> Iterator[tuple[int, str, str]]:
-    """Where each begins, what it is as it stands there, and where it leads."""
+    """All addresses in a text: the position of each, its text, and the address that it links to."""
     for found in _ADDRESS.finditer(text):
         if found["mail"]:
             if found["mail"][-1] not in "-_" and _is_host(found["mail"].partition("@")[2], 2):
@@ -105,7 +105,7 @@ def _is_host(name: str, least: int) -> bool:
 
 
 def trimmed(address: str) -> str:
-    """Without what ends the sentence that it stands in."""
+    """The address without punctuation that ends the sentence around it."""
     end = len(address)
     surplus = address.count(")") - address.count("(")
     while end:

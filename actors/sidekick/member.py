@@ -1,11 +1,12 @@
-"""One peer as its room knows it, and the means to speak its dialect.
+"""A member: one peer as its room knows it, with an ear and a mouth for its dialect.
 
-Its ear and its mouth work in the room's turn, but they belong to the peer. If one of them fails at a message, by a
-mistake of ours, only this peer's conversation ends, with a log line.
+The ear (which reads its messages) and the mouth (which writes messages to it) run in the room's turn, but they belong
+to the peer. If one of them fails at a message, because of a mistake in our code, only this peer's conversation ends,
+with a log line.
 
-    SILENT     its announce will say what it is, or, if it never announces, what it does
+    SILENT     its part is not known yet: its announce tells it, or, if it never announces, its first message
     HERO       it draws
-    SCREEN     it shows, and sends events
+    SCREEN     it shows the board, and sends events
     GONE       its connection has ended
 """
 
@@ -58,11 +59,11 @@ class Member:
         self.ear: Ear | None = None
         self._mouth = COMMON[Dialect.D]
         self.announce: Announce | None = None  # not None while it is online
-        self.behind = False  # it fell behind, and is told nothing until its line is restarted
+        self.behind = False  # it fell behind, and is sent nothing until its line is restarted
         self.unshown = False  # a screen that will be shown the whole board, or is just being shown it
         self.broken = False  # its ear or its mouth has failed, and it is about to end
-        self.follows = False  # our own page: it is told how the board is
-        self.absorbs_clear_until = 0.0  # a hero that has come back: its first clearAll is not meant
+        self.follows = False  # our own page, which is sent the state of the board
+        self.absorbs_clear_until = 0.0  # until then, the first clearAll of a hero that came back is ignored
 
     def draws(self) -> None:
         self._shown_by(PartEvent.DRAWS)
@@ -74,14 +75,14 @@ class Member:
         self._shown_by(PartEvent.LEAVES)
 
     def _shown_by(self, event: PartEvent) -> None:
-        """What it does shows what it is."""
+        """What the peer does shows what part it has."""
         part = MOVES.after(event, self.part, self.ref)
         if part is not self.part:
             self.part = part
             self.takes_part(part.value)
 
     def ear_for(self, texts: list[bytes]) -> Ear:
-        """What hears this peer: of the dialect in which it has first said something."""
+        """The ear for this peer. The peer's first message decides the dialect."""
         if self.ear is None:
             try:
                 dialect = dialect_of(texts[0])
@@ -103,14 +104,15 @@ class Member:
 
     @property
     def mouth(self) -> Mouth:
-        """What it is spoken to with: one that all peers of its dialect share, or where they differ one of its own."""
+        """The mouth for this peer: one that all peers of its dialect share, or, if peers of that dialect differ, one of
+        its own."""
         ear = self.ear
         if ear is not None and ear.dialect is not self._mouth.dialect:
             self._mouth = COMMON.get(ear.dialect) or Mouth(ear.dialect, ear.version)
         return self._mouth
 
     def frames(self, messages: Iterable[Said]) -> bytes:
-        """The messages as frames in this peer's words; empty if it has none for them."""
+        """The messages as frames in this peer's dialect; empty if the dialect cannot express any of them."""
         try:
             return b"".join(map(self.line.frame, self.mouth.say_all(messages)))
         except Exception as error:

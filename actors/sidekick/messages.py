@@ -8,17 +8,19 @@ from actors.kernel import ActorRef, AnyRef
 
 
 class Line(Protocol):
-    """The way to one peer, given by the transport. Nothing here waits."""
+    """The way to one peer. The transport provides it. No method waits."""
 
     def frame(self, text: bytes) -> bytes:
-        """A text message as it goes over the wire; the same for every line."""
+        """A text message as it goes over the wire. The result is the same for every line."""
 
     def offer(self, frames: bytes) -> bool:
-        """Send these whole frames after what was offered before. False: the peer is too far behind. All that it has not
-        been sent is thrown away; `on_drained` is called once it can take something again, and `restart` begins anew."""
+        """Send these whole frames after those that were offered before. False: the peer is too far behind, and all
+        frames that were not sent yet are thrown away. The callback of `on_drained` is called when the peer can take
+        frames again, and `restart` then begins anew."""
 
     def restart(self, frames: bytes) -> bool:
-        """Begin anew with these, which make up for what was thrown away. False: the peer has gone."""
+        """Begin anew with these frames, which replace those that were thrown away. False: the peer is too far behind
+        again, or gone."""
 
     def on_drained(self, call: Callable[[], None]) -> None: ...
 
@@ -27,16 +29,18 @@ class Line(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A connection was made; nothing has been said yet. Its actor is watched: when it ends, the peer has left."""
+    """A connection was made, and nothing has been sent yet. The room monitors the peer's actor: when that ends, the
+    peer has left."""
 
     peer: "ActorRef[Failed]"
     line: Line
     takes_part: Callable[[str], None] = lambda part: None
-    """Called when it is known what the peer is: hero or screen."""
+    """Called when it is known whether the peer is a hero or a screen."""
 
 
 class Heard(NamedTuple):
-    """What one read from the peer's socket brought, in order. (A tuple is made in a third of the time.)"""
+    """The messages that one read from the peer's socket brought, in order. (A NamedTuple, because it is made in a third
+    of the time that a dataclass takes.)"""
 
     peer: AnyRef
     texts: list[bytes]
@@ -44,7 +48,8 @@ class Heard(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """To a peer: the room could not hear it, or tell it something, for a mistake of ours."""
+    """To a peer's actor: the room could not read a message of the peer, or write one to it, because of a mistake in our
+    code."""
 
     error: Exception
 
@@ -65,17 +70,18 @@ class GraceOver:
 
 @dataclass(frozen=True, slots=True)
 class ShowOn:
-    """The next piece of the board, for a screen that came late."""
+    """It is time to encode or send the next piece of the board for a screen that came late."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forsaken:
-    """Nobody has been here for a while."""
+    """The room has been empty for a while."""
 
 
 @dataclass(frozen=True, slots=True)
 class PictureWanted:
-    """What has changed on the board is to be kept; or, where nothing is kept, has been noted."""
+    """Asks for a picture of the board, because it has changed. With `keep` False, boards are not kept and no picture is
+    wanted; the room only learns that its change was noted."""
 
     keep: bool
 

@@ -8,7 +8,7 @@ from actors.kernel import Actor, ActorRef, Down
 from actors.sidekick.messages import Failed, Joined, Line, RoomMessage
 
 ROLES = {"hero": "script", "screen": "page"}
-"""As people call them."""
+"""The names for people."""
 
 
 class Peer(Actor[Failed]):

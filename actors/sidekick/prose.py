@@ -1,5 +1,5 @@
-"""Renders Markdown for our own board: by markdown-it (CommonMark, with GitHub's tables, strike-through, tasks and plain
-addresses as links), and then cleaned by nh3, whatever the result. Pure.
+"""Renders Markdown for our own board. markdown-it (CommonMark, with GitHub's tables, strike-through, tasks and plain
+addresses as links) makes HTML, and nh3 always cleans it. Pure.
 
 The only input element that passes is the box of a task. Any other input becomes such a box, which cannot be ticked.
 """
@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from actors.sidekick.github import as_on_github
 
 LONGEST = 300_000
-"""Characters; what is longer is cut, and says so."""
+"""Characters. A longer text is cut, and the result says so."""
 
 _LANGUAGE = re.compile(r"language-[\w+#.-]{1,40}")
 _TAGS = {
@@ -36,7 +36,7 @@ _markdown = as_on_github(MarkdownIt("commonmark"))
 
 
 def prose(source: str) -> str:
-    """HTML that can be shown as it is."""
+    """The HTML of a Markdown text. It is safe to show as it is."""
     if len(source) > LONGEST:
         source = f"{source[:LONGEST]}\n\n*(cut here: the text has {len(source):,} characters)*"
     return nh3.clean(

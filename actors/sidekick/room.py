@@ -48,7 +48,7 @@ FORSAKEN_AFTER = 600.0
 MOST_MEMBERS = 512
 FULL = 1013
 LONGEST_FEEDBACK = 1_000_000
-"""Bytes of an event or an error. A released client (0.0.7) takes 1 MiB, and hangs up at more."""
+"""The most bytes that an event or an error may have. A released client (0.0.7) hangs up at more than 1 MiB."""
 
 
 class Room(Actor[RoomMessage]):
@@ -63,8 +63,8 @@ class Room(Actor[RoomMessage]):
         reserve: Reserve | None = None,
         vacancies: Vacancies | None = None,
     ) -> None:
-        """`lasting`: it stays when nobody is there. `reserve`: the memory that all rooms share; `vacancies`: who of
-        them gives way when that, or their number, is used up."""
+        """`lasting`: the room does not end when it is empty. `reserve`: the memory that all rooms share. `vacancies`:
+        the empty rooms. One of them gives way when the memory, or the number of rooms, is used up."""
         self.name = name
         self._version = version
         self._wall = wall
@@ -72,16 +72,17 @@ class Room(Actor[RoomMessage]):
         self._vacancies = vacancies if vacancies is not None else Vacancies()
         self.scene = Scene(limits, reserve)
         self.members: dict[AnyRef, Member] = {}
-        self._away: dict[str, Timer | None] = {}  # heroes that lost their connection, by peerId; for some, any time
-        self._relayed: list[Drawn | Fault] = []  # heard and folded, or refused, not yet offered to the screens
-        self._news: list[Announce] = []  # not yet told to all but whom is being heard; what is relayed comes after it
-        self._wrong: list[Fault] = []  # not yet told to whom is being heard
-        self._wants_to_see = False  # who is being heard has announced itself as a screen
+        self._away: dict[str, Timer | None] = {}  # heroes that lost their connection, by peerId; None: no time limit
+        # The speaker is the peer whose messages are being heard.
+        self._relayed: list[Drawn | Fault] = []  # messages folded, and faults, that are not yet offered to the screens
+        self._news: list[Announce] = []  # not yet told to the speaker's peers; must go out before `_relayed`
+        self._wrong: list[Fault] = []  # not yet told to the speaker
+        self._wants_to_see = False  # the speaker has announced itself as a screen
         self._showings = Showings()
         self._show_on: Timer | None = None  # pending <=> there are showings
         self._forsaken: Timer | None = None
         self._cleared = Cleared()
-        self._state: BoardState | None = None  # as those were told who follow
+        self._state: BoardState | None = None  # as it was last told to the pages that follow it
 
     async def started(self, kept: object | None) -> None:
         self._upkeep = Upkeep(self.name, self.ref, self.stage, self._wall)
@@ -94,7 +95,7 @@ class Room(Actor[RoomMessage]):
                 self._wait_for(peer_id)
             for member in self.members.values():
                 member.unshown = False
-                if member.part is Part.SCREEN:  # something may have been folded and not relayed
+                if member.part is Part.SCREEN:  # a message may have been folded and not relayed
                     self._show(member)
         else:
             self._away.update(dict.fromkeys(await self._upkeep.restore(self.scene)))
@@ -127,7 +128,7 @@ class Room(Actor[RoomMessage]):
                     if member.part is Part.SCREEN:
                         self._show(member)
                         self._tell_state(member)
-                    else:  # it has only missed what it did not read in time
+                    else:  # a hero has only missed messages that it did not read in time
                         member.restart(b"")
             case ShowOn():
                 self._showings.go_on(self.scene)
@@ -197,13 +198,14 @@ class Room(Actor[RoomMessage]):
             self._vacancies.enter(self.ref, self._give_way)
 
     def _give_way(self) -> None:
-        """At once, for it is needed now; unless somebody comes meanwhile, this is the end."""
+        """Drop the board at once, because its memory or its place is needed now. Then the room ends, unless a peer has
+        come meanwhile."""
         self._upkeep.let_go(self.scene, self._heroes())
         self.scene.empty()
         self.ref.urgent(Forsaken())
 
     def _heroes(self) -> list[str]:
-        """Those that are here, or are waited for."""
+        """The heroes that are connected, or may come back."""
         here = [one.announce.peer_id for one in self.members.values() if one.part is Part.HERO and one.announce]
         return [*here, *self._away]
 
@@ -222,7 +224,7 @@ class Room(Actor[RoomMessage]):
                 member.fail(error)
                 break
             for said in heard if isinstance(heard, list) else (heard,):
-                if type(said) is Update and member.part is Part.HERO:  # nearly all there ever is
+                if type(said) is Update and member.part is Part.HERO:  # nearly all messages are updates
                     refusal = fold(said, owner)
                     if refusal is None:
                         relayed.append(said)
@@ -230,7 +232,7 @@ class Room(Actor[RoomMessage]):
                             self._repaint(member, said.target)
                     else:
                         self._refuse(member, said, refusal)
-                elif type(said) is Event and member.part is Part.SCREEN:  # and nearly all that answers it
+                elif type(said) is Event and member.part is Part.SCREEN:  # and nearly all answers are events
                     self._from_screen(member, said)
                 else:
                     self._heard(member, said)
@@ -238,12 +240,12 @@ class Room(Actor[RoomMessage]):
         self._answer(member)
         if self._news:
             self._spread_news(member)
-        if self._wants_to_see:  # once for each turn: a board may be large, and an announce is short
+        if self._wants_to_see:  # once in a turn: a board may be large, and many short announces come in one
             self._wants_to_see = False
             self._show(member)
 
     def _answer(self, member: Member) -> None:
-        """Relay what has been heard of this peer, and tell it what was wrong with that."""
+        """Relay the messages that were heard from this peer, and tell it what was wrong with them."""
         if self._relayed:
             self._relay(member)
         if self._wrong:
@@ -298,7 +300,7 @@ class Room(Actor[RoomMessage]):
         self._look_around()
 
     def _is_back(self, member: Member, peer_id: str) -> bool:
-        """Whether this peer was here before, on a connection that has ended, or has not yet been found to."""
+        """Whether this peer was here before, on a connection that has ended or is dead but not yet detected as such."""
         was_waited_for = member.part is Part.HERO and peer_id in self._away
         timer = self._away.pop(peer_id, None) if was_waited_for else None
         if timer is not None:
@@ -306,7 +308,7 @@ class Room(Actor[RoomMessage]):
         others = [one for one in self.members.values() if one is not member and one.part is member.part]
         lost = [one for one in others if _owner(one) == peer_id]
         for one in lost:
-            one.announce = None  # its end will be nobody's
+            one.announce = None  # when this connection ends, nobody is announced offline
         return was_waited_for or bool(lost)
 
     def _about_the_board(self, member: Member, what: str) -> None:
@@ -331,7 +333,7 @@ class Room(Actor[RoomMessage]):
             target = getattr(said, "target", None) or ""
             self._tell_wrong(member, Fault(getattr(said, "component", "system"), target, "a sidekick does not draw"))
             return
-        if member.part is Part.SILENT:  # the first dialect announces nothing and clears nothing: this is a new script
+        if member.part is Part.SILENT:  # dialect A neither announces nor clears: this is a new script
             member.draws()
             self._relayed.extend(self.scene.clear(ClearAll(encode(ClearAll())), self._other_owners(member)))
             self._look_around()
@@ -353,7 +355,7 @@ class Room(Actor[RoomMessage]):
         self._relayed.extend(self.scene.clear(said, self._other_owners(member)))
 
     def _other_owners(self, member: Member) -> set[str]:
-        """Heroes that are here, and whose work is not this one's to clear."""
+        """The other heroes that are connected. This one's clearAll must not clear their components."""
         heroes = [one for one in self.members.values() if one.part is Part.HERO]
         return {_owner(one) for one in heroes if one is not member} - {_owner(member)}
 
@@ -401,20 +403,21 @@ class Room(Actor[RoomMessage]):
         messages.clear()
 
     def _repaint(self, speaker: Member, target: str) -> None:
-        """The released page (E) blanks a canvas that moves."""
+        """Draw again the canvases in a component that has moved. The released page (dialect E) blanks a canvas that
+        moves."""
         self._relay(speaker)
         pages = [one for one in self.members.values() if one.part is Part.SCREEN and one.dialect is Dialect.E]
         strokes = tuple(self.scene.repaint(target)) if pages else ()
         if not strokes:
             return
-        frames = b"".join(map(speaker.line.frame, strokes))  # E draws in the same words
+        frames = b"".join(map(speaker.line.frame, strokes))  # E expresses drawings as D does
         for page in pages:
             if not page.behind and not page.unshown:
                 page.offer(frames)
         self._showings.repaint(strokes)
 
     def _show(self, member: Member) -> None:
-        """The whole board, on an empty one, in this screen's words."""
+        """Send the whole board, beginning with an empty one, to this screen, in its dialect."""
         self._showings.want(member, self.scene)
         self._take_turns()
 
@@ -440,8 +443,9 @@ class Room(Actor[RoomMessage]):
             self._wrong.append(Fault(component, target or "", cleared))
 
     def _tell_wrong(self, member: Member, fault: Fault) -> None:
-        """The peer will be told, and our own board, which shows it where it happened. All at once when the turn ends:
-        what is wrong is wrong in a loop, and a send for each to each page would hold everybody up for seconds."""
+        """Tell the peer what was wrong, and our own pages, which show the fault at the component that it concerns. All
+        faults are sent together when the turn ends: a mistake in a loop makes many of them, and one send for each fault
+        and page would delay all peers for seconds."""
         self._wrong.append(fault)
         if member.part is Part.HERO:
             self._relayed.append(Fault(fault.component, fault.src, fault.message, encode(fault)))
@@ -452,5 +456,5 @@ class Room(Actor[RoomMessage]):
 
 
 def _owner(member: Member) -> str:
-    """Who owns what this peer draws: the same after it has come back."""
+    """The owner of the components that this peer spawns. It is the same after the peer has come back."""
     return member.announce.peer_id if member.announce is not None else member.ref.path

@@ -21,15 +21,15 @@ from actors.sidekick.scene import Scene
 from codec.sidekick import Bad, ClearAll, Dialect, Ear, Fault, Mouth, Said, encode
 
 SMALL = 128 * 1024
-"""As the scene counts its memory: some hundreds of messages."""
+"""A board is small up to this memory, as the scene counts it: some hundreds of messages."""
 PIECE = 1_000
-"""So many messages are put into words in a turn, of those that go as they are."""
+"""How many messages are encoded in a turn, if all of them can be sent as they are."""
 CLOSELY = 20
-"""So many times as long it takes to read a message and put it into other words."""
+"""A message that has to be read and translated for another dialect takes this many times as long."""
 
 
 class Showing:
-    """The board for some screens, half in words."""
+    """A board that is being encoded for some screens."""
 
     def __init__(self, screens: list[Member], scene: Scene) -> None:
         self.screens = screens
@@ -40,14 +40,14 @@ class Showing:
         self._frames: list[bytes] = []
 
     def add(self, messages: Collection[Said]) -> None:
-        """What is relayed now comes after the board."""
+        """Append messages that are being relayed now. They come after the board."""
         self._left.extend(shown(messages, self.mouth))
 
     def paint(self, strokes: Collection[bytes]) -> None:
         self._left.extend(strokes)
 
     def go_on(self, most: int) -> None:
-        """Put the next piece into words; or, when there is no more, offer all of it to the next screen."""
+        """Encode the next piece; or, if everything is encoded, offer all of it to the next screen."""
         if self._left:
             try:
                 self._put_into_words(most)
@@ -79,7 +79,7 @@ class Showing:
 
 
 class Showings:
-    """All of a room's."""
+    """All showings of a room."""
 
     def __init__(self, small: int = SMALL, piece: int = PIECE) -> None:
         self._small = small
@@ -91,7 +91,7 @@ class Showings:
         return bool(self._waiting or self._under_way)
 
     def want(self, member: Member, scene: Scene) -> None:
-        """This screen is to be shown everything: at once, where that is little."""
+        """This screen needs the whole board. A small board is shown at once."""
         if member.unshown:
             return
         member.unshown = True
@@ -107,13 +107,13 @@ class Showings:
             showing.add(messages)
 
     def repaint(self, strokes: Collection[bytes]) -> None:
-        """What the released page (E) is told alone."""
+        """Append strokes that only the released page (dialect E) is sent."""
         for showing in self._under_way:
             if showing.mouth.dialect is Dialect.E:
                 showing.paint(strokes)
 
     def go_on(self, scene: Scene) -> None:
-        """One turn: the next piece for some screens."""
+        """One turn: the next piece of one showing."""
         under_way = self._under_way
         if self._waiting:
             self._look_at(scene)
@@ -130,7 +130,8 @@ class Showings:
         self._under_way = deque(showing for showing in self._under_way if showing.screens)
 
     def _look_at(self, scene: Scene) -> None:
-        """Begin to show the board to those who wait, but for those who are told what others are being told already."""
+        """Begin a showing for the waiting screens. A screen goes on waiting while a showing with its mouth is under
+        way."""
         busy = {showing.mouth for showing in self._under_way}
         ready: dict[Mouth, list[Member]] = {}
         for member in self._waiting:
@@ -141,7 +142,7 @@ class Showings:
 
 
 def shown(messages: Collection[Said], mouth: Mouth) -> Collection[Said]:
-    """Of what is relayed, what screens of this dialect are told: what is wrong is shown by our own board only."""
+    """The messages for screens of this dialect, out of all that are relayed: only our own board shows faults."""
     return messages if mouth.dialect is Dialect.D else [one for one in messages if type(one) is not Fault]
 
 
@@ -151,5 +152,5 @@ def _heard(ear: Ear, one: bytes | Said) -> Iterator[Said]:
         return
     heard = ear.hear(one)
     for said in heard if isinstance(heard, list) else (heard,):
-        if not isinstance(said, Bad):  # nested so deeply that there is not enough room on the stack to read it again
+        if not isinstance(said, Bad):  # a Bad: nested so deeply that the stack has no room to read it again
             yield said

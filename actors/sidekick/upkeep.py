@@ -1,8 +1,8 @@
 """The room's part in keeping its board: it reports changes, gives a picture on request, and finds its board when it
 begins.
 
-For drawing, the only cost of this is a look at `clean`. If there is no boards' actor (in a test, or while it restarts),
-the report is dropped, and the next change tries again.
+It costs a drawing script only a check of `clean`. If there is no boards' actor (in a test, or while it restarts), the
+report is dropped, and the next change reports again.
 """
 
 import logging
@@ -23,7 +23,8 @@ from actors.store import StoreError
 from codec.sidekick.kept import Reading, UnreadableBoard
 
 PATIENCE = 5.0
-"""With what is kept; then a room begins without. A script that waits for its room waits as long."""
+"""How long to wait for the stored board. After that, the room begins with an empty one. A script that waits for its
+room waits as long."""
 LAST_WORDS = 4.5
 MOST_HEROES = 512
 
@@ -33,32 +34,32 @@ logger = logging.getLogger("troupe.sidekick")
 class Upkeep:
     def __init__(self, name: str, room: ActorRef[RoomMessage], stage: Stage, wall: Callable[[], float]) -> None:
         self.clean = True
-        """Nothing has changed since the last picture; or nobody has been told so yet."""
+        """False if a change since the last picture has been reported to the boards' actor."""
         self.drawn_at: float | None = None
-        """When something changed last, give or take the time between two pictures."""
+        """When the board changed last, give or take the time between two pictures."""
         self._name = name
         self._room = room
         self._stage = stage
         self._wall = wall
 
     def tell(self, scripts: int, pages: int, scene: Scene) -> None:
-        """How the room is now."""
+        """Report the room's current state."""
         drawn_at = None if scene.is_empty else self.drawn_at
         self._tell(Stands(self._room, self._name, scripts, pages, drawn_at))
 
     def soil(self, *, at_once: bool = False) -> None:
-        """Something has changed."""
+        """The board has changed: report that."""
         self.drawn_at = self._wall()
         self.clean = not self._tell(Soiled(self._name, at_once))
 
     def picture(self, scene: Scene, heroes: list[str] | None) -> None:
-        """One is wanted; without heroes, it is not."""
+        """The boards' actor has asked for a picture. `heroes` None: boards are not kept, and no picture is wanted."""
         self.clean = True
         if heroes is not None:
             self._tell(Pictured(self._name, self._snapshot(scene, heroes)))
 
     def let_go(self, scene: Scene, heroes: list[str]) -> None:
-        """The board has to go at once; what has been drawn on it is kept all the same."""
+        """The board has to be dropped at once. Its unsaved changes are stored all the same."""
         if not self.clean:
             self.picture(scene, heroes)
 
@@ -72,7 +73,7 @@ class Upkeep:
             logger.error("What was drawn last in room %s is not kept: %s", self._name, error)
 
     async def restore(self, scene: Scene) -> tuple[str, ...]:
-        """Make the scene what was kept of it, if anything was. The heroes that may come back to it."""
+        """Restore the scene from the stored board, if there is one. Returns the heroes that may come back to it."""
         boards = self._stage.registry.find(BOARDS)
         if boards is None:
             return ()
@@ -84,7 +85,7 @@ class Upkeep:
             self._tell(Unfit(self._name))
         except (StoreError, KernelError) as error:
             logger.error("Room %s begins empty: what was kept of its board could not be read: %s", self._name, error)
-        except Exception:  # whatever it is: a room that cannot begin is worse than one that is empty
+        except Exception:  # any error at all: an empty room is better than one that cannot start
             logger.exception("Room %s begins empty: what was kept of its board makes no scene.", self._name)
         scene.empty()
         return ()

@@ -71,14 +71,15 @@ class StoreClient:
 
     # -- pairs
 
-    def put(self, space: str, key: str, value: bytes) -> Call[None]:
-        return self._write(Put(space, key, value))
+    def put(self, space: str, key: str, value: bytes, *, soft: bool = False) -> Call[None]:
+        """Soft: see operations.py."""
+        return self._write(Put(space, key, value, soft))
 
     def get(self, space: str, key: str) -> Call[bytes | None]:
         return self._ask(Get(space, key))
 
-    def delete(self, space: str, key: str) -> Call[None]:
-        return self._write(Delete(space, key))
+    def delete(self, space: str, key: str, *, soft: bool = False) -> Call[None]:
+        return self._write(Delete(space, key, soft))
 
     def together(self, *changes: Put | Delete) -> Call[None]:
         """All of them, or none."""

@@ -1,7 +1,9 @@
 """The writing half: turns a group of operations into one transaction.
 
 Rules
-  - When `execute` answers, the change is on the disk: each commit syncs the log (WAL, synchronous=FULL).
+  - When `execute` answers, the change is on the disk: each commit syncs the log (WAL, synchronous=FULL). Only a
+    commit of a group that is soft throughout does not (NORMAL). Its frames are in the system's memory, which a kill
+    does not touch, and the next sync takes them along, because they stand in the same log.
   - A group is first planned in memory, where faulty operations (a name, a size, an expected sequence number) are found.
     A faulty operation is answered with its error and does not affect its neighbours. The transaction itself can only
     fail because of the disk. Then it is rolled back. Unless the reason concerns all of them, each operation is tried by
@@ -54,6 +56,7 @@ from actors.store.operations import (
     check_number,
     check_pair,
     chosen,
+    is_soft,
 )
 from actors.store.schema import MIGRATIONS, SEQ_BITS, migrate
 
@@ -71,6 +74,8 @@ CONCERNS_ALL = {sqlite3.SQLITE_IOERR, *HELD}
 COUNTED = 10_000
 """Streams whose last numbers are remembered."""
 
+WRITE_ANYHOW = f"PRAGMA user_version = {len(MIGRATIONS)}"
+"""Written, and synced, though it is the same."""
 INSERT_STREAM = ("INSERT INTO stream (id, name) VALUES ", "(?,?)")
 INSERT_EVENT = ("INSERT INTO event (id, data) VALUES ", "(?,?)")
 REPLACE_PAIR = ("REPLACE INTO pair (space, key, value) VALUES ", "(?,?,?)")
@@ -139,6 +144,8 @@ class Database:
         """Opens, creates or migrates the database. Raises a StateError with a text for the user."""
         self.path = path
         self.unrested = 0  # commits since the last rest
+        self._waits = True  # whether a commit syncs the log
+        self._unsynced = False  # whether the last commit did not
         self._counters: dict[str, Counter | None] = {}  # None: there is no such stream
         try:
             _create_private(path)
@@ -210,6 +217,7 @@ class Database:
             for operation in operations:
                 plan.answers.append(self._decide(plan, operation))
             plan.settle()
+            self._wait_for_the_disk(not all(map(is_soft, operations)))
             self._commit(plan.statements)
         except sqlite3.Error as error:
             self._forget(plan)
@@ -232,10 +240,16 @@ class Database:
             self._look_at = time.monotonic() + LOOK_SECONDS
         return there
 
+    def _wait_for_the_disk(self, wait: bool) -> None:
+        if wait is not self._waits:
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if wait else 'NORMAL'}")
+            self._waits = wait
+
     def _commit(self, statements: Sequence[tuple[str, Sequence[object]]]) -> None:
         if not statements:
             return
         execute = self._connection.execute
+        before = self._connection.total_changes
         if len(statements) == 1:
             execute(*statements[0])
         else:
@@ -243,7 +257,10 @@ class Database:
             for statement in statements:
                 execute(*statement)
             execute("COMMIT")
-        self._marking.committed(self._connection)
+        if self._unsynced and self._waits and self._connection.total_changes == before:
+            execute(WRITE_ANYHOW)  # nothing has changed, so SQLite has synced nothing either
+        self._unsynced = not self._waits
+        self._marking.committed(self._connection, synced=self._waits)
         self.unrested += 1
 
     def _forget(self, plan: Plan) -> None:
@@ -312,7 +329,7 @@ class Database:
         return digest
 
     def _touch(self, plan: Plan, touch: Touch) -> None:
-        plan.then(f"PRAGMA user_version = {len(MIGRATIONS)}")  # written though it is the same
+        plan.then(WRITE_ANYHOW)
 
     def _counter(self, stream: str) -> Counter | None:
         try:

@@ -22,9 +22,10 @@ yet) and is not older (each opening increases a number in its header). Otherwise
 place. Then we only notice whether a log that was left there belongs to the earlier one.
 
 The mark is written after each commit and before its answer, but not synced, because `kill -9` undoes no completed
-write. A power cut may; then the mark is older than the log, but never newer, because a commit syncs the log. So after a
-restart of the machine the log may have restarted many times since the mark; otherwise only once, between a commit and
-its mark.
+write. A power cut may; then the mark is older than the log, but never newer, because a commit syncs the log. A soft
+commit does not, so its mark is not written, unless the log has begun anew with it: then the mark says only that, of no
+frame, for SQLite syncs the head of a log before the first commit in it. So after a restart of the machine the log may
+have restarted many times since the mark; otherwise only once, between a commit and its mark.
 
 A mark costs 5 µs a commit: a look at the headers of a few frames, and a write of 53 bytes. The headers are read from
 the log itself. SQLite's index of the log (the -shm file) has these numbers ready, but SQLite holds locks on that file,
@@ -232,6 +233,8 @@ class LogFile:
 
     def reaches(self, mark: Mark) -> bool:
         """Whether every frame up to the mark's is intact."""
+        if mark.frames == 0:
+            return True
         found = self.frame(mark.frames)
         if found is None or found[1:] != (mark.salts, mark.checksum):
             return False
@@ -307,14 +310,15 @@ class Marking:
             self._open_file()
             self._take_stock(connection, synced=True)
 
-    def committed(self, connection: sqlite3.Connection) -> None:
+    def committed(self, connection: sqlite3.Connection, *, synced: bool = True) -> None:
         """Call this after a transaction, even if it changed nothing."""
         log = self._log
         if self._file is None or log is None:
             return
         try:
             if self._lost:
-                self._take_stock(connection, synced=False)
+                if synced:
+                    self._take_stock(connection, synced=False)
                 return
             _, counter, salts, frames, _, boot = self._mark
             found = log.commit_after(frames, salts)
@@ -327,7 +331,11 @@ class Marking:
                 if found is None:
                     return
                 self._log = log
-            self._write(Mark(MarkState.OPEN, counter, salts, *found, boot))
+                if not synced:
+                    self._write(Mark(MarkState.OPEN, counter, salts, boot=boot))
+            self._mark = Mark(MarkState.OPEN, counter, salts, *found, boot)
+            if synced:
+                self._write(self._mark)
         except (OSError, sqlite3.Error) as error:
             self.forsake(error)
 

@@ -15,6 +15,10 @@
     Keys(space, prefix, after, limit)                         [(key, value), ...] in the order of the keys' UTF-8 bytes
     GetBlob(digest)                                           data or None
 
+A Put or Delete may be `soft`. It is answered when no end of this program can undo it any more, kill -9 included, but it
+does not wait for the disk: a power cut undoes it, unless something that is not soft was answered since. All changes are
+kept in their order: whatever is undone, nothing that came after it is kept. Together is soft if all its changes are.
+
 A log counts its events from 1, without a gap. Trimmed events are gone but still counted; a dropped log starts over.
 Only the owner knows the meaning of an event, a value or a blob; here they are bytes. The store records no times. Order
 is given by sequence numbers, so no clock can disturb it.
@@ -70,11 +74,13 @@ class Put(Operation[None], frozen=True):
     space: str
     key: str
     value: bytes
+    soft: bool = False
 
 
 class Delete(Operation[None], frozen=True):
     space: str
     key: str
+    soft: bool = False
 
 
 class Together(Operation[None], frozen=True):
@@ -121,6 +127,15 @@ class Keys(Question[list[tuple[str, bytes]]], frozen=True):
 
 class GetBlob(Question[bytes | None], frozen=True):
     digest: str
+
+
+def is_soft(operation: Operation[Any]) -> bool:
+    match operation:
+        case Put(soft=soft) | Delete(soft=soft):
+            return soft
+        case Together(changes):
+            return all(is_soft(change) for change in changes)
+    return False
 
 
 def chosen(ways: Mapping[type[Any], Way], job: object) -> Way:

@@ -3,9 +3,11 @@
     WebSocket /live   page -> desk   {"type": "window", ...}   which requests to show, from now on
                                      {"type": "detail", "id"}  one request with all its attempts, from now on; "": none
                       desk -> page   {"type": "window", ...}, {"type": "totals", ...}, {"type": "detail", ...},
-                                     {"type": "notice", ...}; after each change, a few times a second at most
+                                     {"type": "gone", "id"}, {"type": "notice", ...}
+                                     after each change, a few times a second at most
     GET  /requests?state=&text=&after=&limit=    a window         GET /requests/ID    a detail
     GET  /totals                                 the totals       GET /metrics, /health
+    (/requests also takes order=newest|oldest; after=ID: the requests that come after that one)
     POST /requests                               {"requests": [{id?, command, params?, troupe?}, ...]} -> {"ids": [...]}
     POST /requeue /cancel /archive               a Selection -> {"ids": [...], "refused": {ID: why}}
 
@@ -94,6 +96,11 @@ class DeskTotals(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="tot
     """What is known of the server end that answers, as a sentence."""
     editor: str = ""
     """What is known of the editor, as a sentence; empty: none is managed."""
+    peer_alive: bool = True
+    reasons: tuple[str, ...] = ()
+    """Why the last few things went to quarantine, as sentences, newest first; where it is known."""
+    filling: bool = False
+    """The journal is still being read after a start: there are more requests than are told."""
 
 
 class DeskNotice(Struct, frozen=True, kw_only=True, tag="notice"):
@@ -101,7 +108,19 @@ class DeskNotice(Struct, frozen=True, kw_only=True, tag="notice"):
     text: str
 
 
-Shown = Window | RequestDetail | DeskTotals | DeskNotice
+class DetailGone(Struct, frozen=True, kw_only=True, tag="gone"):
+    """The request whose detail is wanted is not here: it is in the archive, or never was."""
+
+    id: str
+
+
+class DeskHealth(Struct, frozen=True, kw_only=True):
+    status: Literal["ok", "failing"]
+    trouble: tuple[str, ...] = ()
+    """Sentences."""
+
+
+Shown = Window | RequestDetail | DetailGone | DeskTotals | DeskNotice
 
 # -- heard
 
@@ -116,6 +135,11 @@ class WindowWanted(Struct, frozen=True, kw_only=True, tag="window", forbid_unkno
     text: Annotated[str, Meta(max_length=200)] = ""
     """In the id, the command, the submitter or the message."""
     order: Literal["newest", "oldest", "slowest", "attempts"] = "newest"
+    at: Id = ""
+    """If this request is there, the window begins so that `above` rows come before it, wherever `first` is. So what a
+    reader looks at stays where it is while others come and go above."""
+    above: Annotated[int, Meta(ge=-1, le=500)] = 0
+    """-1: the window begins behind it."""
 
 
 class DetailWanted(Struct, frozen=True, kw_only=True, tag="detail", forbid_unknown_fields=True):

@@ -170,6 +170,7 @@ JUDGES: dict[str, Callable[[str, Message, bytes | None], Said]] = {
     "error": _fault,
 }
 
+
 def _completed(component: str, payload: Message) -> Message | None:
     """The payload, completed with options that a released UI needs, set to what leaving them out means; None if nothing
     is missing. A move without a destination leads to the board itself, for every component and every way to omit it."""

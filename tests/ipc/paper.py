@@ -51,6 +51,20 @@ class PaperBase:
     def dismiss(self, who: AnyRef) -> None:
         self._listeners.pop(who, None)
 
+    async def claim_server(self) -> str | None:
+        await self._trip("claim server")
+        return None
+
+    async def release_server(self) -> None:
+        await self._trip("release server")
+
+    async def claim_client(self) -> str | None:
+        await self._trip("claim client")
+        return None
+
+    async def release_client(self) -> None:
+        await self._trip("release client")
+
     async def ids(self, place: Tray) -> frozenset[str]:
         await self._trip(f"ids {place.value}")
         return frozenset(name for where, name in self.files if where is place)
@@ -93,11 +107,11 @@ class PaperBase:
         there = self.files.get((place, id))
         return there[1] if there else None
 
-    async def archive(self, ids: Iterable[str], day: str) -> frozenset[str]:
+    async def archive(self, ids: Iterable[str], day: str, only: Tray | None = None) -> frozenset[str]:
         await self._trip("archive")
         moved = set()
         for id in ids:  # noqa: A001
-            if sum(self._drop(place, id) for place in Tray):
+            if sum(self._drop(place, id) for place in ([only] if only else Tray)):
                 self.archived[id] = day
                 moved.add(id)
         return frozenset(moved)

@@ -23,6 +23,7 @@ numbers = itertools.count(1)
 class Folder:
     """The files of one request. What is written in place is torn until it is whole."""
 
+    fingerprint: bytes = ASKED
     request: bool = False
     response: Seen = None
     failed: Outcome | None = None
@@ -46,12 +47,12 @@ class ClientEnd:
         self.crash()
 
     def crash(self) -> None:
-        self.published, self.overdue, self.recorded = 0, False, False
+        self.published, self.overdue, self.recorded, self.cleared = 0, False, False, False
 
     def step(self) -> bool:
         """False: there is nothing to do."""
         folder = self.folder
-        view = client.View(folder.request, folder.response, self.published, self.overdue, self.recorded)
+        view = client.View(folder.request, folder.response, self.published, self.overdue, self.recorded, self.cleared)
         match client.next_step(self.row, view, self.dialect):
             case client.Journal(row):
                 if row.attempt != self.row.attempt or row.state is not self.row.state:
@@ -59,13 +60,13 @@ class ClientEnd:
                 self.row = row
             case client.Publish():
                 folder.request = True
-                self.published = self.row.attempt
+                self.published, self.cleared = self.row.attempt, False
             case client.TakeAway(identity):
                 folder.take(identity)
             case SetAside(identity):
                 folder.take(identity)
                 folder.set_aside.append(identity)
-                self.published = 0  # what was set aside answered nothing: it is asked for anew
+                self.cleared = True
             case client.Record():
                 folder.failed = self.row.failures[-1]
                 self.recorded = True
@@ -96,7 +97,7 @@ class OurServer:
 
     def step(self) -> bool:
         folder = self.folder
-        request = server.Wanted(ASKED) if folder.request else None
+        request = server.Wanted(folder.fingerprint) if folder.request else None
         view = server.View(request, folder.response, self.may_run, self.running, self.ended, self.written)
         match server.next_step("r", self.row, view):
             case server.Journal(row):
@@ -256,6 +257,28 @@ def test_an_attempt_that_was_overdue_is_asked_for_anew_though_its_request_is_the
     assert client.next_step(late, replace(waiting, published=2)) == Wait()
     assert client.next_step(refused, waiting) == Wait()
     assert client.next_step(refused, replace(waiting, request=False)) == client.Publish()
+
+
+def test_an_answer_that_comes_late_is_the_answer_until_the_next_attempt_is_asked_for() -> None:
+    first, identity = client.Row("r", State.RETRYING, 1, (Failure(client.OVERDUE),)), Identity(1, 1)
+    table: list[tuple[Outcome, client.Row]] = [
+        (Success("yes"), replace(first, state=State.SUCCESS, success=Success("yes"))),
+        (Failure("busy"), replace(first, failures=(Failure("busy"),), read=identity)),
+        (Failure("no", permanent=True), client.Row("r", State.FAILING, 1, (Failure("no", permanent=True),), identity)),
+    ]
+    for outcome, row in table:
+        late = client.View(request=True, response=Answer(identity, outcome))
+        assert client.next_step(first, late) == client.Journal(row)
+        assert client.next_step(first, late, Dialect.HEAD) == client.Journal(
+            replace(first, state=State.POLLING, attempt=2)
+        )
+
+
+def test_what_a_head_peer_left_torn_is_cleared_and_the_request_renamed_anew_in_the_same_attempt() -> None:
+    row = client.Row("r", State.POLLING, 1)
+    left = client.View(request=True, response=Spoiled(Identity(1, 1), "it is not JSON"), published=1)
+    assert client.next_step(row, left, Dialect.HEAD) == SetAside(Identity(1, 1), "it is not JSON")
+    assert client.next_step(row, replace(left, response=None, cleared=True), Dialect.HEAD) == client.Publish()
 
 
 def test_what_kills_the_server_is_begun_three_times_and_then_answered() -> None:

@@ -148,8 +148,13 @@ def test_paths_are_absolute_and_know_the_home(monkeypatch: pytest.MonkeyPatch, t
         ("record demo /r --max-bytes 0", "expected a number of bytes, such as 500000 or 500M, got '0'"),
         ("record demo /r --max-bytes 5T", "expected a number of bytes, such as 500000 or 500M, got '5T'"),
         ("replay", "required: FILE"),
-        *((f"replay /r --speed {text}", f"expected a number above 0, such as 2 or 0.5, or max for as fast as possible, "
-           f"got '{text}'") for text in ("fast", "-1", "nan", "0", "0.0", "-0", "1e-400", "inf")),
+        *(
+            (
+                f"replay /r --speed {text}",
+                f"expected a number above 0, such as 2 or 0.5, or max for as fast as possible, got '{text}'",
+            )
+            for text in ("fast", "-1", "nan", "0", "0.0", "-0", "1e-400", "inf")
+        ),
         ("replay /r --max-pause inf", "expected a number of seconds, such as 2, got 'inf'"),
         ("replay /r --room ''", "expected the name of a room"),
         ("replay -", "standard input needs --room, with another room than the one that is being recorded"),

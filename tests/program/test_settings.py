@@ -51,6 +51,28 @@ def test_more_origins_may_draw_on_a_board_where_they_are_named() -> None:
     assert parse("", source="c.toml", overrides=[f"sidekick.origins=[{written}]"]).sidekick.origins == origins
 
 
+@pytest.mark.parametrize(
+    ("given", "enabled", "folder"),
+    [
+        ([], False, "/tmp/copilot-evaluation"),
+        (["ipc.enabled=true"], True, "/tmp/copilot-evaluation"),
+        (["ipc.base=/srv/desk"], True, "/srv/desk"),
+        (["ipc.base=/srv/desk", "ipc.enabled=false"], False, "/srv/desk"),
+        (["ipc.enabled=false", "ipc.base=/srv/desk"], False, "/srv/desk"),
+        (["ipc.base="], False, "/tmp/copilot-evaluation"),
+        (["ipc.port=0"], False, "/tmp/copilot-evaluation"),
+    ],
+)
+def test_the_desk_is_off_until_it_is_asked_for_or_has_a_base(given: list[str], enabled: bool, folder: str) -> None:
+    settings = parse("", source="c.toml", overrides=given)
+    assert ("ipc" in settings.enabled(), settings.ipc.folder) == (enabled, folder)
+
+
+@pytest.mark.parametrize(("given", "command"), [("false", ""), ('""', ""), ('"code --wait /srv"', "code --wait /srv")])
+def test_the_editor_is_a_command_or_none(given: str, command: str) -> None:
+    assert parse(f"[ipc]\neditor = {given}", source="c.toml").ipc.editor_command == command
+
+
 def test_what_is_disabled_is_not_among_the_enabled() -> None:
     assert "judge" not in parse("[judge]\nenabled = false", source="c.toml").enabled()
 
@@ -60,7 +82,7 @@ def test_what_is_disabled_is_not_among_the_enabled() -> None:
     [
         ("[consol]", "c.toml:1: consol is not a section. Did you mean console? The sections are console, sidekick"),
         ("\n[Judge]", "c.toml:2: Judge is not a section. Did you mean judge?"),
-        ("[zzz]", "c.toml:1: zzz is not a section. The sections are console, sidekick and judge"),
+        ("[zzz]", "c.toml:1: zzz is not a section. The sections are console, sidekick, judge and ipc"),
         ("port = 1", "c.toml:1: port is outside of any section; expected it under a heading such as [console]"),
         ("verbose = true", "c.toml:1: verbose is not a section."),
         ("console = 5160", "c.toml:1: console is a section; expected [console] with keys under it, got 5160"),
@@ -98,6 +120,19 @@ def test_what_is_disabled_is_not_among_the_enabled() -> None:
         ('[sidekick]\norigins = ["https://*"]', 'sidekick.origins: "https://*" is not an origin;'),
         ('[sidekick]\norigins = ["https://a.org/board"]', 'sidekick.origins: "https://a.org/board" is not an origin;'),
         ('[sidekick]\norigins = ["null"]', 'sidekick.origins: "null" is not an origin;'),
+        ('[ipc]\nbase = "desk"', "ipc.base: expected the absolute path of a folder such as"),
+        ('[ipc]\ndialect = "prompt"', 'ipc.dialect: expected "spec" (requests stay where they are) or "head"'),
+        ("[ipc]\neditor = true", "ipc.editor: expected false, or the command that starts the editor, such as"),
+        ('[ipc]\neditor = "code\\u0000"', "ipc.editor: expected false, or the command"),
+        ("[ipc]\neditor = 1", "ipc.editor: expected false, or the command"),
+        ('[ipc]\nmodel = "gpt"', 'ipc.model: expected "none", "echo" (a prompt is its own answer) or "agent"'),
+        ("[ipc]\nconcurrency = 0", "ipc.concurrency: expected a whole number of commands at once, from 1 to 256"),
+        ("[ipc]\ncommand_seconds = 0", "ipc.command_seconds: expected a number of seconds up to 86400"),
+        ("[ipc]\ncommand_seconds = nan", "ipc.command_seconds: expected a number of seconds up to 86400"),
+        ("[ipc]\nrescan_seconds = 0", "ipc.rescan_seconds: expected a number of seconds from 0.1 to 3600"),
+        ('[ipc]\nbackoff = "none"', 'ipc.backoff: expected "jittered" (each retry waits longer, by chance) or'),
+        ('[ipc]\nready = "yes"', 'ipc.ready: expected "wait" (for all of cold_start_seconds) or "ping"'),
+        ("[ipc]\nretention_days = -1", "ipc.retention_days: expected a number of days from 0 (keep all) to 3650"),
         ("a = 1\nb = [1,,]", "c.toml:2:8: not valid TOML: Invalid value"),
         ("[console\nport = 1", "c.toml:1:9: not valid TOML: Expected ']'"),
         ("[console]\nport = ", "c.toml:2:8: not valid TOML: Invalid value"),

@@ -28,6 +28,7 @@ async def write(client: StoreClient, name: str, stream: str) -> None:
         payload = f"{name}-{number}"
         seq = await client.append(stream, [payload.encode()])
         await client.put("last", name, payload.encode())
+        await client.put("soft", name, payload.encode(), soft=True)
         say(f"{stream} {seq} {payload}")
 
 

@@ -33,8 +33,8 @@ OPERATIONS: st.SearchStrategy[Operation[Any]] = st.one_of(
     st.builds(Append, NAMES, st.lists(DATA, min_size=1, max_size=4), st.none() | st.integers(0, 6)),
     st.builds(Trim, NAMES, st.integers(0, 8)),
     st.builds(Drop, NAMES),
-    st.builds(Put, NAMES, NAMES, DATA),
-    st.builds(Delete, NAMES, NAMES),
+    st.builds(Put, NAMES, NAMES, DATA, st.booleans()),
+    st.builds(Delete, NAMES, NAMES, st.booleans()),
     st.builds(PutBlob, DATA),
 )
 GROUPS = st.lists(OPERATIONS, min_size=1, max_size=8)

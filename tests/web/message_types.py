@@ -19,6 +19,7 @@ from msgspec import inspect
 
 from actors.sidekick.clearing import BoardState
 from codec import console
+from codec.ipc import desk
 from codec.judge import messages as judge
 from codec.sidekick import shapes
 
@@ -45,7 +46,7 @@ export interface Clear { id?: number; component: "board"; type: "clear" }"""
 def whole() -> str:
     return TOP + "".join(
         f"\nexport namespace {name} {{\n{_indented(lines)}\n}}\n"
-        for name, lines in (("Console", _console()), ("Judge", _judge()), ("Board", _board()))
+        for name, lines in (("Console", _console()), ("Judge", _judge()), ("Desk", _desk()), ("Board", _board()))
     )
 
 
@@ -57,6 +58,13 @@ def _console() -> Iterator[str]:
 def _judge() -> Iterator[str]:
     told, said = get_args(judge.BackendMessage), get_args(judge.UiMessage)
     yield from _interfaces([*told, *said])
+    yield f"export type Message = {_union(each.__name__ for each in told)};"
+    yield f"export type UiMessage = {_union(each.__name__ for each in said)};"
+
+
+def _desk() -> Iterator[str]:
+    told, said = get_args(desk.Shown), get_args(desk.Wanted)
+    yield from _interfaces([*told, *said, desk.Selection, desk.Handled])
     yield f"export type Message = {_union(each.__name__ for each in told)};"
     yield f"export type UiMessage = {_union(each.__name__ for each in said)};"
 

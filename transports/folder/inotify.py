@@ -18,11 +18,13 @@ _FLAGS = os.O_NONBLOCK | os.O_CLOEXEC
 """IN_NONBLOCK and IN_CLOEXEC have these values."""
 _MODIFY, _ATTRIB, _CLOSE_WRITE = 0x2, 0x4, 0x8
 _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE, _DELETE_SELF, _MOVE_SELF = 0x40, 0x80, 0x100, 0x200, 0x400, 0x800
-_OVERFLOW, _IGNORED, _ONLY_FOLDERS, _FOLDER = 0x4000, 0x8000, 0x0100_0000, 0x4000_0000
+_OVERFLOW, _IGNORED, _ONLY_FOLDERS, NO_LINKS, _FOLDER = 0x4000, 0x8000, 0x0100_0000, 0x0200_0000, 0x4000_0000
 _WANTED = (
     _MODIFY | _ATTRIB | _CLOSE_WRITE | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE | _DELETE_SELF | _MOVE_SELF
     | _ONLY_FOLDERS
 )  # fmt: skip
+ARRIVALS = _CLOSE_WRITE | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE | _DELETE_SELF | _MOVE_SELF | _ONLY_FOLDERS
+"""Which files come and go, and which have been written to the end: not each step on the way."""
 _HEAD = struct.Struct("iIII")
 _MOST_BYTES = 1 << 16
 
@@ -59,9 +61,13 @@ class Inotify:
     def fileno(self) -> int:
         return self._file
 
-    def add(self, folder: Path) -> int:
+    def add(self, folder: Path, wanted: int = _WANTED) -> int:
         """This may take a while, because a disk may hang."""
-        return _checked(self._add(self._file, os.fsencode(folder), _WANTED), str(folder))
+        return _checked(self._add(self._file, os.fsencode(folder), wanted), str(folder))
+
+    def add_opened(self, folder: int, wanted: int = _WANTED) -> int:
+        """Watches a folder by its descriptor, wherever its path leads to by now. Needs /proc."""
+        return self.add(Path(f"/proc/self/fd/{folder}"), wanted)
 
     def remove(self, number: int) -> None:
         """Stops watching. Does nothing if the folder is gone already."""

@@ -8,34 +8,26 @@ Rules
     name are on the disk. It gets its name only when it is complete, so a kill leaves nothing behind. On systems without
     nameless files a draft is written instead; the next write there deletes drafts whose processes have ended.
   - Only regular files are read, because reading a pipe could block for ever.
+  - `own`: the root, too, is a real folder and no link, and it and all below belong to our account. What others may only
+    read is closed to them; what they may write to is refused (owned.py).
 
 Everything here blocks: call it in a thread.
 """
 
 import errno
 import os
-import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from transports.folder.drafts import discard, sweep, write_drafts, write_new
+from transports.folder.owned import OWN_MODE, open_own
+
 LONGEST_NAME = 255
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-
-_NAMELESS = getattr(os, "O_TMPFILE", 0)
-"""Only Linux has it, and not on every file system."""
-NO_NAMELESS = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
-"""The errors of a file system or kernel that does not support it."""
-
-_OURS = os.urandom(3).hex()
-"""Distinguishes us from a killed process that had the same process id."""
-_DRAFT = re.compile(r"\.([0-9]{1,9})-([0-9a-f]{6})[0-9a-f]{6}\.draft", re.ASCII)
-NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EXDEV)
-"""The errors of a file system without links, such as FAT."""
 
 Names = Sequence[str]
 
@@ -60,8 +52,11 @@ class FileEntry(NamedTuple):
 
 
 class Rooted:
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, own: bool = False, said: Callable[[str], None] = lambda sentence: None) -> None:
+        """`said`: is told of each folder that has been closed to others."""
         self.root = root
+        self._own = own
+        self._said = said
 
     def path(self, names: Names) -> Path:
         """The path for display. Files are not opened by it."""
@@ -70,23 +65,45 @@ class Rooted:
     @contextmanager
     def folder(self, names: Names, *, create: bool = False) -> Iterator[int]:
         """The folder as a descriptor. `create`: make all missing folders on the way, including the root."""
-        if create:
-            self.root.mkdir(parents=True, exist_ok=True)
-        here = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        here = self.open_root(create=create)
         try:
             for depth in range(len(names)):
-                there = self._enter(here, names[: depth + 1], create=create)
+                there = self.enter(here, names[: depth + 1], create=create)
                 os.close(here)
                 here = there
             yield here
         finally:
             os.close(here)
 
-    def _enter(self, here: int, names: Names, *, create: bool) -> int:
-        """The last of these names, in the folder that the others lead to."""
+    def open_root(self, *, create: bool = False) -> int:
+        """The caller closes the descriptor."""
+        if create and not self._own:
+            self.root.mkdir(parents=True, exist_ok=True)
+        if self._own:
+            if create:
+                with suppress(FileExistsError):  # what it is will be seen
+                    self.root.mkdir(mode=OWN_MODE, parents=True)
+            return open_own(self.root, None, self.root, self._said)
+        return os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def enter(self, here: int, names: Names, *, create: bool = False) -> int:
+        """The last of these names, in the folder that the others lead to. The caller closes the descriptor."""
         check_name(names[-1])
         try:
-            return _entered(here, names[-1], create=create)
+            return self._entered(here, names)
+        except FileNotFoundError:
+            if not create:
+                raise
+        with suppress(FileExistsError):  # another process was faster
+            os.mkdir(names[-1], OWN_MODE if self._own else 0o777, dir_fd=here)
+            os.fsync(here)
+        return self._entered(here, names)
+
+    def _entered(self, here: int, names: Names) -> int:
+        if self._own:
+            return open_own(names[-1], here, self.path(names), self._said)
+        try:
+            return os.open(names[-1], _FOLDER, dir_fd=here)
         except OSError as error:
             if error.errno not in (errno.ENOTDIR, errno.ELOOP):
                 raise
@@ -146,101 +163,32 @@ class Rooted:
         """Writes new files into one folder, in this order. An existing file is left alone and raises
         FileExistsError."""
         with self.folder(names, create=True) as here:
-            _sweep(here)
+            sweep(here)
             for name, content in files.items():
                 check_name(name)
-                _write_new(here, name, content)
+                write_new(here, name, content)
             os.fsync(here)
 
-
-def _entered(here: int, name: str, *, create: bool) -> int:
-    try:
-        return os.open(name, _FOLDER, dir_fd=here)
-    except FileNotFoundError:
-        if not create:
-            raise
-    with suppress(FileExistsError):  # another process was faster
-        os.mkdir(name, dir_fd=here)
-        os.fsync(here)
-    return os.open(name, _FOLDER, dir_fd=here)
+    def publish(self, names: Names, files: Mapping[str, bytes], *, sync: bool = True) -> None:
+        """Writes files into one folder, over what is there, and syncs them as one group: the files together, and the
+        folder once. Others see each of them whole or not at all. If one cannot be written, none gets its name."""
+        for name in files:
+            check_name(name)
+        with self.folder(names, create=True) as here:
+            sweep(here)
+            drafts = write_drafts(here, list(files.values()), sync=sync)
+            try:
+                for draft in drafts:
+                    if isinstance(draft, OSError):
+                        raise draft
+                for name, draft in zip(files, drafts, strict=True):
+                    os.rename(str(draft), name, src_dir_fd=here, dst_dir_fd=here)
+                if sync:
+                    os.fsync(here)
+            finally:
+                discard(here, drafts)
 
 
 def check_name(name: str) -> None:
     if not name or name in (".", "..") or "/" in name or "\0" in name or len(os.fsencode(name)) > LONGEST_NAME:
         raise NotPlain(f"{name[:80]!r} cannot be the name of a file or folder")
-
-
-def _sweep(here: int) -> None:
-    """Deletes the drafts of processes that were killed while they wrote."""
-    for name in os.listdir(here):
-        if (draft := _DRAFT.fullmatch(name)) and not _writes(int(draft[1]), draft[2]):
-            with suppress(OSError):  # another process was faster; or it is not a plain file, and not ours
-                os.unlink(name, dir_fd=here)
-
-
-def _writes(pid: int, whose: str) -> bool:
-    return whose == _OURS if pid == os.getpid() else lives(pid)
-
-
-def lives(pid: int) -> bool:
-    """Whether this process exists."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it exists, and belongs to another user
-        return True
-    return True
-
-
-def _write_new(here: int, name: str, content: bytes) -> None:
-    if not (_NAMELESS and _write_nameless(here, name, content)):
-        _write_draft(here, name, content)
-
-
-def _write_nameless(here: int, name: str, content: bytes) -> bool:
-    """Writes a file that has no name until it is complete. False: this file system cannot do that."""
-    try:
-        file = os.open(".", os.O_WRONLY | os.O_CLOEXEC | _NAMELESS, 0o666, dir_fd=here)
-    except OSError as error:
-        if error.errno in NO_NAMELESS:
-            return False
-        raise
-    with open(file, "wb") as out:
-        out.write(content)
-        out.flush()
-        os.fsync(file)
-        try:
-            os.link(f"/proc/self/fd/{file}", name, dst_dir_fd=here)  # follows the link in /proc to our own descriptor
-        except OSError as error:
-            if error.errno in (errno.ENOENT, *NO_LINKS):  # there is no /proc
-                return False
-            raise
-    return True
-
-
-def _write_draft(here: int, name: str, content: bytes) -> None:
-    draft = f".{os.getpid()}-{_OURS}{os.urandom(3).hex()}.draft"
-    file = os.open(draft, _NEW, 0o666, dir_fd=here)
-    try:
-        with open(file, "wb") as out:
-            out.write(content)
-            out.flush()
-            os.fsync(out.fileno())
-        _name(here, draft, name)
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(draft, dir_fd=here)
-
-
-def _name(here: int, draft: str, name: str) -> None:
-    """Gives a draft its name, by a link: a rename could overwrite another file."""
-    try:
-        os.link(draft, name, src_dir_fd=here, dst_dir_fd=here, follow_symlinks=False)
-    except OSError as error:
-        if error.errno not in NO_LINKS:
-            raise
-        with suppress(FileNotFoundError):
-            os.stat(name, dir_fd=here, follow_symlinks=False)
-            raise FileExistsError(f"{name} exists") from None
-        os.rename(draft, name, src_dir_fd=here, dst_dir_fd=here)

@@ -30,7 +30,8 @@ import trio
 
 from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Down, KernelError, Key, Mailbox, MailboxFull, Registry
 from codec.words import counted
-from transports.folder.inotify import FolderEvent, Inotify
+from transports.folder.feed import Gathered, gathered
+from transports.folder.inotify import Inotify
 
 SETTLE_SECONDS = 0.03
 """An editor takes several steps to save a file. Notices wait until it is done."""
@@ -109,9 +110,16 @@ class Watched:
     unsure: bool = True
     """Whether its folders may have been replaced."""
 
-    def concerns(self, event: FolderEvent) -> bool:
-        mattering = self.numbers.get(event.number, ())
-        return event.lost or any(names is None or not event.name or event.name in names for names in mattering)
+    def concerned(self, found: Gathered) -> bool:
+        if found.lost:
+            return True
+        for number, mattering in self.numbers.items():
+            names = found.names.get(number, set())
+            if number in found.itself or any(each is None and names for each in mattering):
+                return True
+            if any(each is not None and not each.isdisjoint(names) for each in mattering):
+                return True
+        return False
 
 
 class Watcher(Actor[WatcherMessage]):
@@ -172,20 +180,17 @@ class Watcher(Actor[WatcherMessage]):
     async def _listen(self, inotify: Inotify) -> None:
         try:
             while True:
-                await trio.lowlevel.wait_readable(inotify)
-                await trio.sleep(SETTLE_SECONDS)
-                self._heard(inotify.read())
+                self._heard(await gathered(inotify, settle=SETTLE_SECONDS))
         finally:
             inotify.close()
 
-    def _heard(self, events: Iterable[FolderEvent]) -> None:
-        for event in set(events):
-            for wanted in self._wanted.values():
-                if event.lost or wanted.concerns(event):
-                    wanted.stirred = True
-                    wanted.unsure = wanted.unsure or event.of_folder
-                if event.over:
-                    wanted.numbers.pop(event.number, None)
+    def _heard(self, found: Gathered) -> None:
+        for wanted in self._wanted.values():
+            if wanted.concerned(found):
+                wanted.stirred = True
+                wanted.unsure = wanted.unsure or found.lost or not found.replaced.isdisjoint(wanted.numbers)
+            for number in found.over:
+                wanted.numbers.pop(number, None)
         if any(wanted.stirred and not wanted.told for wanted in self._wanted.values()):
             self._settle()
 

@@ -25,7 +25,8 @@ import trio
 
 from codec.judge import fingerprint
 from transports.folder.clearance import clear_away
-from transports.folder.rooted import FileEntry, Rooted, lives
+from transports.folder.drafts import lives
+from transports.folder.rooted import FileEntry, Rooted
 
 T = TypeVar("T")
 

@@ -1,27 +1,28 @@
 """The lane of a WebSocket that carries very many small texts.
 
-Whoever receives reads the socket itself and peels whole texts off each read: no other task, and no library, has to do
-with them. What is not peeled is handed to trio-websocket, piece by piece.
+The task that receives (the receiver) reads the socket itself and peels whole texts off each read. No other task, and no
+library, is involved. Bytes that are not peeled are handed to trio-websocket (the library), piece by piece.
 
-    state      who reads the socket                becomes
-    PEELING    the receiver; the library waits     LENT, OWING   a piece is handed over, without or with a message's end
-    LENT       nobody: the library has a piece     PEELING       it asks for more
-    OWING      nobody: that piece ends a message   OWED          it asks for more
-                                                   LENT          the message has been received before it asks
-    OWED       nobody: the message waits           PEELING       it has been received
-    OVER       the library, for good               -             from any state: see the second rule
+    state      who reads the socket                becomes       when
+    PEELING    the receiver; the library waits     LENT          a piece is handed over
+                                                   OWING         a piece is handed over that ends a message
+    LENT       nobody: the library has a piece     PEELING       the library asks for more
+    OWING      nobody: that piece ends a message   OWED          the library asks for more
+                                                   LENT          the message is received before the library asks
+    OWED       nobody: the message waits           PEELING       the message is received
+    OVER       the library, for good               -             any state becomes OVER by the second rule
 
 Rules
-  - After a piece has been handed over, nothing is read or peeled until the library has dealt with it and asks for
-    more; and if it made a message, until that has been received. So order holds, and a library that cannot send a
-    pong slows the client.
-  - From a violation of the protocol on, from a close frame on, either side's, and from the end of the stream on, the
-    library reads by itself, as it would have done from the beginning. A lane never comes back from that.
-  - All that is sent goes through the outbox.
-  - What is given at once is heard in one turn of everybody's time, so it is bounded by number (`MOST_AT_ONCE`) and, by
-    how long the last ones took, by time.
-  - What is kept of a message that has not come whole is known to the backlog, which has a bound for all lanes: a lane
-    that has to give way says 1013.
+  - After a piece was handed over, nothing is read or peeled until the library has dealt with it and asks for more, and,
+    if the piece ended a message, until that message has been received. So the order holds, and if the library cannot
+    send a pong, the client is slowed down.
+  - After a violation of the protocol, after a close frame of either side, and at the end of the stream, the library
+    reads the socket itself, as it does without a lane. This state is final.
+  - All sending goes through the outbox.
+  - All texts of a batch are handled in one turn, while nobody else can run. So a batch is bounded by number
+    (`MOST_AT_ONCE`) and, judging by how long the last one took, by time.
+  - The lane reports to the backlog how much it keeps of an unfinished message. The backlog has a bound for all lanes; a
+    lane that has to give way closes with 1013.
 """
 
 import enum
@@ -37,7 +38,7 @@ from transports.wire.wire import GONE, Wire
 
 TRY_LATER = 1013
 FEW = 64
-"""Texts that are given at once, however long it takes to hear them."""
+"""A batch may have so many texts, no matter how long it takes to handle them."""
 
 
 class State(enum.Enum):
@@ -69,26 +70,27 @@ class FastLane(Lane):
         self._peeler = Peeler(message_bytes)
         self._turns = turns()
         self._batch = MOST_AT_ONCE
-        """So many texts are given at once..."""
+        """The most texts in a batch."""
         self._gave = 0
-        """...and so many were given the last time, if they were many."""
+        """How many texts the last batch had; 0 if there were only a few."""
         self._gave_at = 0.0
         self._state = State.PEELING
         self._for_it = b""
         """A piece for the library."""
         self._given = trio.Event()
-        """The library waits for this before it looks again at the two above."""
+        """The library waits for this before it looks again at `_state` and `_for_it`."""
         self._asks = trio.Event()
-        """While something is lent: the receiver waits for this before it looks again at the state."""
+        """While the library has a piece, the receiver waits for this before it looks again at `_state`."""
         self._receiver_reads = False
-        """It has begun to, and the library waits for the end of that, also if all is over by then."""
+        """The receiver is reading the socket. The library waits until it has finished, even if the state is OVER."""
         self._is_kept = False
-        """The backlog knows of something."""
+        """The backlog knows of bytes of this lane."""
         self._left: trio.Event | None = None
-        """Not None <=> it has to give way. What still comes is dropped; once this is set, the stream has ended."""
+        """Not None <=> the lane has to give way. Further data is dropped. When this is set, the stream has ended."""
 
     async def receive_batch(self) -> list[bytes] | None:
-        """The next texts, at least one. None: receive from the library, which has a message or knows of the end."""
+        """The next texts, at least one. None: the caller should receive from the library, which has a message, or knows
+        why the connection has ended."""
         if self._gave:
             await self._rest()
         while True:
@@ -110,8 +112,8 @@ class FastLane(Lane):
                     self.hand_over()
 
     async def _rest(self) -> None:
-        """After many texts: others have their turn, if there may be more, for which nothing would have to be read. If
-        it was a long one, the next time there will be fewer."""
+        """After a large batch: if it was full, there may be more texts without another read, so others have their turn
+        first. If the batch took long to handle, the next one will be smaller."""
         took, given, batch = trio.current_time() - self._gave_at, self._gave, self._batch
         self._gave = 0
         self._batch = MOST_AT_ONCE if took <= 0 else max(FEW, min(MOST_AT_ONCE, int(given * TURN / took)))
@@ -193,7 +195,7 @@ class FastLane(Lane):
             if self._fruitless > self._most:
                 await self._has_nothing_to_say()
         except GONE:
-            pass  # the library will be told the same
+            pass  # the library will get the same error
         finally:
             self._receiver_reads = self.listening = False
             if self._state is State.OVER:
@@ -203,14 +205,14 @@ class FastLane(Lane):
         elif data:
             self._peeler.feed(data)
         else:
-            self._peeler.give_up()  # half a frame: of no use to the library, which will hear of the end
+            self._peeler.give_up()  # half a frame is of no use to the library, which will find the end itself
             self.hand_over()
 
     def _give(self, data: bytes, makes_message: bool) -> None:
-        """Hand this to the library, and have it ask for more."""
+        """Hand a piece to the library."""
         self._for_it = data
         if self._connection is not None and self._connection.closed is not None:
-            self.hand_over()  # it has ended without a goodbye, and will not ask again
+            self.hand_over()  # the library has ended without a close frame, and will not ask again
             return
         self._state = State.OWING if makes_message else State.LENT
         self._asks = trio.Event()

@@ -1,15 +1,14 @@
 """The stream under trio-websocket.
 
-Between the wire and the library there is this one, which sees every byte of a WebSocket. It listens for signs of
-life, mends three faults of trio-websocket 0.12, and is the place for anything that wants to see frames before the
-library does.
+A lane lies between the wire and the library, and sees every byte of a WebSocket. It notices signs of life, works around
+three faults of trio-websocket 0.12, and is the base of lanes that process frames before the library does.
 
-  - A frame that comes in one packet with the upgrade is lost in the library, which feeds it to the parser of the
-    handshake. So the library is given a request (see library.py), and nothing more until the handshake is done.
-  - On a violation of the protocol the library closes the stream without a close frame; here it is sent, so that the
-    client learns what it did (1002, 1007).
-  - The library takes pings and pongs for ever, and each costs as much as many messages. So the bytes that may come
-    without a message coming of them are bounded.
+  - If a frame comes in one packet with the upgrade, the library loses it by feeding it to the parser of the handshake.
+    So the lane gives it a request (see library.py), and nothing more until the handshake is done.
+  - On a violation of the protocol, the library closes the stream without a close frame. The lane sends one, so the
+    client learns what it did wrong (1002, 1007).
+  - The library accepts pings and pongs without end, and each costs as much as many messages. So the lane bounds the
+    number of bytes that may come without a message.
 """
 
 import struct
@@ -25,7 +24,7 @@ VIOLATIONS = (1002, 1007)
 POLICY = 1008
 READ_BYTES = 64 * 1024
 IDLE_BYTES_PER_SECOND = 256
-"""Pings and pongs of a client that has nothing to say may come at this rate for ever."""
+"""A client that sends no messages may send pings and pongs at this rate for ever."""
 
 
 class Lane(trio.abc.Stream):
@@ -40,9 +39,9 @@ class Lane(trio.abc.Stream):
         self._most = most_without_message
         self._fruitless = 0
         self.reads = 0
-        """How often the client was heard."""
+        """How often something was read from the client."""
         self.listening = False
-        """Somebody is waiting for the client's next bytes."""
+        """A task is waiting for the client's next bytes."""
         self._said_goodbye = False
         self._ending = trio.Lock()
         self._sending = trio.Lock()
@@ -54,11 +53,12 @@ class Lane(trio.abc.Stream):
         self._shaken_hands.set()
 
     def bore_fruit(self) -> None:
-        """A message has come out."""
+        """A message was received."""
         self._fruitless = 0
 
     def forgive(self, seconds: float) -> None:
-        """So much time has passed: to be called now and then, as long as the connection is there."""
+        """To be called now and then while the connection is open, with the time that has passed since the last call. It
+        forgives the bytes that are allowed in this time."""
         self._fruitless = max(0, self._fruitless - int(IDLE_BYTES_PER_SECOND * seconds))
 
     def library_failed(self) -> None:
@@ -99,7 +99,7 @@ class Lane(trio.abc.Stream):
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         if data[0] == CLOSE_FRAME:
             self._said_goodbye = True
-        async with self._sending:  # the library takes turns, but a goodbye of ours comes when it must
+        async with self._sending:  # the library sends in turn, but our close frame may come at any time
             await self._wire.send_all(data)
 
     async def wait_send_all_might_not_block(self) -> None:

@@ -1,21 +1,23 @@
-"""trio-websocket's connection, at either end, with what it must not be asked and what it must not do.
+"""trio-websocket's connection, for servers and for clients, with workarounds for these faults of the library:
 
-  - It reads the request a second time, and worse than the door: of two Connection headers it knows the last only, of a
-    list in Upgrade nothing, and a letter that is not ASCII, in a header that is of no interest here, ends it with a
-    traceback. So it is given a request in our words, with the client's key.
-  - After our close frame only the client's is of interest. It would answer a ping that comes then, and refuse a second
-    long message, both in a state in which wsproto raises: an ordinary client, whose ping crosses our goodbye, would
-    be cut off before it has read why.
-  - It keeps the pieces of a message as they come, each an object of fifty bytes and more, and measures a text in
-    characters: two thousand letters, sent by twos, cost ten times what was counted. Here a message that is under way is
-    one stretch of bytes, which are counted, and so are its fragments, for each takes as long as many peeled messages.
-  - It answers a client's close frame, and refuses a message that is too long, in a task of its own, and who closes
-    meanwhile would end the stream under it. So a close waits for that word.
-  - What ended a connection first is why it has ended: of what comes in one read with it, nothing takes its place.
-  - Pongs, and fragments, it takes without a pause, ten thousand in one read, and everybody else waits. Here others
-    have their turn after each.
+  - It reads the request a second time, and worse than the door: it knows only the last of two Connection headers,
+    understands no list in Upgrade, and fails with a traceback if any header contains a letter that is not ASCII. So it
+    is given a request that we have written, with the client's key.
+  - After our close frame, only the client's close frame matters. The library would answer a ping that comes then, and
+    refuse a second long message, although wsproto raises in that state. So an ordinary client whose ping crosses our
+    close frame would be cut off before it has read why. Here such frames are ignored.
+  - It keeps the pieces of a message as they come, each in an object of fifty bytes or more, and measures a text in
+    characters. Two thousand letters, sent in pairs, cost ten times as much as was counted. Here an unfinished message
+    is one bytearray, and its bytes are counted. Its fragments are counted too, because each takes as long as many
+    peeled messages.
+  - It answers a client's close frame, and refuses a message that is too long, in a task of its own. A close at the same
+    time would end the stream before the answer is sent. So a close waits for that answer.
+  - The first reason for which a connection ended must stay the reason, whatever else comes in the same read.
+  - It handles pongs and fragments without a pause, ten thousand in one read, while everybody else waits. Here other
+    tasks have their turn after each.
 
-These are names of trio-websocket 0.12's inside. The tests of this folder fail when one moves.
+The methods that are overridden here are private ones of trio-websocket 0.12. The tests of this folder fail if one of
+them moves.
 """
 
 from collections.abc import Callable
@@ -36,7 +38,7 @@ POLICY, TOO_BIG = 1008, 1009
 
 
 def request_with(key: str, subprotocol: str | None) -> bytes:
-    """A request for a WebSocket as the library likes it."""
+    """A request for a WebSocket that the library understands."""
     lines = [
         "GET / HTTP/1.1",
         "Host: localhost",
@@ -51,7 +53,7 @@ def request_with(key: str, subprotocol: str | None) -> bytes:
 
 
 class Mended(WebSocketConnection):
-    """Either end."""
+    """The connection of a server or of a client."""
 
     def __init__(
         self, stream: trio.abc.Stream, protocol: WSConnection, limits: WebSocketLimits, **of_this_end: Any
@@ -61,7 +63,7 @@ class Mended(WebSocketConnection):
         )
         self._most_fragments = limits.fragments
         self._message = bytearray()
-        """What has come of one that is under way."""
+        """The part of an unfinished message that has come."""
         self._fragments = 0
 
     async def _aclose(self, code: int, reason: str | None) -> None:
@@ -104,7 +106,7 @@ class Mended(WebSocketConnection):
             await super()._handle_message_event(message)
 
     async def _refuse(self, code: int, why: str) -> None:
-        """End it for what the peer has sent, without waiting for its answer."""
+        """Close the connection because of what the peer has sent, without waiting for its answer."""
         self._message.clear()
         self._close_reason = CloseReason(code, why)
         await self._send(CloseConnection(code=code, reason=why))
@@ -114,24 +116,24 @@ class Mended(WebSocketConnection):
 
 
 class Connection(Mended):
-    """The server's end."""
+    """The connection of a server."""
 
     def __init__(self, stream: trio.abc.Stream, limits: WebSocketLimits) -> None:
         super().__init__(stream, WSConnection(ConnectionType.SERVER), limits)
 
     async def requested(self, nursery: trio.Nursery) -> WebSocketRequest:
-        """Read from now on, in this nursery, and give the request."""
+        """Begin to read, in this nursery. Returns the request."""
         nursery.start_soon(self._reader_task)
         return await self._get_request()
 
     def forget(self) -> None:
-        """After the end, let go of half a message: the library is held by the tracebacks of its own end, until they are
-        collected, and that may be after many more have come with 32 MiB each."""
+        """After the end, free an unfinished message. Tracebacks of the library's end refer to this object until they
+        are garbage-collected, and before that many more connections may come, with messages of 32 MiB each."""
         self._message.clear()
 
 
 class Visiting(Mended):
-    """A client's end."""
+    """The connection of a client."""
 
     def __init__(
         self, stream: trio.abc.Stream, host: str, resource: str, limits: WebSocketLimits, *, queued: int
@@ -147,8 +149,8 @@ class Visiting(Mended):
         self._shaken_hands: Callable[[], object]
 
     async def run(self, *, task_status: trio.TaskStatus[None]) -> None:
-        """Started once hands have been shaken; closes the stream at the end. If hands are never shaken, it raises
-        `ConnectionRejected`, or `HandshakeError` for what is no WebSocket."""
+        """Run the connection. It has started when the handshake is done, and closes the stream at the end. If there is
+        no handshake, it raises `ConnectionRejected`, or `HandshakeError` if the server speaks no WebSocket."""
         self._shaken_hands = task_status.started
         try:
             await self._reader_task()

@@ -9,7 +9,7 @@ from transports.websocket.websocket import FastSocket
 
 
 class Line:
-    """The way to one peer. Nothing here waits."""
+    """The way to one peer. No method waits."""
 
     def __init__(self, socket: FastSocket, nursery: trio.Nursery) -> None:
         self._socket = socket
@@ -20,9 +20,10 @@ class Line:
     frame = staticmethod(frame)
 
     def on_drained(self, call: Callable[[], None]) -> None:
-        """Called when a peer that had fallen behind takes messages again. It must not raise."""
+        """Have `call` called when a peer that had fallen behind can take messages again. It must not raise."""
         self._socket.outbox.on_drained = call
 
     def hang_up(self, code: int, reason: str) -> None:
-        """Say goodbye after all that has been offered. That the peer has gone, its attendant is told as ever."""
+        """Close the connection after all frames that have been offered. The task that receives from the socket learns
+        of the end in the usual way."""
         self._nursery.start_soon(self._socket.close, code, reason)

@@ -1,25 +1,26 @@
-"""What is to be sent to a WebSocket, for those who cannot wait.
+"""The outbox of a WebSocket: a queue of frames for senders that cannot wait.
 
-A room tells a hundred UIs the same thing and must not be slowed by one of them. So `offer` does not wait: it writes at
-once what the socket takes, keeps the rest, and a task of the outbox sends that when it can. Once somebody has fallen so
-far behind that more than `most_bytes` are waiting, those are thrown away, and nothing is taken any more: what comes
-next would make no sense without them. When the socket takes data again, `on_drained` is called, and whoever hears
-it begins anew with `restart`.
+A room sends the same frames to a hundred pages, and must not be slowed down by one of them. So `offer` does not wait.
+It writes as much as the socket takes at once and keeps the rest, which a task of the outbox sends when it can. If the
+client falls so far behind that more than `most_bytes` are waiting, they are thrown away, and no more frames are taken,
+because they would make no sense without the lost ones. When the socket takes data again, `on_drained` is called, and
+the sender begins anew with `restart`.
 
     FLOWING --offer beyond the bound--> BEHIND --the socket takes data--> DRAINED --restart--> FLOWING
 
 Rules
-  - A blob is one or more whole frames. What was partly written is completed before anything else is sent, also when
-    the rest of the queue has been thrown away.
-  - trio-websocket's own frames go through here too, and are never thrown away: a ping or pong goes next, before what
-    is waiting; the close frame goes last, after it.
-  - What waits is at most `most_bytes`. Beside it there is what is just being sent: some `JOIN_BYTES`, or one blob of
-    any size that was offered when nothing else was waiting. So a bound smaller than a replay does no harm.
-  - All outboxes share a load, which has a bound too. Who has to give way throws away what is waiting and is behind, as
-    above; if that was nothing, or not enough, it lets go of what is just being sent, and with it of the connection.
-  - A client that takes nothing is cut off by the wire's deadline, whatever we were sending or waiting to send. A send
-    that fails because the client has gone ends the sending only: its last words may still lie unread.
-  - Only a plain socket is written to at once. Through TLS, and anything else that is not one, all goes by the task.
+  - A blob is one or more whole frames. If a blob was partly written, its rest is sent before anything else, even if the
+    queue has been thrown away.
+  - trio-websocket's own frames go through the outbox too, and are never thrown away. A ping or pong overtakes the
+    queue, and the close frame is sent after it.
+  - At most `most_bytes` are waiting, not counting the data that is just being sent. That is about `JOIN_BYTES`, or one
+    blob of any size that was offered when nothing was waiting. So a bound that is smaller than a replay does no harm.
+  - All outboxes share a load, which has a bound of its own. An outbox that has to give way throws away its queue and is
+    behind, as above. If the queue is empty, or that was not enough, it drops the data that is just being sent, and the
+    connection with it.
+  - A client that takes nothing is cut off by the wire's deadline, whether we were sending or waiting to send. If a send
+    fails because the client has gone, only the sending ends: the client's last messages may still be unread.
+  - Only a plain socket is written to at once. For TLS and other streams, the task sends everything.
 """
 
 import enum
@@ -46,7 +47,7 @@ class State(enum.Enum):
 
 class OutboxEvent(enum.Enum):
     OVERFLOW = "overflow"
-    """More is waiting than may."""
+    """More bytes are waiting than allowed."""
     DRAIN = "drain"
     """The socket takes data again."""
     RESTART = "restart"
@@ -73,7 +74,7 @@ class OutboxStatistics:
 
 
 def frame(payload: bytes) -> bytes:
-    """A text message as a server sends it; made once for all who are to get it."""
+    """A text message as a frame of a server. It is made once for all receivers."""
     size = len(payload)
     if size < 126:
         return b"\x81%c%b" % (size, payload)
@@ -98,12 +99,12 @@ class Outbox:
         self._most = most_bytes
         self._state = State.FLOWING
         self._torn = b""
-        """The rest of a blob of which the beginning has been written."""
+        """The rest of a blob whose beginning has been written."""
         self._queue: deque[bytes] = deque()
         self._waiting = 0
         """Invariant: the sum of the lengths in `_queue`."""
         self._sending = 0
-        """Bytes that have been handed to the wire, and not taken yet."""
+        """How many bytes have been handed to the wire, and are not sent yet."""
         self._turn = trio.Lock()
         """Held while something is being sent."""
         self._work = trio.Event()
@@ -117,7 +118,7 @@ class Outbox:
         return OutboxStatistics(self._state, waiting, self._thrown_away, self._resyncs)
 
     def offer(self, blob: bytes) -> bool:
-        """Send this, now or soon. False: it was not taken, nor will others be before `restart`."""
+        """Send a blob, now or soon. False: it was not taken, and no other will be taken before `restart`."""
         if self._state is not State.FLOWING:
             return False
         if not self._waiting and not self._torn and not self._turn.locked():
@@ -130,7 +131,8 @@ class Outbox:
         return self._state is State.FLOWING
 
     def restart(self, blob: bytes) -> bool:
-        """Begin anew: throw away what is waiting, and send this, which says everything. False: the client has gone."""
+        """Begin anew: throw away what is waiting, and send a blob that replaces all of it. False: the client has gone,
+        or the blob was not taken either."""
         if self._state is State.SHUT:
             return False
         self._throw_away()
@@ -140,17 +142,17 @@ class Outbox:
         return self.offer(blob)
 
     async def send(self, frame: bytes | bytearray | memoryview) -> None:
-        """Send a frame of the library. Raises what the wire raises."""
+        """Send a frame of the library. Raises the wire's errors."""
         async with self._turn:
             before = self._take(self._waiting if self._state is State.SHUT else 0)
             await self._hand_over(before + bytes(frame))
 
     def shut(self) -> None:
-        """Take nothing more. What is waiting can still be sent."""
+        """Take no more blobs. The waiting ones can still be sent."""
         self._move(OutboxEvent.END)
 
     async def run(self) -> None:
-        """Send what is waiting, until cancelled or the client has gone."""
+        """Send what is waiting, until the task is cancelled or the client has gone."""
         try:
             while True:
                 await self._work.wait()
@@ -213,7 +215,7 @@ class Outbox:
         self._weigh()
 
     def _take(self, enough: int) -> bytes:
-        """Join as many of those that are waiting as make this many bytes, after what was torn."""
+        """The rest of a torn blob and as many waiting blobs as make up this many bytes, joined."""
         blobs, taken = [self._torn], 0
         self._torn = b""
         while self._queue and taken < enough:

@@ -1,14 +1,14 @@
-"""Whole text messages, peeled off what a client sends before trio-websocket sees it.
+"""Peels whole text messages off a client's data before trio-websocket sees it.
 
-wsproto spends some 30 µs on a message of 100 bytes; this spends about one. It can, for it knows one kind of frame only:
-a text message in one frame, masked, without extensions, no longer than allowed. Everything else is for the library, in
-pieces, and what to expect of it is said with each piece.
+wsproto spends some 30 µs on a message of 100 bytes; the peeler spends about one. It can do so because it knows only one
+kind of frame: a text message in one frame, masked, without extensions, no longer than allowed. Everything else goes to
+the library in pieces, and each piece says whether it ends a message.
 
 Rules
-  - Whatever the library would do with the same bytes, happens. So a frame that breaks a rule is not judged here: from
-    it on, everything is left to the library.
-  - Text is peeled only between messages. While one in fragments is under way, every frame goes to the library.
-  - No byte is looked at twice, however small the reads: until the rest of a frame is there, `feed` only collects.
+  - The result is always the same as if the library had read all the bytes. So a frame that breaks a rule is not judged
+    here: that frame and everything after it are left to the library.
+  - Text is peeled only between messages. Within a fragmented message, every frame goes to the library.
+  - No byte is looked at twice, however small the reads are: until a frame is complete, `feed` only collects.
   - Pure: bytes in, payloads and pieces out.
 
 Unmasking: the mask and the payload behind it, read as one little-endian number, have the mask in their lowest 32 bits.
@@ -23,7 +23,8 @@ CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 WHOLE_TEXT = FINAL | TEXT
 
 MOST_AT_ONCE = 1024
-"""So many messages are given at a time, however many came: whoever takes them does so in one turn, and others wait."""
+"""The most messages that `next` returns at a time. The receiver handles them in one turn, while all other tasks
+wait."""
 
 SHORT = 125
 """The longest payload whose length is in the second byte of its frame."""
@@ -38,19 +39,19 @@ class Piece:
 
     data: bytes
     ends_message: bool = False
-    """With them it has a whole message."""
+    """With these bytes the library has a whole message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """Nothing will be peeled any more: the library takes over, beginning with what `give_up` gives."""
+    """Nothing will be peeled any more: the library takes over, beginning with the bytes that `give_up` returns."""
 
 
 REST = Rest()
 
 
 class Peeler:
-    """`feed` it, then call `next` until that gives None."""
+    """Call `feed` with data, then `next` until it returns None."""
 
     __slots__ = (
         "_at", "_data", "_gave_up", "_most", "_need", "_partial", "_passed", "_passing", "_passing_counts",
@@ -61,25 +62,25 @@ class Peeler:
         self._most = message_bytes
         self._data = b""
         self._at = 0
-        """Up to here the data has been dealt with."""
+        """The position in `_data` up to which it has been processed."""
         self._partial = bytearray()
-        """Bytes that are not enough. Invariant: not empty => `_data` is."""
+        """The beginning of an incomplete frame. Invariant: if it is not empty, `_data` is."""
         self._need = 0
-        """So many bytes must be in `_partial` before it is worth a look."""
+        """How many bytes `_partial` must have before it is looked at again."""
         self._passing = 0
-        """So many bytes of a frame are still to go to the library."""
+        """How many bytes of the current frame have still to go to the library."""
         self._passing_ends = False
-        """And with the last of them it has a whole message."""
+        """Whether that frame ends a message."""
         self._passing_counts = False
-        """And they are of a message."""
+        """Whether that frame belongs to a message (a ping or pong does not)."""
         self._passed = 0
-        """So many bytes of a message that has not ended have gone to the library."""
+        """How many bytes of an unfinished message have gone to the library."""
         self._within = False
-        """A message in fragments is under way."""
+        """Whether a fragmented message is unfinished."""
         self._gave_up = False
 
     def feed(self, data: bytes) -> None:
-        """All before must have been taken: `next` has given None."""
+        """Add data. It may only be called after `next` has returned None."""
         if self._partial:
             self._partial += data
             if len(self._partial) < self._need:
@@ -89,11 +90,11 @@ class Peeler:
         self._data, self._at = data, 0
 
     def next(self, most: int = MOST_AT_ONCE) -> list[bytes] | Piece | Rest | None:
-        """Messages, so many at most, or something for the library, or None: there is nothing more, feed."""
+        """At most `most` messages, or something for the library. None: everything is processed, and `feed` is next."""
         if self._gave_up:
             return REST
         if self._at == len(self._data):
-            self._data, self._at = b"", 0  # while nothing comes, nothing is kept
+            self._data, self._at = b"", 0  # do not keep the data until more comes
             return None
         if self._passing:
             return self._pass()
@@ -103,11 +104,11 @@ class Peeler:
 
     @property
     def unfinished(self) -> int:
-        """So many bytes of a message whose end has not come are kept, here or in the library."""
+        """How many bytes of an unfinished message are kept, here or in the library."""
         return len(self._partial) + self._passed
 
     def give_up(self) -> bytes:
-        """What has not been dealt with; from here on everything is for the library."""
+        """Stop peeling. Returns the bytes that are not processed: they, and all further ones, are for the library."""
         rest = self._data[self._at :] or bytes(self._partial)
         self._data, self._at, self._partial, self._passed, self._gave_up = b"", 0, bytearray(), 0, True
         return rest
@@ -144,7 +145,7 @@ class Peeler:
         return payloads
 
     def _other(self) -> Piece | Rest | None:
-        """What stands in front is not a whole text message, or not yet."""
+        """Process a frame that is not a whole text message, or not yet."""
         data, at, end = self._data, self._at, len(self._data)
         if end - at < 2:
             self._wait_for(2)
@@ -170,7 +171,8 @@ class Peeler:
         return self._pass()
 
     def _in_order(self, opcode: int) -> bool:
-        """A continuation continues something, and nothing else comes between."""
+        """Whether a frame with this opcode may come now: within a fragmented message only a continuation may, otherwise
+        anything else. Control frames may come at any time."""
         return opcode >= CLOSE or (opcode == CONTINUATION) == self._within
 
     def _pass(self) -> Piece:
@@ -190,13 +192,13 @@ class Peeler:
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """The head of a frame that breaks no rule, as far as it is there."""
+    """The head of a frame that breaks no rule, perhaps incomplete."""
 
     first: int
     length: int
-    """Of the head. While it is not complete: of what must be there to know more."""
+    """The length of the head. If it is incomplete: how many bytes are needed to know more."""
     size: int
-    """Of the payload."""
+    """The length of the payload."""
     complete: bool
 
     @property
@@ -209,7 +211,7 @@ class _Head:
 
 
 def _head(data: bytes, at: int) -> _Head | None:
-    """Of at least two bytes. None: it breaks a rule."""
+    """Read the head of a frame; at least two bytes must be there. None: it breaks a rule."""
     first, second = data[at], data[at + 1]
     opcode, size = first & OPCODE, second & ~MASKED
     if first & RESERVED or opcode not in (CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG):
@@ -225,7 +227,7 @@ def _head(data: bytes, at: int) -> _Head | None:
             return _Head(first, 2 + wide, 0, complete=False)
         size = int.from_bytes(data[at + 2 : at + 2 + wide], "big")
         if size <= (SHORT if wide == 2 else 0xFFFF) or size >> 63:
-            return None  # not in the shortest form, or more than there can be
+            return None  # not in the shortest form, or larger than allowed
     return _Head(first, 6 + wide, size, complete=there >= 6 + wide)
 
 

@@ -1,4 +1,4 @@
-"""WebSocket connections as the systems see them: `receive`, `send`, `close`, and one exception for every end.
+"""WebSocket connections as the systems see them: `receive`, `send`, `close`, and one exception for all ends.
 
     async def on_websocket(upgrade: Upgrade) -> None:
         if upgrade.path != "/":
@@ -6,20 +6,20 @@
             return
         socket = await upgrade.accept()
         while True:
-            await socket.send(await socket.receive())      # until Closed is raised, which may be left to rise
+            await socket.send(await socket.receive())      # until Closed is raised; it need not be caught
 
 Rules
-  - However a connection ends, whoever receives or sends is told by `Closed(code, reason)`, and messages that came
-    before a clean close are received first.
-  - A handler that raises ends its own connection, with code 1011. So does a fault of the library, with 1006.
-  - One message is at most `message_bytes` long, in bytes, and comes in at most `fragments`. Above it: 1009, 1008.
-  - A client that does not read is cut off by the wire's deadline; one that vanishes without a word, by the ping.
+  - However a connection ends, `receive` and `send` raise `Closed(code, reason)`. Messages that came before a clean
+    close are received first.
+  - If a handler raises, its own connection ends with code 1011. After a fault of the library it ends with 1006.
+  - A message has at most `message_bytes` bytes (more: 1009) and at most `fragments` fragments (more: 1008).
+  - A client that does not read is cut off by the wire's deadline. A client that vanishes is detected by the ping.
   - A cancelled `send` may have left half a frame on the wire, and therefore ends the connection.
 
-A connection accepted with `accept_fast` is a `FastSocket`, for very many small messages: it receives them in batches,
-and sends by an outbox that nobody waits for.
+A connection accepted with `accept_fast` is a `FastSocket`, for very many small messages. It receives them in batches,
+and sends by an outbox, so no sender waits.
 
-Read eagerly: a pong waits in the same queue behind the messages that nobody has received.
+A handler should receive without delay: a pong waits in the same queue, behind the messages that were not received yet.
 """
 
 import re
@@ -57,7 +57,7 @@ class Closed(PeerGone):
 
 
 class WebSocket:
-    """An accepted connection. Any task may send; one at a time receives."""
+    """An accepted connection. Any task may send; only one at a time may receive."""
 
     def __init__(self, connection: Connection, lane: Lane, wire: Wire, limits: WebSocketLimits) -> None:
         self._connection = connection
@@ -65,7 +65,7 @@ class WebSocket:
         self._wire = wire
         self._limits = limits
         self._end: Closed | None = None
-        """How we ended it ourselves. The library would report what the client echoes."""
+        """The code and reason with which we closed the connection. (The library would report the client's answer.)"""
         self._closing = trio.Lock()
 
     @property
@@ -87,24 +87,24 @@ class WebSocket:
             raise self._closed() from None
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
-        """Say goodbye and wait, for a bounded time, until the client has answered. Closing twice is no error."""
+        """Send a close frame and wait, for a bounded time, for the client's answer. Closing twice is no error."""
         if self._end is None and self._connection.closed is None:
             self._end = Closed(code, reason)
         async with self._closing:
             with trio.move_on_after(self._limits.close_seconds) as patience:
                 await self._connection.aclose(code, reason or None)
-                await self._lane.aclose()  # the library may be about to, but is stopped with the handler
+                await self._lane.aclose()  # the library would do so, but may be stopped before
             if patience.cancelled_caught:
                 self._wire.cut()
 
     def forget(self) -> None:
-        """After the end, let go of half a message."""
+        """After the end, free an unfinished message."""
         self._connection.forget()
 
     async def keep_alive(self, nursery: trio.Nursery) -> None:
-        """Ask for a sign of life now and then. Anything the client sends is one.
+        """Ping the client now and then. Anything that it sends is a sign of life.
 
-        While nobody receives, its bytes lie unread and its silence proves nothing.
+        While no task receives, the client's bytes are not read, so its silence proves nothing.
         """
         lane, limits = self._lane, self._limits
         await trio.sleep(limits.ping_seconds)
@@ -120,8 +120,8 @@ class WebSocket:
             await trio.sleep(max(0.0, limits.ping_seconds - limits.pong_seconds))
 
     async def _ping(self, payload: bytes) -> None:
-        # The library remembers a ping until it is answered, and raises ValueError for a payload that is still open:
-        # with a fixed set of payloads it can remember only so many.
+        # The library remembers the payload of a ping until the ping is answered, and raises ValueError if another ping
+        # has the same one. With a fixed set of payloads, it remembers only a few.
         with suppress(ConnectionClosed, ValueError):
             await self._connection.ping(payload)
 
@@ -137,7 +137,8 @@ class WebSocket:
 
 
 class FastSocket(WebSocket):
-    """One for very many small messages. `receive` is not for it, and `send` is for what need not be fast."""
+    """A connection for very many small messages. Use `receive_batch` instead of `receive`, and `send` only for messages
+    that need not be fast."""
 
     def __init__(
         self, connection: Connection, lane: FastLane, wire: Wire, limits: WebSocketLimits, outbox: Outbox
@@ -151,7 +152,7 @@ class FastSocket(WebSocket):
         self._fast_lane.forget()
 
     async def receive_batch(self) -> list[bytes]:
-        """The messages that have come, at least one, text as UTF-8. Nothing is read while nobody receives."""
+        """The messages that have come, at least one, texts as UTF-8. The socket is read only while this is waiting."""
         batch = await self._fast_lane.receive_batch()
         if batch is not None:
             return batch
@@ -160,7 +161,7 @@ class FastSocket(WebSocket):
 
 
 class Upgrade:
-    """A client that asks for a WebSocket. The handler accepts or rejects it; if it does neither, that is a 404."""
+    """A client's request for a WebSocket. The handler accepts or rejects it; if it does neither, the answer is 404."""
 
     def __init__(self, head: Head, remote: str, wire: Wire, nursery: trio.Nursery, door: "WebSockets") -> None:
         self.path = head.path
@@ -176,7 +177,7 @@ class Upgrade:
         self._door = door
 
     async def accept(self, *, subprotocol: str | None = None) -> WebSocket:
-        """Shake hands. The subprotocol must be one of those the client proposed."""
+        """Accept the request. The subprotocol must be one of those that the client proposed."""
         if subprotocol is not None and subprotocol not in self.subprotocols:
             raise ValueError(f"the client proposed {self.subprotocols}, not {subprotocol!r}")
         self._answer()
@@ -184,7 +185,7 @@ class Upgrade:
         return self.socket
 
     async def accept_fast(self) -> FastSocket:
-        """Shake hands with a client that may send very many small messages."""
+        """Accept the request of a client that may send very many small messages."""
         self._answer()
         self.socket = socket = await self._door.shake_hands_fast(self._head, self._wire, self._nursery)
         return socket
@@ -207,7 +208,7 @@ Socket = TypeVar("Socket", bound=WebSocket)
 
 
 class WebSockets:
-    """What the WebSocket connections of one door share."""
+    """All WebSocket connections of one door."""
 
     def __init__(
         self, handler: Handler, limits: WebSocketLimits, *, handshake_seconds: float, contain: Contain
@@ -222,7 +223,7 @@ class WebSockets:
         self._winding_up = False
 
     async def serve(self, wire: Wire, head: Head, remote: str) -> None:
-        """Run the handler for one upgrade, and end the connection as the handler ended."""
+        """Run the handler for one request, and then close the connection with the code for how the handler ended."""
         async with trio.open_nursery() as nursery:
             upgrade = Upgrade(head, remote, wire, nursery, self)
             code = 1000
@@ -275,7 +276,7 @@ class WebSockets:
         return socket
 
     async def wind_up(self) -> None:
-        """Tell everyone that the server is going away; wait, for a bounded time, for their answers."""
+        """Tell all clients that the server is going away, and wait, for a bounded time, for their answers."""
         self._winding_up = True
         async with trio.open_nursery() as nursery:
             for socket in self._open:
@@ -289,7 +290,8 @@ class WebSockets:
                 await upgrade.reject(*UNANSWERED[code])
 
     async def _library(self, lane: Lane, *, task_status: trio.TaskStatus[trio.Nursery]) -> None:
-        """Where trio-websocket's reader lives: apart, so that its failure is no more than a closed connection."""
+        """The nursery of trio-websocket's reader. It is separate, so that a failure of the reader only closes this
+        connection."""
         try:
             async with trio.open_nursery() as nursery:
                 task_status.started(nursery)
@@ -307,7 +309,7 @@ UNANSWERED = {
 
 
 def check_upgrade(head: Head) -> None:
-    """What trio-websocket would reject without a word of why, or, having rejected it, wait for."""
+    """Refuse requests that trio-websocket would reject without saying why, or after whose rejection it would wait."""
     if head.method != "GET" or head.version != "1.1":
         raise Refusal(400, "A WebSocket begins with a GET request in HTTP/1.1.")
     if "upgrade" not in map(str.lower, head.tokens("connection")):

@@ -6,7 +6,7 @@ connection (sock_diag.py).
 
     the other end is       it is
     ours, or root's        served; root could do as we do anyway
-    somebody else's        refused: 403 and a sentence, to HTTP and WebSocket alike
+    another account's      refused: 403 and a sentence, to HTTP and WebSocket alike
     gone, without an owner refused: nobody is there to read an answer, and nobody knows who asked
     not determinable       refused with 503: the kernel could answer before, and will again
 
@@ -72,7 +72,7 @@ class Porter:
     def _owner(self, client: End, server: End) -> int | None:
         try:
             return self._kernel.owner(client, server)
-        except OSError:  # its buffer has run over, or a kernel's bad moment: once more, with a new socket
+        except OSError:  # a full buffer, or a passing error of the kernel: once more, with a new socket
             kernel, self._kernel = self._kernel, self._ask()
             kernel.close()
             return self._kernel.owner(client, server)

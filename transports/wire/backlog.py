@@ -1,9 +1,9 @@
 """Bounds the memory for unfinished messages, or for requests' bodies, over all connections of a door.
 
 Each connection may keep `message_bytes`, or `body_bytes`, but thousands of them together could not. So there is a bound
-for the sum. When it is exceeded, the message that has been under way for the longest time is dropped: its client has
-had its chance. So a client that quickly sends a large message does not pay for others that sent half of theirs and
-stopped.
+for the sum. When it is exceeded, the message that has been under way for the longest time is dropped, because its
+client had the most time. So a client that quickly sends a large message does not pay for others that sent half of
+theirs and stopped.
 """
 
 from typing import Protocol

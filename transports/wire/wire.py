@@ -1,19 +1,19 @@
 """The stream between a socket and the library that reads from it.
 
-Hypercorn and trio-websocket are each handed a `Wire`. It gives them what no setting of theirs does:
+Hypercorn and trio-websocket are each handed a `Wire`. It does for them what none of their settings can do:
 
-  - the head, which the door has already read, once more;
-  - a deadline for every 64 KiB sent. Hypercorn 0.18 sends under a shield, so no scope around it could end a send to a
-    client that does not read; `cut` can, for it closes the socket beneath;
-  - back-pressure: while held, nothing is read (Hypercorn and Quart take an upload as fast as it comes, and keep it
-    all);
-  - an end in two steps. When the library closes, the client is told that no more will come. The socket is closed by
-    `finish`, after what the client was still sending has been read and dropped: closing over unread bytes makes the
-    kernel send a reset, and that can destroy our last words before they are read.
+  - It lets them read the head again, which the door has already read.
+  - It has a deadline for every 64 KiB sent. Hypercorn 0.18 sends under a shield, so no scope around it could end a send
+    to a client that does not read. `cut` can, because it closes the socket.
+  - It has back-pressure: while it is held, nothing is read. (Hypercorn and Quart read an upload as fast as it comes,
+    and keep all of it.)
+  - It ends in two steps. When the library closes, the client is told that no more will come. `finish` closes the
+    socket, after it has read and dropped what the client was still sending. If a socket is closed over unread bytes,
+    the kernel sends a reset, and that can destroy our last words before the client has read them.
 
-Rule: a send that was broken off, by a deadline or a cancellation, ends the connection. Half a message may be on the
-wire, and nothing can follow that. A send that failed because the client has gone ends only the sending: its last words
-may still lie unread.
+Rule: if a deadline or a cancellation breaks off a send, the connection ends, because half a message may be on the wire,
+and nothing can follow that. If a send fails because the client has gone, only the sending ends: the client's last
+messages may still be unread.
 """
 
 import math
@@ -28,7 +28,7 @@ from transports.wire.turns import LONG, MOMENT, REST, turns
 
 PIECE = 64 * 1024
 CAN_WRITE_NOW = sys.platform != "win32"
-"""There `os.write` is not for sockets."""
+"""On Windows, `os.write` does not work with sockets."""
 
 NONE = -1
 GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
@@ -41,12 +41,13 @@ class Wire(trio.abc.HalfCloseableStream):
     )  # fmt: skip
 
     def __init__(self, stream: trio.abc.Stream, cut: Callable[[], object], *, send_seconds: float) -> None:
-        """`cut` closes the socket at once, without awaiting anything. From now on nobody else closes it."""
+        """`cut` closes the socket at once, without awaiting anything. From now on nothing else may close it."""
         self._stream = stream
         self._close_socket = cut
         self._send_seconds = send_seconds
         self._plain = NONE
-        """The number of a plain socket, while it is open: to ask the socket for it costs more than half a read."""
+        """The file descriptor of a plain socket while it is open. (Asking the socket for it takes longer than half a
+        read.)"""
         if isinstance(stream, trio.SocketStream) and CAN_WRITE_NOW:
             self._plain = stream.socket.fileno()
         self._replay = b""
@@ -57,25 +58,25 @@ class Wire(trio.abc.HalfCloseableStream):
         self._waits_directly = False
         """A task is in `receive_directly`."""
         self._emptied = True
-        """The last read took all there was: it is better to wait than to look for more."""
+        """The last read took all there was, so it is better to wait than to read again at once."""
         self._turns = turns()
         self._turn_began = math.inf
-        """When something was read directly."""
+        """When `receive_directly` last read something."""
         self._ended = False
         """The client has sent its last byte."""
         self._closed = False
-        """The library is done with it: no more reads, no more sends."""
+        """The library has closed the wire: no more reads, no more sends."""
         self._said_all = False
-        """The client is told that no more will come, or was."""
+        """The client is being told, or has been told, that no more will come."""
         self.fault: str | None = None
-        """What the client did to be cut off, if we cut it off."""
+        """If we cut the client off: what it did."""
 
     def replay(self, data: bytes) -> None:
-        """Let the next reads give these bytes, before anything else."""
+        """Make the next reads return these bytes, before anything else."""
         self._replay = data + self._replay
 
     def hold(self) -> None:
-        """Read nothing more for now: the client must wait."""
+        """Stop reading for now: the client must wait."""
         if self._released is None:
             self._released = trio.Event()
 
@@ -112,17 +113,17 @@ class Wire(trio.abc.HalfCloseableStream):
         raise trio.ClosedResourceError
 
     async def receive_directly(self, most: int) -> bytes:
-        """As `receive_some`, but from a plain socket without trio's layers, which are half the way of a short message;
-        and whoever always has more to say takes turns with the others who do (turns.py).
+        """Like `receive_some`, but a plain socket is read without trio's layers, which take half the time of a short
+        message; and greedy connections take turns (turns.py).
 
-        Nobody but `cut` closes the socket, and it has no number from then on: nobody reads from the next one that has
-        it.
+        Only `cut` closes the socket, and it forgets the file descriptor. So this never reads from another socket that
+        has got the same number.
         """
         if self._plain == NONE or self._replay or self._closed:
             return await self.receive_some(most)
         began = trio.current_time()
         last = began - self._turn_began
-        """How long its turn was: all that has been done with what was read, until it comes for more."""
+        """How long the connection's turn was: the time it took to handle the last read."""
         if self._emptied:
             await self._readable()
             if last > LONG and trio.current_time() < began + min(MOMENT, REST * last):
@@ -153,7 +154,7 @@ class Wire(trio.abc.HalfCloseableStream):
             self._waits_directly = False
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        await trio.lowlevel.checkpoint()  # also when closed: an application that only sends must not starve the others
+        await trio.lowlevel.checkpoint()  # even if closed: an application that only sends must not starve other tasks
         if self._closed or self._said_all:
             raise trio.ClosedResourceError
         view = memoryview(data)
@@ -173,9 +174,10 @@ class Wire(trio.abc.HalfCloseableStream):
                 self.cut()
 
     def write_now(self, data: bytes) -> int:
-        """Send as much as the socket takes at once; 0 if it takes nothing, or is no plain socket.
+        """Send as many bytes as the socket takes at once, and return their number: 0 if it takes nothing, or is no
+        plain socket.
 
-        Nobody may be in `send_all`, and who has sent a part must send the rest.
+        No task may be in `send_all`, and a caller that has sent a part must send the rest.
         """
         if self._closed:
             raise trio.ClosedResourceError
@@ -190,7 +192,7 @@ class Wire(trio.abc.HalfCloseableStream):
         return sent
 
     async def wait_send_all_might_not_block(self) -> None:
-        """Within the deadline of a send."""
+        """As in trio, but with the deadline of a send."""
         with trio.move_on_after(self._send_seconds) as patience:
             await self._stream.wait_send_all_might_not_block()
         if patience.cancelled_caught:
@@ -202,14 +204,14 @@ class Wire(trio.abc.HalfCloseableStream):
         return trio.BrokenResourceError(self.fault)
 
     async def send_eof(self) -> None:
-        self._said_all = True  # Hypercorn's reader comes here when the client has gone, whatever the application is at
+        self._said_all = True  # Hypercorn's reader calls this when the client has gone, whatever the app does
         # A TLS stream cannot be half closed, but the TCP stream beneath it can.
         stream = self._stream.transport_stream if isinstance(self._stream, trio.SSLStream) else self._stream
         if isinstance(stream, trio.abc.HalfCloseableStream):
             await stream.send_eof()
 
     async def aclose(self) -> None:
-        """What the library calls. The socket stays open until `finish`."""
+        """Called by the library. The socket stays open until `finish`."""
         if self._closed:
             await trio.lowlevel.checkpoint()
             return
@@ -222,10 +224,10 @@ class Wire(trio.abc.HalfCloseableStream):
             await self.send_eof()
 
     async def finish(self, *, seconds: float, most: int) -> None:
-        """Close; before that, read and drop what the client is still sending, within these limits."""
+        """Close the socket. Before that, within these limits, read and drop what the client is still sending."""
         await self.aclose()
         with trio.move_on_after(seconds), suppress(*GONE):
-            await self.send_eof()  # once more: the library may have been cancelled in its closing
+            await self.send_eof()  # once more: the library may have been cancelled while closing
             while most > 0 and not self._ended:
                 data = await self._stream.receive_some(PIECE)
                 most -= len(data)
@@ -233,7 +235,7 @@ class Wire(trio.abc.HalfCloseableStream):
         self.cut()
 
     def cut(self) -> None:
-        """Close the socket now. Whoever reads from or sends to the wire is told that it is gone."""
+        """Close the socket now. Tasks that read from the wire or send to it get an error."""
         self._closed = self._ended = True
         self._plain = NONE
         self._close_socket()

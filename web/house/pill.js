@@ -1,6 +1,6 @@
 /**
- * <house-pill>: a state as sign, word and tone. `pill.state = "backoff"`. Quiet when all is well: only what wants a
- * look is tinted.
+ * <house-pill>: a state as sign, word and tone. `pill.state = "backoff"`, or `pill.said = ["clock", "idle", "waiting"]`
+ * for a page that has states of its own. Quiet when all is well: only what wants a look is tinted.
  */
 
 import { HouseElement, mark, put, h } from "./element.js";
@@ -41,7 +41,11 @@ class HousePill extends HouseElement {
   }
 
   set state(state) {
-    const [sign, tone, word] = STATES[state] ?? UNKNOWN(state);
+    this.said = STATES[state] ?? UNKNOWN(state);
+  }
+
+  /** @param {string[]} said */
+  set said([sign, tone, word]) {
     turn(this.#icon, sign);
     mark(this, "data-tone", tone);
     put(this.#word, word);

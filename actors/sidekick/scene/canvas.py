@@ -2,20 +2,20 @@
 
 A picture is a list of strokes on a blank layer. Three things shorten the list: `clear`, making a buffer anew, and
 covering everything with an opaque rectangle or an opaque buffer. The buffer then starts a new layer, and the old one is
-forgotten, unless it had been drawn onto another buffer: that one goes on showing it.
+forgotten, unless it had been drawn onto another buffer, which still shows it.
 
 So layers are shared and never copied. `drawBuffer` closes the source's layer (the source continues in a new layer on
 top of it) and puts a `Stamp` of the closed layer into the target's list. So references only go from younger to older
-layers, there are no circles, and a count of references tells when a layer can no longer be seen. Then its cost is given
-back.
+layers and never form a cycle, and a count of references tells when a layer can no longer be seen. Then its cost is
+given back.
 
 A replay sends the remaining messages again, nearly in their original order. Strokes on different buffers affect each
-other only through stamps. So it takes the stamps in order, and before each it draws the content that its source and its
-target had at that moment. If an older picture of a buffer is needed first, the buffer is made anew in between. Buffers
-that no longer exist are destroyed at the end.
+other only through stamps. So the replay takes the stamps in order, and before each it draws the content that the
+stamp's source and target had at that moment. If it needs an older picture of a buffer first, it makes the buffer anew
+in between. At the end it destroys buffers that no longer exist.
 
-A list that is never shortened would grow for ever. Above the limit the longest lists forget their oldest strokes.
-Screens that have drawn them keep them; a newcomer does not see them.
+A list that is never shortened would grow for ever. Above the limit, the longest lists forget their oldest strokes.
+Screens that have drawn these strokes still show them; a screen that comes later does not.
 """
 
 import re
@@ -50,9 +50,9 @@ from codec.sidekick.shapes import (
 from codec.sidekick.wording import short, unknown_color
 
 SCREEN = 0
-"""The buffer that is seen."""
+"""The buffer that is shown."""
 STROKE = 50
-"""What a retained message costs beside its bytes."""
+"""The cost of a retained message beside its bytes."""
 STAMP = 120
 LAYER = 300
 
@@ -62,7 +62,7 @@ OPAQUE = re.compile(
     "brown|pink|gold|beige|ivory|skyblue|lightblue|lightgr[ae]y|darkgr[ae]y|darkblue|darkgreen|lightgreen|whitesmoke",
     re.IGNORECASE,
 )
-"""Colours that let nothing through. There are more; of a canvas filled with one of those it is only not known."""
+"""Opaque colours. There are more, but a canvas that is filled with one of those is not recognised as covered."""
 
 
 COLORS: dict[type, tuple[tuple[str, str], ...]] = {
@@ -73,24 +73,24 @@ COLORS: dict[type, tuple[tuple[str, str], ...]] = {
     )
     for shape in (DrawLine, DrawRect, DrawCircle, DrawPolyline, DrawPolygon, DrawEllipse, DrawText)
 }
-"""Of the options of each stroke: which are colours, here and on the wire."""
+"""For the options of each kind of stroke: the fields that are colours, as (name here, name on the wire)."""
 
 
 class Layer:
-    """What was drawn on one buffer, on top of `base`, or of nothing."""
+    """The strokes that were drawn on one buffer, on top of `base`, or on a blank buffer if `base` is None."""
 
     __slots__ = ("base", "buffer", "is_opaque", "made_by", "references", "stamps", "strokes", "weight")
 
     def __init__(self, buffer: int, made_by: bytes, base: "Layer | None" = None) -> None:
         self.buffer = buffer
         self.made_by = made_by
-        """What makes the buffer, blank; nothing for the screen, which is always there."""
+        """The message that makes the buffer, blank. Empty for the screen, which always exists."""
         self.base = base
         self.is_opaque: bool = base is not None and base.is_opaque
-        """Whether what is underneath can be seen nowhere, when this is drawn onto something."""
+        """Whether the layer covers a target completely when it is drawn onto it."""
         self.strokes: list[bytes | Stamp] = []
         self.stamps = 0
-        """How many of the strokes are one."""
+        """How many of the strokes are stamps."""
         self.references = 1
         self.weight = LAYER
 
@@ -104,7 +104,7 @@ class Stamp:
         self.raw = raw
         self.source = source
         self.moment = moment
-        """Counts up with each stamp on this canvas."""
+        """The number of this stamp, counted over the whole canvas."""
 
 
 class Canvas(Component):
@@ -119,11 +119,11 @@ class Canvas(Component):
         self.buffers = {SCREEN: Layer(SCREEN, b"")}
         self.moment = 0
         self.spent = LAYER
-        """The weight of all layers that are left."""
+        """The weight of all retained layers."""
         self.strokes = 0
-        """In them."""
+        """The number of strokes in them."""
         self.forgotten = 0
-        """Strokes that were not covered, but that a newcomer is not shown."""
+        """The number of forgotten strokes: they were not covered, but a screen that comes later does not see them."""
 
     def fault(self) -> str | None:
         limits, width, height = self.budget.limits, self.width, self.height
@@ -221,7 +221,7 @@ class Canvas(Component):
         is_itself = options.source_buffer_id == options.target_buffer_id
         source = self._closed(options.source_buffer_id)
         if source is None or (is_itself and source.is_opaque):
-            return None  # nothing at all is drawn, or what is there already
+            return None  # the stamp would draw nothing, or what is there already
         source.references += 1
         if source.is_opaque:
             self._begin(options.target_buffer_id)
@@ -242,11 +242,11 @@ class Canvas(Component):
     # --- layers -----------------------------------------------------------------------------------------------------
 
     def _anew(self, buffer: int) -> int:
-        """What another layer of this buffer costs."""
+        """The cost of another layer of this buffer."""
         return LAYER + len(self.buffers[buffer].made_by)
 
     def _begin(self, buffer: int) -> Layer:
-        """A blank layer in place of what the buffer showed."""
+        """Replace the buffer's content by a blank layer."""
         before = self.buffers[buffer]
         if before.base is None and not before.strokes:
             return before
@@ -255,12 +255,12 @@ class Canvas(Component):
         return layer
 
     def _closed(self, buffer: int) -> Layer | None:
-        """What the buffer shows, as a layer that will not change any more; None if that is nothing at all."""
+        """Close the buffer's current layer: it will not change any more. Returns it, or None if the buffer is blank."""
         layer = self.buffers[buffer]
         base = layer.base
         if not layer.strokes:
             return base
-        if base is not None and base.references == 1:  # nobody else looks at it: the two become one
+        if base is not None and base.references == 1:  # nothing else refers to it: join the two
             base.strokes += layer.strokes
             base.stamps += layer.stamps
             base.is_opaque = layer.is_opaque
@@ -284,7 +284,7 @@ class Canvas(Component):
         self.budget.left -= cost
 
     def _release(self, layer: Layer) -> None:
-        """One reference less. What nobody refers to goes, and lets go of what it refers to."""
+        """Drop one reference to a layer. A layer without references is removed, and its own references are dropped."""
         waiting = [layer]
         while waiting:
             layer = waiting.pop()
@@ -300,7 +300,7 @@ class Canvas(Component):
                 waiting.append(layer.base)
 
     def _layers(self) -> list[Layer]:
-        """All that are left."""
+        """All layers that can still be seen."""
         found: dict[Layer, None] = {}
         waiting = list(self.buffers.values())
         while waiting:
@@ -315,7 +315,8 @@ class Canvas(Component):
         return list(found)
 
     def _forget(self) -> None:
-        """A tenth of all strokes: the oldest of the longest lists, but of no list more than half at once."""
+        """Forget a tenth of all strokes: the oldest ones of the longest lists, but at most half of each list at
+        once."""
         left = self.strokes // 10 + 1
         layers = self._layers()
         for layer in layers:
@@ -345,7 +346,7 @@ class Canvas(Component):
         return retold(self.target, self.buffers, {layer: layer.strokes for layer in layers}, stamped)
 
     def frozen(self) -> Iterable[bytes]:
-        """Layers only ever change in their strokes."""
+        """See Component.frozen. It is enough to copy the lists of strokes, because a layer changes only in those."""
         layers = self._layers()
         strokes = {layer: layer.strokes[:] for layer in layers}
         stamped = [layer for layer in layers if layer.stamps]
@@ -367,14 +368,14 @@ class Canvas(Component):
 def retold(
     target: str, buffers: dict[int, Layer], strokes: dict[Layer, list[bytes | Stamp]], stamped: list[Layer]
 ) -> Iterator[bytes]:
-    """What is on the buffers, drawn again. `strokes` are those of every layer that is left; those that are `stamped`
-    have stamps among them."""
+    """The messages that draw the content of the buffers again. `strokes` has the strokes of all retained layers, and
+    `stamped` has those layers whose strokes contain stamps."""
     drawn: dict[Layer, int] = {}
-    """How many of its strokes a layer has been given."""
+    """How many strokes of each layer have been drawn."""
     touched: set[int] = set()
 
     def draw(layer: Layer, until: int | None = None) -> Iterator[bytes]:
-        """A layer's strokes until one of them (all of them), and first what is under it."""
+        """Draw a layer's strokes up to the index `until` (None: all of them), after all layers under it."""
         pile = [layer]
         while pile[-1] not in drawn and (base := pile[-1].base) is not None:
             pile.append(base)

@@ -16,9 +16,9 @@ from codec.sidekick import Spawn, Update
 from codec.sidekick.shapes import AppendText, ClearConsole, ConsoleSpawn, Text
 
 TEXT = 64
-"""What a text costs beside its characters."""
+"""The cost of a text beside its characters."""
 GATHERED = 4_096
-"""Prints that wait to be joined to what is there."""
+"""How many prints may wait to be joined to the text."""
 
 
 class Console(Component):
@@ -32,9 +32,9 @@ class Console(Component):
         self.text = tail(message.payload.text or "", budget.limits)
         self.prints: list[str] = []
         self.characters = 0
-        """In `prints`."""
+        """The number of characters in `prints`."""
         self.width = width(self.text)
-        """Bytes of each character: of all of them, once they are joined."""
+        """Bytes for each character. One wide character makes all characters of the joined text as wide."""
         self.spent = weight(self.text)
         self.is_as_spawned = True
 
@@ -92,7 +92,7 @@ def weight(text: str) -> int:
 
 
 def tail(text: str, limits: Limits) -> str:
-    """The end of a text that is still shown."""
+    """The end of a text, as much of it as the limits allow."""
     text = text[-limits.characters :]
     excess = text.count("\n") - limits.lines
     return text if excess <= 0 else text.split("\n", excess)[-1]

@@ -16,7 +16,7 @@ from codec.sidekick.shapes import Cell, CellColor, CellText, ClearCell, ClearGri
 from codec.sidekick.wording import short, unknown_color
 
 CELL = 150
-"""What a retained message costs beside its bytes: its object, its key, its place in the dict."""
+"""The cost of a retained message beside its bytes: its object, its key and its entry in the dict."""
 
 
 class Grid(Component):

@@ -1,11 +1,11 @@
-"""Limits the memory of one board and of all boards together, by a budget from which everything is paid.
+"""Limits the memory of one board and of all boards together. Each board has a budget, and everything is paid from it.
 
 All boards share a reserve, which grants each board its budget in pieces. So the cost of a message is nearly always paid
 without asking. A board's unused budget is taken back when another board needs it.
 
-Costs are estimates: a retained message costs its bytes plus a constant for the objects around it; a text costs its
-characters at their widest. A component gives back its whole cost when it goes. So the sum over all components is always
-the part of the budget that is spent.
+Costs are estimates. A retained message costs its bytes plus a constant for the objects around it, and a text costs its
+characters at their widest. A component gives back its whole cost when it is removed. So the part of the budget that is
+spent is always the sum of the costs of all components.
 """
 
 from collections.abc import Callable
@@ -17,39 +17,39 @@ from codec.sidekick.wording import sentence
 
 ALL_BOARDS = 1024 * 1024 * 1024
 PIECE = 1024 * 1024
-"""So much is granted at a time, or what is needed if that is more."""
+"""How many bytes are granted at a time, unless more are needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of one scene. Past `strokes`, `lines` and `characters` the oldest is forgotten; past the others the message is
-    refused."""
+    """The limits of one scene. Beyond `strokes`, `lines`, `characters` and `unknown`, the oldest is forgotten. Beyond
+    the others, the message is refused."""
 
     memory: int = 64 * 1024 * 1024
     components: int = 10_000
     depth: int = 64
-    """Containers inside containers."""
+    """Of containers inside containers."""
     cells: int = 1_000_000
     """Of one grid."""
     side: int = 65_535
     pixels: int = 16_384 * 16_384
-    """Of one canvas: what some browser can draw."""
+    """Of one canvas. Browsers have a limit like this one."""
     buffers: int = 256
     """Of one canvas."""
     strokes: int = 100_000
-    """Of one canvas, since what was drawn before was cleared or covered."""
+    """Of one canvas, not counting strokes that were cleared or covered."""
     lines: int = 10_000
     characters: int = 1_000_000
-    """Of one console, as its lines."""
+    """Of one console. (`lines` is, too.)"""
     unknown: int = 256
-    """Of one component, and of the board: messages that we do not understand."""
+    """Messages that we do not understand, of one component; and of the board, those of each hero."""
 
 
 class Reserve:
-    """What all boards together may hold."""
+    """The memory that all boards share."""
 
     def __init__(self, memory: int = ALL_BOARDS, make_room: Callable[[], object] = lambda: None) -> None:
-        """`make_room`: some board that nobody looks at lets go of all it holds; None if there is none."""
+        """`make_room` makes an unused board drop everything. It returns None if there is no such board."""
         self.memory = memory
         self.make_room = make_room
         self._boards: WeakSet[Budget] = WeakSet()
@@ -59,8 +59,8 @@ class Reserve:
         self._boards.add(board)
 
     def grant(self, least: int, most: int) -> int:
-        """At least the one and at most the other; 0 if there is not as much, even after what no board uses has been
-        taken back, and boards that nobody looks at have given way."""
+        """Grant `most` bytes, or less if there is less, but at least `least`. To do so, unused budgets are taken back,
+        and then unused boards give way. 0: even then there are fewer than `least` bytes."""
         if least > self._left():
             for board in self._boards:
                 board.give_back()
@@ -74,7 +74,8 @@ class Reserve:
 
 
 class Budget:
-    """What is left of a scene's memory. Whoever retains something takes it from `left`, and looks first."""
+    """The memory budget of a scene. Code that retains something subtracts the cost from `left`, after checking that
+    there is enough."""
 
     __slots__ = ("__weakref__", "_reserve", "granted", "left", "limits")
 
@@ -82,7 +83,7 @@ class Budget:
         self.limits = limits
         self.granted = 0
         self.left = 0
-        """Of what has been granted."""
+        """The part of `granted` that is not spent."""
         self._reserve = reserve
         reserve.join(self)
 
@@ -91,7 +92,8 @@ class Budget:
         return self.granted - self.left
 
     def refusal(self, message: Spawn | Update | Other, cost: int) -> str | None:
-        """Why there is no room for what costs more than is left; None when room has been made."""
+        """Get more memory for a cost that exceeds `left`. None: there is enough now. Otherwise, why the message is
+        refused."""
         missing, grantable = cost - self.left, self.limits.memory - self.granted
         if missing > grantable:
             full = f"the board is full ({self.limits.memory:,} bytes): clear or remove what is no longer needed"
@@ -105,18 +107,18 @@ class Budget:
         return None
 
     def give_back(self) -> None:
-        """What is not used."""
+        """Give back the unused part to the reserve."""
         if self.left > 0:
             self.granted -= self.left
             self.left = 0
 
     def end(self) -> None:
-        """All that was held is gone."""
+        """The scene is empty: give back everything."""
         self.granted = self.left = 0
 
 
 def refused(message: Spawn | Update | Remove | Other, wrong: str) -> str:
-    """Why this message is not done, in the words in which the codec says what is wrong with one."""
+    """The sentence that says why a message is refused, in the form in which the codec reports a bad message."""
     match message:
         case Update(action=doing) | Other(type=doing):
             pass

@@ -21,11 +21,11 @@ from msgspec import Raw
 from actors.sidekick.scene.tree import Fields, fields_of, write
 
 LONGEST_KEY = 8
-"""Tuples inside tuples, as the key of a dict."""
+"""How deep tuples may be nested in a dict's key."""
 LARGEST = 2**53
 
 Key = tuple[Hashable, ...]
-"""What a dict's key is, of which type; so that "1" is not 1, and "None" not None."""
+"""A dict's key, with its type, so that "1" is not 1, and "None" is not None."""
 
 parts_of = msgspec.json.Decoder(list[Raw]).decode
 value_of = msgspec.json.Decoder().decode
@@ -36,12 +36,12 @@ class Opened:
 
     def __init__(self, fields: Fields, length: int | None, rest: Raw | None = None) -> None:
         self.fields = fields
-        """All but the value and the length."""
+        """All fields except the value and the length."""
         self.length = length
         self.rest = rest
 
     def child(self, segment: Any) -> "Opened | None":
-        """The node that a segment of a path leads to, opened; None if there is none, or nothing in it."""
+        """The node that a segment of a path leads to, opened. None if there is no such node, or if it has no items."""
         item = self._get(segment)
         if item is None or isinstance(item, Opened):
             return item
@@ -58,11 +58,11 @@ class Opened:
         raise NotImplementedError
 
     def put(self, segment: Any, value: "Raw | Opened", key: Raw | None) -> int:
-        """How many more there are now, as far as can be told."""
+        """Set the item at a segment. Returns how many more items there are now, as far as can be told."""
         raise NotImplementedError
 
     def drop(self, segment: Any) -> int:
-        """The same: -1, or 0 where there was nothing."""
+        """Remove the item at a segment. Returns -1, or 0 if there was no such item."""
         raise NotImplementedError
 
     def empty(self) -> None:
@@ -82,7 +82,7 @@ class Opened:
         return self.size() >= self.count
 
     def settle(self, length: int | None, change: int) -> None:
-        """Something has changed: how many items there are now, as was said, or so many more than before."""
+        """Set the length after a change: to `length`, if the message gave it, else by adding `change`."""
         if length is not None and 0 <= length < LARGEST:
             self.length = length
         elif self.length is not None:
@@ -107,7 +107,7 @@ class Sequence(Opened):
             self.rest = parts.pop()
 
     def index(self, segment: Any) -> int | None:
-        """Where in the whole list that is, shown or not."""
+        """The index that a segment stands for in the whole list, including items that are not shown."""
         if type(segment) is not int:
             return None
         index = segment if segment >= 0 else self.count + segment
@@ -131,13 +131,13 @@ class Sequence(Opened):
             self.items.append(value)
 
     def insert(self, segment: int, value: Raw) -> None:
-        """As Python does it: before the first, or behind the last, is as far as it goes."""
+        """Insert an item as Python does: an index that is too small or too large means the beginning or the end."""
         index = min(self.index(segment) or 0, self.count)
         if index < len(self.items) + self.whole:
             self.items.insert(index, value)
 
     def add(self, value: Raw, length: int | None) -> int:
-        """To a set: it has no order, so what is new can be shown in any case."""
+        """Add an element to a set. A set has no order, so a new element is shown even if others are not."""
         if length <= self.count if length is not None else self._place(value) is not None:
             return 0
         self.items.append(value)
@@ -151,7 +151,7 @@ class Sequence(Opened):
         return -1
 
     def _place(self, value: Raw) -> int | None:
-        """Where an element of a set is."""
+        """The index of an element of a set."""
         wanted = _identity(value)
         return next((index for index, item in enumerate(self.items) if _identity(item) & wanted), None)
 
@@ -195,7 +195,7 @@ class Mapping(Opened):
             self.by_id[node_id] = name
 
     def _name(self, segment: Any) -> Key | None:
-        """The key by which there is an entry for this segment."""
+        """The key of the entry that a segment leads to; None if there is none."""
         name = _key_of_segment(segment)
         if name in self.entries:
             return name
@@ -275,7 +275,7 @@ class Attributes(Opened):
 
 
 def open_node(raw: Raw) -> Opened | None:
-    """None: there is nothing in it, or nothing that makes sense. RecursionError: it is nested too deeply."""
+    """Open a node. None: it has no items, or makes no sense. Raises RecursionError if it is nested too deeply."""
     fields = some_fields(raw)
     value, length = fields.pop("value", None), fields.pop("length", None)
     whole = None if length is None else value_of(length)
@@ -294,7 +294,7 @@ def open_node(raw: Raw) -> Opened | None:
 
 
 def some_fields(raw: "Raw | Opened") -> Fields:
-    """Of what should be an object; none where it is not."""
+    """The fields of a node that should be a JSON object; none if it is not one."""
     if isinstance(raw, Opened):
         return raw.fields
     try:
@@ -313,7 +313,8 @@ def _is_dict(fields: Fields) -> bool:
 
 
 def _stands_for_rest(raw: Raw, size: int, length: int | None) -> bool:
-    """Whether a list's last part is no item. One that is only too deep to be shown has the same type."""
+    """Whether a list's last part is the note about items that are not shown. An item that was too deep to be shown has
+    the same type."""
     fields = some_fields(raw)
     if _text(fields.get("type")) != "truncated":
         return False
@@ -324,7 +325,7 @@ def _key_of_segment(segment: Any, depth: int = LONGEST_KEY) -> Key:
     match segment:
         case None:
             return ("none",)
-        case int() | float():  # also True, which is the same key as 1
+        case int() | float():  # also True, which is the same dict key as 1
             return ("number", segment)
         case str():
             return ("text", segment)
@@ -347,7 +348,7 @@ def _key_of_node(raw: Raw, depth: int = LONGEST_KEY) -> Key:
 
 
 def _node_of_segment(segment: Any, number: int) -> Raw:
-    """A key, where the client did not say what it looks like."""
+    """The node of a dict's key, for a message that did not contain it."""
     kind = {"none": "NoneType", "text": "str", "number": type(segment).__name__, "tuple": "list"}
     shape, *_ = _key_of_segment(segment)
     value = "None" if segment is None else segment
@@ -357,7 +358,7 @@ def _node_of_segment(segment: Any, number: int) -> Raw:
 
 
 def _identity(raw: "Raw | Opened") -> frozenset[Key]:
-    """By what an element of a set is known."""
+    """The keys by which an element of a set is recognised: its id, and its type with its value."""
     if isinstance(raw, Opened):
         raw = Raw(write(raw.written()))
     fields = some_fields(raw)

@@ -1,10 +1,12 @@
-"""Turns a stored picture back into a scene: its messages are folded into an empty scene, each part as its owner's.
+"""Turns a stored picture back into a scene: its messages are folded into an empty scene, each part on behalf of its
+owner.
 
-The picture was the replay of a scene, so normally all of it is accepted, and the result shows the same. Messages that
-are not accepted (there is less memory than before, or this version has other rules) are counted, and the rest stays.
+The picture was the replay of a scene, so normally all of it is accepted, and the result shows the same board. Messages
+that are not accepted (there is less memory than before, or this version has other rules) are counted, and the others
+stay.
 
-Only at the end is it set which heroes may not write on which components. Until then a hero may put components into a
-container as it did before it lost that right.
+Which heroes may not write on which components is set only at the end. Until then a hero may put components into a
+container, as it did before it lost that right.
 """
 
 from typing import Any, Literal
@@ -19,7 +21,7 @@ from codec.sidekick.kept import Begins
 from codec.sidekick.shapes import VizChange, VizOptions
 
 LONG = 64 * 1024
-"""Bytes of a message that may not be worth a look at all of it."""
+"""A message of more bytes is read in part only, if that is enough."""
 
 
 class _Options(msgspec.Struct):
@@ -34,7 +36,7 @@ class _Change(msgspec.Struct, rename="camel"):
 
 
 class _Variable(msgspec.Struct):
-    """A variable as it was set: its node may be 30 MB, and is not looked at."""
+    """The message that set a variable. Its node may have 30 MB, and is not read."""
 
     component: Literal["viz"]
     type: Literal["update"]
@@ -48,7 +50,7 @@ _as_variable = msgspec.json.Decoder(_Variable).decode
 class Restoring:
     def __init__(self, scene: Scene) -> None:
         self.refused = 0
-        """Messages that were not taken."""
+        """The number of messages that were not accepted."""
         self._scene = scene
         self._ear = Ear(Dialect.D)
         self._hero: Hero = None
@@ -65,7 +67,7 @@ class Restoring:
                 self.refused += 1
             elif self._outsiders:
                 self._kept_out.append((getattr(said, "target", None) or "", self._outsiders))
-                self._outsiders = ()  # they are told with the spawn, which comes first
+                self._outsiders = ()  # they stand with the spawn, which comes first
 
     def end(self) -> None:
         for target, heroes in self._kept_out:

@@ -1,10 +1,10 @@
 """A scene: the content of a room's board, folded from the messages of its heroes.
 
 Rules
-  - Total: each message is either accepted, and then has to be relayed, or refused with a sentence that says why. A
-    refused message changes nothing.
+  - Each message is either accepted, and then has to be relayed, or refused with a sentence that says why. A refused
+    message changes nothing.
   - A screen that is sent the replay and then the relayed messages shows the same as one that was there from the start.
-  - Bounded: see limits. The cost of an update does not depend on the size of the board.
+  - Its memory is bounded (see limits.py). The cost of an update does not depend on the size of the board.
   - Ids belong to the room. A hero owns the components that it spawned: it gets their events, and another hero's
     clearAll leaves them alone. Any hero may write on existing components, as a script does that continues the board of
     an earlier one. An exception is a hero whose own spawn was refused because the id was in use: it means another
@@ -12,7 +12,7 @@ Rules
   - Unknown messages are relayed and retained: with their component if they name one, otherwise with the board.
 
 Messages are kept as they came, in their `raw`, and sent again in the replay. So fields that the scene does not know
-survive, and nothing is serialised unless it has changed.
+survive, and a message is only serialised again if it has changed.
 """
 
 from collections.abc import Collection, Iterator
@@ -33,7 +33,7 @@ from codec.sidekick.kept import KeptPart
 from codec.sidekick.shapes import ChangeParent, SetValue, Submit, Value
 
 Screen = object
-"""Whoever shows the scene: anything that can be compared."""
+"""A screen that shows the scene: any object that can be compared."""
 Drawn = Spawn | Update | Remove | ClearAll | Other
 
 KINDS: dict[str, type[Component]] = {
@@ -59,42 +59,43 @@ NO_ONE: frozenset[Hero] = frozenset()
 class SceneStatistics:
     components: int
     memory: int
-    """As estimated, in bytes; never more than the limit."""
+    """In bytes, estimated; never more than the limit."""
     memory_limit: int
     strokes: int
     """On all canvases."""
     forgotten: int
-    """Strokes that a newcomer will not be shown."""
+    """Strokes that a screen that comes later will not see."""
     unknown: int
     """Retained messages that were not understood."""
 
 
 class Scene:
     def __init__(self, limits: Limits | None = None, reserve: Reserve | None = None) -> None:
-        """`reserve`: what it shares with other scenes; without one it has the world for itself."""
+        """`reserve`: the memory that it shares with other scenes. Without one, it shares nothing."""
         self._limits = limits or Limits()
         self._budget = Budget(self._limits, reserve or Reserve(self._limits.memory))
         self._components: dict[str, Component] = {}
         self.empty()
 
     def empty(self) -> None:
-        """Begin anew, with nothing. What was held can be had by other scenes."""
+        """Remove everything. The memory goes back to the reserve."""
         let_go(self._components.values())
         self._budget.end()
         self._root = Container(Other(ROOT, "spawn", ROOT), self._budget, ROOT)
         self._components = {}
         self._strays: dict[Hero, list[bytes]] = {}
-        """Retained messages about a component that was not there, by hero; in the replay they come before it."""
+        """Retained messages about components that did not exist, by hero. They come first in the replay."""
         self._unknown: dict[Hero, list[bytes]] = {}
         """Retained messages that name no component, by hero."""
         self._complaints: dict[tuple[str, str], Screen] = {}
-        """Which screen was the first to complain of what, by component and message."""
+        """The screen that was the first to report an error, by component and message of the error."""
 
     # --- fold -------------------------------------------------------------------------------------------------------
 
     def fold(self, message: Drawn, hero: Hero = None) -> str | None:
-        """None: done, relay it. Else why it is refused; it must not be relayed."""
-        if type(message) is Update:  # nearly all there ever is
+        """Apply a message. None: it was accepted, and has to be relayed. Otherwise, why it is refused: then it must not
+        be relayed."""
+        if type(message) is Update:  # nearly all messages are updates
             component = self._components.get(message.target)
             if component is None or component.kind != message.component or hero in component.outsiders:
                 return self._not_here(message, component, hero)
@@ -117,8 +118,8 @@ class Scene:
         return None
 
     def clear(self, message: ClearAll, others: Collection[Hero] = NO_ONE) -> list[Drawn]:
-        """A hero's clearAll, and what to relay in its place: all goes except what is owned by one of these others (and
-        what stands inside something that goes)."""
+        """Apply a hero's clearAll. Returns the messages to relay in its place. Everything is removed except components
+        owned by one of the `others`; but a component inside a removed container is removed, too."""
         standing = [one for one in self._root.subtree() if one is not self._root]
         retained = (self._strays, self._unknown)
         if all(one.hero not in others for one in standing) and all(kept.keys().isdisjoint(others) for kept in retained):
@@ -143,11 +144,11 @@ class Scene:
             wrong = f"this is a {component.kind}"
         return refused(message, wrong)
 
-    # --- what screens say -------------------------------------------------------------------------------------------
+    # --- messages of screens ----------------------------------------------------------------------------------------
 
     def submitted(self, event: Event) -> Update | None:
-        """A reader has submitted a textbox: that is its value from now on, as if its hero had set it. What to tell the
-        screens; None where it is no textbox of ours, or there is no room for what was written."""
+        """A reader has submitted a textbox. The text is its value from now on, as if its hero had set it. Returns the
+        message for the screens. None if the event is no such thing, or if there is no room for the text."""
         if type(event.payload) is not Submit:
             return None
         component = self._components.get(event.src)
@@ -158,8 +159,8 @@ class Scene:
         return said if self.fold(said, component.hero) is None else None
 
     def is_news(self, fault: Fault, screen: Screen, present: Collection[Screen]) -> bool:
-        """Whether this screen is the first, of those that are there, to complain of this. Every tab fails at the same
-        command: a hero hears of it from one."""
+        """Whether this screen is the first of the present ones to report this error. Every tab fails at the same
+        command, but the hero is told by only one of them."""
         complaint = (fault.src, fault.message)
         if self._complaints.get(complaint) not in present:
             if len(self._complaints) >= MOST_COMPLAINTS:
@@ -177,7 +178,7 @@ class Scene:
         if standing is not None:
             if standing.hero == hero:
                 return refused(message, "this id is taken: use another one, or remove what has it")
-            if hero is not None and len(standing.outsiders) < MOST_OUTSIDERS:  # nobody is kept in no book
+            if hero is not None and len(standing.outsiders) < MOST_OUTSIDERS:  # None is no script
                 standing.outsiders |= {hero}
             return refused(message, f"this id is taken by another script: {AWAY}")
         container, wrong = self._container(parent, hero)
@@ -216,7 +217,7 @@ class Scene:
         return None
 
     def _container(self, name: str, hero: Hero) -> tuple[Component | None, str]:
-        """The container of this name that this hero can put something into, else why there is none."""
+        """The container with this name, if this hero can put something into it. Otherwise None, and why not."""
         if name == ROOT:
             return self._root, ""
         container = self._components.get(name)
@@ -248,7 +249,7 @@ class Scene:
 
     def _fold_unknown(self, message: Other, hero: Hero) -> str | None:
         if message.src is not None:
-            return None  # what a UI says changes nothing
+            return None  # a message of a UI changes nothing
         payload = _payload(message.raw)
         if message.type == "spawn" and message.target:
             parent = payload.get("parent")
@@ -268,10 +269,10 @@ class Scene:
             return keep(component.unknown, message, self._budget)
         return keep((self._strays if message.target else self._unknown).setdefault(hero, []), message, self._budget)
 
-    # --- what it is now ---------------------------------------------------------------------------------------------
+    # --- the current content ----------------------------------------------------------------------------------------
 
     def replay(self) -> Iterator[bytes]:
-        """The board as canonical messages, for somebody whose board is empty. Nothing may be folded meanwhile."""
+        """The messages that draw the board for a screen whose board is empty. Nothing may be folded meanwhile."""
         for messages in self._strays.values():
             yield from messages
         for component in self._root.subtree():
@@ -281,7 +282,7 @@ class Scene:
             yield from messages
 
     def picture(self) -> list[KeptPart]:
-        """What the replay says, and whose it is; as it is now, whatever is folded afterwards."""
+        """The messages of the replay, each with its owner. Messages that are folded later do not alter the picture."""
         standing = (one for one in self._root.subtree() if one is not self._root)
         return [
             *(KeptPart(_name(hero), (), messages[:]) for hero, messages in self._strays.items()),
@@ -290,35 +291,36 @@ class Scene:
         ]
 
     def keep_out(self, target: str, heroes: Collection[Hero]) -> None:
-        """They have wanted this id for something of their own."""
+        """These heroes may not write on a component, because they wanted its id for a component of their own."""
         component = self._components.get(target)
         if component is not None:
             component.outsiders |= set(heroes)
 
     def repaint(self, target: str) -> Iterator[bytes]:
-        """What was drawn on the canvases in a component (or on itself): the released UI blanks a canvas that moves."""
+        """The messages that draw the canvases in a component (or the component itself) again. The released UI blanks a
+        canvas that moves."""
         component = self._components.get(target)
         for one in component.subtree() if component is not None else ():
             if isinstance(one, Canvas):
                 yield from one.updates()
 
     def standing(self) -> list[tuple[str, str, Hero]]:
-        """Kind, id and owner of all that stands there, containers first."""
+        """Kind, id and owner of all components, containers first."""
         return [(one.kind, one.target, one.hero) for one in self._root.subtree() if one is not self._root]
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing that a newcomer would be shown."""
+        """Whether the replay is empty."""
         return not (self._components or any(self._strays.values()) or any(self._unknown.values()))
 
     def owner(self, target: str) -> Hero | None:
-        """The hero that spawned this; None if nobody did."""
+        """The hero that spawned a component; None if there is none."""
         component = self._components.get(target)
         return None if component is None else component.hero
 
     @property
     def memory(self) -> int:
-        """As estimated, in bytes."""
+        """In bytes, estimated."""
         return self._budget.spent
 
     def statistics(self) -> SceneStatistics:
@@ -336,7 +338,7 @@ class Scene:
 
 
 def _name(hero: Hero) -> str | None:
-    """As it can be written down."""
+    """A hero as it is stored."""
     return hero if isinstance(hero, str) else None
 
 
@@ -345,7 +347,7 @@ def _names(heroes: Collection[Hero]) -> tuple[str, ...]:
 
 
 def _payload(raw: bytes) -> dict[str, Any]:
-    """Of a message that we do not understand; nothing where it makes no sense."""
+    """The payload of a message that we do not understand; empty if it makes no sense."""
     try:
         message = anything(raw)
     except (MsgspecError, RecursionError):

@@ -12,7 +12,7 @@ from codec.sidekick import Spawn, Update
 from codec.sidekick.shapes import SetPlaceholder, SetSource, SetText, SetValue
 
 SAYING = 150
-"""What a retained message costs beside its bytes."""
+"""The cost of a retained message beside its bytes."""
 
 
 class Texts(Component):

@@ -2,14 +2,15 @@
 
 Rules
   - A component is in exactly one container; the board itself is the container `root`. Children keep their order.
-  - `changeParent` moves to the end, or before the sibling named by `insertBefore`; never into the component itself.
+  - `changeParent` moves a component to the end of a container, or before the sibling named by `insertBefore`, but never
+    into itself.
   - Removing a component removes everything in it.
-  - An unknown component may contain others, because a newer protocol may have a new kind of container; nobody would put
-    something into a new kind of leaf.
+  - An unknown component may contain others, because a newer protocol may have a new kind of container. (Its scripts
+    would not put anything into a new kind of leaf.)
   - The spawn is kept as it came, with unknown fields, and is written anew only if the component has moved.
 
-Children are the keys of a dict, in its order: adding or removing one takes constant time; only `insertBefore` does not.
-Nothing here recurses, so a limit decides how deep a tree may be, and not the stack.
+Children are the keys of a dict, in its order. So it takes constant time to add or remove one, except with
+`insertBefore`. Nothing here recurses, so a limit decides how deep a tree may be, and not the stack.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -21,14 +22,15 @@ from actors.sidekick.scene.limits import Budget
 from codec.sidekick import ROOT, Other, Spawn, Update
 
 Actions = dict[type, Callable[[Any, Any, Update], str | None]]
-"""What a payload of each type does to a component, given its options and the message: None when done, else why not."""
+"""For each type of payload, a function that applies it to a component, given its options and the message. The function
+returns None, or why the message is refused."""
 Hero = object
-"""Whoever speaks to the scene: anything that can be a key."""
+"""The sender of a message: any object that can be a key."""
 
 COMPONENT = 1_000
-"""What a component costs beside its spawn."""
+"""The cost of a component beside its spawn."""
 UNKNOWN = 64
-"""What a retained message that we do not understand costs beside its bytes."""
+"""The cost of a retained message that we do not understand, beside its bytes."""
 DEEPEST = 100
 """How deep a retained message that may have to be written anew can be nested."""
 
@@ -40,8 +42,8 @@ write = msgspec.json.Encoder().encode
 
 
 class Component:
-    """One component, its place, and what its state costs. The base of all kinds, and itself every kind without a
-    state of its own: containers, and what we do not know."""
+    """A component, its position in the tree, and the cost of its state. This is the base class of all kinds, and the
+    class of all kinds without a state of their own: containers and unknown components."""
 
     __slots__ = (
         "budget", "children", "hero", "kind", "outsiders", "parent", "spawn", "spawned_in", "target", "unknown",
@@ -61,24 +63,24 @@ class Component:
         self.children: dict[str, Component] = {}
         self.unknown: list[bytes] = []
         self.outsiders: frozenset[Hero] = frozenset()
-        """Heroes who wanted this id for a component of their own, and may not write on this one."""
+        """Heroes that wanted this id for a component of their own. They may not write on this one."""
 
-    # --- to be said by each kind ------------------------------------------------------------------------------------
+    # --- for each kind to override ----------------------------------------------------------------------------------
 
     def fault(self) -> str | None:
-        """What is wrong with the spawn; None if nothing is."""
+        """The mistake in the spawn; None if there is none."""
         return None
 
     def changed(self) -> dict[str, Any]:
-        """The fields of the spawn's payload that would be others now."""
+        """The fields of the spawn's payload that have other values by now."""
         return {}
 
     def updates(self) -> Iterator[bytes]:
-        """What makes the component as spawned into what it is now."""
+        """The messages that turn the component as spawned into its current state."""
         return iter(())
 
     def held(self) -> int:
-        """What the state costs, beside the component itself."""
+        """The cost of the state, without the component itself."""
         return 0
 
     # --- the same for all -------------------------------------------------------------------------------------------
@@ -87,18 +89,18 @@ class Component:
         return COMPONENT + len(self.spawn) + self.held() + cost_of(self.unknown)
 
     def frames(self) -> Iterator[bytes]:
-        """What shows this component to somebody who has its container."""
+        """The messages that show this component to a screen that has its container."""
         yield self.spawned()
         yield from self.updates()
         yield from self.unknown
 
     def frozen(self) -> Iterable[bytes]:
-        """The same, as it is now, whatever is done to the component afterwards. What takes long to say is said when it
-        is asked for."""
+        """The same messages as `frames`, but later changes to the component do not alter them. Messages that take long
+        to make are made when the result is iterated over."""
         return [self.spawned(), *self.updates(), *self.unknown]
 
     def spawned(self) -> bytes:
-        """The spawn, as it would have to be now."""
+        """The spawn message, updated."""
         changes = self.changed()
         if self.parent is not None and self.parent.target != self.spawned_in:
             changes["parent"] = self.parent.target
@@ -113,25 +115,25 @@ class Component:
             waiting.extend(reversed(component.children.values()))
 
     def above(self) -> Iterator["Component"]:
-        """This component and the containers it is in."""
+        """This component and all containers around it."""
         component: Component | None = self
         while component is not None:
             yield component
             component = component.parent
 
     def depth(self) -> int:
-        """0: the board itself."""
+        """How many containers are around it. 0: this is the board itself."""
         return sum(1 for _ in self.above()) - 1
 
     def levels(self) -> int:
-        """How many there are below it. 0: there is nothing in it."""
+        """How many levels of components are below it. 0: there is nothing in it."""
         count, level = -1, [self]
         while level:
             count, level = count + 1, [child for component in level for child in component.children.values()]
         return count
 
     def place(self, container: "Component", before: str | None = None) -> None:
-        """Put this at the end of a container, or before one of its children."""
+        """Put this component at the end of a container, or before one of its children."""
         if self.parent is not None:
             del self.parent.children[self.target]
         self.parent = container
@@ -150,8 +152,8 @@ class Container(Component):
 
 
 def let_go(components: Iterable[Component]) -> None:
-    """Cuts the ties between components that have gone. A circle of references stays in memory until garbage is looked
-    for, which is seldom, and with it all that was said about them."""
+    """Cut the references between removed components. Cycles of references would stay in memory, with all retained
+    messages, until the garbage collector finds them, and that is seldom."""
     for one in components:
         one.parent = None
         one.children = {}
@@ -162,8 +164,8 @@ def cost_of(unknown: list[bytes]) -> int:
 
 
 def keep(messages: list[bytes], message: Other, budget: Budget) -> str | None:
-    """Add one to a list of messages that we do not understand; why not, if there is no room. Of too many the oldest
-    goes: it is most likely to have been overtaken by a newer one."""
+    """Add a message that we do not understand to a list. Returns why not, if there is no room. If the list is too long,
+    the oldest message is dropped: a newer one has most likely superseded it."""
     cost = len(message.raw) + UNKNOWN
     if cost > budget.left and (wrong := budget.refusal(message, cost)):
         return wrong
@@ -175,15 +177,15 @@ def keep(messages: list[bytes], message: Other, budget: Budget) -> str | None:
 
 
 def with_fields(spawn: bytes, changes: dict[str, Any]) -> bytes:
-    """A spawn with other values in its payload, and all else as it was."""
+    """A spawn with some fields of its payload changed, and all else as it was."""
     message: dict[str, Any] = dict(fields_of(spawn))
     payload = some_fields_of(message["payload"]) if "payload" in message else None
     return write({**message, "payload": {**(payload or {}), **changes}})
 
 
 def is_deep(raw: bytes) -> bool:
-    """Whether a message is nested too deeply for us to read it again at any time. A decoder recurses, and one that has
-    just about managed a message may not where there is less room on the stack."""
+    """Whether a message is nested so deeply that we might not be able to read it again. A decoder recurses: if it has
+    just managed a message here, it may fail elsewhere, where the stack has less room."""
     if raw.count(b"{") + raw.count(b"[") <= DEEPEST:
         return False
     try:

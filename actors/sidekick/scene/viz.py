@@ -2,28 +2,30 @@
 
 What an update does
 
-    set, setitem            the value at the path; at the empty path of a `set`, a variable is made, or made anew
-    append                  the value at the end. The path leads to the list, or (as released clients have it) to the
-                            new place in it, the last segment being the length until now
-    insert                  the value before the item at the path
-    pop, remove, delitem    no item at the path any more
-    add_set                 the value into the set at the path
-    discard_set             the item that is this value (by type and value, or by id) leaves the set at the path.
-                            Released clients do not say which one left (NoneType): then all stay, unless the length is
-                            0, and only the length tells that there are fewer
-    clear                   the value replaces the one at the path; without a value (or with NoneType), that is emptied
+    set, setitem            puts the value at the path. A `set` with an empty path makes a variable, or makes it anew
+    append                  puts the value at the end. The path leads to the list or, from released clients, to the new
+                            position in it: then the last segment is the length before the change
+    insert                  puts the value before the item at the path
+    pop, remove, delitem    removes the item at the path
+    add_set                 puts the value into the set at the path
+    discard_set             removes the item that equals the value (by type and value, or by id) from the set at the
+                            path. Released clients do not tell which item left (NoneType): then all items stay, unless
+                            the length is 0, and only the length tells that there are fewer
+    clear                   replaces the node at the path by the value; without one (or with NoneType), empties the node
     removeVariable          removes the variable
 
 Rules
-  - A segment finds a dict's entry by its key's value (of the same type: 1 is not true; a tuple by its items), else by
-    its key's id; a list's item by its index, a negative one from the end of the whole length; an object's attribute.
+  - In a dict, a segment finds an entry by its key's value, or else by its key's id. The types have to be the same, and
+    a tuple is compared by its items. In a list, a segment is an index; a negative one counts from the end of the whole
+    list. In an object, it is the name of an attribute.
   - A change to items that are not shown changes only the length. A change at a path that leads nowhere changes nothing.
   - The length is the one in the update. If the update gives none and there was one, it is the number of items, if all
     of them are shown.
 
 A variable can be 11 MB of JSON, and ten times that as Python objects. So it stays JSON except for the nodes on changed
-paths (see nodes). An untouched variable is the very message in which it came. If the patches become larger than the
-variable, it is written anew in one piece. So its real cost is, within a small factor, its bytes, as they are counted.
+paths (see nodes.py). An untouched variable is the very message in which it came. If the patches become larger than the
+variable, it is written anew in one piece. So, within a small factor, its real cost is that of its bytes, which are
+counted.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -41,7 +43,7 @@ from codec.sidekick.shapes import VizChange, VizNode, VizOptions
 
 VARIABLE = 300
 PATCHES = 64 * 1024
-"""So many bytes of patches at least, until a variable is written anew."""
+"""A variable is written anew when its patches exceed its own size by so many bytes."""
 LONGEST_PATH = 16
 """Clients show 5 levels."""
 LONGEST_NAME = 1_000
@@ -60,7 +62,7 @@ class _Change(msgspec.Struct):
 
 
 class _Message(msgspec.Struct):
-    """An update, its nodes as they were written."""
+    """An update whose nodes are left as JSON."""
 
     payload: _Change
 
@@ -73,11 +75,11 @@ class Variable:
 
     def __init__(self, raw: bytes) -> None:
         self.tree: bytes | Raw | Opened = raw
-        """The message that set it; or its node, closed or open."""
+        """The message that set the variable, or its node, closed or open."""
         self.size = len(raw)
-        """When it was last in one piece."""
+        """Its bytes when it was last written in one piece."""
         self.patched = 0
-        """Bytes since then."""
+        """The bytes of all patches since then."""
         self.weight = VARIABLE + len(raw)
 
     def root(self) -> Opened | None:
@@ -88,11 +90,12 @@ class Variable:
         return self.tree if isinstance(self.tree, Opened) else None
 
     def now(self) -> Any:
-        """The message that set it, or its node, to be written as JSON; whatever becomes of it."""
+        """The message that set the variable, or its node to be written as JSON. Later changes do not alter the
+        result."""
         return self.tree.written() if isinstance(self.tree, Opened) else self.tree
 
     def node(self, path: list[Any]) -> Opened | None:
-        """What is at the path, opened; None where there is nothing, or nothing in it."""
+        """The node at the path, opened. None if there is no such node, or if it has no items."""
         node = self.root()
         for segment in path:
             if node is None:
@@ -132,7 +135,7 @@ class Viz(Component):
             if not path and action == "clear" and _says_which(message):
                 return self._set(name, set_message(self.target, name, _nodes(message).value), message)
             return self._patch(message, variable, path)
-        except (RecursionError, msgspec.MsgspecError):  # the codec had more room on the stack, or took the last of two
+        except (RecursionError, msgspec.MsgspecError):  # the codec had more stack, or took the last of two equal keys
             return refused(message, "this variable is nested too deeply to be changed, or says something twice")
 
     def _set(self, name: str, raw: bytes, message: Update) -> str | None:
@@ -160,7 +163,7 @@ class Viz(Component):
         if isinstance(variable.tree, Opened):
             variable.tree = Raw(write(variable.tree.written()))
             variable.size = len(memoryview(variable.tree))
-        variable.patched = 0  # also where there is nothing to patch, as in a number: nothing of it was retained
+        variable.patched = 0  # also if there is nothing to patch, as in a number: it retained nothing
         self.budget.left += variable.weight - (VARIABLE + variable.size)
         variable.weight = VARIABLE + variable.size
 
@@ -187,17 +190,17 @@ def set_message(target: str, name: str, node: Any) -> bytes:
 
 
 def is_none(node: VizNode | None) -> bool:
-    """Whether this stands for no node at all, or for None, which released clients send in its place."""
+    """Whether there is no node, or the node for None, which released clients send instead."""
     return node is None or node.get("type") == "NoneType"
 
 
 def _nodes(message: Update) -> _Nodes:
-    """The nodes as they were written, in memory of their own."""
+    """The nodes of a message as JSON, copied out of it so that the message can be freed."""
     nodes = read(message.raw).payload.options
     return _Nodes(nodes.value.copy(), nodes.key.copy())
 
 
-# --- what each action does at its path; nothing, where that leads nowhere --------------------------------------------
+# --- the actions; they do nothing if their path leads nowhere ---------------------------------------------------------
 
 
 def _length(message: Update) -> int | None:
@@ -274,4 +277,4 @@ ACTIONS: dict[str, Callable[[Variable, list[Any], Update], None]] = {
 }
 NEED_VALUE = frozenset(("set", "setitem", "append", "insert", "add_set"))
 TAKING = frozenset(("pop", "remove", "delitem", "discard_set"))
-"""What leaves nothing more to retain than there was."""
+"""Actions that add nothing to what is retained."""

@@ -297,7 +297,7 @@ from transports.process.launcher import keeper, system
 keeper.PATIENCE_SECONDS = 0.1
 keeper.strike = lambda roots: None
 system.adopt_orphans()
-keeper.Keeper(keeper.ServerEnd(socket.socket(fileno=0))).serve()
+keeper.Keeper(keeper.ServerLine(socket.socket(fileno=0))).serve()
 """
 """A keeper that can end a group, and nothing else."""
 

@@ -55,7 +55,7 @@ PATIENCE_SECONDS = 4.0
 """For a run to end that has been killed."""
 
 
-class ServerEnd:
+class ServerLine:
     """Our end of the socket to the server."""
 
     def __init__(self, end: socket.socket) -> None:
@@ -91,7 +91,7 @@ class ServerEnd:
 
 
 class Keeper:
-    def __init__(self, line: ServerEnd, group: Group | None = None) -> None:
+    def __init__(self, line: ServerLine, group: Group | None = None) -> None:
         self._line = line
         self._group = group
         self._bell = Bell()

@@ -18,7 +18,7 @@ import time
 from transports.process.launcher import census
 from transports.process.launcher.bell import Bell
 from transports.process.launcher.group import own_groups
-from transports.process.launcher.keeper import PATIENCE_SECONDS, STRIKE_SECONDS, Keeper, ServerEnd
+from transports.process.launcher.keeper import PATIENCE_SECONDS, STRIKE_SECONDS, Keeper, ServerLine
 from transports.process.launcher.orders import FAILED, KEEPER, READY, framed
 from transports.process.launcher.striking import strike
 from transports.process.launcher.system import (
@@ -100,7 +100,7 @@ class Warden:
             pid = os.fork()
         except OSError as error:  # too many processes
             with socket.socket(fileno=os.dup(end)) as line:
-                ServerEnd(line).say(framed(FAILED, KEEPER.encode(), b"%d" % (error.errno or 0)))
+                ServerLine(line).say(framed(FAILED, KEEPER.encode(), b"%d" % (error.errno or 0)))
             return
         if pid:
             self._keepers.add(pid)
@@ -115,7 +115,7 @@ class Warden:
             be_private()
             group = None if self._groups is None else self._groups.enter()
             keep_to_ourselves()
-            Keeper(ServerEnd(socket.socket(fileno=end)), group).serve()
+            Keeper(ServerLine(socket.socket(fileno=end)), group).serve()
             status = 0
         except BaseException:
             sys.excepthook(*sys.exc_info())

@@ -1,0 +1,172 @@
+"""Adopting: requests that scripts have dropped into the folder become ours, with their whole content, when first seen.
+
+    request     the journal knows
+    readable    nothing                         it is journalled
+    readable    the same content, over          nothing is to be done
+    readable    other content, over             the old files are archived, and it begins anew, and says so
+    spoiled     nothing, or something over      it fails at once, with the reason
+    torn        -                               it is looked at again
+
+Rules
+  - What was answered before we came is left alone. At a start only names are compared, and only what stands in
+    requests/ and not in responses/ is read.
+  - While we live, each request that appears is adopted, though it was answered before we looked.
+  - A look at all names costs time in a folder of a hundred thousand. Where the kernel tells of each change and has lost
+    none, it is taken seldom.
+"""
+
+import math
+from collections.abc import Iterable
+
+import trio
+from msgspec.structs import replace
+
+from actors.ipc.books import Books, all_of, reopened
+from actors.ipc.client_steps import Row, State
+from actors.ipc.dossier import Dossier, begun, noted, stepped
+from actors.ipc.errand import TORN_SECONDS, TROUBLE, ErrandMeans
+from actors.ipc.given import Asked, BothFiles, Tray
+from actors.ipc.pinging import PING
+from actors.ipc.steps import Answer, Spoiled, Torn
+from actors.ipc.telling_time import moment_of
+from codec.ipc import Failure, Request
+
+CHUNK = 200
+AGAIN_SECONDS = 1.0
+SHARE = 300.0
+"""Between two looks at all names passes so many times what one has taken."""
+
+
+class Adopting:
+    def __init__(self, means: ErrandMeans, books: Books) -> None:
+        self._means = means
+        self._books = books
+        self._ids: dict[str, None] = {}
+        self._torn: dict[str, None] = {}
+        """Somebody is writing them."""
+        self._torn_until = 0.0
+        self._scan = False
+        self._wanted = trio.Event()
+        self._seen: frozenset[str] | None = None
+        """All names in requests/, at the last look. None: there was none."""
+        self._settled: set[str] = set()
+        """Without an answer, and over all the same."""
+        self._looked_at = self._took = 0.0
+        self._overflows = -1
+
+    def consider(self, ids: Iterable[str]) -> None:
+        """These have changed."""
+        for id in ids:  # noqa: A001 - as in the contract
+            self._ids[id] = None
+        if self._ids:
+            self._wanted.set()
+
+    def reopened(self) -> None:
+        """The folder may be another one."""
+        self._overflows = -1
+
+    def rescan(self) -> None:
+        self._scan = True
+        self._wanted.set()
+
+    async def serve(self) -> None:
+        """Runs beside the client end."""
+        while True:
+            with trio.move_on_after(TORN_SECONDS if self._torn else math.inf):
+                await self._wanted.wait()
+            self._wanted = trio.Event()
+            if self._torn and trio.current_time() >= self._torn_until:
+                self._ids.update(self._torn)
+                self._torn.clear()
+            try:
+                if self._scan:
+                    self._scan = False
+                    await self._look_at_all_names()
+                while self._ids:
+                    chunk = list(self._ids)[:CHUNK]
+                    async with self._books.lock:
+                        torn = await self._adopt([id for id in chunk if id not in self._books.open])  # noqa: A001
+                    for id in chunk:  # noqa: A001
+                        del self._ids[id]
+                    if torn:
+                        self._torn.update(dict.fromkeys(torn))
+                        self._torn_until = trio.current_time() + TORN_SECONDS
+            except TROUBLE:
+                self._scan = True
+                self._wanted.set()
+                await trio.sleep(AGAIN_SECONDS)
+
+    async def _look_at_all_names(self) -> None:
+        base, began = self._means.base, trio.current_time()
+        health = await base.health()
+        is_sure = health.watched and health.overflows == self._overflows and self._seen is not None
+        if is_sure and began - self._looked_at < SHARE * self._took:
+            return
+        requests, responses = await base.ids(Tray.REQUESTS), await base.ids(Tray.RESPONSES)
+        found = requests - responses
+        if self._seen is not None:
+            found |= requests - self._seen
+        self._seen, self._overflows = requests, health.overflows
+        self._looked_at = trio.current_time()
+        self._took = self._looked_at - began
+        self._settled &= requests
+        self.consider(found - self._books.open.keys() - self._settled)
+
+    async def _adopt(self, ids: list[str]) -> list[str]:
+        """Those that are torn."""
+        ids = [id for id in ids if not id.startswith(PING)]  # noqa: A001
+        before = await all_of(ids, self._means.journal.find_over)
+        files = await all_of(ids, self._means.base.look)
+        torn, fresh, late = [], [], []
+        seen = dict(zip(ids, files, strict=True))
+        for id, over, both in zip(ids, before, files, strict=True):  # noqa: A001
+            self._settled.discard(id)
+            if isinstance(both.request, Torn):
+                torn.append(id)
+            elif both.request is not None and (dossier := self._opened(id, over, both)) is not None:
+                fresh.append(dossier)
+            elif over is not None:
+                self._settled.add(id)
+                if (told := self._came_late(over, both)) is not None:
+                    late.append(told)
+        if fresh or late:
+            for dossier in await self._means.journal.keep(*fresh, *late):
+                if dossier.is_over:
+                    self._means.noting.changed(dossier)
+                else:
+                    self._books.take_in(dossier, seen[dossier.id])
+        return torn
+
+    def _opened(self, id: str, over: Dossier | None, files: BothFiles) -> Dossier | None:  # noqa: A002
+        """None: nothing is to be done about it."""
+        found, now = files.request, self._means.wall()
+        if isinstance(found, Asked):
+            if over is not None and over.fingerprint == found.request.fingerprint:
+                return None
+            dossier = reopened(found.request, found.data, now, "dropped", over)
+        else:
+            assert found is not None
+            assert not isinstance(found, Torn)
+            if over is not None and over.fingerprint == found.fingerprint:
+                return None
+            request = Request(id=id, command="")
+            dossier = reopened(request, b"", now, "dropped", over)
+            failure = Failure(found.why, permanent=True)
+            dossier = begun(replace(dossier, fingerprint=found.fingerprint), now)
+            dossier = stepped(dossier, Row(id, State.FAILING, 1, (failure,)), now, 0.0)
+        answer = files.response
+        is_new = isinstance(answer, Answer | Spoiled) and over is not None
+        if is_new and answer.identity not in (over.read, over.answered):  # type: ignore[union-attr]
+            return dossier  # its peer has been quicker, and has set the old answer aside
+        return replace(dossier, stale=over is not None)
+
+    def _came_late(self, over: Dossier, files: BothFiles) -> Dossier | None:
+        """An answer to a request that was given up."""
+        answer = files.response
+        if over.state is not State.GAVE_UP or not isinstance(answer, Answer):
+            return None
+        if over.cancelled or answer.identity in (over.read, over.answered):
+            return None
+        sentence = "an answer came after it had been given up; it is in responses/, and a requeue takes it."
+        told = noted(over, f"{moment_of(self._means.wall())}: {sentence}")
+        return replace(told, answered=answer.identity)

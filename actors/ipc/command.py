@@ -1,0 +1,303 @@
+"""A command in hand: one request that the server end is at. It looks at the files, asks server_steps.py what to do
+next, and does it, until there is nothing to do; then it ends.
+
+    StirCommand   from the server end: something has happened to the files, or anything may have
+
+Rules
+  - Nothing but the steps changes anything. Files are looked at again when news of them has come, and when a step did
+    not find them as they were.
+  - The handler runs beside the steps. So a request that disappears is noticed meanwhile, and its run cancelled.
+  - A folder that is gone, a full disk and a store that is busy cost neither a start nor an answer: the same step is
+    taken again, at growing intervals or when news comes.
+  - A crash begins anew with what was journalled last. A run that was under way counts as a start.
+  - An answer is in the words that its reader knows. Where we cannot tell (a plain request may come from a script of the
+    contract or from one of the newest peers), it is in both.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import assert_never
+
+import trio
+
+from actors.ipc.given import Asked, Base, BaseFull, BaseGone, BothFiles, Occupied
+from actors.ipc.handlers import CommandContext, Handlers
+from actors.ipc.server_journal import ServerJournal, in_short
+from actors.ipc.server_steps import (
+    Cancel,
+    Forget,
+    Journal,
+    Phase,
+    Row,
+    Run,
+    Step,
+    Unreadable,
+    View,
+    Wanted,
+    Write,
+    next_step,
+)
+from actors.ipc.steps import Answer, Identity, SetAside, Torn, Wait
+from actors.kernel import Actor, KernelError, Key
+from actors.store import StoreError
+from codec.ipc import BOTH, Dialect, Failure, Outcome, Request, Wishes, write_response
+
+TORN_SECONDS = 1.05
+"""What is torn is looked at again when it must be whole or spoiled."""
+AGAIN_SECONDS, SELDOM_SECONDS = 0.5, 30.0
+"""The first and the longest interval before a step is tried again that trouble prevented."""
+TOO_LATE = "its deadline passed before anybody had begun it"
+
+TROUBLE = (BaseGone, BaseFull, StoreError, KernelError)
+"""Errors that are no fault of the request."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTerms:
+    """The settings of a server end."""
+
+    dialect: Dialect = Dialect.SPEC
+    """HEAD: a request is removed once it is answered, and to take its answer away asks for nothing."""
+    concurrency: int = 8
+    """Commands at once. They mostly wait for a model; a machine's processors are not what they share."""
+    command_seconds: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class ServerMeans:
+    """What all commands share."""
+
+    base: Base
+    journal: ServerJournal
+    handlers: Handlers
+    terms: ServerTerms
+    wall: Callable[[], float]
+    """Seconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True)
+class StirCommand:
+    """Look again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """It is answered, and nothing is to be done unless its request changes or, if so, its answer goes."""
+
+    fingerprint: bytes
+    """Of the request."""
+    asks_when_taken: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CommandOver:
+    """There is nothing to do for this request."""
+
+    id: str
+    heard: int
+    """How often it was stirred."""
+    settled: Settlement | None = None
+    has_row: bool = True
+    """The journal knows it."""
+    later: Wishes | None = None
+    """It may not begin yet."""
+
+
+SERVER_REPORTS = Key[CommandOver]("ipc/server")
+
+
+class RunningCommand(Actor[StirCommand]):
+    def __init__(self, id: str, means: ServerMeans, first_look: list[BothFiles]) -> None:  # noqa: A002
+        """`first_look`: how its files have just been found, for the first incarnation; it is taken out."""
+        self._id = id
+        self._means = means
+        self._files: BothFiles | None = first_look.pop() if first_look else None
+        """None: they are to be looked at."""
+        self._row: Row | None = None
+        self._loaded = False
+        self._wake = trio.Event()
+        self._stirred = False
+        self._heard = 0
+        self._may_run = self._running = self._written = self._over = False
+        self._ended: Outcome | None = None
+        self._scope = trio.CancelScope()
+        self._run_is_gone = trio.Event()
+        self._dialects: Collection[Dialect] = BOTH
+
+    async def started(self, kept: object | None) -> None:
+        self.run_beside(self._work)
+
+    def at_once(self, message: StirCommand) -> bool:
+        self._heard += 1
+        self._stirred = True
+        self._wake.set()
+        return True
+
+    async def handle(self, message: StirCommand) -> None:
+        match message:
+            case StirCommand():
+                self.at_once(message)
+            case _:
+                self.unknown(message)
+
+    # -- the steps
+
+    async def _work(self) -> None:
+        seconds = AGAIN_SECONDS
+        while not self._over:
+            if self._wake.is_set():
+                self._wake = trio.Event()
+                if self._stirred:
+                    self._stirred, self._files = False, None
+            try:
+                if not self._loaded:
+                    self._row = await self._means.journal.load(self._id)
+                    self._loaded = True
+                if self._files is None:
+                    self._files = await self._means.base.look(self._id)
+                    continue  # what came meanwhile is newer
+                await self._step(self._files)
+            except Occupied:
+                self._files = None
+            except TROUBLE as trouble:
+                self.note = str(trouble)
+                self._files = None
+                await self._rest(seconds)
+                seconds = min(2 * seconds, SELDOM_SECONDS)
+            else:
+                seconds, self.note = AGAIN_SECONDS, None
+
+    async def _step(self, files: BothFiles) -> None:
+        if self._is_to_be_removed(files):
+            await self._means.base.withdraw(self._id)
+            self._files = None
+            return
+        if self._may_begin(files) and isinstance(files.request, Asked):
+            now, wishes = self._means.wall(), files.request.request.wishes
+            if wishes.deadline is not None and wishes.deadline <= now:
+                self._ended = Failure(TOO_LATE, permanent=True)
+            elif wishes.not_before is not None and wishes.not_before > now:
+                self._finish(later=wishes)
+                return
+        step = next_step(self._id, self._row, self._view(files))
+        if isinstance(step, Wait):
+            await self._wait(files)
+        else:
+            await self._do(step, files)
+
+    async def _do(self, step: Step, files: BothFiles) -> None:
+        base, journal = self._means.base, self._means.journal
+        match step:
+            case Journal(row):
+                await journal.save(row, self._row)
+                self._row, self._ended, self._written = row, None, False
+                self._may_run = row.phase is Phase.ASKED and row.starts > 0
+            case Forget():
+                await journal.forget([self._id])
+                self._row = None
+            case Run():
+                assert isinstance(files.request, Asked)
+                self._begin(files.request.request)
+            case Cancel():
+                self._scope.cancel()
+                await self._run_is_gone.wait()
+                self._ended = None
+            case Write(outcome):
+                self._choose_words(files)
+                tries = max(self._row.starts if self._row else 0, 1)
+                at = datetime.fromtimestamp(self._means.wall(), UTC).isoformat()
+                await base.answer(self._id, write_response(self._id, outcome, self._dialects, attempt=tries, at=at))
+                self._written = True
+                # If somebody takes it away, there is news of that.
+                self._files = replace(files, response=Answer(Identity(0, 0), outcome))
+            case SetAside(identity, why):
+                await base.set_aside(self._id, identity, why)
+                self._files = None
+            case Wait():
+                pass
+            case _:
+                assert_never(step)
+
+    def _may_begin(self, files: BothFiles) -> bool:
+        row = self._row
+        idle = not self._running and self._ended is None
+        return idle and files.response is None and (row is None or (row.phase is Phase.ASKED and row.starts == 0))
+
+    def _is_to_be_removed(self, files: BothFiles) -> bool:
+        row, fingerprint = self._row, fingerprint_of(files)
+        answered = row is not None and row.phase is Phase.ANSWERED and row.fingerprint == fingerprint
+        return answered and self._means.terms.dialect is Dialect.HEAD
+
+    def _view(self, files: BothFiles) -> View:
+        there = files.request
+        request = Wanted(there.request.fingerprint) if isinstance(there, Asked) else there
+        return View(request, files.response, self._may_run, self._running, self._ended, self._written)
+
+    def _choose_words(self, files: BothFiles) -> None:
+        match files.request:
+            case Unreadable():
+                self._dialects = tuple(Dialect)
+            case Asked(Request(dialect=Dialect.PROMPT)):
+                self._dialects = (Dialect.PROMPT,)
+            case _ if self._means.terms.dialect is Dialect.HEAD:
+                self._dialects = (Dialect.HEAD,)
+            case Asked(Request(wishes=wishes)) if wishes != Wishes():
+                self._dialects = (Dialect.SPEC,)
+            case _:
+                self._dialects = BOTH
+
+    # -- the run
+
+    def _begin(self, request: Request) -> None:
+        assert self._row is not None
+        means = self._means
+        context = CommandContext(request, self._row.starts, means.handlers, means.journal, means.wall)
+        self._may_run, self._running = False, True
+        self._scope, self._run_is_gone = trio.CancelScope(), trio.Event()
+        self.run_beside(self._run, context)
+
+    async def _run(self, context: CommandContext) -> None:
+        try:
+            with self._scope:
+                self._ended = await self._means.handlers.run(context, self._means.terms.command_seconds)
+        finally:
+            self._running = False
+            self._run_is_gone.set()
+            self._wake.set()
+
+    # -- waiting, and the end
+
+    async def _wait(self, files: BothFiles) -> None:
+        if self._running:
+            await self._wake.wait()
+        elif isinstance(files.request, Torn) or isinstance(files.response, Torn):
+            await self._rest(TORN_SECONDS)
+            self._files = None
+        elif not self._wake.is_set():
+            self._finish()
+
+    async def _rest(self, seconds: float) -> None:
+        with trio.move_on_after(seconds):
+            await self._wake.wait()
+
+    def _finish(self, later: Wishes | None = None) -> None:
+        row, settled = self._row, None
+        if row is not None and row.phase is Phase.ANSWERED:
+            settled = Settlement(row.fingerprint, isinstance(in_short(row).outcome, Failure))
+        over = CommandOver(self._id, self._heard, settled, row is not None, later)
+        self._over = True
+        end = self.stage.registry.find(SERVER_REPORTS)
+        if end is not None:
+            end.urgent(over)
+        self.finish()
+
+
+def fingerprint_of(files: BothFiles) -> bytes | None:
+    match files.request:
+        case Asked(request):
+            return request.fingerprint
+        case Unreadable(fingerprint):
+            return fingerprint
+        case _:
+            return None

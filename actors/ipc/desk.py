@@ -1,0 +1,162 @@
+"""The desk for its port: it reads what is ordered, passes it to the client end, and answers from the ledger.
+
+The transport knows no actors and no messages: it gets bytes from here. A refusal is a BadOrder (the client's mistake)
+or a KernelError (nobody is there, or has time), and the text of either can be shown.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TypeVar
+
+import msgspec
+import trio
+
+from actors.ipc.exposition import desk_exposition
+from actors.ipc.figures import Figures
+from actors.ipc.messages import (
+    CLIENT_END,
+    LEDGER,
+    Archive,
+    CancelRequests,
+    ClientOrder,
+    DeskTotalsAsked,
+    DetailAsked,
+    FiguresAsked,
+    LedgerMessage,
+    LineAsked,
+    Requeue,
+    SubmitRequests,
+    WindowAsked,
+)
+from actors.ipc.viewing import DeskViewer, DeskViewerMessage, Outlet, PageWants, viewer_mailbox
+from actors.kernel import (
+    ActorRef,
+    AnySpec,
+    Children,
+    ChildSpec,
+    KernelError,
+    Key,
+    Registry,
+    Reply,
+    crowd_spec,
+    in_words,
+)
+from codec.ipc.desk import DeskHealth, DeskNotice, Handled, Selection
+from codec.ipc.orders import BadOrder, read_selection, read_submissions, read_wanted, read_window
+
+VIEWERS = Key[Children[DeskViewerMessage]]("ipc/viewers")
+MOST_PAGES = 256
+PATIENCE = 5.0
+ORDER_SECONDS = 60.0
+"""For an order: ten thousand requests have to be on the disk."""
+SHOW_SECONDS = 40.0
+"""For a page that reads slowly; the wire gives it up before."""
+LARGE = 64 << 10
+"""An order of more bytes is read in a thread."""
+LONELY_SECONDS = 60.0
+"""How long nobody may answer before the desk counts as failing."""
+
+ORDERS: dict[str, Callable[[Selection, Reply[Handled]], ClientOrder]] = {
+    "requeue": Requeue,
+    "cancel": CancelRequests,
+    "archive": Archive,
+}
+
+encoder = msgspec.json.Encoder()
+
+R = TypeVar("R")
+
+
+def desk_viewers_spec() -> AnySpec:
+    """One actor for each open page of the desk."""
+    return crowd_spec("viewers", name=VIEWERS, max_children=MOST_PAGES)
+
+
+class DeskSeat:
+    """A page's end of its viewer."""
+
+    def __init__(self, viewer: ActorRef[DeskViewerMessage], wire: Outlet) -> None:
+        self._viewer = viewer
+        self._wire = wire
+
+    async def heard(self, text: str | bytes) -> None:
+        """The page's next message. Returns when it has been shown what it wants."""
+        try:
+            wanted = read_wanted(text)
+        except BadOrder as error:
+            notice = DeskNotice(level="error", text=f"The page has said what cannot be understood: {error}.")
+            await self._wire.send(encoder.encode(notice).decode())
+        else:
+            await self._viewer.ask(partial(PageWants, wanted), timeout=SHOW_SECONDS)
+
+
+class IpcDesk:
+    def __init__(self, registry: Registry, new_id: Callable[[], str], wall: Callable[[], float]) -> None:
+        """`new_id`: for requests that have none, and for viewers. `wall`: seconds since 1970."""
+        self._registry = registry
+        self._new_id = new_id
+        self._wall = wall
+        self._readers = trio.CapacityLimiter(2)
+
+    # -- questions
+
+    async def window(self, query: dict[str, list[str]]) -> bytes:
+        wanted = read_window(query)
+        if wanted.at and await self._ask(partial(LineAsked, wanted.at)) is None:
+            raise BadOrder(f"there is no request {wanted.at!r} any more to go on after; begin again without `after`")
+        return encoder.encode(await self._ask(partial(WindowAsked, wanted)))
+
+    async def detail(self, id: str) -> bytes | None:  # noqa: A002 - as in the contract
+        """None: there is no such request."""
+        detail = await self._ask(partial(DetailAsked, id))
+        return None if detail is None else encoder.encode(detail)
+
+    async def totals(self) -> bytes:
+        return encoder.encode(await self._ask(DeskTotalsAsked))
+
+    async def metrics(self) -> bytes:
+        return desk_exposition(await self._ask(FiguresAsked), self._wall())
+
+    async def health(self) -> tuple[bool, bytes]:
+        """Whether all is well, and what is not."""
+        try:
+            trouble = troubles(await self._ask(FiguresAsked))
+        except KernelError as error:
+            trouble = (f"The desk cannot be asked: {in_words(error)}.",)
+        return not trouble, encoder.encode(DeskHealth(status="failing" if trouble else "ok", trouble=trouble))
+
+    # -- orders
+
+    async def submit(self, body: bytes) -> bytes:
+        read = partial(read_submissions, body, self._new_id)
+        large = len(body) > LARGE
+        requests = await trio.to_thread.run_sync(read, limiter=self._readers) if large else read()
+        return await self._order(partial(SubmitRequests, requests))
+
+    async def order(self, what: str, body: bytes) -> bytes:
+        """`what`: requeue, cancel or archive."""
+        return await self._order(partial(ORDERS[what], read_selection(body)))
+
+    # -- pages
+
+    @asynccontextmanager
+    async def view(self, wire: Outlet) -> AsyncIterator[DeskSeat]:
+        """Keeps the page on this wire up to date until the block or the viewer ends."""
+        spec = ChildSpec(self._new_id(), lambda: DeskViewer(wire), mailbox=viewer_mailbox, grace=1.0)
+        async with self._registry.get(VIEWERS).lease(spec) as viewer:
+            yield DeskSeat(viewer, wire)
+
+    async def _ask(self, question: Callable[[Reply[R]], LedgerMessage]) -> R:
+        return await self._registry.get(LEDGER).ask(question, timeout=PATIENCE)
+
+    async def _order(self, order: Callable[[Reply[Handled]], ClientOrder]) -> bytes:
+        return encoder.encode(await self._registry.get(CLIENT_END).ask(order, timeout=ORDER_SECONDS))
+
+
+def troubles(figures: Figures) -> tuple[str, ...]:
+    """A sentence for each thing for which the desk counts as failing."""
+    found = [figures.totals.trouble] if figures.totals.trouble else []
+    if figures.lonely_seconds >= LONELY_SECONDS:
+        found.append(f"Nobody has answered for {figures.lonely_seconds:.0f} seconds. {figures.totals.peer}".strip())
+    return tuple(found)

@@ -1,0 +1,199 @@
+"""A dossier: all that the client end knows of one request. It is what the journal keeps.
+
+A dossier holds the row that client_steps.py decides by, not as such but as its attempts: the failures of a row are the
+outcomes of this round's attempts. A round is three attempts; a requeue begins another, and the attempts go on counting.
+
+Rules
+  - Attempts and notes are bounded: of very many, the last ones are kept.
+  - An attempt begins when the request is in somebody's hands, not when it is accepted: what waits has begun nothing.
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from actors.ipc.client_steps import OVERDUE, Row, State
+from actors.ipc.steps import Identity
+from codec.ipc import Failure, Outcome, Request, Success
+from codec.ipc.desk import Attempt, RequestDetail, RequestFact, RequestState
+
+MOST_TRIED = 24
+MOST_NOTES = 40
+MOST_NOTE = 500
+MOST_MESSAGE = 200
+"""Characters of the reason that the list shows."""
+
+Source = Literal["submitted", "dropped"]
+
+
+class Dossier(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    id: str
+    command: str
+    content: bytes
+    """The whole file, as it is published. Empty in the store if there is a blob of it."""
+    fingerprint: bytes
+    created: float
+    changed: float
+    state: State = State.POLLING
+    attempt: int = 1
+    """Of this round."""
+    earlier: int = 0
+    """Attempts of the rounds before."""
+    read: Identity | None = None
+    answered: Identity | None = None
+    """Of the response with which it ended."""
+    tried: tuple[Attempt, ...] = ()
+    begun: int = 0
+    """Attempts, also those that are no longer kept."""
+    cancelled: bool = False
+    message: str = ""
+    notes: tuple[str, ...] = ()
+    source: Source = "submitted"
+    seconds: float | None = None
+    submitter: str = ""
+    priority: int = 0
+    not_before: float | None = None
+    deadline: float | None = None
+    referenced: bool = False
+    """It carries a reference for the evaluation."""
+    stale: bool = False
+    """Files of another request of this id are to be archived before it begins."""
+    blob: str = ""
+    """The digest of the content, if it is too large for a row."""
+    large: dict[int, str] = {}
+    """Digests of outcomes that are too large for a row, by the attempt's number."""
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in (State.SUCCESS, State.GAVE_UP)
+
+    @property
+    def row(self) -> Row:
+        outcomes = [each.outcome for each in self.tried if each.number > self.earlier]
+        failures = tuple(outcome for outcome in outcomes if isinstance(outcome, Failure))
+        last = self.tried[-1].outcome if self.tried else None
+        success = last if self.state is State.SUCCESS and isinstance(last, Success) else None
+        return Row(self.id, self.state, self.attempt, failures, self.read, success)
+
+    @property
+    def under_way(self) -> Attempt | None:
+        """The attempt that has begun and not ended."""
+        return self.tried[-1] if self.tried and self.tried[-1].outcome is None else None
+
+    @property
+    def shown(self) -> RequestState:
+        match self.state:
+            case State.SUCCESS:
+                return "success"
+            case State.GAVE_UP:
+                return "cancelled" if self.cancelled else "gave up"
+            case State.RETRYING | State.FAILING if self.attempt:
+                return "retrying"
+            case State.RETRYING:
+                return "waiting"  # requeued
+        if self.under_way is not None:
+            return "polling"
+        return "retrying" if self.attempt > 1 else "waiting"
+
+    @property
+    def fact(self) -> RequestFact:
+        return RequestFact(
+            id=self.id,
+            command=self.command,
+            state=self.shown,
+            created=self.created,
+            changed=self.changed,
+            attempts=self.begun,
+            seconds=self.seconds,
+            submitter=self.submitter,
+            priority=self.priority,
+            message=self.message,
+        )
+
+    def detail(self, params: object) -> RequestDetail:
+        return RequestDetail(
+            fact=self.fact,
+            params=params,
+            tried=self.tried,
+            notes=self.notes,
+            not_before=self.not_before,
+            deadline=self.deadline,
+        )
+
+
+def opened(request: Request, content: bytes, now: float, source: Source) -> Dossier:
+    """Of a request that nobody knows yet. Its first attempt may be published at once: a row that says so is no start of
+    it, and so acceptance and start need one commit and not two."""
+    return Dossier(
+        id=request.id,
+        command=request.command,
+        content=content,
+        fingerprint=request.fingerprint,
+        created=now,
+        changed=now,
+        source=source,
+        submitter=request.wishes.submitter,
+        priority=request.wishes.priority,
+        not_before=request.wishes.not_before,
+        deadline=request.wishes.deadline,
+        referenced=request.reference is not None,
+    )
+
+
+def begun(dossier: Dossier, now: float) -> Dossier:
+    """Its present attempt begins, if it has not."""
+    number = dossier.earlier + dossier.attempt
+    if dossier.tried and dossier.tried[-1].number == number:
+        return dossier
+    tried = (*dossier.tried, Attempt(number=number, began=now))[-MOST_TRIED:]
+    return replace(dossier, tried=tried, begun=number, changed=now)
+
+
+def stepped(dossier: Dossier, row: Row, now: float, seconds: float | None = None) -> Dossier:
+    """After a step of the row. `seconds`: how long the attempt took, if it has ended by this."""
+    outcome: Outcome | None = row.success
+    before = dossier.row
+    if row.failures != before.failures:
+        outcome = row.failures[-1]
+    if outcome is not None and row != before:
+        dossier = _ended(dossier, outcome, now, seconds)
+    changed = replace(dossier, state=row.state, attempt=row.attempt, read=row.read, changed=now)
+    return replace(changed, seconds=max(0.0, now - changed.created)) if changed.is_over else changed
+
+
+def _ended(dossier: Dossier, outcome: Outcome, now: float, seconds: float | None) -> Dossier:
+    dossier = begun(dossier, dossier.changed)
+    last = dossier.tried[-1]
+    late = isinstance(outcome, Failure) and outcome.message == OVERDUE
+    ended = replace(last, ended=now, seconds=seconds, outcome=outcome, late=late)
+    message = outcome.message[:MOST_MESSAGE] if isinstance(outcome, Failure) else ""
+    large = {number: digest for number, digest in dossier.large.items() if number != last.number}
+    return replace(dossier, tried=(*dossier.tried[:-1], ended), message=message, large=large)
+
+
+def noted(dossier: Dossier, *sentences: str) -> Dossier:
+    notes = (*dossier.notes, *(sentence[:MOST_NOTE] for sentence in sentences))
+    return replace(dossier, notes=notes[-MOST_NOTES:])
+
+
+def another_round(dossier: Dossier, now: float) -> Dossier:
+    """Three fresh attempts."""
+    return replace(
+        dossier,
+        state=State.POLLING,
+        attempt=1,
+        earlier=dossier.begun,
+        read=None,
+        answered=None,
+        cancelled=False,
+        message="",
+        seconds=None,
+        changed=now,
+    )
+
+
+def cancelled(dossier: Dossier, now: float) -> Dossier:
+    tried = tuple(each for each in dossier.tried if each.outcome is not None)
+    seconds = max(0.0, now - dossier.created)
+    return replace(dossier, state=State.GAVE_UP, cancelled=True, tried=tried, changed=now, seconds=seconds)

@@ -1,0 +1,300 @@
+"""An errand: one request in flight. It looks at the files, asks client_steps.py what to do next, and does it.
+
+    NewsOfIt    from the client end: something has happened to its files, or anything may have
+
+Rules
+  - Nothing but the steps changes anything, and each is taken on a fresh look. What this process remembers of the
+    request (View) is lost with it, and what the journal knows is not.
+  - An attempt's time runs from when its request was seen to be in place, by a clock that counts only the seconds in
+    which this process could work. It is over only if a look after that finds no answer, and the folder is well.
+  - Between an attempt that failed and the next one it rests, longer each time, and never exactly as long as another.
+  - A folder that is gone, a full disk or a store that is busy is no attempt: it waits, and takes the same step again.
+  - A crash begins anew with what was journalled last. How an attempt ended waits for the disk only if the answer is to
+    be taken away after that: while the answer stands, a power cut can undo no more than it tells anew.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import trio
+from msgspec.structs import replace
+
+from actors.ipc.client_steps import (
+    MOST_ATTEMPTS,
+    OVERDUE,
+    Journal,
+    Publish,
+    Record,
+    Row,
+    State,
+    Step,
+    TakeAway,
+    View,
+    next_step,
+)
+from actors.ipc.dossier import Dossier, begun, noted, stepped
+from actors.ipc.given import Asked, Base, BaseFull, BaseGone, BothFiles, Tray
+from actors.ipc.journal import ClientJournal
+from actors.ipc.noting import Noting
+from actors.ipc.publishing import Publishing
+from actors.ipc.running import RunningClock
+from actors.ipc.steps import Answer, SetAside, Spoiled, Torn, Wait
+from actors.ipc.telling_time import day_of, moment_of
+from actors.kernel import Actor, KernelError
+from actors.store import StoreError
+from codec.ipc import Dialect, Failure, write_response
+
+TORN_SECONDS = 1.05
+"""A torn document is looked at again when it must be whole or spoiled."""
+AGAIN_SECONDS = 1.0
+MOST_BACKOFF_SECONDS = 300.0
+TOO_LATE = "its deadline passed before anybody had begun it"
+
+TROUBLE = (BaseGone, BaseFull, StoreError, KernelError)
+"""Errors that are no fault of the request."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientTerms:
+    """The settings of a client end."""
+
+    dialect: Dialect = Dialect.SPEC
+    """Of the peer that answers: `SPEC` or `HEAD`."""
+    in_flight: int = 128
+    """Requests that are published, or whose answers are awaited, at the same time."""
+    attempt_seconds: float = 300.0
+    backoff_seconds: float = 1.0
+    """Before the second attempt; twice as long before the third; give or take a half."""
+    immediate: bool = False
+    """No rest between attempts."""
+    retention_days: float | None = None
+    """Requests that ended before are archived. None: never by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrandMeans:
+    """What all errands share."""
+
+    base: Base
+    journal: ClientJournal
+    publishing: Publishing
+    noting: Noting
+    clock: RunningClock
+    terms: ClientTerms
+    wall: Callable[[], float]
+    on_over: Callable[[Dossier], None]
+    """Is told of each request that has ended, before its errand ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewsOfIt:
+    """Look again."""
+
+
+class Errand(Actor[NewsOfIt]):
+    def __init__(self, means: ErrandMeans, dossier: Dossier, first: BothFiles | None = None) -> None:
+        """`first`: what a look has shown just now."""
+        self._means = means
+        self._dossier = dossier
+        self._first = None if dossier.stale else first
+        self._wake = trio.Event()
+        self._published = 0
+        self._recorded = False
+        self._cleared = False
+        self._brought_back = False
+        self._since: float | None = None
+        """When the present attempt was seen to be under way, by the running clock."""
+        self._rest_until: float | None = None
+        self._mentioned = False
+
+    async def started(self, kept: object | None) -> None:
+        if isinstance(kept, Dossier):
+            self._dossier = kept
+        self.run_beside(self._work)
+
+    def keep(self) -> object:
+        return self._dossier
+
+    def at_once(self, message: NewsOfIt) -> bool:
+        self._wake.set()
+        return True
+
+    async def handle(self, message: NewsOfIt) -> None:
+        match message:
+            case NewsOfIt():
+                self._wake.set()
+            case _:
+                self.unknown(message)
+
+    # -- the work
+
+    async def _work(self) -> None:
+        while not self._dossier.is_over:
+            self._wake = trio.Event()
+            try:
+                seconds = await self._as_far_as_possible()
+                self.note = None
+            except TROUBLE as error:
+                self.note = f"it waits: {error}"
+                seconds = AGAIN_SECONDS
+            if not self._dossier.is_over:
+                with trio.move_on_after(seconds):
+                    await self._wake.wait()
+        self._means.on_over(self._dossier)
+        self.finish()
+
+    async def _as_far_as_possible(self) -> float:
+        """Steps until there is only waiting left, and for how long at most."""
+        if self._dossier.stale:
+            await self._archive_what_is_old()
+        if self._dossier.attempt == 0 and not self._brought_back:  # requeued
+            await self._means.base.archive([self._dossier.id], day_of(self._means.wall()), Tray.FAILED)
+            self._brought_back = True
+        while not self._dossier.is_over:
+            overdue = await self._is_overdue()
+            files = self._first or await self._means.base.look(self._dossier.id)
+            self._first = None
+            self._mention_another_content(files)
+            row = self._dossier.row
+            step = self._step(row, files, overdue=overdue)
+            if isinstance(step, Wait):
+                return self._waiting(files)
+            if row.state is State.RETRYING and (seconds := self._rest(row, step)) > 0.0:
+                return min(seconds, TORN_SECONDS) if isinstance(files.response, Torn) else seconds
+            await self._do(step, files)
+            if isinstance(step, Publish) and self._published and not self._wake.is_set():
+                return self._under_way()
+        return 0.0
+
+    def _step(self, row: Row, files: BothFiles, *, overdue: bool) -> Step:
+        view = View(
+            request=files.request is not None,
+            response=files.response,
+            published=self._published,
+            overdue=overdue,
+            recorded=self._recorded,
+            cleared=self._cleared,
+        )
+        step = next_step(row, view, self._means.terms.dialect)
+        deadline = self._dossier.deadline
+        if deadline is None or self._dossier.begun or not isinstance(step, Publish | Wait):
+            return step
+        if self._means.wall() < deadline:
+            return step
+        failure = Failure(TOO_LATE, permanent=True)
+        return Journal(Row(row.id, State.FAILING, row.attempt, (*row.failures, failure)))
+
+    async def _do(self, step: Step, files: BothFiles) -> None:
+        means, id = self._means, self._dossier.id  # noqa: A001 - as in the contract
+        match step:
+            case Journal(row):
+                await self._journal(row, files)
+            case Publish():
+                with trio.move_on_after(self._until_deadline()):  # the gate may be shut for longer
+                    await means.publishing.publish(id, self._dossier.content)
+                    self._published, self._cleared, self._since = self._dossier.attempt, False, None
+            case TakeAway(identity):
+                await means.base.take_away(id, identity)
+            case SetAside(identity, why):
+                await means.base.set_aside(id, identity, why)
+                self._cleared = True
+            case Record():
+                await means.base.write(Tray.FAILED, id, self._last_answer(files))
+                self._recorded = True
+            case _:
+                raise AssertionError(step)
+
+    async def _journal(self, row: Row, files: BothFiles) -> None:
+        means, before = self._means, self._dossier
+        now = means.wall()
+        after = stepped(before, row, now, self._attempt_seconds())
+        if row.state is State.SUCCESS:
+            if isinstance(files.response, Answer):
+                after = replace(after, answered=files.response.identity)
+            if before.row.failures or before.earlier:  # its peer, or we, have copied an answer there
+                await means.base.archive([before.id], day_of(now), Tray.FAILED)
+        if before.state is State.RETRYING and row.state is not State.POLLING:
+            after = noted(after, f"{moment_of(now)}: an answer came after the time of attempt {before.begun} was over.")
+        if row.state is State.POLLING and row.attempt > 1:
+            after = begun(after, now)
+        is_ending = row.state in (State.SUCCESS, State.FAILING, State.GAVE_UP)
+        (self._dossier,) = await means.journal.keep(after, soft=is_ending)
+        self._since = self._rest_until = None
+        means.noting.changed(self._dossier)
+        if row.state is State.SUCCESS:
+            means.noting.succeeded(self._dossier)
+
+    # -- time
+
+    def _until_deadline(self) -> float:
+        """The deadline counts until the request has begun."""
+        deadline = self._dossier.deadline
+        return math.inf if deadline is None or self._dossier.begun else max(0.0, deadline - self._means.wall())
+
+    async def _is_overdue(self) -> bool:
+        means = self._means
+        if self._since is None or means.clock.read() - self._since < means.terms.attempt_seconds:
+            return False
+        if (await means.base.health()).trouble is not None:
+            self._since = means.clock.read()
+            return False
+        return True
+
+    def _waiting(self, files: BothFiles) -> float:
+        left = self._under_way()
+        return min(left, TORN_SECONDS) if isinstance(files.response, Torn | Spoiled) else left
+
+    def _under_way(self) -> float:
+        """The request is in place, and there is no answer. In how many seconds the attempt is overdue."""
+        means = self._means
+        if not self._dossier.begun or self._dossier.under_way is None:
+            self._dossier = begun(self._dossier, means.wall())
+            means.noting.changed(self._dossier)
+        if self._since is None:
+            self._since = means.clock.read()
+        return max(0.01, means.terms.attempt_seconds - (means.clock.read() - self._since))
+
+    def _attempt_seconds(self) -> float | None:
+        return None if self._since is None else self._means.clock.read() - self._since
+
+    def _rest(self, row: Row, step: Step) -> float:
+        """How long it still rests before the next attempt. An answer that came late is taken at once."""
+        terms = self._means.terms
+        is_late_answer = isinstance(step, Journal) and step.row.state is not State.POLLING
+        if terms.immediate or row.attempt == 0 or is_late_answer:
+            return 0.0
+        if self._rest_until is None:
+            seconds = terms.backoff_seconds * 2.0 ** (row.attempt - 1) * (0.5 + self.stage.random.random())
+            self._rest_until = self.stage.now() + min(seconds, MOST_BACKOFF_SECONDS)
+        return self._rest_until - self.stage.now()
+
+    # -- what else is in the folder
+
+    async def _archive_what_is_old(self) -> None:
+        now = self._means.wall()
+        await self._means.base.archive([self._dossier.id], day_of(now))
+        (self._dossier,) = await self._means.journal.keep(replace(self._dossier, stale=False))
+
+    def _last_answer(self, files: BothFiles) -> bytes:
+        """The response that told of the last failure; where there was none, one of ours."""
+        row = self._dossier.row
+        if isinstance(files.response, Answer) and files.response.identity == row.read and files.answer is not None:
+            return files.answer
+        failure = row.failures[-1]
+        if failure.message == OVERDUE:
+            times = "once" if self._dossier.begun == 1 else f"{min(self._dossier.begun, MOST_ATTEMPTS)} times"
+            failure = Failure(f"{OVERDUE}; it was asked for {times}", failure.permanent)
+        at = moment_of(self._means.wall())
+        return write_response(row.id, failure, (self._means.terms.dialect,), attempt=row.attempt, at=at)
+
+    def _mention_another_content(self, files: BothFiles) -> None:
+        """Somebody has written another request over ours while it was under way."""
+        asked = files.request
+        if self._mentioned or not isinstance(asked, Asked) or asked.data == self._dossier.content:
+            return
+        if asked.request.fingerprint == self._dossier.fingerprint:
+            return
+        self._mentioned = True
+        sentence = "its file was overwritten with other content while it was under way; that was not tracked."
+        self._dossier = noted(self._dossier, f"{moment_of(self._means.wall())}: {sentence}")

@@ -1,0 +1,247 @@
+"""The client end's journal in the store: a dossier of every request.
+
+    space                     key     value
+    ipc/client/BASE/open      its id  1, then the Dossier: of what is under way or waits
+    ipc/client/BASE/over      its id  the same, of what has ended
+    ipc/client/BASE/aside     its id  a value that this version cannot read
+
+BASE is a digest of the folder's path, so that each folder has a journal of its own. A request moves from the one space
+to the other within one commit. At a start only what is open is read, however much is over.
+
+Rules
+  - What does not fit into a row is a blob, which is there before the row that names it.
+  - A value that cannot be read is set aside and told. It costs one line of the list, never the start.
+"""
+
+import hashlib
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+from msgspec.structs import replace
+
+from actors.ipc.client_steps import State
+from actors.ipc.dossier import Dossier
+from actors.kernel import Registry
+from actors.store import STORE, Delete, Put, StoreClient
+from codec.ipc import BadRequest, Outcome, read_request
+from codec.ipc.desk import Attempt, RequestDetail, RequestFact
+
+VERSION = b"1"
+PAGE = 1_000
+LARGE_CONTENT = 256 << 10
+"""Bytes of a request from which on it is a blob..."""
+LARGE_OUTCOME = 16 << 10
+"""...and of one attempt's outcome. A row with as many attempts and notes as are kept is smaller than 1 MiB."""
+
+logger = logging.getLogger("troupe.ipc")
+
+
+class _Fact(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of a Dossier that a line of the list needs: the rest is not decoded."""
+
+    id: str
+    command: str
+    created: float
+    changed: float
+    state: State = State.POLLING
+    attempt: int = 1
+    cancelled: bool = False
+    begun: int = 0
+    earlier: int = 0
+    seconds: float | None = None
+    submitter: str = ""
+    priority: int = 0
+    message: str = ""
+
+    @property
+    def fact(self) -> RequestFact:
+        under_way = self.begun == self.earlier + self.attempt
+        tried = (Attempt(number=self.begun, began=self.changed),) if under_way else ()
+        return Dossier(
+            id=self.id,
+            command=self.command,
+            content=b"",
+            fingerprint=b"",
+            created=self.created,
+            changed=self.changed,
+            state=self.state,
+            attempt=self.attempt,
+            cancelled=self.cancelled,
+            tried=tried,
+            begun=self.begun,
+            seconds=self.seconds,
+            submitter=self.submitter,
+            priority=self.priority,
+            message=self.message,
+        ).fact
+
+
+@dataclass(frozen=True, slots=True)
+class FactsPage:
+    facts: tuple[RequestFact, ...]
+    after: str | None
+    """What the next page is asked for with; None: this is the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class DossierPage:
+    dossiers: tuple[Dossier, ...]
+    """Contents and outcomes that are blobs are not in them."""
+    after: str | None
+
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Dossier).decode
+_decode_fact = msgspec.json.Decoder(_Fact).decode
+_decode_outcome = msgspec.json.Decoder(Outcome).decode
+
+
+class ClientJournal:
+    """Every call may raise the store's errors."""
+
+    def __init__(self, registry: Registry, base: str) -> None:
+        """`base`: the folder's path."""
+        self._registry = registry
+        room = f"ipc/client/{hashlib.sha256(base.encode('utf-8', 'surrogateescape')).hexdigest()[:24]}"
+        self._open, self._over, self._aside = (f"{room}/{space}" for space in ("open", "over", "aside"))
+
+    @property
+    def _store(self) -> StoreClient:
+        return StoreClient(self._registry.get(STORE))
+
+    # -- for the list
+
+    async def facts(self, after: str = "") -> FactsPage:
+        """A line of every request: first of those that are open, then of those that are over."""
+        space, _, key = after.partition(":")
+        if space in ("", "open"):
+            facts, last = await self._facts(self._open, key)
+            return FactsPage(facts, f"open:{last}" if last else "over:")
+        facts, last = await self._facts(self._over, key)
+        return FactsPage(facts, f"over:{last}" if last else None)
+
+    async def _facts(self, space: str, after: str) -> tuple[tuple[RequestFact, ...], str | None]:
+        page = await self._store.keys(space, after=after, limit=PAGE)
+        facts, bad = [], []
+        for id, value in page:  # noqa: A001 - as in the contract
+            try:
+                facts.append(_decode_fact(_unwrapped(value)).fact)
+            except msgspec.MsgspecError:
+                bad.append((id, value))
+        await self._set_aside(space, bad)
+        return tuple(facts), page[-1][0] if page else None
+
+    async def detail(self, id: str) -> RequestDetail | None:  # noqa: A002
+        """None: there is no such request."""
+        dossier = await self.find(id)
+        if dossier is None:
+            return None
+        try:
+            params: object = read_request(dossier.content, id).params
+        except BadRequest:
+            params = None
+        return dossier.detail(params)
+
+    # -- for the client end
+
+    async def open_page(self, after: str = "") -> DossierPage:
+        return await self._page(self._open, after)
+
+    async def over_page(self, after: str = "") -> DossierPage:
+        return await self._page(self._over, after)
+
+    async def _page(self, space: str, after: str) -> DossierPage:
+        page = await self._store.keys(space, after=after, limit=PAGE)
+        dossiers, bad = [], []
+        for id, value in page:  # noqa: A001
+            try:
+                dossiers.append(_decode(_unwrapped(value)))
+            except msgspec.MsgspecError:
+                bad.append((id, value))
+        await self._set_aside(space, bad)
+        return DossierPage(tuple(dossiers), page[-1][0] if page else None)
+
+    async def find(self, id: str) -> Dossier | None:  # noqa: A002
+        """One request, open or over, with all that belongs to it."""
+        return await self.find_open(id) or await self.find_over(id)
+
+    async def find_open(self, id: str) -> Dossier | None:  # noqa: A002
+        return await self._find(self._open, id)
+
+    async def find_over(self, id: str) -> Dossier | None:  # noqa: A002
+        return await self._find(self._over, id)
+
+    async def _find(self, space: str, id: str) -> Dossier | None:  # noqa: A002
+        value = await self._store.get(space, id)
+        if value is None:
+            return None
+        try:
+            return await self._whole(_decode(_unwrapped(value)))
+        except msgspec.MsgspecError:
+            await self._set_aside(space, [(id, value)])
+            return None
+
+    async def keep(self, *dossiers: Dossier, soft: bool = False) -> list[Dossier]:
+        """All of them or none; on the disk when it returns. Gives back the same dossiers, which know their blobs.
+        Soft: any kill leaves it, and a power cut may undo it, for what the files can tell anew."""
+        kept = [await self._with_blobs(dossier) for dossier in dossiers]
+        changes: list[Put | Delete] = []
+        for dossier in kept:
+            here, there = (self._over, self._open) if dossier.is_over else (self._open, self._over)
+            changes += [Put(here, dossier.id, _wrapped(dossier), soft), Delete(there, dossier.id, soft)]
+        await self._store.together(*changes)
+        return kept
+
+    async def forget(self, ids: Iterable[str]) -> None:
+        """Of requests that are over."""
+        await self._store.together(*(Delete(self._over, id) for id in ids))  # noqa: A001
+
+    # -- blobs
+
+    async def _with_blobs(self, dossier: Dossier) -> Dossier:
+        if not dossier.blob and len(dossier.content) > LARGE_CONTENT:
+            dossier = replace(dossier, blob=await self._store.put_blob(dossier.content))
+        for each in dossier.tried:
+            if each.outcome is not None and each.number not in dossier.large:
+                encoded = _encode(each.outcome)
+                if len(encoded) > LARGE_OUTCOME:
+                    digest = await self._store.put_blob(encoded)
+                    dossier = replace(dossier, large={**dossier.large, each.number: digest})
+        return dossier
+
+    async def _whole(self, dossier: Dossier) -> Dossier:
+        if dossier.blob:
+            dossier = replace(dossier, content=await self._store.get_blob(dossier.blob) or b"")
+        tried = list(dossier.tried)
+        for place, each in enumerate(tried):
+            if each.number in dossier.large:
+                encoded = await self._store.get_blob(dossier.large[each.number])
+                if encoded is not None:
+                    tried[place] = replace(each, outcome=_decode_outcome(encoded))
+        return replace(dossier, tried=tuple(tried))
+
+    # -- what cannot be read
+
+    async def _set_aside(self, space: str, bad: Sequence[tuple[str, bytes]]) -> None:
+        if bad:
+            moves = [change for id, value in bad for change in (Put(self._aside, id, value), Delete(space, id))]  # noqa: A001
+            await self._store.together(*moves)
+            ids = ", ".join(id for id, _ in bad[:10])  # noqa: A001
+            logger.error("ipc: %d requests in the journal cannot be read and were set aside: %s", len(bad), ids)
+
+
+def _wrapped(dossier: Dossier) -> bytes:
+    if dossier.blob:
+        dossier = replace(dossier, content=b"")
+    if dossier.large:
+        slim = (replace(each, outcome=None) if each.number in dossier.large else each for each in dossier.tried)
+        dossier = replace(dossier, tried=tuple(slim))
+    return VERSION + _encode(dossier)
+
+
+def _unwrapped(value: bytes) -> memoryview:
+    if value[:1] != VERSION:
+        raise msgspec.ValidationError("it is of another version")
+    return memoryview(value)[1:]

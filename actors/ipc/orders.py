@@ -1,0 +1,218 @@
+"""Orders over many requests: Requeue, CancelRequests, Archive. They go on in turns, a hundred requests each, so that
+neither an order nor anything else waits for one over a hundred thousand.
+
+    order            of those that                 what is done
+    Requeue          gave up or were cancelled     journalled: three fresh attempts; then the old answer goes
+    CancelRequests   are open                      the request is withdrawn; journalled
+    Archive          are over                      all files move to archive/DAY/ID/; the journal forgets them
+
+A selection of ids hears of each that it could not be done with. A selection by rule takes what it can.
+"""
+
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import Literal
+
+import trio
+from msgspec.structs import replace
+
+from actors.ipc.books import Books, all_of
+from actors.ipc.client_steps import State
+from actors.ipc.dossier import Dossier, another_round, cancelled, noted
+from actors.ipc.errand import TROUBLE, ErrandMeans
+from actors.ipc.steps import Answer
+from actors.ipc.telling_time import day_of, moment_of
+from actors.kernel import MailboxFull, Reply, in_words
+from codec.ipc import Success
+from codec.ipc.desk import Handled, RequestFact, Selection
+from codec.words import counted
+
+CHUNK = 100
+MOST_WAITING = 100
+
+UNKNOWN = "there is no such request"
+UNDER_WAY = "it is still under way"
+
+
+@dataclass
+class DeskOrder:
+    what: Literal["requeue", "cancel", "archive"]
+    which: Selection
+    reply: Reply[Handled] | None = None
+    ids: deque[str] = field(init=False)
+    """Still to be done."""
+    after: str | None = field(init=False)
+    """Where the journal is to be read on; None: nowhere."""
+    handled: list[str] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        which = self.which
+        by_rule = which.all or bool(which.match) or which.older_than is not None
+        self.ids = deque(dict.fromkeys(which.ids))
+        self.after = None if which.ids or not by_rule else "open:" if self.what == "cancel" else "over:"
+
+
+class Orders:
+    def __init__(self, means: ErrandMeans, books: Books, stop_errand: Callable[[str], Awaitable[None]]) -> None:
+        """`stop_errand` takes an open request out of the queue or of its errand's hands."""
+        self._means = means
+        self._books = books
+        self._stop_errand = stop_errand
+        self._orders: deque[DeskOrder] = deque()
+        self._wanted = trio.Event()
+
+    def add(self, order: DeskOrder) -> None:
+        if len(self._orders) >= MOST_WAITING:
+            if order.reply is not None:
+                order.reply.fail(MailboxFull("too many orders are waiting; give this one again later"))
+            return
+        self._orders.append(order)
+        self._wanted.set()
+
+    async def serve(self) -> None:
+        """Runs beside the client end."""
+        while True:
+            await self._wanted.wait()
+            self._wanted = trio.Event()
+            while self._orders:
+                order = self._orders.popleft()
+                if await self._turn(order):
+                    self._orders.append(order)
+                elif order.reply is not None and not order.reply.abandoned:
+                    order.reply.set(Handled(ids=tuple(order.handled), refused=order.refused))
+
+    async def _turn(self, order: DeskOrder) -> bool:
+        """Whether there is more to do."""
+        chunk: list[str] = []
+        try:
+            if not order.ids and order.after is not None:
+                await self._read_on(order)
+            chunk = [order.ids.popleft() for _ in range(min(CHUNK, len(order.ids)))]
+            if chunk:
+                async with self._books.lock:
+                    await self._do(order, chunk)
+        except TROUBLE as error:
+            undone = {*chunk, *order.ids}.difference(order.handled)
+            order.refused.update(dict.fromkeys(undone, in_words(error)))
+            return False
+        return bool(order.ids) or order.after is not None
+
+    async def _read_on(self, order: DeskOrder) -> None:
+        assert order.after is not None
+        space = order.after.partition(":")[0]
+        page = await self._means.journal.facts(order.after)
+        now = self._means.wall()
+        order.ids.extend(fact.id for fact in page.facts if _wanted(order, fact, now))
+        order.after = page.after if page.after is not None and page.after.startswith(f"{space}:") else None
+
+    async def _do(self, order: DeskOrder, ids: Sequence[str]) -> None:
+        match order.what:
+            case "requeue":
+                await self._requeue(order, ids)
+            case "cancel":
+                await self._cancel(order, ids)
+            case "archive":
+                await self._archive(order, ids)
+
+    # -- what is done
+
+    async def _requeue(self, order: DeskOrder, ids: Sequence[str]) -> None:
+        now, again = self._means.wall(), []
+        for id, dossier in zip(ids, await all_of(ids, self._means.journal.find_over), strict=True):  # noqa: A001
+            if dossier is None:
+                self._refuse(order, id, UNDER_WAY if id in self._books.open else UNKNOWN)
+            elif dossier.state is State.SUCCESS:
+                self._refuse(order, id, "it has succeeded")
+            elif not dossier.content:
+                self._refuse(order, id, "its file could not be read; correct the file, and it begins anew")
+            else:
+                again.append(_requeued(dossier, now))
+        await self._keep(order, again)
+
+    async def _keep(self, order: DeskOrder, dossiers: Sequence[Dossier]) -> None:
+        if dossiers:
+            for dossier in await self._means.journal.keep(*dossiers):
+                order.handled.append(dossier.id)
+                if dossier.is_over:
+                    self._books.open.pop(dossier.id, None)
+                    self._means.noting.changed(dossier)
+                else:
+                    self._books.take_in(dossier)
+
+    async def _cancel(self, order: DeskOrder, ids: Sequence[str]) -> None:
+        mine = []
+        for id in ids:  # noqa: A001
+            if id in self._books.open:
+                mine.append(id)
+            else:
+                is_over = await self._means.journal.find_over(id) is not None
+                self._refuse(order, id, "it has ended" if is_over else UNKNOWN)
+        await all_of(mine, self._stop_errand)
+        await self._means.publishing.settled()  # what is on its way arrives, and is withdrawn then
+        try:
+            await all_of(mine, partial(self._cancel_one, order))
+        except TROUBLE:
+            await all_of(mine, self._take_up_again)
+            raise
+
+    async def _cancel_one(self, order: DeskOrder, id: str) -> None:  # noqa: A002
+        dossier = await self._means.journal.find_open(id)
+        if dossier is None:
+            self._refuse(order, id, "it has ended")
+            return
+        answer = (await self._means.base.look(id)).response
+        if isinstance(answer, Answer) and isinstance(answer.outcome, Success):
+            self._refuse(order, id, "it was answered before it could be cancelled")
+            self._books.take_in(dossier)
+            return
+        await self._means.base.withdraw(id)
+        now = self._means.wall()
+        await self._keep(order, [noted(cancelled(dossier, now), f"{moment_of(now)}: it was cancelled.")])
+
+    async def _take_up_again(self, id: str) -> None:  # noqa: A002
+        """It could not be cancelled, and goes on."""
+        if id in self._books.open and (dossier := await self._means.journal.find_open(id)) is not None:
+            self._books.take_in(dossier)
+
+    async def _archive(self, order: DeskOrder, ids: Sequence[str]) -> None:
+        mine = []
+        for id, dossier in zip(ids, await all_of(ids, self._means.journal.find_over), strict=True):  # noqa: A001
+            if dossier is None:
+                self._refuse(order, id, UNDER_WAY if id in self._books.open else UNKNOWN)
+            else:
+                mine.append(id)
+        if mine:
+            await self._means.base.archive(mine, day_of(self._means.wall()))
+            await self._means.journal.forget(mine)
+            self._means.noting.forgotten(mine)
+            order.handled.extend(mine)
+
+    def _refuse(self, order: DeskOrder, id: str, why: str) -> None:  # noqa: A002
+        if order.which.ids:
+            order.refused[id] = why
+
+
+def _wanted(order: DeskOrder, fact: RequestFact, now: float) -> bool:
+    which = order.which
+    if which.match and not fnmatchcase(fact.id, which.match):
+        return False
+    if which.older_than is not None and now - fact.changed < which.older_than:
+        return False
+    return order.what != "requeue" or fact.state in ("gave up", "cancelled")
+
+
+def _requeued(dossier: Dossier, now: float) -> Dossier:
+    """Its old answer is still there, and is taken away by the same steps as that of any attempt that has failed: so a
+    newer one is never taken in its place."""
+    before, identity = dossier.shown, dossier.read
+    fresh = replace(another_round(dossier, now), state=State.RETRYING, attempt=0, read=identity)
+    ended = f"{_was(before)} at {moment_of(dossier.changed)}, after {counted(dossier.begun, 'attempt')}"
+    return noted(fresh, f"{moment_of(now)}: it was requeued, for three fresh attempts; it {ended}.")
+
+
+def _was(state: str) -> str:
+    return "had been cancelled" if state == "cancelled" else "had given up"

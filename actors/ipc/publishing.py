@@ -1,0 +1,84 @@
+"""Publishing in groups: while one group of requests is on its way to the disk, the next one gathers.
+
+Rules
+  - A request that comes while nothing is on its way goes at once. Nothing waits for company.
+  - While the gate is shut, because of a folder that is gone or an editor that is not ready, nothing is published; what
+    was asked for waits. A full disk is tried again after a while.
+  - Who stops waiting before the group has gone takes the request out of it. `settled` tells when what is on its way has
+    arrived, for a request that is to be withdrawn must not be published afterwards.
+"""
+
+from collections.abc import Callable
+
+import trio
+
+from actors.ipc.given import Base, BaseFull, BaseGone
+
+AGAIN_SECONDS = 1.0
+
+
+class Publishing:
+    def __init__(self, base: Base, on_trouble: Callable[[Exception | None], None]) -> None:
+        """`on_trouble` is told why nothing can be published, and None when that has passed."""
+        self._base = base
+        self._on_trouble = on_trouble
+        self._waiting: dict[str, tuple[bytes, trio.Event]] = {}
+        self._wanted = trio.Event()
+        self._idle = trio.Event()
+        """Set while nothing is on its way."""
+        self._idle.set()
+        self._open = trio.Event()
+        self._open.set()
+        self._shut: set[str] = set()
+
+    def shut(self, why: str) -> None:
+        self._shut.add(why)
+        if self._open.is_set():
+            self._open = trio.Event()
+
+    def reopen(self, why: str) -> None:
+        self._shut.discard(why)
+        if not self._shut:
+            self._open.set()
+
+    async def publish(self, id: str, data: bytes) -> None:  # noqa: A002 - as in the contract
+        """On the disk when it returns, however long that takes."""
+        published = trio.Event()
+        self._waiting[id] = (data, published)
+        self._wanted.set()
+        try:
+            await published.wait()
+        except trio.Cancelled:
+            published.set()  # nobody waits for it any more
+            raise
+
+    async def settled(self) -> None:
+        await self._idle.wait()
+
+    async def serve(self) -> None:
+        """Runs beside the client end."""
+        while True:
+            await self._wanted.wait()
+            while self._shut:
+                await self._open.wait()
+            self._wanted = trio.Event()
+            group = {id: each for id, each in self._waiting.items() if not each[1].is_set()}  # noqa: A001
+            self._waiting = {}
+            if group and not await self._sent(group):
+                self._waiting = {**group, **self._waiting}
+                self._wanted.set()
+                await trio.sleep(AGAIN_SECONDS)
+
+    async def _sent(self, group: dict[str, tuple[bytes, trio.Event]]) -> bool:
+        self._idle = trio.Event()
+        try:
+            await self._base.publish({id: data for id, (data, _) in group.items()})  # noqa: A001
+        except (BaseGone, BaseFull) as error:
+            self._on_trouble(error)
+            return False
+        finally:
+            self._idle.set()
+        self._on_trouble(None)
+        for _, published in group.values():
+            published.set()
+        return True

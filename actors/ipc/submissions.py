@@ -1,0 +1,142 @@
+"""Submissions: requests that somebody asks us to send.
+
+    the id is    and the content is
+    new          -                   it is journalled, and then answered
+    open         the same            it is the same request
+    open         other               refused, in words
+    over         the same            it is the same request, and its answer is known
+    over         other               the old files are archived, and it begins anew, and says so
+
+Submissions that come while others are being journalled go into the next commit together.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+
+import trio
+from msgspec.structs import replace
+
+from actors.ipc.books import Books, all_of, reopened
+from actors.ipc.dossier import Dossier
+from actors.ipc.errand import ErrandMeans
+from actors.ipc.given import BaseFull, BaseGone, BothFiles
+from actors.ipc.messages import SubmitRequests
+from actors.kernel import KernelError, MailboxFull
+from actors.store import StoreError
+from codec.ipc import BadId, BadRequest, Request, checked, read_request, write_request
+from codec.ipc.desk import Handled
+
+LARGEST = 16 << 20
+"""Bytes of a request. No end reads a larger one."""
+MOST_WAITING = 1_000
+"""Submissions; each may be of many requests."""
+FEW = 8
+ONE_COMMIT = 2_000
+"""Requests, unless a single submission has more."""
+
+
+class Submissions:
+    def __init__(self, means: ErrandMeans, books: Books) -> None:
+        self._means = means
+        self._books = books
+        self._waiting: deque[SubmitRequests] = deque()
+        self._wanted = trio.Event()
+
+    def add(self, message: SubmitRequests) -> None:
+        if len(self._waiting) >= MOST_WAITING:
+            message.reply.fail(MailboxFull("too many submissions are waiting to be kept; send this one again later"))
+            return
+        self._waiting.append(message)
+        self._wanted.set()
+
+    async def serve(self) -> None:
+        """Runs beside the client end."""
+        while True:
+            await self._wanted.wait()
+            self._wanted = trio.Event()
+            while self._waiting:
+                batch: list[SubmitRequests] = []
+                count = 0
+                while self._waiting and (not batch or count + len(self._waiting[0].requests) <= ONE_COMMIT):
+                    batch.append(self._waiting.popleft())
+                    count += len(batch[-1].requests)
+                wanted = [message for message in batch if not message.reply.abandoned]
+                try:
+                    answers = await self._accept(wanted)
+                except (StoreError, KernelError) as error:
+                    for message in wanted:
+                        if not message.reply.abandoned:
+                            message.reply.fail(error)
+                else:
+                    for message, handled in zip(wanted, answers, strict=True):
+                        if not message.reply.abandoned:
+                            message.reply.set(handled)
+
+    async def _accept(self, batch: Sequence[SubmitRequests]) -> list[Handled]:
+        readable = [[_read(request) for request in message.requests] for message in batch]
+        async with self._books.lock:
+            ids = {one.id for each in readable for one, _ in each if isinstance(one, Request)}
+            unknown = [id for id in ids if id not in self._books.open]  # noqa: A001 - as in the contract
+            over, seen = await self._known(unknown)
+            fresh: dict[str, Dossier] = {}
+            answers = [self._handled(each, over, fresh) for each in readable]
+            kept = await self._means.journal.keep(*fresh.values()) if fresh else []
+            for dossier in kept:
+                self._books.take_in(dossier, seen.get(dossier.id))
+        return answers
+
+    async def _known(self, ids: Sequence[str]) -> tuple[dict[str, Dossier | None], dict[str, BothFiles | None]]:
+        """What the journal knows of them; and of a few, what is in the folder, for they begin at once."""
+        seen: dict[str, BothFiles | None] = {}
+
+        async def look(id: str) -> None:  # noqa: A002 - as in the contract
+            with suppress(BaseGone, BaseFull):
+                seen[id] = await self._means.base.look(id)
+
+        async with trio.open_nursery() as nursery:
+            if len(ids) <= FEW:
+                for id in ids:  # noqa: A001
+                    nursery.start_soon(look, id)
+            over = await all_of(ids, self._means.journal.find_over)
+        return dict(zip(ids, over, strict=True)), seen
+
+    def _handled(
+        self,
+        requests: Sequence[tuple[Request | tuple[str, str], bytes]],
+        over: dict[str, Dossier | None],
+        fresh: dict[str, Dossier],
+    ) -> Handled:
+        ids, refused, now = [], {}, self._means.wall()
+        for request, content in requests:
+            if isinstance(request, tuple):
+                refused[request[0]] = request[1]
+                continue
+            id = request.id  # noqa: A001
+            known = fresh[id].fingerprint if id in fresh else self._books.open.get(id)
+            before = over.get(id)
+            if known is not None and known != request.fingerprint:
+                refused[id] = (
+                    "another request of this id is under way; wait until it has ended, cancel it, or take another id"
+                )
+                continue
+            ids.append(id)
+            if known is None and (before is None or before.fingerprint != request.fingerprint):
+                dossier = reopened(request, content, now, "submitted", before)
+                fresh[id] = dossier if before is None else replace(dossier, stale=True)
+        return Handled(ids=tuple(ids), refused=refused)
+
+
+def _read(request: Request) -> tuple[Request | tuple[str, str], bytes]:
+    """As whoever reads its file will read it; or its id, and why it is refused."""
+    try:
+        checked(request.id)
+        content = write_request(request)
+        if len(content) > LARGEST:
+            reason = f"a request has at most {LARGEST:,} bytes; this one has {len(content):,}"
+            return (request.id, reason), b""
+        return read_request(content, request.id), content
+    except (BadId, BadRequest) as wrong:
+        return (request.id, str(wrong)), b""
+    except (TypeError, ValueError, OverflowError, RecursionError) as wrong:
+        return (request.id, f"its parameters cannot be written as JSON: {wrong}"), b""

@@ -1,0 +1,142 @@
+"""What can stand in the base folder, and what is told of it: words that its disk and both ends share."""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from codec.ipc.request import Request
+from codec.ipc.response import Outcome
+
+
+class Tray(enum.Enum):
+    REQUESTS = "requests"
+    RESPONSES = "responses"
+    FAILED = "failed"
+    EVALUATIONS = "eval"
+    QUARANTINE = "quarantine"
+    ARCHIVE = "archive"
+
+
+class BaseGone(Exception):
+    """The text is a sentence for users: what is wrong with the folder, and what to do."""
+
+
+class BaseFull(Exception):
+    """The text is a sentence for users."""
+
+
+class Occupied(Exception):
+    """There is a response already, and nothing was written."""
+
+
+# -- files
+
+
+class Identity(NamedTuple):
+    """Which file it is that stands under a name. Equal contents are told apart by it."""
+
+    number: int
+    """Of the inode."""
+    changed_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Torn:
+    """A document that cannot be read, and may still be being written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spoiled:
+    """A document that cannot be read, and has not changed for so long that nobody is writing it any more."""
+
+    identity: Identity
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response that can be read."""
+
+    identity: Identity
+    outcome: Outcome
+
+
+Seen = Torn | Spoiled | Answer | None
+"""What stands in responses/; None: nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A request that cannot be read, and will not be: nobody is writing it any more."""
+
+    fingerprint: bytes
+    """Of its bytes."""
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request that can be read."""
+
+    request: Request
+    data: bytes
+    """The file's content."""
+
+
+@dataclass(frozen=True, slots=True)
+class BothFiles:
+    """Both files of a request, as they are now."""
+
+    request: Asked | Torn | Unreadable | None
+    response: Seen
+    answer: bytes | None = None
+    """The content of the response, if it can be read."""
+
+
+# -- news
+
+
+@dataclass(frozen=True, slots=True)
+class FilesChanged:
+    """Something has happened to the files of these ids. The same id may be told more than once, never less."""
+
+    ids: Mapping[Tray, frozenset[str]]
+    """Of REQUESTS and RESPONSES only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rescan:
+    """Any file may have changed: events were lost, or it is time to look again, or the folder has just been opened."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class BaseIsGone:
+    why: str
+    """A sentence for users."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaseIsBack:
+    """It can be used again. A Rescan follows."""
+
+
+News = FilesChanged | Rescan | BaseIsGone | BaseIsBack
+
+
+@dataclass(frozen=True, slots=True)
+class BaseHealth:
+    path: str
+    trouble: str | None
+    """A sentence for users; None: it can be used."""
+    watched: bool
+    """By the kernel's events; False: by looking at intervals."""
+    events: int
+    overflows: int
+    rescans: int
+    quarantined: int
+    last_sync_ms: float
+    reasons: tuple[str, ...] = ()
+    """Why the last few things went to quarantine, as sentences, newest first."""

@@ -1,0 +1,84 @@
+"""What the commands of `troupe ipc` need of the desk: a clerk, who knows its folder and its server.
+
+The library for scripts (troupe/ipc/) does the work. systems/ipc_commands.py hands it in, and turns what it complains of
+into a `Trouble`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from codec.ipc import Failure, Outcome, Request
+from codec.ipc.desk import Attempt, DeskTotals, Handled, RequestDetail, Selection
+from program.commands.ipc_evaluate import BaseFiles
+from program.ipc_arguments import DeskPlace
+from program.trouble import WENT_WRONG, Trouble
+
+
+class ServerAway(Trouble):
+    """There is no server that could be asked."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence, code=WENT_WRONG)
+
+
+class Ending(Protocol):
+    """How a request ended."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def ok(self) -> bool: ...
+    @property
+    def data(self) -> Any: ...
+    @property
+    def error(self) -> str: ...
+    @property
+    def attempts(self) -> tuple[Attempt, ...]: ...
+
+
+class Seen(Protocol):
+    """What the files say of a request."""
+
+    @property
+    def outcome(self) -> Outcome | None: ...
+    @property
+    def error(self) -> Failure | None: ...
+    @property
+    def is_gone(self) -> bool: ...
+
+
+class Clerk(Protocol):
+    @property
+    def base(self) -> Path: ...
+
+    def made(self, command: str, params: dict[str, Any], id: str | None, wishes: Mapping[str, Any]) -> Request: ...  # noqa: A002
+
+    def submit(self, requests: Sequence[Request]) -> None: ...
+
+    def endings(self, ids: Sequence[str], patience: float | None, until: float | None) -> Iterator[Ending]:
+        """As they come; no more after `until`, by the clock that nobody sets."""
+
+    def counts(self) -> tuple[int, int, int]:
+        """Requests, those that have an answer, those that failed: from names alone."""
+
+    def look(self, id: str) -> Seen: ...  # noqa: A002
+
+    def detail(self, id: str) -> RequestDetail | None:  # noqa: A002
+        """Raises ServerAway, as all below do."""
+
+    def totals(self) -> DeskTotals: ...
+
+    def order(self, what: Literal["requeue", "cancel", "archive"], which: Selection) -> Handled: ...
+
+
+@dataclass(frozen=True, slots=True)
+class DeskMeans:
+    """The means by which these commands reach the outside."""
+
+    visit: Callable[[DeskPlace], AbstractContextManager[Clerk]]
+    files: Callable[[Path], BaseFiles]
+    base: Callable[[DeskPlace], Path]
+    wall: Callable[[], float]

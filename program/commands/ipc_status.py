@@ -1,0 +1,171 @@
+"""`troupe ipc status` and `troupe ipc watch`: how the requests at the desk get on.
+
+The names of the files tell how many there are, how many have an answer, and how many failed. A running server tells
+more: which state each is in, all attempts, and what troubles the desk.
+"""
+
+import shutil
+import sys
+import time
+from datetime import datetime
+from typing import TextIO
+
+import msgspec
+
+from codec.ipc import BadId, Failure, Success, checked
+from codec.ipc.desk import STATES, Attempt, DeskTotals, RequestDetail
+from codec.words import counted
+from program import streams
+from program.clerk import Clerk, ServerAway
+from program.ending import EndedBySignal, tidily
+from program.ipc_arguments import ShowStatus, WatchDesk
+from program.progress import Progress, line, summary
+from program.terminal import is_terminal, printable
+from program.trouble import WENT_WRONG, Trouble
+
+EVERY = 0.5
+"""Seconds between two looks."""
+_OVER = ("success", "gave up", "cancelled")
+_UP_AND_CLEAR, _HIDE, _SHOW = "\x1b[{}A\x1b[J", "\x1b[?25l", "\x1b[?25h"
+
+
+def show_status(deed: ShowStatus, clerk: Clerk, out: TextIO, err: TextIO) -> int:
+    """Exit code 1 if anything has failed."""
+    if deed.id is not None:
+        return _one(deed.id, deed.json, clerk, out)
+    totals = _totals(clerk)
+    progress = _progress(clerk, totals)
+    if deed.json:
+        fields = {"base": str(clerk.base), "requests": progress.total, "answered": progress.succeeded}
+        fields |= {"failed": progress.failed, "server": totals}
+        streams.show(msgspec.json.encode(fields).decode() + "\n", out)
+    else:
+        streams.show("\n".join([f"{clerk.base}: {summary(progress)}", *_facts(totals)]) + "\n", out)
+        if totals is None:
+            streams.say("troupe: no server is running for this folder; this is from the names of the files\n", err)
+    return WENT_WRONG if progress.failed else 0
+
+
+def watch(deed: WatchDesk, clerk: Clerk, out: TextIO | None = None) -> int:
+    """Until Ctrl-C, which changes nothing."""
+    out = out or sys.stdout
+    live = is_terminal(out)
+    began, first, before, drawn = time.monotonic(), None, "", 0
+    try:
+        with tidily():
+            streams.show(_HIDE if live else "", out)
+            while True:
+                totals = _totals(clerk)
+                progress = _progress(clerk, totals)
+                first = progress.over if first is None else first
+                since = max(0, progress.over - first)
+                seen = Progress(progress.total, progress.succeeded, progress.failed, time.monotonic() - began, since)
+                width = shutil.get_terminal_size().columns - 1
+                picture = [line(seen, width), *(_facts(totals, width) if live else ())]
+                text = "\n".join(picture) + "\n"
+                if live:
+                    streams.show((_UP_AND_CLEAR.format(drawn) if drawn else "") + text, out)
+                    drawn = len(picture)
+                elif summary(progress) != before:
+                    streams.show(f"{summary(progress)}\n", out)
+                    before = summary(progress)
+                if deed.until_done and progress.over >= progress.total:
+                    return WENT_WRONG if progress.failed else 0
+                time.sleep(EVERY)
+    except EndedBySignal:
+        return 0
+    finally:
+        streams.say(_SHOW if live else "", out)
+
+
+# -- all of them
+
+
+def _totals(clerk: Clerk) -> DeskTotals | None:
+    try:
+        return clerk.totals()
+    except ServerAway:
+        return None
+
+
+def _progress(clerk: Clerk, totals: DeskTotals | None) -> Progress:
+    if totals is None:
+        return Progress(*clerk.counts())
+    by_state = totals.by_state
+    succeeded, failed = by_state.get("success", 0), by_state.get("gave up", 0)
+    cancelled = by_state.get("cancelled", 0)
+    return Progress(sum(by_state.values()) - cancelled, succeeded, failed)
+
+
+def _facts(totals: DeskTotals | None, width: int = 10_000) -> list[str]:
+    if totals is None:
+        return []
+    states = [f"{totals.by_state[state]:,} {state}" for state in STATES if totals.by_state.get(state)]
+    lines = [", ".join(states)] if states else []
+    if totals.running:
+        lines.append(f"{counted(totals.running, 'command')} running")
+    if totals.quarantined:
+        lines.append(f"{counted(totals.quarantined, 'file')} in quarantine/")
+    lines += [printable(each) for each in (totals.trouble, totals.peer, totals.editor) if each]
+    return [each if len(each) <= width else f"{each[: width - 1]}…" for each in lines]
+
+
+# -- one of them
+
+
+def _one(name: str, json: bool, clerk: Clerk, out: TextIO) -> int:
+    try:
+        checked(name)
+    except BadId as wrong:
+        raise Trouble(str(wrong)) from None
+    try:
+        detail = clerk.detail(name)
+    except ServerAway:
+        detail = None
+    if detail is None:
+        return _from_files(name, json, clerk, out)
+    if json:
+        streams.show(msgspec.json.encode(detail).decode() + "\n", out)
+    else:
+        streams.show("\n".join(_told(detail)) + "\n", out)
+    return WENT_WRONG if detail.fact.state == "gave up" else 0
+
+
+def _from_files(name: str, json: bool, clerk: Clerk, out: TextIO) -> int:
+    seen = clerk.look(name)
+    if seen.is_gone:
+        raise Trouble(f"There is no request {name} in {clerk.base}", code=WENT_WRONG)
+    match seen.outcome:
+        case Success(data):
+            state, said = "success", {"data": data}
+        case Failure(message):
+            state, said = "gave up", {"error": message}
+        case None:
+            state, said = "under way", {"error": seen.error.message} if seen.error else {}
+    if json:
+        streams.show(msgspec.json.encode({"id": name, "state": state, **said}).decode() + "\n", out)
+    else:
+        last = f": {printable(str(said['error']))}" if "error" in said else ""
+        streams.show(f"{name}: {state}{last}\n", out)
+    return WENT_WRONG if state == "gave up" else 0
+
+
+def _told(detail: RequestDetail) -> list[str]:
+    fact = detail.fact
+    lasted = f" after {fact.seconds:.1f} s" if fact.seconds is not None else ""
+    lines = [f"{fact.id}: {printable(fact.command)}, {fact.state}{lasted}"]
+    lines += [f"  attempt {each.number}: {_attempt(each)}" for each in detail.tried]
+    return [*lines, *(f"  {printable(note)}" for note in detail.notes)]
+
+
+def _attempt(attempt: Attempt) -> str:
+    at = datetime.fromtimestamp(attempt.began).astimezone().isoformat(" ", "seconds")
+    match attempt.outcome:
+        case Failure(message):
+            how = printable(message)
+        case Success():
+            how = "answered"
+        case None:
+            how = "under way"
+    lasted = f", {attempt.seconds:.1f} s" if attempt.seconds is not None else ""
+    return f"{how}{lasted} (from {at})"

@@ -1,0 +1,108 @@
+"""`troupe ipc submit`: puts requests into the folder of the desk; with --wait, it shows how they end.
+
+What was submitted is on the disk and goes on, whatever becomes of this command. The same call again submits nothing
+twice, if its requests have ids of their own (--id, or a file): it waits for those that are there.
+"""
+
+import time
+from typing import TextIO
+
+import msgspec
+
+from codec.ipc import BadId, Request, checked
+from codec.words import counted
+from program import instructions, streams
+from program.clerk import Clerk, Ending
+from program.ipc_arguments import SubmitAtDesk
+from program.progress import Progress, line, summary
+from program.status import INTERVAL, Status
+from program.terminal import printable
+from program.trouble import WENT_WRONG, Trouble
+
+SUBMIT_PROMPT = "submitPrompt"
+AT_ONCE = 500
+PATIENCE = 10.0
+"""Seconds for which nobody may be at the desk."""
+
+
+def submit(deed: SubmitAtDesk, clerk: Clerk, out: TextIO, err: TextIO) -> int:
+    requests = _of_file(deed, clerk) if deed.file is not None else [_single(deed, clerk)]
+    status = Status(err)
+    for start in range(0, len(requests), AT_ONCE):
+        clerk.submit(requests[start : start + AT_ONCE])
+        status.show(f"{min(start + AT_ONCE, len(requests)):,} of {len(requests):,} submitted")
+    status.clear()
+    if not deed.wait:
+        for each in requests:
+            streams.show(msgspec.json.encode({"id": each.id}).decode() + "\n" if deed.json else f"{each.id}\n", out)
+        return 0
+    return _wait(deed, [each.id for each in requests], clerk, status, out)
+
+
+def _single(deed: SubmitAtDesk, clerk: Clerk) -> Request:
+    wishes = {"submitter": deed.submitter, "priority": deed.priority, "reference": deed.reference}
+    return clerk.made(deed.command or "", deed.params, deed.id, wishes)
+
+
+def _of_file(deed: SubmitAtDesk, clerk: Clerk) -> list[Request]:
+    assert deed.file is not None
+    run = deed.run or deed.file.stem
+    wishes = {"submitter": deed.submitter or run[:100], "priority": deed.priority}
+    made = []
+    for each in instructions.read(deed.file):
+        try:
+            name = checked(f"{run}-{each.id}")
+        except BadId as wrong:
+            raise Trouble(
+                f"{deed.file}: {wrong}. A request is called as the run and the instruction; see --run"
+            ) from None
+        made.append(clerk.made(SUBMIT_PROMPT, each.params, name, wishes))
+    return made
+
+
+def _wait(deed: SubmitAtDesk, ids: list[str], clerk: Clerk, status: Status, out: TextIO) -> int:
+    began = time.monotonic()
+    shown = began - INTERVAL
+    succeeded = failed = 0
+    late = None if deed.timeout is None else began + deed.timeout
+    status.show(line(Progress(len(ids), 0, 0), status.width))
+    for ending in clerk.endings(ids, PATIENCE, late):
+        succeeded, failed = succeeded + ending.ok, failed + (not ending.ok)
+        status.clear()
+        streams.show(_told(ending, json=deed.json, alone=len(ids) == 1), out)
+        if not ending.ok and not deed.json:
+            status.say(f"{ending.id} failed{_tries(ending)}: {ending.error}")
+        now = time.monotonic()
+        if now >= shown + INTERVAL and succeeded + failed < len(ids):
+            status.show(line(Progress(len(ids), succeeded, failed, now - began, succeeded + failed), status.width))
+            shown = now
+    status.clear()
+    left = len(ids) - succeeded - failed
+    if left:
+        status.say(f"{counted(left, 'request')} not over after {deed.timeout:g} s; what is left goes on")
+    if len(ids) > 1:
+        status.say(summary(Progress(len(ids), succeeded, failed)))
+    return WENT_WRONG if failed or left else 0
+
+
+def _told(ending: Ending, *, json: bool, alone: bool) -> str:
+    if json:
+        fields = {"id": ending.id, "ok": ending.ok, "attempts": len(ending.attempts)}
+        fields |= {"data": ending.data} if ending.ok else {"error": ending.error}
+        return msgspec.json.encode(fields).decode() + "\n"
+    if not ending.ok:
+        return ""
+    if alone:
+        return msgspec.json.format(msgspec.json.encode(ending.data)).decode() + "\n"
+    return f"{ending.id}  {printable(_short(ending.data))}\n"
+
+
+def _short(data: object) -> str:
+    content = data.get("content") if isinstance(data, dict) else data
+    text = content if isinstance(content, str) else msgspec.json.encode(data).decode()
+    first, _, more = text.strip().partition("\n")
+    return f"{first[:100]}…" if more or len(first) > 100 else first
+
+
+def _tries(ending: Ending) -> str:
+    return f" after {counted(len(ending.attempts), 'attempt')}" if len(ending.attempts) > 1 else ""

@@ -1,0 +1,452 @@
+"""The ledger, its viewers and the desk, under the mock clock."""
+
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+import pytest
+import trio
+from msgspec.structs import replace
+from prometheus_client.parser import text_string_to_metric_families
+from trio.testing import wait_all_tasks_blocked
+
+from actors.ipc.ledger import LOOK_SECONDS, PATIENCE
+from actors.ipc.messages import EditorNow, Forgotten, Noted, PeerNow, RunningNow
+from actors.ipc.viewing import DETAIL_REST, REST
+from actors.kernel import KernelError, NobodyThere, PeerGone
+from codec.ipc import Failure, Success
+from codec.ipc.desk import (
+    DeskHealth,
+    DeskNotice,
+    DeskTotals,
+    DetailGone,
+    DetailWanted,
+    Handled,
+    RequestDetail,
+    Shown,
+    Window,
+    WindowWanted,
+)
+from codec.ipc.orders import BadOrder
+from tests.ipc.desk_kit import NOW, DeskHouse, PaperJournal, attempt, desk_house, fact, many
+from tests.ipc.paper import PaperBase
+
+
+async def window(house: DeskHouse, **query: str) -> Window:
+    return msgspec.json.decode(await house.desk.window({key: [value] for key, value in query.items()}), type=Window)
+
+
+async def totals(house: DeskHouse) -> DeskTotals:
+    return msgspec.json.decode(await house.desk.totals(), type=DeskTotals)
+
+
+async def filled(house: DeskHouse) -> None:
+    with trio.fail_after(60):
+        while (await totals(house)).filling:  # noqa: ASYNC110 - what is asked is the public figure
+            await trio.sleep(0.01)
+
+
+class Page:
+    """A page's end of the wire."""
+
+    def __init__(self) -> None:
+        self.told: list[Any] = []
+        self.at: list[float] = []
+        self.stalled: trio.Event | None = None
+
+    async def send(self, text: str) -> None:
+        await trio.lowlevel.checkpoint()
+        if self.stalled is not None:
+            await self.stalled.wait()
+        self.told.append(msgspec.json.decode(text, type=Shown))
+        self.at.append(trio.current_time())
+
+    def of(self, kind: type) -> list[Any]:
+        return [each for each in self.told if isinstance(each, kind)]
+
+
+# -- the ledger
+
+
+async def test_it_is_filled_from_the_journal_page_by_page(autojump_clock: object) -> None:
+    journal = PaperJournal(page=4)
+    journal.put(*(fact(f"r{number}", created=NOW + number) for number in range(9)))
+    async with desk_house(journal) as house:
+        await filled(house)
+        assert (await totals(house)).by_state == {"success": 9}
+        assert [row.id for row in (await window(house, limit="3")).rows] == ["r8", "r7", "r6"]
+        assert journal.asked == ["", "r3", "r7"]
+
+
+async def test_what_is_told_while_it_is_filled_is_newer_than_what_is_read(autojump_clock: object) -> None:
+    journal = PaperJournal(closed=trio.Event())
+    journal.put(fact("a", "polling"), fact("b", "polling"), fact("c", "polling"))
+    async with desk_house(journal) as house:
+        await wait_all_tasks_blocked()  # the page has been read, and is on its way
+        await house.ledger.send(Noted((fact("a", "success"),)))
+        await house.ledger.send(Forgotten(("b",)))
+        assert (await totals(house)).filling
+        assert journal.closed is not None
+        journal.closed.set()
+        await filled(house)
+        assert {row.id: row.state for row in (await window(house)).rows} == {"a": "success", "c": "polling"}
+
+
+async def test_a_journal_that_cannot_be_read_is_read_later(autojump_clock: object) -> None:
+    journal = PaperJournal(broken=True)
+    journal.put(fact("a"))
+    async with desk_house(journal) as house:
+        await trio.sleep(3)
+        assert (await totals(house)).filling
+        with pytest.raises(KernelError, match="the disk is full"):
+            await house.desk.detail("a")
+        journal.broken = False
+        await filled(house)
+        assert (await totals(house)).by_state == {"success": 1}
+        assert await house.desk.detail("a") is not None
+
+
+async def test_it_crashes_and_knows_all_again(autojump_clock: object) -> None:
+    journal = PaperJournal()
+    journal.put(fact("a"), fact("b", "gave up"))
+    async with desk_house(journal) as house:
+        await filled(house)
+        house.ledger.tell(Noted((None,)))  # type: ignore[arg-type]
+        await trio.sleep(5)
+        assert (await totals(house)).by_state == {"success": 1, "gave up": 1}
+
+
+async def test_the_totals_say_what_every_part_has_told(autojump_clock: object) -> None:
+    base = PaperBase()
+    base.quarantined.append(("x", "it is torn"))
+    async with desk_house(base=base) as house:
+        await house.note(fact("a", "waiting", NOW - 60), fact("b", "gave up", NOW - 90), fact("c", "polling", NOW - 5))
+        await house.ledger.send(RunningNow(2, 7))
+        await house.ledger.send(EditorNow("The editor is running."))
+        await house.ledger.send(PeerNow("An editor answers.", alive=True))
+        await trio.sleep(2 * LOOK_SECONDS)
+        now = await totals(house)
+        assert (now.running, now.editor, now.peer) == (2, "The editor is running.", "An editor answers.")
+        assert (now.oldest, now.failed, now.quarantined) == (NOW - 60, 1, 1)
+        assert now.base == (await base.health()).path
+
+
+async def test_a_folder_that_does_not_answer_is_in_trouble_and_recovers(autojump_clock: object) -> None:
+    class Stuck(PaperBase):
+        stuck = True
+
+        async def health(self) -> Any:
+            if self.stuck:
+                await trio.sleep_forever()
+            return await super().health()
+
+    base = Stuck()
+    async with desk_house(base=base) as house:
+        await trio.sleep(PATIENCE + 1)
+        assert "has not answered" in (await totals(house)).trouble
+        base.stuck = False
+        await trio.sleep(PATIENCE + 2 * LOOK_SECONDS)
+        assert (await totals(house)).trouble == ""
+
+
+async def test_health_fails_on_a_lost_folder_and_where_nobody_has_answered_for_a_while(autojump_clock: object) -> None:
+    base = PaperBase()
+
+    async def health(house: DeskHouse) -> tuple[bool, DeskHealth]:
+        well, answer = await house.desk.health()
+        return well, msgspec.json.decode(answer, type=DeskHealth)
+
+    async with desk_house(base=base) as house:
+        await trio.sleep(2 * LOOK_SECONDS)
+        assert (await health(house))[0]
+        base.gone = "The folder has been removed; make it again."
+        await trio.sleep(2 * LOOK_SECONDS)
+        well, said = await health(house)
+        assert not well
+        assert said.trouble == (base.gone,)
+        base.gone = None
+        await house.ledger.send(PeerNow("Nobody has taken a request.", alive=False))
+        await trio.sleep(50)
+        assert (await health(house))[0]
+        await house.ledger.send(PeerNow("Nobody has taken a request yet.", alive=False))
+        await trio.sleep(15)
+        well, said = await health(house)
+        assert not well
+        assert "Nobody has answered for" in said.trouble[0]
+        await house.ledger.send(PeerNow("An editor answers.", alive=True))
+        assert (await health(house))[0]
+
+
+async def test_the_metrics_count_states_attempts_and_latencies(autojump_clock: object) -> None:
+    journal = PaperJournal()
+    journal.put(fact("old", "success", attempts=3, seconds=9.0))
+    async with desk_house(journal, wall=lambda: NOW + 100) as house:
+        await filled(house)
+        await house.note(fact("a", "polling", NOW, attempts=1))
+        await house.note(fact("a", "retrying", NOW, attempts=1), fact("b", "waiting", NOW + 40))
+        await house.note(fact("a", "polling", NOW, attempts=2))
+        await house.note(fact("a", "success", NOW, attempts=2, seconds=0.4))
+        await house.note(fact("c", "gave up", NOW, attempts=3, seconds=99.0))
+        text = (await house.desk.metrics()).decode()
+        values = {
+            (each.name, *each.labels.values()): each.value
+            for family in text_string_to_metric_families(text)
+            for each in family.samples
+        }
+    assert values["troupe_ipc_requests", "success"] == 2
+    assert values["troupe_ipc_requests", "gave_up"] == 1
+    assert values["troupe_ipc_requests", "polling"] == 0
+    assert values["troupe_ipc_queue_depth",] == 1
+    assert values["troupe_ipc_oldest_age_seconds",] == 60
+    assert values["troupe_ipc_attempts_total",] == 5  # those of before the start are not begun by us
+    assert values["troupe_ipc_ended_total", "success"] == 1
+    assert values["troupe_ipc_latency_seconds_count",] == 1
+    assert values["troupe_ipc_latency_seconds_bucket", "0.1"] == 0
+    assert values["troupe_ipc_latency_seconds_bucket", "0.5"] == 1
+    assert values["troupe_ipc_base_up",] == 1
+
+
+@pytest.mark.slow
+async def test_nothing_waits_long_while_it_searches_a_hundred_thousand(autojump_clock: object) -> None:
+    """In turns: how many, not how long, which would be the machine's."""
+    journal = PaperJournal(page=1_000)
+    journal.details = {each.fact.id: each for each in many(100_000)}
+    async with desk_house(journal) as house:
+        await filled(house)
+        turns = 0
+
+        async def count() -> None:
+            nonlocal turns
+            while True:
+                await trio.lowlevel.checkpoint()
+                turns += 1
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(count)
+            found = await window(house, text="did not answer", order="oldest")
+            nursery.cancel_scope.cancel()
+        assert found.total == sum(each.fact.message != "" for each in journal.details.values())
+        assert turns > 30
+
+
+# -- what is asked and ordered over HTTP
+
+
+async def test_a_list_is_read_to_its_end_by_after(autojump_clock: object) -> None:
+    journal = PaperJournal()
+    journal.put(*(fact(f"r{number}", created=NOW + number // 2) for number in range(20)))
+    async with desk_house(journal) as house:
+        await filled(house)
+        seen: list[str] = []
+        rows = (await window(house, limit="6")).rows
+        while rows:
+            seen += [row.id for row in rows]
+            await house.note(fact(f"new{len(seen)}", created=NOW + 1_000))  # comes above, and moves nothing
+            rows = (await window(house, limit="6", after=seen[-1])).rows
+        expected = sorted(journal.details.values(), key=lambda each: (each.fact.created, each.fact.id), reverse=True)
+        assert seen == [each.fact.id for each in expected if each.fact.id.startswith("r")]
+        with pytest.raises(BadOrder, match="no request 'nobody'"):
+            await window(house, after="nobody")
+
+
+@pytest.mark.parametrize(
+    ("query", "wrong"),
+    [
+        ({"state": "lost"}, "Invalid enum value|invalid enum value"),
+        ({"limit": "many"}, "expected limit to be a number"),
+        ({"limit": "501"}, "500"),
+        ({"order": "best"}, "enum value"),
+        ({"colour": "red"}, "'colour' is not known here"),
+        ({"text": "x" * 201}, "200"),
+        ({"after": "x" * 129}, "128"),
+    ],
+)
+async def test_a_query_that_is_wrong_is_answered_in_words(
+    autojump_clock: object, query: dict[str, str], wrong: str
+) -> None:
+    async with desk_house() as house:
+        with pytest.raises(BadOrder, match=wrong):
+            await window(house, **query)
+
+
+async def test_states_can_be_given_with_commas_and_underscores(autojump_clock: object) -> None:
+    async with desk_house() as house:
+        await house.note(fact("a", "gave up"), fact("b", "success"), fact("c", "waiting"))
+        assert {row.id for row in (await window(house, state="gave_up,waiting")).rows} == {"a", "c"}
+
+
+@pytest.mark.parametrize(
+    ("body", "wrong"),
+    [
+        (b"", "expected JSON"),
+        (b"[1]", "expected `object`"),
+        (b"\xff\xfe", "expected JSON"),
+        (b'{"requests": []}', "at least one"),
+        (b'{"requests": [{"command": ""}]}', "length"),
+        (b'{"requests": [{"command": "ping", "parms": {}}]}', "unknown field `parms`"),
+        (b'{"requests": [{"command": "ping", "params": []}]}', "expected `object`"),
+        (b'{"requests": [{"command": "ping", "id": "../x"}]}', "request 1 of 1 cannot be taken"),
+        (b'{"requests": [{"command": "a", "id": "x"}, {"command": "b", "id": "x"}]}', "ask for different things"),
+        (b'{"requests": [{"command": "a", "params": {"a": ' + b"[" * 50_000 + b"]" * 50_000 + b"}}]}", "nested"),
+    ],
+)
+async def test_a_submission_that_is_wrong_is_answered_in_words(autojump_clock: object, body: bytes, wrong: str) -> None:
+    async with desk_house() as house:
+        with pytest.raises(BadOrder, match=wrong):
+            await house.desk.submit(body)
+
+
+@pytest.mark.parametrize("body", [b"{}", b'{"ids": []}', b'{"match": ""}'])
+async def test_an_order_has_to_say_which_requests_it_means(autojump_clock: object, body: bytes) -> None:
+    async with desk_house() as house:
+        with pytest.raises(BadOrder, match="expected to be told which requests"):
+            await house.desk.order("requeue", body)
+
+
+async def test_what_is_submitted_gets_an_id_and_a_line(autojump_clock: object) -> None:
+    async with desk_house() as house:
+        answer = await house.desk.submit(b'{"requests": [{"command": "ping"}, {"command": "setMode", "id": "mine"}]}')
+        ids = msgspec.json.decode(answer, type=Handled).ids
+        assert len(ids) == 2
+        assert ids[1] == "mine"
+        await wait_all_tasks_blocked()
+        assert (await totals(house)).by_state == {"waiting": 2}
+
+
+async def test_without_a_client_end_nothing_is_ordered_and_all_is_shown(autojump_clock: object) -> None:
+    async with desk_house(client=False) as house:
+        await house.note(fact("a"))
+        with pytest.raises(NobodyThere):
+            await house.desk.submit(b'{"requests": [{"command": "ping"}]}')
+        assert (await window(house)).total == 1
+
+
+# -- pages
+
+
+async def test_a_page_is_shown_totals_and_a_window_and_then_what_differs(autojump_clock: object) -> None:
+    async with desk_house() as house:
+        await filled(house)
+        await trio.sleep(2)
+        page = Page()
+        async with house.desk.view(page):
+            await wait_all_tasks_blocked()
+            assert [type(each) for each in page.told] == [DeskTotals, Window]
+            await house.note(fact("a", "polling"))
+            await trio.sleep(2 * REST)
+            assert [row.id for row in page.of(Window)[-1].rows] == ["a"]
+            told = len(page.told)
+            await trio.sleep(30)
+            assert len(page.told) == told  # nothing has changed
+            await house.note(fact("a", "polling"))
+            await trio.sleep(2 * REST)
+            assert len(page.told) == told  # the same again
+
+
+async def test_a_page_is_told_of_a_burst_four_times_a_second_at_most(autojump_clock: object) -> None:
+    async with desk_house() as house:
+        page = Page()
+        async with house.desk.view(page):
+            for number in range(200):
+                await house.note(fact(f"r{number}", created=NOW + number))
+                await trio.sleep(0.01)
+            await trio.sleep(1)
+        assert page.of(Window)[-1].total == 200
+        shows = [at for each, at in zip(page.told, page.at, strict=True) if isinstance(each, Window)]
+        assert 6 <= len(shows) <= 12
+        assert all(b - a >= REST - 0.001 for a, b in pairwise(shows))
+
+
+async def test_a_page_that_does_not_read_has_no_backlog(autojump_clock: object) -> None:
+    async with desk_house() as house:
+        page = Page()
+        async with house.desk.view(page):
+            await wait_all_tasks_blocked()
+            page.stalled = trio.Event()
+            for number in range(2_000):
+                await house.note(fact(f"r{number}", created=NOW + number))
+            await trio.sleep(20)
+            told = len(page.told)
+            page.stalled.set()
+            await trio.sleep(2)
+            assert len(page.told) - told <= 6
+            assert page.of(Window)[-1].total == 2_000
+
+
+async def test_a_page_is_shown_at_once_what_it_wants(autojump_clock: object) -> None:
+    async with desk_house() as house:
+        await house.note(*(fact(f"r{number}", created=NOW + number) for number in range(50)))
+        page = Page()
+        async with house.desk.view(page) as seat:
+            await wait_all_tasks_blocked()
+            before = trio.current_time()
+            wanted = WindowWanted(first=10, count=5, text="r1", order="oldest")
+            await seat.heard(msgspec.json.encode(wanted))
+            assert trio.current_time() == before
+            assert page.told[-1].first == 10
+            assert [row.id for row in page.told[-1].rows] == ["r19"]
+            assert page.told[-1].total == 11
+
+
+async def test_the_open_request_is_kept_up_to_date_and_its_end_is_told(autojump_clock: object) -> None:
+    async with desk_house() as house:
+        await house.note(fact("a", "polling"))
+        page = Page()
+        async with house.desk.view(page) as seat:
+            await seat.heard(msgspec.json.encode(DetailWanted(id="a")))
+            assert page.of(RequestDetail)[-1].tried == ()
+            tried = (attempt(1, Failure("no")), attempt(2, Success({"content": "yes"})))
+            await house.note(RequestDetail(fact=fact("a", "success", attempts=2), tried=tried))
+            await trio.sleep(2 * REST)
+            assert page.of(RequestDetail)[-1].tried == tried
+            house.journal.details["a"] = replace(house.journal.details["a"], evaluation={"bleu": 0.5})
+            await trio.sleep(2 * DETAIL_REST)  # changes no line
+            assert page.of(RequestDetail)[-1].evaluation == {"bleu": 0.5}
+            del house.journal.details["a"]
+            await house.ledger.send(Forgotten(("a",)))
+            await trio.sleep(2 * REST)
+            assert page.told[-1] == DetailGone(id="a")
+            await seat.heard(msgspec.json.encode(DetailWanted(id="")))
+            told = len(page.told)
+            await trio.sleep(20)
+            assert len(page.told) == told
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{not json", '{"type": "dance"}', '{"type": "window", "count": 9999}'])
+async def test_a_page_that_says_what_cannot_be_understood_is_told_so_and_stays(
+    autojump_clock: object, text: str
+) -> None:
+    async with desk_house() as house:
+        page = Page()
+        async with house.desk.view(page) as seat:
+            await seat.heard(text)
+            assert page.of(DeskNotice)[-1].level == "error"
+            await seat.heard(msgspec.json.encode(WindowWanted(first=1)))
+            assert page.of(Window)[-1].first == 1
+
+
+async def test_a_page_outlives_the_ledger(autojump_clock: object) -> None:
+    journal = PaperJournal()
+    journal.put(fact("a"))
+    async with desk_house(journal) as house:
+        page = Page()
+        async with house.desk.view(page):
+            await trio.sleep(1)
+            house.ledger.tell(Noted((None,)))  # type: ignore[arg-type]
+            await trio.sleep(5)
+            await house.note(fact("b", created=NOW + 1))
+            await trio.sleep(1)
+            assert [row.id for row in page.of(Window)[-1].rows] == ["b", "a"]
+
+
+async def test_a_page_that_goes_ends_its_viewer_alone(autojump_clock: object) -> None:
+    class Gone(Page):
+        async def send(self, text: str) -> None:
+            raise PeerGone("the page was closed")
+
+    async with desk_house() as house:
+        with trio.move_on_after(5):
+            async with house.desk.view(Gone()):
+                await trio.sleep_forever()
+        await house.note(fact("a"))
+        assert (await totals(house)).by_state == {"success": 1}

@@ -1,0 +1,302 @@
+"""The server end: what comes into the folder is answered, once, in turn, whatever happens meanwhile."""
+
+from typing import Any
+
+import msgspec
+import pytest
+import trio
+from trio.testing import MockClock
+
+from actors.ipc.command import TOO_LATE
+from actors.ipc.given import Tray
+from actors.ipc.handlers import CommandContext, KnownCommand
+from actors.ipc.messages import LEDGER
+from actors.ipc.server_steps import POISON
+from actors.kernel.testing import Puppet, staged
+from codec.ipc import Dialect, Failure, Success, write_response
+from tests.ipc.paper import PaperBase
+from tests.ipc.server_kit import EPOCH, asked, serving, specs, state_directory
+
+
+@pytest.fixture
+def base() -> PaperBase:
+    return PaperBase()
+
+
+class Counting:
+    """A handler that counts its runs, and answers when it is let."""
+
+    def __init__(self, outcomes: list[Any] | None = None, *, held: bool = False) -> None:
+        self.runs: list[str] = []
+        self.cancelled: list[str] = []
+        self.outcomes = outcomes or []
+        self.go = trio.Event()
+        if not held:
+            self.go.set()
+        self.most = self.now = 0
+
+    async def __call__(self, params: Any, context: CommandContext) -> Any:
+        self.runs.append(context.request.id)
+        self.now += 1
+        self.most = max(self.most, self.now)
+        try:
+            await self.go.wait()
+        except trio.Cancelled:
+            self.cancelled.append(context.request.id)
+            raise
+        finally:
+            self.now -= 1
+        outcome = self.outcomes.pop(0) if self.outcomes else "done"
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    @property
+    def command(self) -> KnownCommand:
+        return KnownCommand("count", self)
+
+
+async def test_a_request_is_answered_in_both_forms_and_its_files_stay(
+    base: PaperBase, autojump_clock: MockClock
+) -> None:
+    with state_directory() as directory:
+        async with serving(base, directory) as (desk, _):
+            desk.put("r")
+            assert await desk.success("r") == {"message": "pong"}
+            await trio.sleep(10)
+            fields = msgspec.json.decode(base.files[Tray.RESPONSES, "r"][1])
+            assert (fields["status"], fields["final_status"]) == ("success", "success")
+            assert (Tray.REQUESTS, "r") in base.files
+
+
+async def test_an_error_that_is_taken_away_is_run_again_and_a_success_is_not(
+    base: PaperBase, autojump_clock: MockClock
+) -> None:
+    handler = Counting([RuntimeError("busy"), "done"])
+    with state_directory() as directory:
+        async with serving(base, directory, [handler.command]) as (desk, _):
+            desk.put("r", "count")
+            assert await desk.failure() == Failure("count failed: RuntimeError: busy")
+            desk.take_away()
+            assert await desk.success() == "done"
+            desk.take_away()
+            await trio.sleep(60)
+            base.overflow()
+            await trio.sleep(60)
+            assert desk.answered() == set()
+        async with serving(base, directory, [handler.command]) as (desk, _):
+            await trio.sleep(60)
+            assert desk.answered() == set()
+    assert handler.runs == ["r", "r"]
+
+
+async def test_in_the_dialect_of_head_the_request_is_removed_once_it_is_answered(
+    base: PaperBase, autojump_clock: MockClock
+) -> None:
+    handler = Counting([RuntimeError("busy")])
+    with state_directory() as directory:
+        async with serving(base, directory, [handler.command], dialect=Dialect.HEAD) as (desk, _):
+            desk.put("r", "count")
+            await desk.outcome()
+            await trio.sleep(10)
+            assert set(base.files) == {(Tray.RESPONSES, "r")}
+            assert "status" not in msgspec.json.decode(base.files[Tray.RESPONSES, "r"][1])
+            desk.take_away()
+            await trio.sleep(60)
+            assert set(base.files) == set()
+            desk.put("r", "count")
+            assert await desk.success() == "done"
+    assert handler.runs == ["r", "r"]
+
+
+async def test_a_run_is_cancelled_when_its_request_disappears(base: PaperBase, autojump_clock: MockClock) -> None:
+    handler = Counting(held=True)
+    with state_directory() as directory:
+        async with serving(base, directory, [handler.command]) as (desk, house):
+            desk.put("r", "count")
+            await trio.sleep(1)
+            base.foreign_drop(Tray.REQUESTS, "r")
+            await trio.sleep(1)
+            assert handler.cancelled == ["r"]
+            assert house["server/commands"].children() == []
+            assert desk.answered() == set()
+            handler.go.set()
+            desk.put("r", "count")
+            assert await desk.success() == "done"
+
+
+async def test_another_request_of_the_same_id_is_run_in_the_place_of_the_first(
+    base: PaperBase, autojump_clock: MockClock
+) -> None:
+    with state_directory() as directory:
+        async with serving(base, directory, model="echo") as (desk, _):
+            for text in ("one", "two"):
+                desk.put("r", "submitPrompt", {"prompt": text})
+                await trio.sleep(5)
+                assert (await desk.success())["content"] == text
+
+
+async def test_an_answer_that_was_there_before_is_one_and_nothing_is_read_that_is_answered(
+    base: PaperBase, autojump_clock: MockClock
+) -> None:
+    for number in range(50):
+        base.foreign_put(Tray.REQUESTS, f"old-{number}", asked(f"old-{number}"))
+        base.foreign_put(Tray.RESPONSES, f"old-{number}", write_response(f"old-{number}", Success("theirs")))
+    base.foreign_put(Tray.REQUESTS, "new", asked("new"))
+    with state_directory() as directory:
+        async with serving(base, directory) as (desk, _):
+            assert await desk.success("new") == {"message": "pong"}
+            assert {call for call in base.calls if call.startswith("look")} == {"look new"}
+
+
+async def test_what_kills_its_server_is_begun_three_times_and_then_answered(
+    base: PaperBase, autojump_clock: MockClock
+) -> None:
+    handler = Counting(held=True)
+    with state_directory() as directory:
+        base.foreign_put(Tray.REQUESTS, "r", asked("r", "count"))
+        for _ in range(3):
+            async with serving(base, directory, [handler.command]) as (_, house):
+                await trio.sleep(1)
+                house.root.kill()
+        async with serving(base, directory, [handler.command]) as (desk, _):
+            assert await desk.failure() == Failure(POISON, permanent=True)
+    assert handler.runs == ["r"] * 3
+
+
+@pytest.mark.parametrize("trouble", ["gone", "full"])
+async def test_trouble_with_the_folder_costs_neither_a_start_nor_an_answer(
+    base: PaperBase, autojump_clock: MockClock, trouble: str
+) -> None:
+    handler = Counting(held=True)
+    with state_directory() as directory:
+        async with serving(base, directory, [handler.command]) as (desk, _):
+            desk.put("r", "count")
+            desk.put("s", "count")
+            await trio.sleep(1)
+            if trouble == "gone":
+                base.lose("it was removed")
+            base.full = True
+            handler.go.set()
+            await trio.sleep(600)
+            assert desk.answered() == set()
+            base.full = False
+            if trouble == "gone":
+                base.mend()
+            assert [await desk.success("r"), await desk.success("s")] == ["done", "done"]
+    assert sorted(handler.runs) == ["r", "s"]
+
+
+async def test_only_so_many_run_at_once_and_a_lone_request_is_not_held_up_by_very_many(
+    base: PaperBase, autojump_clock: MockClock
+) -> None:
+    order: list[str] = []
+
+    async def work(params: Any, context: CommandContext) -> Any:
+        order.append(context.request.id)
+        await trio.sleep(1)
+
+    with state_directory() as directory:
+        async with serving(base, directory, [KnownCommand("work", work)], concurrency=4) as (desk, house):
+            for number in range(200):
+                desk.put(f"batch-{number}", "work")
+            await trio.sleep(3.5)
+            assert len(house["server/commands"].children()) == 4
+            desk.put("mine", "work")
+            await desk.success("mine")
+            assert order.index("mine") < 30
+            await desk.outcome("batch-199")
+    assert sorted(order) == sorted(["mine", *(f"batch-{number}" for number in range(200))])
+
+
+async def test_a_request_waits_for_its_time_and_one_past_its_deadline_fails_unrun(
+    base: PaperBase, autojump_clock: MockClock
+) -> None:
+    handler = Counting()
+    with state_directory() as directory:
+        async with serving(base, directory, [handler.command]) as (desk, _):
+            desk.put("early", "count", not_before=EPOCH + trio.current_time() + 100)
+            desk.put("late", "count", deadline=EPOCH + trio.current_time() - 1)
+            assert await desk.failure("late") == Failure(TOO_LATE, permanent=True)
+            await trio.sleep(90)
+            assert handler.runs == []
+            assert await desk.success("early") == "done"
+            assert "final_status" not in msgspec.json.decode(base.files[Tray.RESPONSES, "early"][1])
+
+
+async def test_torn_and_spoiled_files_are_waited_out_and_answered_or_set_aside(
+    base: PaperBase, autojump_clock: MockClock
+) -> None:
+    with state_directory() as directory:
+        async with serving(base, directory) as (desk, _):
+            base.foreign_put(Tray.REQUESTS, "torn", b'{"request_id"')
+            base.foreign_put(Tray.REQUESTS, "late", b'{"request_id"')
+            base.foreign_put(Tray.RESPONSES, "mine", b"{")
+            desk.put("mine")
+            await trio.sleep(0.5)
+            desk.put("late")
+            assert await desk.success("late") == {"message": "pong"}
+            assert (await desk.failure("torn")).message.startswith("a request is a JSON object, and this is not JSON")
+            await trio.sleep(5)
+            assert await desk.success("mine") == {"message": "pong"}
+            assert [each for each, _ in base.quarantined] == ["mine"]
+
+
+async def test_the_ledger_is_told_how_many_run_and_wait(base: PaperBase, autojump_clock: MockClock) -> None:
+    handler, ledger = Counting(held=True), Puppet("ledger")
+    ledger.on_start.append(lambda puppet: puppet.stage.registry.claim(LEDGER, puppet.ref))
+    with state_directory() as directory:
+        async with staged(ledger.spec(), *specs(base, directory, [handler.command], concurrency=2)):
+            for number in range(5):
+                base.foreign_put(Tray.REQUESTS, f"r{number}", asked(f"r{number}", "count"))
+            await trio.sleep(1)
+            now = ledger.messages[-1]
+            assert (now.count, now.waiting) == (2, 3)
+            handler.go.set()
+            await trio.sleep(2)
+            now = ledger.messages[-1]
+            assert (now.count, now.waiting) == (0, 0)
+
+
+async def test_a_second_server_keeps_down_in_one_sentence_until_the_first_has_gone(
+    base: PaperBase, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    why: list[str | None] = ["process 7 is the server of /paper"]
+
+    async def claim() -> str | None:
+        await trio.lowlevel.checkpoint()
+        return why[0]
+
+    monkeypatch.setattr(base, "claim_server", claim)
+    with state_directory() as directory:
+        async with serving(base, directory) as (desk, house):
+            desk.put("r")
+            await trio.sleep(30)
+            assert desk.answered() == set()
+            assert house["server/end"].statistics().trouble == why[0]
+            why[0] = None
+            assert await desk.success() == {"message": "pong"}
+            assert house["server/end"].statistics().trouble is None
+
+
+@pytest.mark.parametrize("victim", ["end", "commands", "command"])
+async def test_whoever_is_killed_everything_is_answered_and_the_others_go_on(
+    base: PaperBase, autojump_clock: MockClock, victim: str
+) -> None:
+    handler = Counting(held=True)
+    with state_directory() as directory:
+        async with serving(base, directory, [handler.command], concurrency=2) as (desk, house):
+            for number in range(5):
+                desk.put(f"r{number}", "count")
+            await trio.sleep(1)
+            match victim:
+                case "end" | "commands":
+                    house[f"server/{victim}"].kill()
+                case "command":
+                    house["server/commands"].children()[0].kill()
+            await trio.sleep(1)
+            handler.go.set()
+            for number in range(5):
+                assert await desk.success(f"r{number}") == "done"
+            if victim == "end":
+                assert len(handler.runs) == 5

@@ -1,0 +1,165 @@
+"""Soft changes: a kill undoes none, and a power cut only those since the last change that was not soft."""
+
+import itertools
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from actors.store import mark as module
+from actors.store.connection import log_of
+from actors.store.database import Database
+from actors.store.directory import StateDirectory
+from actors.store.mark import read_mark
+from actors.store.operations import Append, Delete, Keys, Operation, Put, PutBlob, Together, Touch, Trim, is_soft
+from actors.store.reader import Reader
+
+KEYS = st.sampled_from(["a", "b", "c"])
+CHANGES = st.builds(Put, st.just("s"), KEYS, st.binary(max_size=9) | st.just(b"x" * 9000), st.booleans()) | st.builds(
+    Delete, st.just("s"), KEYS, st.booleans()
+)
+GROUPS = st.lists(CHANGES | st.lists(CHANGES, max_size=3).map(Together), min_size=1, max_size=3)
+EVENTS = st.lists(GROUPS | st.sampled_from(["rest", "another start"]), min_size=1, max_size=12)
+SOFT = Put("s", "a", b"soft", soft=True)
+Pairs = dict[str, bytes]
+
+
+class Machine:
+    """A database, and what a kill or a power cut would leave of it."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self.state = place / "state"
+        self.state.mkdir(mode=0o700)
+        self.database = Database(self.state / "troupe.db")
+        self.pairs: Pairs = {}
+        self.history: list[Pairs] = [{}]
+        self.synced = 0
+        """Of the history, what the disk has for certain."""
+        self.copies = itertools.count()
+        self.on_disk = self.copy()
+
+    def copy(self) -> Path:
+        into = self.place / f"copy-{next(self.copies)}"
+        shutil.copytree(self.state, into)
+        return into
+
+    def do(self, group: Sequence[Operation[Any]]) -> None:
+        assert self.database.execute(group) == [None] * len(group)
+        for operation in group:
+            for change in operation.changes if isinstance(operation, Together) else [operation]:
+                match change:
+                    case Put(_, key, value):
+                        self.pairs = self.pairs | {key: value}
+                    case Delete(_, key):
+                        self.pairs = {other: value for other, value in self.pairs.items() if other != key}
+        self.history.append(self.pairs)
+        statements = [op for op in group if not (isinstance(op, Together) and not op.changes)]
+        if statements and not all(map(is_soft, group)):
+            self.is_synced()
+
+    def is_synced(self) -> None:
+        self.synced = len(self.history) - 1
+        self.on_disk = self.copy()
+
+    def rest(self) -> None:
+        self.database.rest(idle=True)
+        self.is_synced()  # a checkpoint syncs the log first
+
+    def start_again(self) -> None:
+        self.database.close()
+        self.is_synced()
+        self.database = Database(self.state / "troupe.db")
+        self.is_synced()
+
+    def after_a_power_cut(self) -> Path:
+        """The disk has what was synced, the head of a log that has begun anew, and a mark of any age."""
+        left, log = self.copy(), log_of(Path("troupe.db")).name
+        for name in ("troupe.db", log):
+            shutil.copyfile(self.on_disk / name, left / name)
+        with (left / log).open("r+b") as file:
+            file.write((self.state / log).read_bytes()[:32])
+        return left
+
+
+def found(state: Path) -> Pairs:
+    with StateDirectory.claim(state) as directory:
+        database = Database(directory.database)
+        reader = Reader(directory.database)
+        (pairs,) = reader.execute([Keys("s")])
+        assert isinstance(pairs, list)
+        reader.close()
+        database.close()
+        return dict(pairs)
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=60)
+@given(EVENTS)
+@example([[SOFT], "rest", [SOFT], "rest", [SOFT]])
+@example([[Put("s", "a", b"v")], [Delete("s", "a", soft=True)], [Delete("s", "a")]])
+def test_a_kill_undoes_nothing_and_a_power_cut_what_was_soft_since_the_last_that_was_not(
+    events: list[list[Operation[Any]] | str],
+) -> None:
+    with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("actors.store.database.LOG_BYTES", 1 << 17)
+        machine = Machine(Path(place))
+        for event in events:
+            match event:
+                case "rest":
+                    machine.rest()
+                case "another start":
+                    machine.start_again()
+                case list():
+                    machine.do(event)
+            assert found(machine.copy()) == machine.pairs, "a kill"
+            with pytest.MonkeyPatch.context() as other:
+                other.setattr(module, "_boot", lambda: b"another start...")
+                assert found(machine.after_a_power_cut()) in machine.history[machine.synced :], "a power cut"
+        machine.database.close()
+
+
+@pytest.mark.parametrize(
+    ("group", "soft"),
+    [
+        ([SOFT], True),
+        ([SOFT, Delete("s", "b", soft=True)], True),
+        ([Together([SOFT, SOFT])], True),
+        ([SOFT, Put("s", "b", b"v")], False),
+        ([Together([SOFT, Delete("s", "b")])], False),
+        ([SOFT, Append("a", [b"v"])], False),
+        ([SOFT, Trim("a", 1)], False),
+        ([SOFT, PutBlob(b"v")], False),
+        ([SOFT, Touch()], False),
+    ],
+)
+def test_one_change_that_is_not_soft_makes_its_group_wait_for_the_disk(
+    database: Database, group: list[Operation[Any]], soft: bool
+) -> None:
+    database.execute(group)
+    assert database._connection.execute("PRAGMA synchronous").fetchone() == (1 if soft else 2,)
+    database.execute([Touch()])
+    assert database._connection.execute("PRAGMA synchronous").fetchone() == (2,)
+
+
+def test_what_changes_nothing_and_is_not_soft_is_written_all_the_same_if_something_soft_was_not_synced(
+    database: Database,
+) -> None:
+    def frames() -> int:
+        mark = read_mark(database.path)
+        assert mark is not None
+        return mark.frames
+
+    database.execute([Put("s", "a", b"v")])
+    before = frames()
+    database.execute([Delete("s", "none")])
+    assert frames() == before
+    database.execute([Delete("s", "a", soft=True)])
+    assert frames() == before, "the mark is never newer than what the disk has"
+    database.execute([Delete("s", "a")])
+    assert frames() > before + 1

@@ -1,0 +1,124 @@
+"""One server and one client for each folder."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from codec.ipc.folder import BaseGone, Tray
+from transports.ipc.base import FolderBase
+from transports.ipc.claims import FRESH_SECONDS
+
+
+@pytest.fixture
+def other(path: Path) -> Iterator[FolderBase]:
+    opened = FolderBase(path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def sleeper() -> Iterator[int]:
+    """The id of a process that lives."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        yield process.pid
+        process.kill()
+
+
+SCRIPT = """
+import sys, trio
+from pathlib import Path
+from transports.ipc.base import FolderBase
+base = FolderBase(Path(sys.argv[1]))
+print(trio.run(base.claim_server), flush=True)
+input()
+"""
+
+
+@contextmanager
+def claiming(path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that has claimed the server."""
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parents[3],
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == b"None\n"
+        yield process
+
+
+async def test_the_second_of_two_is_told_who_the_first_is_and_may_follow_it(
+    base: FolderBase, other: FolderBase, path: Path
+) -> None:
+    assert await base.claim_server() is None
+    assert await base.claim_server() is None
+    why = f"process {os.getpid()} is the server of {path}; our server end stays down until that has ended"
+    assert await other.claim_server() == why
+    assert await other.claim_client() is None  # the ends do not exclude each other
+    assert "our client end stays down" in (await base.claim_client() or "")
+    await base.release_server()
+    assert await other.claim_server() is None
+    other.close()
+    assert await base.claim_client() is None
+
+
+@pytest.mark.slow
+async def test_the_lock_of_a_process_that_was_killed_is_nobody_s(base: FolderBase, path: Path) -> None:
+    with claiming(path) as process:
+        assert str(process.pid) in (await base.claim_server() or "")
+        process.kill()
+    assert await base.claim_server() is None
+
+
+async def test_the_editor_s_own_server_goes_first_while_it_lives_and_says_so(
+    base: FolderBase, path: Path, sleeper: int
+) -> None:
+    await base.ids(Tray.REQUESTS)
+    lock = path / "state" / "ws.0123abcd.lock"
+    lock.write_text(f"{sleeper}\n")
+    assert f"the editor's extension (process {sleeper}) answers the requests" in (await base.claim_server() or "")
+    assert await base.claim_client() is None
+    old = lock.stat().st_mtime - FRESH_SECONDS - 1
+    os.utime(lock, (old, old))
+    assert await base.claim_server() is None
+
+
+@pytest.mark.parametrize("content", [b"", b"nobody", b"\xff" * 9000, b"0", b"999999999"])
+async def test_a_foreign_lock_that_names_nobody_hinders_nobody(base: FolderBase, path: Path, content: bytes) -> None:
+    await base.ids(Tray.REQUESTS)
+    (path / "state" / "ws.x.lock").write_bytes(content)
+    os.mkfifo(path / "state" / "ws.pipe.lock")
+    os.mkdir(path / "state" / "ws.folder.lock")
+    os.symlink("nowhere", path / "state" / "ws.link.lock")
+    assert await base.claim_server() is None
+
+
+async def test_what_was_claimed_is_claimed_in_the_folder_that_is_made_in_its_place(
+    base: FolderBase, other: FolderBase, path: Path
+) -> None:
+    assert await base.claim_server() is None
+    shutil.rmtree(path)
+    os.mkdir(path, 0o700)
+    assert await base.ids(Tray.REQUESTS) == set()
+    assert "is the server of" in (await other.claim_server() or "")
+
+
+async def test_a_folder_that_was_made_in_its_place_and_belongs_to_another_server_is_not_used_until_that_ends(
+    base: FolderBase, other: FolderBase, path: Path
+) -> None:
+    assert await base.claim_server() is None
+    shutil.rmtree(path)
+    os.mkdir(path, 0o700)
+    assert await other.claim_server() is None
+    with pytest.raises(BaseGone, match="our server end stays down"):
+        await base.ids(Tray.REQUESTS)
+    await other.release_server()
+    assert await base.ids(Tray.REQUESTS) == set()
+    assert "is the server of" in (await other.claim_server() or "")

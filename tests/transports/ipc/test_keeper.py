@@ -1,0 +1,270 @@
+"""News of the folder: by name and at once where the kernel tells of it, and in the end always."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+import trio
+import trio.testing
+
+from actors.kernel.testing import Log
+from codec.ipc.folder import BaseGone, BaseIsBack, BaseIsGone, FilesChanged, News, Rescan, Spoiled, Torn, Tray
+from tests.transports.ipc.places import answered, asked, heard_that, is_rescan, kept, of, put
+from transports.folder.inotify import FolderEvent, Inotify
+from transports.ipc import keeper, reading
+from transports.ipc.base import FolderBase
+
+
+@pytest.fixture
+def base(path: Path) -> FolderBase:
+    return FolderBase(path, sync=False)
+
+
+async def watched(base: FolderBase, heard: Log[News]) -> int:
+    """How much has been heard once it is."""
+    while not base.watched:
+        await heard.nth(len(heard.entries) + 1, lambda news: True)
+    return len(heard.entries)
+
+
+async def heard_ids(heard: Log[News], tray: Tray, wanted: frozenset[str], since: int) -> int:
+    """Waits until all of these have been told. How many news that were."""
+    while True:
+        told: set[str] = set()
+        for number, news in enumerate(heard.entries[since:]):
+            assert isinstance(news, FilesChanged), news
+            told |= news.ids.get(tray, frozenset())
+            if wanted <= told:
+                return number + 1
+        await heard.nth(len(heard.entries) + 1, lambda news: True)
+
+
+def queued_at_most() -> int:
+    return int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+
+
+async def test_what_comes_changes_and_goes_is_told_by_name(base: FolderBase, path: Path) -> None:
+    async with kept(base) as (_, heard):
+        for tray in (Tray.REQUESTS, Tray.RESPONSES):
+            since = await watched(base, heard)
+            put(path, tray, "x", b"{")
+            await heard_that(heard, of(tray, "x"), since)
+            since = len(heard.entries)
+            put(path, tray, "x", b"{}")
+            await heard_that(heard, of(tray, "x"), since)
+            since = len(heard.entries)
+            os.unlink(path / tray.value / "x.json")
+            await heard_that(heard, of(tray, "x"), since)
+        since = len(heard.entries)
+        await base.publish({"y": asked("y")})
+        await heard_that(heard, of(Tray.REQUESTS, "y"), since)
+        await base.answer("y", answered("y"))
+        await heard_that(heard, of(Tray.RESPONSES, "y"), since)
+
+
+@pytest.mark.slow
+async def test_of_twenty_thousand_files_at_once_each_is_told_in_few_messages(base: FolderBase, path: Path) -> None:
+    wanted = frozenset(f"r{number}" for number in range(20_000))
+    async with kept(base, tick=60.0) as (_, heard):
+        since = await watched(base, heard)
+        (path / "tmp" / "one").write_bytes(asked("one"))
+
+        def burst() -> None:
+            for id in wanted:  # noqa: A001 - as in the contract
+                os.link(path / "tmp" / "one", path / "requests" / f"{id}.json")
+
+        await trio.to_thread.run_sync(burst)
+        assert await heard_ids(heard, Tray.REQUESTS, wanted, since) < 1_000
+        assert await base.ids(Tray.REQUESTS) == wanted
+
+
+@pytest.mark.slow
+async def test_when_the_kernel_loses_events_everybody_looks_at_everything(base: FolderBase, path: Path) -> None:
+    async with kept(base, tick=60.0) as (_, heard):
+        since = await watched(base, heard)
+        room = os.open(path / "requests", os.O_RDONLY)
+        put(path, Tray.REQUESTS, "x", asked("x"))
+        for number in range(queued_at_most() // 2 + 10):
+            here, there = ("x.json", "y.json") if number % 2 == 0 else ("y.json", "x.json")
+            os.rename(here, there, src_dir_fd=room, dst_dir_fd=room)  # the keeper cannot read meanwhile
+        os.close(room)
+        await heard_that(heard, lambda news: news == Rescan("events were lost"), since)
+        assert (await base.health()).overflows == 1
+        since = len(heard.entries)
+        put(path, Tray.REQUESTS, "z", asked("z"))
+        await heard_that(heard, of(Tray.REQUESTS, "z"), since)
+
+
+@pytest.mark.slow
+async def test_what_the_kernel_does_not_tell_of_is_found_at_the_next_tick_and_idleness_costs_nothing(
+    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "SETTLED_NS", 20_000_000)
+    async with kept(base, tick=0.03) as (_, heard):
+        await watched(base, heard)
+
+        def deaf(self: Inotify) -> list[FolderEvent]:
+            os.read(self.fileno(), 1 << 16)
+            return []
+
+        async def ticks(number: int) -> None:
+            trips = base._reads.trips
+            while base._reads.trips < trips + number:
+                await trio.testing.wait_all_tasks_blocked(0.005)
+
+        await ticks(4)
+        monkeypatch.setattr(Inotify, "read", deaf)
+        rescans = base.rescans
+        await ticks(5)
+        assert base.rescans == rescans
+        since = len(heard.entries)
+        put(path, Tray.RESPONSES, "x", answered("x"))
+        await heard_that(heard, lambda news: news == Rescan("it is time to look again"), since)
+        await ticks(4)
+        rescans = base.rescans
+        await ticks(5)
+        assert base.rescans == rescans
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENOSYS])
+async def test_where_there_is_no_inotify_it_is_looked_at_intervals(
+    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refuse(self: Inotify) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Inotify, "__init__", refuse)
+    monkeypatch.setattr(keeper, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(keeper, "SHARE", 1)
+    await _is_polled(base, path, os.strerror(number))
+
+
+async def test_where_the_system_allows_no_more_watches_it_is_looked_at_intervals(
+    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Inotify, folder: int, wanted: int = 0) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Inotify, "add_opened", refuse)
+    monkeypatch.setattr(keeper, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(keeper, "SHARE", 1)
+    await _is_polled(base, path, os.strerror(errno.ENOSPC))
+
+
+async def _is_polled(base: FolderBase, path: Path, why: str) -> None:
+    async with kept(base) as (house, heard):
+        await heard_that(heard, lambda news: news == Rescan("the folder is watched from now on"))
+        assert not (await base.health()).watched
+        put(path, Tray.REQUESTS, "x", b"{")
+        await heard_that(heard, of(Tray.REQUESTS, "x"))
+        since = len(heard.entries)
+        put(path, Tray.REQUESTS, "x", b"{}")
+        await heard_that(heard, of(Tray.REQUESTS, "x"), since)
+        since = len(heard.entries)
+        os.unlink(path / "requests" / "x.json")
+        await heard_that(heard, of(Tray.REQUESTS, "x"), since)
+        assert house["base"].statistics().note == f"looks at intervals: {why}"
+
+
+async def test_what_was_torn_is_told_again_when_it_may_be_known_to_be_spoiled(
+    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "TORN_SECONDS", 0.05)
+    async with kept(base, tick=60.0) as (_, heard):
+        since = await watched(base, heard)
+        put(path, Tray.RESPONSES, "x", b"{")
+        put(path, Tray.REQUESTS, ".x", asked("x"))
+        await heard_that(heard, of(Tray.RESPONSES, "x"), since)
+        assert isinstance((await base.look("x")).response, Torn)
+        since = len(heard.entries)
+        await heard_that(heard, of(Tray.RESPONSES, "x"), since)
+        assert isinstance((await base.look("x")).response, Spoiled)
+        while (await base.health()).quarantined == 0:  # the name that is no id
+            await trio.testing.wait_all_tasks_blocked(0.005)
+        assert not [name for name in os.listdir(path / "requests") if name.endswith(".json")]
+
+
+async def test_who_has_no_room_for_news_is_told_to_look_at_everything_when_they_have(
+    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "BEHIND_SECONDS", 0.01)
+    gate = trio.Event()
+    async with kept(base, gate=gate, room=2, tick=60.0) as (_, heard):
+        while not base.watched:
+            await trio.testing.wait_all_tasks_blocked(0.005)
+        for number in range(20):
+            put(path, Tray.REQUESTS, f"x{number}", asked(f"x{number}"))
+            await trio.testing.wait_all_tasks_blocked(0.002)
+        gate.set()
+        await heard_that(heard, lambda news: news == Rescan("news had no room in the mailbox"))
+        since = len(heard.entries)
+        put(path, Tray.REQUESTS, "y", asked("y"))
+        await heard_that(heard, of(Tray.REQUESTS, "y"), since)
+
+
+async def test_a_base_that_is_lost_is_told_once_and_found_again_by_itself(
+    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "GONE_SECONDS", 0.02)
+    async with kept(base, tick=60.0) as (house, heard):
+        for change in (os.rename, _linked):
+            since = await watched(base, heard)
+            change(path, path.with_name(f"away-{change.__name__}"))
+            await heard_that(heard, lambda news: isinstance(news, BaseIsGone), since)
+            assert house["base"].statistics().trouble == (await base.health()).trouble
+            if path.is_symlink():  # noqa: ASYNC240
+                os.unlink(path)
+            os.mkdir(path, 0o700)
+            await heard_that(heard, lambda news: isinstance(news, BaseIsBack), since)
+            await heard_that(heard, lambda news: news == Rescan("the folder is watched from now on"), since)
+            assert sum(isinstance(news, BaseIsGone) for news in heard.entries[since:]) == 1
+            put(path, Tray.REQUESTS, "x", asked("x"))
+            await heard_that(heard, of(Tray.REQUESTS, "x"), since)
+
+
+def _linked(path: Path, away: Path) -> None:
+    os.rename(path, away)
+    os.symlink(away, path)
+
+
+async def test_who_attends_a_lost_base_is_told_why(base: FolderBase, path: Path) -> None:
+    os.symlink("nowhere", path)
+    with pytest.raises(BaseGone):
+        await base.ids(Tray.REQUESTS)
+    async with kept(base) as (_, heard):
+        news = await heard.nth(1, lambda news: True)
+        assert isinstance(news, BaseIsGone)
+        assert "move it away" in news.why
+
+
+async def test_after_a_crash_of_the_keeper_everybody_looks_and_hears_again(base: FolderBase, path: Path) -> None:
+    async with kept(base) as (house, heard):
+        since = await watched(base, heard)
+        house["base"].kill()
+        put(path, Tray.REQUESTS, "x", asked("x"))
+        await heard_that(heard, is_rescan, since)
+        await watched(base, heard)
+        since = len(heard.entries)
+        put(path, Tray.REQUESTS, "y", asked("y"))
+        await heard_that(heard, of(Tray.REQUESTS, "y"), since)
+
+
+async def test_who_has_ended_or_is_dismissed_is_told_nothing(base: FolderBase, path: Path) -> None:
+    async with kept(base) as (house, heard):
+        await watched(base, heard)
+        await house["attendant"].stop()
+        base.tell(Rescan("for nobody"))
+        assert base._listeners == {}
+        base.attend(house["base"], lambda news: keeper.KeepWatch())
+        base.dismiss(house["base"])
+        assert base._listeners == {}
+
+
+async def test_after_an_orderly_stop_nothing_is_left_open(base: FolderBase, path: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        async with kept(base) as (_, heard):
+            await watched(base, heard)
+            assert await base.claim_server() is None
+    assert len(os.listdir("/proc/self/fd")) <= before

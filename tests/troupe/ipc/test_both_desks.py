@@ -1,0 +1,125 @@
+"""One scenario, at the real desk with a peer, and at the one for tests: scripts cannot tell them apart."""
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+import trio
+
+from tests.troupe.ipc.peer import at_the_desk
+from troupe.ipc import BadId, BadParams, Desk, IdTaken, NotYet, RequestFailed, Result
+from troupe.ipc.testing import NEVER, FakeDesk, fails
+from troupe.ipc.tickets import AnyDesk
+
+ANSWERS = {
+    "echo": lambda params: {"content": params["prompt"]},
+    "flaky": [fails("busy"), {"tries": 2}],
+    "fail": fails("busy"),
+    "wrong": fails("no such model", permanent=True),
+    "never": NEVER,
+}
+
+
+@pytest.fixture(params=["real", "fake"])
+async def desk(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[AnyDesk]:
+    if request.param == "fake":
+        async with FakeDesk(ANSWERS) as fake:
+            yield fake
+    else:
+        with at_the_desk(tmp_path / "base"):
+            async with Desk(tmp_path / "base", state=tmp_path) as real:
+                yield real
+
+
+async def test_a_request_is_submitted_and_waited_for(desk: AnyDesk) -> None:
+    result = await desk.run("echo", {"prompt": "hello"})
+    assert (result.ok, result.data, result.error) == (True, {"content": "hello"}, "")
+    assert result.raise_for_failure() is result
+
+
+@pytest.mark.parametrize(("command", "why"), [("fail", "busy"), ("wrong", "no such model")])
+async def test_what_fails_for_good_says_why(desk: AnyDesk, command: str, why: str) -> None:
+    result = await desk.run(command)
+    assert (result.ok, result.data, result.error, result.cancelled) == (False, None, why, False)
+    assert result.attempts
+    with pytest.raises(RequestFailed, match=why):
+        result.raise_for_failure()
+
+
+async def test_an_error_that_is_followed_by_a_success_is_none(desk: AnyDesk) -> None:
+    assert (await desk.run("flaky")).data == {"tries": 2}
+
+
+async def test_the_same_again_is_the_same_request_and_something_else_is_refused(desk: AnyDesk) -> None:
+    first = await desk.run("echo", {"prompt": "a"}, id="mine")
+    assert await desk.run("echo", {"prompt": "a"}, id="mine", priority=5) == first
+    for command, prompt in (("echo", "b"), ("flaky", "a")):
+        with pytest.raises(IdTaken, match="mine"):
+            await desk.submit(command, {"prompt": prompt}, id="mine")
+
+
+async def test_results_of_a_map_come_in_order(desk: AnyDesk) -> None:
+    prompts = [{"prompt": str(number)} for number in range(50)]
+    found = [result.data["content"] async for result in desk.map("echo", prompts, concurrency=7)]
+    assert found == [each["prompt"] for each in prompts]
+
+
+async def test_a_map_that_was_left_goes_on_under_the_same_ids(desk: AnyDesk) -> None:
+    def named(params: dict[str, str]) -> str:
+        return f"n{params['prompt']}"
+
+    prompts = [{"prompt": str(number)} for number in range(9)]
+    async for _ in desk.map("echo", prompts, concurrency=2, ids=named):
+        break
+    again = [result async for result in desk.map("echo", prompts, concurrency=2, ids=named)]
+    assert [each.id for each in again] == [named(each) for each in prompts]
+
+
+async def test_results_as_they_are_completed_are_all_of_them_once(desk: AnyDesk) -> None:
+    tickets = [await desk.submit(command) for command in ("fail", "flaky", "wrong")]
+    found: list[Result] = [result async for result in desk.as_completed([*tickets, tickets[0]])]
+    assert {each.id for each in found} == {each.id for each in tickets}
+    assert len(found) == 3
+
+
+async def test_who_waits_too_long_is_told_and_can_wait_again(desk: AnyDesk) -> None:
+    ticket = await desk.submit("never")
+    with pytest.raises(NotYet, match=ticket.id):
+        await ticket.wait(0.01)
+    assert isinstance(NotYet(), TimeoutError)
+
+
+async def test_whoever_waits_can_be_cancelled_and_another_goes_on(desk: AnyDesk) -> None:
+    never = await desk.submit("never")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(never.wait)
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        with trio.fail_after(5):
+            assert (await desk.run("echo", {"prompt": "x"})).ok
+        nursery.cancel_scope.cancel()
+    assert (await desk.run("flaky")).ok
+
+
+@pytest.mark.parametrize(
+    ("attempt", "said"),
+    [
+        (lambda desk: desk.submit("echo", {"prompt": object()}), "cannot be written as JSON"),
+        (lambda desk: desk.submit("echo", ["a"]), "a dict"),
+        (lambda desk: desk.submit("echo", {1: "a"}), "texts as keys"),
+        (lambda desk: desk.submit(""), "A command is"),
+        (lambda desk: desk.submit("echo", priority=1000), "priority"),
+        (lambda desk: desk.submit("echo", {"x": "y" * (17 << 20)}), "at most"),
+    ],
+)
+async def test_what_can_be_no_request_is_said_in_words(
+    desk: AnyDesk, attempt: Callable[[AnyDesk], "trio.abc.AsyncResource"], said: str
+) -> None:
+    with pytest.raises(BadParams, match=said):
+        await attempt(desk)  # type: ignore[misc]
+    with pytest.raises(BadId):
+        await desk.submit("echo", id="../etc/passwd")
+
+
+async def test_a_concurrency_of_nothing_is_refused(desk: AnyDesk) -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        desk.map("echo", [], concurrency=0)

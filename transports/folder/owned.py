@@ -1,0 +1,54 @@
+"""Folders that are ours alone: real ones, that belong to our account and that no other account can write to.
+
+A folder of ours that others may only read is closed to them, and that is said. One that others may write to is refused:
+nobody knows what they have put there.
+"""
+
+import errno
+import os
+import shlex
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+OWN_MODE = 0o700
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_HAS_ACCOUNTS = sys.platform != "win32"
+
+
+class NotOurs(OSError):
+    """The text is a sentence for users: what is wrong with a folder, and what to do."""
+
+
+def open_own(name: str | Path, here: int | None, path: Path, said: Callable[[str], None]) -> int:
+    """Opens a folder, by its name in the folder `here`. Raises NotOurs. `path`: as it is shown. The caller closes the
+    descriptor."""
+    try:
+        folder = os.open(name, _FOLDER, dir_fd=here)
+    except OSError as error:
+        if error.errno in (errno.ENOTDIR, errno.ELOOP):
+            raise NotOurs(f"{path} is a link or a file, and has to be a real folder; move it away") from None
+        raise
+    try:
+        status = os.fstat(folder)
+        if (why := why_not_ours(status, path)) is not None:
+            raise NotOurs(why)
+        if _HAS_ACCOUNTS and stat.S_IMODE(status.st_mode) & 0o077:
+            os.fchmod(folder, OWN_MODE)
+            said(f"others could look into {path}, and no longer can: only your account has access to it now")
+    except BaseException:
+        os.close(folder)
+        raise
+    return folder
+
+
+def why_not_ours(status: os.stat_result, path: str | Path) -> str | None:
+    """Why this folder is refused, as a sentence for users."""
+    if not stat.S_ISDIR(status.st_mode):
+        return f"{path} is a link or a file, and has to be a real folder; move it away"
+    if _HAS_ACCOUNTS and status.st_uid != os.geteuid():
+        return f"{path} belongs to another account; choose a folder that is yours"
+    if _HAS_ACCOUNTS and stat.S_IMODE(status.st_mode) & 0o022:
+        return f"other accounts may write to {path}; look what is in it, then run: chmod 700 {shlex.quote(str(path))}"
+    return None

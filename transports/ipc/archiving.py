@@ -1,0 +1,140 @@
+"""archive/DAY/ID/: requests that are over, with all their files.
+
+Files are first gathered in archive/.staging/DAY~ID~TRAYS/, one rename each, and then the whole folder is renamed into
+its day. TRAYS says which files there were. So a kill in between is seen at the next opening, and the rest follows: a
+request is wholly in the rooms or wholly in the archive.
+
+Who submits a new request under an id that was being put away when we were killed loses nothing: its file is not among
+those that were gathered, and then the rest stays as well.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+
+from codec.ipc.folder import Tray
+from codec.ipc.ids import BadId, checked, file_of
+from transports.folder.drafts import rename_new
+
+ARCHIVED = {
+    Tray.REQUESTS: "request.json",
+    Tray.RESPONSES: "response.json",
+    Tray.FAILED: "failed.json",
+    Tray.EVALUATIONS: "eval.json",
+}
+"""What each file is called in the archive, in the order in which they are moved."""
+STAGING = ".staging"
+_INITIALS = {tray: tray.value[:3] for tray in ARCHIVED}
+_STAGED = re.compile(r"([^~]+)~([^~]+)~([a-z.]*)")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+Room = Callable[[Tray], int]
+
+
+def put_away(
+    room: Room,
+    ids: Iterable[str],
+    day: str,
+    touched: set[int],
+    trays: Iterable[Tray] = tuple(ARCHIVED),
+) -> frozenset[str]:
+    """`touched`: takes the rooms that are to be synced. The day's own folders have been."""
+    if not _DAY.fullmatch(day):
+        raise ValueError(f"a day is written 2026-01-31, and not {day!r}")
+    moved = set()
+    staging = _made(STAGING, room(Tray.ARCHIVE))
+    try:
+        for id in ids:  # noqa: A001 - as in the contract
+            standing = [tray for tray in trays if _stands(file_of(id), room(tray))]
+            if not standing:
+                continue
+            stage = f"{day}~{id}~{'.'.join(_INITIALS[tray] for tray in standing)}"
+            with suppress(FileExistsError):
+                os.mkdir(stage, 0o700, dir_fd=staging)
+            _gather(room, staging, stage, id, standing)
+            _file_away(room, staging, stage, day, id)
+            moved.add(id)
+            touched.update(room(tray) for tray in standing)
+        touched.add(room(Tray.ARCHIVE))
+        with suppress(FileNotFoundError):
+            _sync(day, room(Tray.ARCHIVE))
+        os.fsync(staging)
+    finally:
+        os.close(staging)
+    return frozenset(moved)
+
+
+def finish_archiving(room: Room) -> None:
+    """What was begun before a kill."""
+    try:
+        staging = os.open(STAGING, _FOLDER, dir_fd=room(Tray.ARCHIVE))
+    except FileNotFoundError:
+        return
+    try:
+        for stage in os.listdir(staging):
+            match = _STAGED.fullmatch(stage)
+            if match is None or not _DAY.fullmatch(match[1]):
+                continue
+            day, id, initials = match.groups()  # noqa: A001
+            with suppress(BadId):
+                standing = [tray for tray, initial in _INITIALS.items() if initial in initials.split(".")]
+                if _gather(room, staging, stage, checked(id), standing):
+                    _file_away(room, staging, stage, day, id)
+                    _sync(day, room(Tray.ARCHIVE))
+                else:
+                    os.rmdir(stage, dir_fd=staging)
+        os.fsync(staging)
+    finally:
+        os.close(staging)
+
+
+def _gather(room: Room, staging: int, stage: str, id: str, standing: Iterable[Tray]) -> bool:  # noqa: A002
+    """Whether there is anything now."""
+    there = os.open(stage, _FOLDER, dir_fd=staging)
+    try:
+        gathered = set(os.listdir(there))
+        if ARCHIVED[Tray.REQUESTS] in gathered and _stands(file_of(id), room(Tray.REQUESTS)):
+            return True  # this one is new
+        for tray in standing:
+            if ARCHIVED[tray] not in gathered:
+                with suppress(FileNotFoundError):
+                    rename_new(file_of(id), ARCHIVED[tray], room(tray), there)
+                    gathered.add(ARCHIVED[tray])
+        return bool(gathered)
+    finally:
+        os.close(there)
+
+
+def _file_away(room: Room, staging: int, stage: str, day: str, id: str) -> None:  # noqa: A002
+    there = _made(day, room(Tray.ARCHIVE))
+    try:
+        for number in range(1, 100_000):
+            with suppress(FileExistsError):
+                rename_new(stage, id if number == 1 else f"{id}~{number}", staging, there)
+                return
+    finally:
+        os.close(there)
+
+
+def _made(name: str, here: int) -> int:
+    with suppress(FileExistsError):
+        os.mkdir(name, 0o700, dir_fd=here)
+    return os.open(name, _FOLDER, dir_fd=here)
+
+
+def _sync(name: str, here: int) -> None:
+    folder = os.open(name, _FOLDER, dir_fd=here)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _stands(name: str, here: int) -> bool:
+    try:
+        os.stat(name, dir_fd=here, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True

@@ -1,0 +1,285 @@
+"""The base folder on a real disk: `Base` of actors/ipc/given.py.
+
+Whatever is asked of it rides to the disk with one of two ferries (ferry.py). So what only reads waits for no sync:
+
+    reading   ids, look, read, claims      reading.py
+    writing   all else                     writing.py
+
+News is told to those who attend. The keeper (keeper.py) finds most of it out; that the folder is gone, or back, is also
+noticed by any trip. Who has no room for news in their mailbox is told to look at everything, as soon as they have room.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import structlog
+import trio
+
+from actors.kernel import ActorRef, AnyRef, MailboxFull
+from codec.ipc.folder import (
+    BaseGone,
+    BaseHealth,
+    BaseIsBack,
+    BaseIsGone,
+    BothFiles,
+    Identity,
+    News,
+    Rescan,
+    Tray,
+)
+from transports.ipc import writing
+from transports.ipc.claims import CLIENT, SERVER
+from transports.ipc.ferry import Ferry
+from transports.ipc.reading import RoomReader
+from transports.ipc.site import STATE, OpenedBase, Site, in_words
+from transports.ipc.writing import RoomWriter, WriteJob
+
+LARGEST = 16 << 20
+"""Bytes of a document that is read."""
+PATIENCE = 30.0
+"""Seconds to wait for the disk."""
+GROUP = 500
+"""Of more requests at once, so many are published in one trip: who comes meanwhile rides in the next."""
+LOOKS, WRITES = 256, 512
+OPENED = "the folder has just been opened"
+
+M = TypeVar("M")
+T = TypeVar("T")
+ReadJob = Callable[[RoomReader, OpenedBase], Any]
+
+log = structlog.get_logger("ipc")
+
+
+@dataclass(slots=True)
+class Attending:
+    tell: Callable[[News], None]
+    behind: bool = False
+    """It has missed news."""
+
+
+class FolderBase:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        sync: bool = True,
+        now: Callable[[], float] = time.monotonic,
+        largest: int = LARGEST,
+        patience: float = PATIENCE,
+    ) -> None:
+        """`sync`: what has been written is on the disk, and not only on its way there. `now`: a clock that nobody
+        sets."""
+        self._site = Site(path, writing.give_back_what_is_away)
+        self._reading = RoomReader(now, largest)
+        self._writing = RoomWriter(self._site, sync=sync)
+        self._reads = self._ferry(self._read_all, "reading the desk's folder", LOOKS, patience)
+        self._writes = self._ferry(self._writing.run, "writing to the desk's folder", WRITES, patience)
+        self._listeners: dict[AnyRef, Attending] = {}
+        self._openings = 0
+        self._trouble: str | None = None
+        self.stir: Callable[[], None] = lambda: None
+        """Is called when the keeper has something to do."""
+        self.watched = False
+        self.events = self.overflows = self.rescans = 0
+
+    def _ferry(
+        self, run: Callable[[Sequence[Any]], Sequence[Any]], name: str, most: int, patience: float
+    ) -> Ferry[Any]:
+        def hangs() -> BaseGone:
+            return BaseGone(f"{self._site.path} has not answered for {patience:g} seconds; see what its disk is doing")
+
+        return Ferry(run, name, most=most, patience=patience, hangs=hangs, after=self._after)
+
+    # -- news
+
+    def attend(self, who: ActorRef[M], news: Callable[[News], M]) -> None:
+        listener = self._listeners[who] = Attending(lambda what: who.tell(news(what)))
+        if self._trouble is not None:
+            self._tell_one(listener, BaseIsGone(self._trouble))
+        elif self._openings:
+            self._tell_one(listener, Rescan(OPENED))
+
+    def dismiss(self, who: AnyRef) -> None:
+        self._listeners.pop(who, None)
+
+    def tell(self, news: News) -> None:
+        if isinstance(news, Rescan):
+            self.rescans += 1
+        for who, listener in list(self._listeners.items()):
+            if not who.alive:
+                del self._listeners[who]
+            elif not listener.behind:
+                self._tell_one(listener, news)
+                if listener.behind:
+                    self.stir()
+
+    def _tell_one(self, listener: Attending, news: News) -> None:
+        try:
+            listener.tell(news)
+        except MailboxFull:
+            listener.behind = True
+
+    def catch_up(self) -> bool:
+        """Those who have missed news are told how things are. Whether some still have no room."""
+        for listener in self._listeners.values():
+            if listener.behind:
+                listener.behind = False
+                if self._trouble is not None:
+                    self._tell_one(listener, BaseIsGone(self._trouble))
+                    continue
+                for news in (BaseIsBack(), Rescan("news had no room in the mailbox")):
+                    if not listener.behind:
+                        self._tell_one(listener, news)
+        return any(listener.behind for listener in self._listeners.values())
+
+    def _after(self) -> None:
+        """A trip has ended: is the folder gone, or back?"""
+        trouble, openings = self._site.trouble, self._site.openings
+        if trouble != self._trouble:
+            self._trouble = trouble
+            if trouble is None:
+                log.info("the folder of the desk can be used again", path=str(self._site.path))
+                self.tell(BaseIsBack())
+            else:
+                log.warning(trouble)
+                self.tell(BaseIsGone(trouble))
+            self.stir()
+        if trouble is None and openings != self._openings:
+            self._openings = openings
+            self.tell(Rescan(OPENED))
+            self.stir()
+        if self._reading.next_due() is not None:
+            self.stir()
+
+    # -- reading
+
+    async def claim_server(self) -> str | None:
+        return await self._claim(SERVER)
+
+    async def release_server(self) -> None:
+        await trio.lowlevel.checkpoint()
+        self._site.claims.release(SERVER)
+
+    async def claim_client(self) -> str | None:
+        return await self._claim(CLIENT)
+
+    async def release_client(self) -> None:
+        await trio.lowlevel.checkpoint()
+        self._site.claims.release(CLIENT)
+
+    async def _claim(self, end: str) -> str | None:
+        why: str | None = await self.visit(lambda _, opened: self._site.claims.claim(opened.rooms[STATE], end))
+        return why
+
+    async def ids(self, place: Tray) -> frozenset[str]:
+        found: frozenset[str] = await self.visit(lambda reading, opened: reading.ids(opened, place))
+        return found
+
+    async def look(self, id: str) -> BothFiles:  # noqa: A002 - as in the contract
+        found: BothFiles = await self.visit(lambda reading, opened: reading.look(opened, id))
+        return found
+
+    async def read(self, place: Tray, id: str) -> bytes | None:  # noqa: A002
+        found: bytes | None = await self.visit(lambda reading, opened: reading.read(opened, place, id))
+        return found
+
+    async def visit(self, job: ReadJob) -> Any:
+        """The job is done in a thread. For the keeper too."""
+        return await self._reads.ride(job)
+
+    def _read_all(self, jobs: Sequence[ReadJob]) -> list[Any]:
+        try:
+            with self._site.entered() as opened:
+                return [self._read_one(job, opened) for job in jobs]
+        except BaseGone as gone:
+            return [gone] * len(jobs)
+
+    def _read_one(self, job: ReadJob, opened: OpenedBase) -> Any:
+        try:
+            return job(self._reading, opened)
+        except OSError as error:
+            return BaseGone(f"{self._site.path} cannot be read: {in_words(error)}")
+
+    # -- writing
+
+    async def publish(self, requests: Mapping[str, bytes]) -> None:
+        for some in _groups(requests):
+            await self._write(writing.publishing(some))
+
+    async def answer(self, id: str, data: bytes) -> None:  # noqa: A002
+        await self._write(writing.answering(id, data))
+
+    async def take_away(self, id: str, identity: Identity) -> bool:  # noqa: A002
+        taken: bool = await self._write(writing.taking_away(id, identity))
+        return taken
+
+    async def set_aside(self, id: str, identity: Identity, why: str) -> None:  # noqa: A002
+        await self._write(writing.setting_aside(id, identity, why))
+
+    async def withdraw(self, id: str) -> bool:  # noqa: A002
+        was: bool = await self._write(writing.withdrawing(id))
+        return was
+
+    async def write(self, place: Tray, id: str, data: bytes) -> None:  # noqa: A002
+        await self._write(writing.writing(place, id, data))
+
+    async def archive(self, ids: Iterable[str], day: str, only: Tray | None = None) -> frozenset[str]:
+        moved: frozenset[str] = frozenset()
+        for some in _groups(dict.fromkeys(ids)):
+            moved |= await self._write(writing.archiving(some, day, only))
+        return moved
+
+    async def bring_back(self, id: str) -> bool:  # noqa: A002
+        is_there: bool = await self._write(writing.bringing_back(id))
+        return is_there
+
+    async def _write(self, job: WriteJob) -> Any:
+        return await self._writes.ride(job)
+
+    # -- looking
+
+    def soonest(self) -> float | None:
+        """In how many seconds a torn file may be known to be spoiled."""
+        return self._reading.next_due()
+
+    def due(self) -> Mapping[Tray, frozenset[str]]:
+        """Files that are to be looked at again, by their names."""
+        return self._reading.due()
+
+    @property
+    def openings(self) -> int:
+        """How often the folder has been opened."""
+        return self._site.openings
+
+    @property
+    def trouble(self) -> str | None:
+        return self._trouble
+
+    async def health(self) -> BaseHealth:
+        await trio.lowlevel.checkpoint()
+        quarantined, reasons = self._site.quarantined()
+        return BaseHealth(
+            path=str(self._site.path),
+            trouble=self._trouble,
+            watched=self.watched,
+            events=self.events,
+            overflows=self.overflows,
+            rescans=self.rescans,
+            quarantined=quarantined,
+            reasons=reasons,
+            last_sync_ms=self._writing.sync_ms,
+        )
+
+    def close(self) -> None:
+        """Releases what was claimed. Whatever is asked afterwards opens it again."""
+        self._site.close()
+
+
+def _groups(all_of_them: Mapping[str, T]) -> Iterable[dict[str, T]]:
+    """One at least: whether the folder can be used is known by a trip."""
+    items = list(all_of_them.items())
+    for start in range(0, max(1, len(items)), GROUP):
+        yield dict(items[start : start + GROUP])

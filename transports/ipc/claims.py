@@ -1,0 +1,104 @@
+"""state/: one server and one client for each folder.
+
+state/server.lock, state/client.lock    ours: a lock of the kernel's, which it releases when the process ends
+state/ws.*.lock                         of the editor's own extension: its process id, written anew every 15 seconds
+"""
+
+import fcntl
+import os
+import re
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from transports.folder.drafts import lives
+
+SERVER, CLIENT = "server", "client"
+FRESH_SECONDS = 60.0
+"""A foreign server that has not written for so long has ended, and its process id may be another's by now."""
+_FOREIGN = re.compile(r"ws\..*\.lock", re.DOTALL)
+_PID = re.compile(rb"[1-9][0-9]{0,8}")
+_OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_SHORT = 4096
+
+
+class Claims:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._held: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def claim(self, state: int, end: str) -> str | None:
+        """None: it is ours from now on. Else a sentence for users."""
+        with self._lock:
+            if end in self._held:
+                return None
+            if end == SERVER and (pid := _foreign(state)) is not None:
+                return (
+                    f"the editor's extension (process {pid}) answers the requests in {self._path}; "
+                    "our server end stays down until that has ended"
+                )
+            return self._take(state, end)
+
+    def release(self, end: str) -> None:
+        with self._lock:
+            if (file := self._held.pop(end, None)) is not None:
+                os.close(file)
+
+    def renew(self, state: int) -> str | None:
+        """Takes what we hold anew, in a folder that may be another one."""
+        with self._lock:
+            ends = list(self._held)
+            for end in ends:
+                os.close(self._held[end])
+                self._held[end] = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)  # wanted, and not held
+            whys = []
+            for end in ends:
+                wanted = self._held.pop(end)
+                why = self._take(state, end)
+                if why is None:
+                    os.close(wanted)
+                else:
+                    self._held[end] = wanted
+                    whys.append(why)
+            return whys[0] if whys else None
+
+    def close(self) -> None:
+        for end in list(self._held):
+            self.release(end)
+
+    def _take(self, state: int, end: str) -> str | None:
+        file = os.open(f"{end}.lock", _OPEN, 0o600, dir_fd=state)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            pid = _PID.match(os.read(file, _SHORT))
+            os.close(file)
+            who = f"process {int(pid[0])}" if pid else "another process"
+            return f"{who} is the {end} of {self._path}; our {end} end stays down until that has ended"
+        except BaseException:
+            os.close(file)
+            raise
+        with suppress(OSError):  # the disk is full: the number is only for whoever reads it
+            os.ftruncate(file, 0)
+            os.pwrite(file, f"{os.getpid()}\n".encode(), 0)
+        self._held[end] = file
+        return None
+
+
+def _foreign(state: int) -> int | None:
+    """The process id of another server that lives."""
+    for name in os.listdir(state):
+        if _FOREIGN.fullmatch(name):
+            with suppress(OSError):
+                file = os.open(name, _READ, dir_fd=state)
+                try:
+                    age = time.time() - os.fstat(file).st_mtime
+                    pid = _PID.search(os.read(file, _SHORT))
+                finally:
+                    os.close(file)
+                if pid and age < FRESH_SECONDS and int(pid[0]) != os.getpid() and lives(int(pid[0])):
+                    return int(pid[0])
+    return None

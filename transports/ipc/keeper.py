@@ -1,0 +1,222 @@
+"""The keeper of the base folder: it watches it, and tells those who attend what has changed.
+
+    KeepWatch   look at the folder as a whole: is it still there, has anything changed, is anything due? The keeper
+                tells this to itself, after `tick` seconds at the latest
+
+Rules
+  - What the kernel tells of is told at once, by names. If it has lost events, everybody is to look at everything.
+  - At each tick everybody is also to look at everything, if anything has come or gone since the last one. So what the
+    kernel did not tell of, as with disks of other machines, is found as well. An idle folder costs nothing.
+  - Without inotify the folder is looked at every half second, or less often where that takes long.
+  - A folder that is gone is looked for every second.
+"""
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+
+import trio
+
+from actors.kernel import Actor, ChildSpec, Key, Mailbox, MailboxFull, Stop, Timer
+from codec.ipc import id_of
+from codec.ipc.folder import BaseGone, FilesChanged, Rescan, Tray
+from codec.ipc.ids import SUFFIX
+from codec.words import counted
+from transports.folder.feed import Gathered, Pace, gathered
+from transports.folder.inotify import ARRIVALS, Inotify
+from transports.ipc.base import FolderBase
+from transports.ipc.reading import RoomReader, Stamp
+from transports.ipc.site import OpenedBase, in_words
+
+TICK_SECONDS = 5.0
+GONE_SECONDS = 1.0
+POLL_SECONDS = 0.5
+BEHIND_SECONDS = 0.5
+SHARE = 20
+"""Polling takes at most one part in so many of the time."""
+WATCHED = (Tray.REQUESTS, Tray.RESPONSES)
+
+
+@dataclass(frozen=True, slots=True)
+class KeepWatch:
+    pass
+
+
+KEEPER = Key[KeepWatch]("ipc/base")
+
+
+class BaseKeeper(Actor[KeepWatch]):
+    def __init__(self, base: FolderBase, tick: float) -> None:
+        self._base = base
+        self._tick = tick
+        self._inotify: Inotify | None = None
+        self._why_not: str | None = None
+        self._watching: OpenedBase | None = None
+        """The folders that are watched are this one's."""
+        self._openings = -1
+        self._is_blind = True
+        self._numbers: dict[int, Tray | None] = {}
+        """Of the watched rooms; None: the base itself."""
+        self._stamps: dict[Tray, Stamp | None] = {}
+        self._looked_at = -1e9
+        self._interval = tick
+        self._timer: Timer | None = None
+        self._stirred = False
+
+    @property
+    def trouble(self) -> str | None:
+        return self._base.trouble
+
+    async def started(self, kept: object | None) -> None:
+        self.stage.registry.claim(KEEPER, self.ref)
+        try:
+            self._inotify = Inotify()
+        except OSError as error:
+            self._why_not = in_words(error)
+        else:
+            self.run_beside(self._listen, self._inotify)
+        self._base.stir = self._stir
+        self._stir()
+
+    async def stopping(self, stop: Stop) -> None:
+        self._base.stir = lambda: None
+        self._base.watched = False
+        if stop.why.normal:
+            self._base.close()
+
+    async def handle(self, message: KeepWatch) -> None:
+        match message:
+            case KeepWatch():
+                self._stirred = False
+                await self._look()
+            case _:
+                self.unknown(message)
+
+    def _stir(self) -> None:
+        if not self._stirred:
+            self._stirred = True
+            with suppress(MailboxFull):  # then there is one in it
+                self.ref.tell(KeepWatch())
+
+    # -- what the kernel tells
+
+    async def _listen(self, inotify: Inotify) -> None:
+        try:
+            pace, settle = Pace(), 0.0
+            while True:
+                found = await gathered(inotify, settle=settle)
+                settle = pace.settle(found.events)
+                self._heard(found)
+        finally:
+            inotify.close()
+
+    def _heard(self, found: Gathered) -> None:
+        base = self._base
+        base.events += found.events
+        changed: dict[Tray, frozenset[str]] = {}
+        for number, names in found.names.items():
+            tray = self._numbers.get(number)
+            if tray is not None:
+                ids = frozenset(id for name in names if (id := id_of(name)) is not None)  # noqa: A001 - as in the contract
+                if ids:
+                    changed[tray] = ids
+                if len(ids) < len(names) and any(id_of(name) is None and name.endswith(SUFFIX) for name in names):
+                    self._stamps.pop(tray, None)
+                    self._look_soon()
+            elif number in self._numbers:
+                self._look_soon()
+        if changed:
+            base.tell(FilesChanged(changed))
+        if found.lost:
+            base.overflows += 1
+            base.tell(Rescan("events were lost"))
+        if found.itself & self._numbers.keys():
+            self._look_soon()
+
+    def _look_soon(self) -> None:
+        self._looked_at = -1e9
+        self._stir()
+
+    # -- what it looks for itself
+
+    async def _look(self) -> None:
+        base, now = self._base, trio.current_time()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._say_what_is_due()
+        if now - self._looked_at >= self._interval or base.openings != self._openings:
+            self._looked_at = now
+            try:
+                took = await self._visit()
+            except BaseGone:
+                self._interval = GONE_SECONDS
+            else:
+                self._interval = min(self._tick, max(POLL_SECONDS, SHARE * took)) if self._is_blind else self._tick
+        pause = self._looked_at + self._interval - now
+        if (soonest := base.soonest()) is not None:
+            pause = min(pause, soonest + 0.01)
+        if base.catch_up():
+            pause = min(pause, BEHIND_SECONDS)
+        self._timer = self.tell_later(max(pause, 0.0), KeepWatch())
+        self._say()
+
+    def _say_what_is_due(self) -> None:
+        due = self._base.due()
+        changed = {tray: frozenset(id for name in names if (id := id_of(name))) for tray, names in due.items()}  # noqa: A001
+        if any(changed.values()):
+            self._base.tell(FilesChanged({tray: ids for tray, ids in changed.items() if tray in WATCHED and ids}))
+        for tray, names in due.items():
+            if any(id_of(name) is None for name in names):
+                self._stamps.pop(tray, None)
+                self._looked_at = -1e9
+
+    async def _visit(self) -> float:
+        """How long it took."""
+        began = time.monotonic()
+        before, opened = self._stamps, self._watching
+        now, changed, opened_now = await self._base.visit(self._see)
+        self._stamps = now
+        self._watching, self._openings = opened_now, opened_now.number
+        self._base.watched = not self._is_blind
+        if opened_now is not opened:
+            self._base.tell(Rescan("the folder is watched from now on"))
+        elif any(changed.values()):
+            self._base.tell(FilesChanged({tray: ids for tray, ids in changed.items() if ids}))
+        elif any(now[tray] is None or before.get(tray) != now[tray] for tray in WATCHED):
+            self._base.tell(Rescan("it is time to look again"))
+        return time.monotonic() - began
+
+    def _see(
+        self, reading: RoomReader, opened: OpenedBase
+    ) -> tuple[dict[Tray, Stamp | None], dict[Tray, frozenset[str]], OpenedBase]:
+        """Runs in a thread."""
+        if opened is not self._watching:
+            self._is_blind = self._inotify is None or not self._watch(self._inotify, opened)
+        stamps = {}
+        for tray in WATCHED:
+            stamps[tray] = reading.stamp(opened, tray)
+            if stamps[tray] is None or tray not in self._stamps:
+                reading.ids(opened, tray)  # what may not stay there is moved away
+        changed = {tray: reading.differences(opened, tray) for tray in WATCHED} if self._is_blind else {}
+        return stamps, changed, opened
+
+    def _watch(self, inotify: Inotify, opened: OpenedBase) -> bool:
+        """False: the system allows no more of it, or has no /proc."""
+        places: dict[int, Tray | None] = {opened.root: None, **{opened.room(tray): tray for tray in WATCHED}}
+        try:
+            numbers = {inotify.add_opened(folder, ARRIVALS): tray for folder, tray in places.items()}
+        except OSError as error:
+            self._why_not = in_words(error)
+            return False
+        before, self._numbers = self._numbers, numbers
+        for number in before.keys() - numbers.keys():
+            inotify.remove(number)
+        return True
+
+    def _say(self) -> None:
+        told = counted(self._base.events, "event")
+        self.note = f"looks at intervals: {self._why_not}" if self._is_blind else told
+
+
+def keeper_spec(base: FolderBase, *, tick: float = TICK_SECONDS) -> ChildSpec[KeepWatch]:
+    return ChildSpec("base", lambda: BaseKeeper(base, tick), mailbox=lambda: Mailbox(16))

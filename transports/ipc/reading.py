@@ -1,0 +1,277 @@
+"""What stands in the rooms.
+
+Rules
+  - A listing looks at names and kinds only. A file's other properties are asked for when it is opened.
+  - Only plain files of our own account are opened, up to a limit. What else stands under the name of an id, or ends in
+    `.json` and can be none, is moved to quarantine/. What does not end in `.json` is nobody's business: other programs
+    keep their drafts and folders there.
+  - A document that cannot be read may still be being written. It is torn until it has not changed for a second, by a
+    clock that nobody sets. So is a file whose name is no id.
+"""
+
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeVar
+
+from codec.ipc import BadId, BadRequest, BadResponse, checked, file_of, id_of, read_request, read_response
+from codec.ipc.folder import Answer, Asked, BothFiles, Identity, Spoiled, Torn, Tray, Unreadable
+from codec.ipc.ids import SUFFIX
+from codec.words import counted
+from transports.ipc.quarantine import kind_of
+from transports.ipc.site import OpenedBase
+
+TORN_SECONDS = 1.0
+MOST_REMEMBERED = 50_000
+"""Torn files whose times are remembered. The oldest is forgotten first, and waits for longer."""
+SETTLED_NS = 3_000_000_000
+"""More than the coarsest step of a disk's clock, which is FAT's."""
+_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+T = TypeVar("T")
+Stamp = tuple[int, int, int]
+"""Size, time of the last change, number."""
+
+
+@dataclass(slots=True)
+class StillSince:
+    stamp: Stamp
+    since: float
+    told: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    status: os.stat_result
+    data: bytes | None
+    """None: it cannot be read."""
+    why: str = ""
+
+    @property
+    def identity(self) -> Identity:
+        return identity_of(self.status)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bad:
+    """It cannot be read, and nobody is writing it any more."""
+
+    plain: _Plain
+    why: str
+
+
+class RoomReader:
+    """Used by one thread at a time."""
+
+    def __init__(self, now: Callable[[], float], largest: int) -> None:
+        self._now = now
+        self._largest = largest
+        self._torn: dict[tuple[Tray, str], StillSince] = {}
+        self._listed: dict[Tray, tuple[Stamp, frozenset[str]]] = {}
+        self._entries: dict[Tray, dict[str, Stamp]] = {}
+
+    # -- listing
+
+    def ids(self, base: OpenedBase, tray: Tray) -> frozenset[str]:
+        """As long as the room has not changed, the last listing is the answer."""
+        visible = self.stamp(base, tray)
+        if visible is not None and (known := self._listed.get(tray)) is not None and known[0] == visible:
+            return known[1]
+        found, is_all = self._list(base, tray)
+        self._listed.pop(tray, None)
+        if visible is not None and is_all:
+            self._listed[tray] = (visible, found)
+        return found
+
+    def stamp(self, base: OpenedBase, tray: Tray) -> Stamp | None:
+        """It changes when anything comes or goes there. None: that was so recently that the next change may not show,
+        because the disk's clock has not gone on."""
+        status = os.fstat(base.room(tray))
+        return _stamp(status) if time.time_ns() - status.st_mtime_ns > SETTLED_NS else None
+
+    def differences(self, base: OpenedBase, tray: Tray) -> frozenset[str]:
+        """The ids whose files are others than the last time that this was asked."""
+        before, now = self._entries.get(tray, {}), {}
+        with os.scandir(base.room(tray)) as listed:
+            for one in listed:
+                if one.name.endswith(SUFFIX):
+                    with suppress(FileNotFoundError):
+                        now[one.name] = _stamp(one.stat(follow_symlinks=False))
+        self._entries[tray] = now
+        changed = {name for name, _ in before.items() ^ now.items()}
+        return frozenset(id for name in changed if (id := id_of(name)) is not None)  # noqa: A001
+
+    def _list(self, base: OpenedBase, tray: Tray) -> tuple[frozenset[str], bool]:
+        found, strays = [], []
+        with os.scandir(base.room(tray)) as listed:
+            for one in listed:
+                name = one.name
+                if not name.endswith(SUFFIX):
+                    continue
+                id = id_of(name)  # noqa: A001 - as in the contract
+                if id is None or not one.is_file(follow_symlinks=False):
+                    strays.append((name, id))
+                else:
+                    found.append(id)
+        if tray is not Tray.QUARANTINE:
+            for name, id in strays:  # noqa: A001
+                self._refuse(base, tray, name, is_id=id is not None)
+        return frozenset(found), not strays
+
+    def _refuse(self, base: OpenedBase, tray: Tray, name: str, *, is_id: bool) -> None:
+        try:
+            status = os.stat(name, dir_fd=base.room(tray), follow_symlinks=False)
+        except FileNotFoundError:
+            self._torn.pop((tray, name), None)
+            return
+        if not stat.S_ISREG(status.st_mode):
+            base.take_in(tray, name, _not_plain(status))
+        elif not is_id and self._is_still(tray, name, status):
+            self._torn.pop((tray, name), None)
+            base.take_in(tray, name, _why_no_id(name))
+
+    # -- reading
+
+    def look(self, base: OpenedBase, id: str) -> BothFiles:  # noqa: A002
+        request: Asked | Torn | Unreadable | None
+        match self._document(base, Tray.REQUESTS, id, read_request):
+            case _Bad(plain, why):
+                request = Unreadable(hashlib.sha256(plain.data or repr(plain.identity).encode()).digest(), why)
+            case (found, data, _):
+                request = Asked(found, data)
+            case other:
+                request = other
+        match self._document(base, Tray.RESPONSES, id, read_response):
+            case _Bad(plain, why):
+                return BothFiles(request, Spoiled(plain.identity, why))
+            case (answered, data, identity):
+                return BothFiles(request, Answer(identity, answered.outcome), data)
+            case nothing:
+                return BothFiles(request, nothing)
+
+    def read(self, base: OpenedBase, tray: Tray, id: str) -> bytes | None:  # noqa: A002
+        plain = self._plain(base, tray, file_of(id))
+        return None if plain is None else plain.data
+
+    def _document(
+        self,
+        base: OpenedBase,
+        tray: Tray,
+        id: str,  # noqa: A002
+        read: Callable[[bytes, str], T],
+    ) -> tuple[T, bytes, Identity] | _Bad | Torn | None:
+        name = file_of(id)
+        plain = self._plain(base, tray, name)
+        if plain is None:
+            self._torn.pop((tray, name), None)
+            return None
+        why = plain.why
+        if plain.data is not None:
+            try:
+                found = read(plain.data, id)
+            except (BadRequest, BadResponse) as wrong:
+                why = str(wrong)
+            else:
+                self._torn.pop((tray, name), None)
+                return found, plain.data, plain.identity
+        return _Bad(plain, why) if self._is_still(tray, name, plain.status) else Torn()
+
+    def _plain(self, base: OpenedBase, tray: Tray, name: str) -> _Plain | None:
+        """None: there is nothing, or there was something that could not stay."""
+        room = base.room(tray)
+        try:
+            status = os.stat(name, dir_fd=room, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        why = why_not_plain(status)
+        if why is not None:
+            return None if base.take_in(tray, name, why) else _Plain(status, None, why)
+        if status.st_size > self._largest:
+            size = counted(status.st_size, "byte")
+            return _Plain(status, None, f"it has {size}, and at most {self._largest:,} are read")
+        try:
+            file = os.open(name, _OPEN, dir_fd=room)
+        except FileNotFoundError:
+            return None
+        except PermissionError:
+            return _Plain(status, None, "its permissions do not allow us to read it")
+        except OSError:  # another thing stands there by now
+            return _Plain(status, None, "it was replaced while it was read")
+        with open(file, "rb", buffering=0) as opened:
+            before = os.fstat(file)
+            if not stat.S_ISREG(before.st_mode):
+                return _Plain(status, None, "it was replaced while it was read")
+            data = _whole(opened.read, self._largest)
+            after = os.fstat(file)
+        if _stamp(before) != _stamp(after):
+            return _Plain(after, None, "it was written to while it was read")
+        return _Plain(after, data)
+
+    # -- what may still be being written
+
+    def _is_still(self, tray: Tray, name: str, status: os.stat_result) -> bool:
+        """Whether it has not changed for a second, while we looked."""
+        stamp, now = _stamp(status), self._now()
+        known = self._torn.get((tray, name))
+        if known is None or known.stamp != stamp:
+            if len(self._torn) >= MOST_REMEMBERED:
+                del self._torn[next(iter(self._torn))]
+            self._torn[tray, name] = StillSince(stamp, now)
+            return False
+        return now - known.since >= TORN_SECONDS
+
+    def next_due(self) -> float | None:
+        """In how many seconds a torn file may be known to be spoiled."""
+        waiting = [standing.since for standing in list(self._torn.values()) if not standing.told]
+        return max(0.0, min(waiting) + TORN_SECONDS - self._now()) if waiting else None
+
+    def due(self) -> dict[Tray, frozenset[str]]:
+        """The files that are to be looked at again, by their names. Each is told once."""
+        found: dict[Tray, set[str]] = {}
+        now = self._now()
+        for (tray, name), standing in list(self._torn.items()):
+            if not standing.told and now - standing.since >= TORN_SECONDS:
+                standing.told = True
+                found.setdefault(tray, set()).add(name)
+        return {tray: frozenset(names) for tray, names in found.items()}
+
+
+def why_not_plain(status: os.stat_result) -> str | None:
+    """Why this may not stay where a document stands."""
+    if not stat.S_ISREG(status.st_mode):
+        return _not_plain(status)
+    if status.st_uid != os.geteuid():
+        return "it belongs to another account"
+    return None
+
+
+def identity_of(status: os.stat_result) -> Identity:
+    return Identity(status.st_ino, status.st_mtime_ns)
+
+
+def _not_plain(status: os.stat_result) -> str:
+    return f"it is a {kind_of(status.st_mode)}, and no plain file"
+
+
+def _why_no_id(name: str) -> str:
+    try:
+        checked(name.removesuffix(SUFFIX))
+    except BadId as wrong:
+        return str(wrong)
+    return "it is named after no id"
+
+
+def _stamp(status: os.stat_result) -> Stamp:
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def _whole(read: Callable[[int], bytes | None], most: int) -> bytes:
+    chunks, left = [], most
+    while left > 0 and (chunk := read(min(left, 1 << 20))):
+        chunks.append(chunk)
+        left -= len(chunk)
+    return b"".join(chunks)

@@ -1,0 +1,263 @@
+"""What is changed in the rooms. Each change is a job, and jobs that come together share one trip and one sync.
+
+A trip: all drafts of all jobs are written and synced at once; then each job in turn gives its drafts their names, or
+moves and deletes; then each room in which something has changed is synced. If that fails, every job of the trip has
+failed, and may have happened.
+"""
+
+import errno
+import os
+import re
+import stat
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from codec.ipc import file_of
+from codec.ipc.folder import BaseFull, BaseGone, Identity, Occupied, Tray
+from transports.folder.drafts import discard, rename_new, together, write_drafts
+from transports.ipc.archiving import ARCHIVED, put_away
+from transports.ipc.reading import identity_of, why_not_plain
+from transports.ipc.site import OpenedBase, Site, in_words
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+AWAY = ".away-"
+_AWAY = re.compile(re.escape(AWAY) + r"([0-9]+)-([0-9]+)-(.+)", re.DOTALL)
+
+Refusal = BaseGone | BaseFull | Occupied
+
+
+@dataclass(slots=True)
+class Trip:
+    """What a job needs to be done."""
+
+    base: OpenedBase
+    touched: set[int] = field(default_factory=set)
+    """The rooms that are to be synced."""
+
+
+@dataclass(frozen=True, slots=True)
+class WriteJob:
+    contents: Sequence[bytes]
+    act: Callable[[Trip, Sequence[str]], Any]
+    """Is given the drafts of these contents, in a thread."""
+
+
+class RoomWriter:
+    """Used by one thread at a time."""
+
+    def __init__(self, site: Site, *, sync: bool) -> None:
+        self._site = site
+        self._sync = sync
+        self.sync_ms = 0.0
+        """Of the last trip that had anything to sync."""
+
+    def run(self, jobs: Sequence[WriteJob]) -> list[Any]:
+        """For each job its result, or a Refusal."""
+        try:
+            with self._site.entered() as base:
+                results = self._run(base, jobs)
+                self._site.check(base)
+                return results
+        except BaseGone as gone:
+            return [gone] * len(jobs)
+
+    def _run(self, base: OpenedBase, jobs: Sequence[WriteJob]) -> list[Any]:
+        began = time.perf_counter()
+        drafts = write_drafts(base.drafts, [content for job in jobs for content in job.contents], sync=self._sync)
+        drafted = time.perf_counter()
+        trip, results, at = Trip(base), [], 0
+        for job in jobs:
+            given = drafts[at : at + len(job.contents)]
+            at += len(job.contents)
+            results.append(result := self._done(trip, job, given))
+            if isinstance(result, Refusal):
+                discard(base.drafts, given)
+        acted = time.perf_counter()
+        if self._sync and trip.touched:
+            try:
+                together([partial(os.fsync, room) for room in trip.touched])
+            except OSError as error:
+                return [self._refusal(error)] * len(jobs)
+            self.sync_ms = 1000 * (drafted - began + time.perf_counter() - acted)
+        return results
+
+    def _done(self, trip: Trip, job: WriteJob, drafts: Sequence[str | OSError]) -> Any:
+        try:
+            names = []
+            for draft in drafts:
+                if isinstance(draft, OSError):
+                    raise draft
+                names.append(draft)
+            return job.act(trip, names)
+        except Occupied as occupied:
+            return occupied
+        except OSError as error:
+            return self._refusal(error)
+
+    def _refusal(self, error: OSError) -> BaseGone | BaseFull:
+        path = self._site.path
+        if error.errno in FULL:
+            return BaseFull(f"there is no room left on the disk of {path}; make some, and the desk goes on")
+        return BaseGone(f"{path} cannot be written to: {in_words(error)}")
+
+
+# -- the jobs
+
+
+def publishing(requests: Mapping[str, bytes]) -> WriteJob:
+    def act(trip: Trip, drafts: Sequence[str]) -> None:
+        for id, draft in zip(requests, drafts, strict=True):  # noqa: A001 - as in the contract
+            _put(trip, Tray.REQUESTS, file_of(id), draft)
+
+    return WriteJob(list(requests.values()), act)
+
+
+def answering(id: str, data: bytes) -> WriteJob:  # noqa: A002
+    def act(trip: Trip, drafts: Sequence[str]) -> None:
+        base, name = trip.base, file_of(id)
+        while True:
+            try:
+                rename_new(drafts[0], name, base.drafts, base.room(Tray.RESPONSES))
+                trip.touched.add(base.room(Tray.RESPONSES))
+                return
+            except FileExistsError:
+                if not _cleared(trip, Tray.RESPONSES, name):
+                    raise Occupied(id) from None
+
+    return WriteJob([data], act)
+
+
+def writing(tray: Tray, id: str, data: bytes) -> WriteJob:  # noqa: A002
+    return WriteJob([data], lambda trip, drafts: _put(trip, tray, file_of(id), drafts[0]))
+
+
+def taking_away(id: str, identity: Identity) -> WriteJob:  # noqa: A002
+    """What is taken is first renamed, then looked at, and then deleted: in between, a peer may have put another one in
+    its place."""
+
+    def act(trip: Trip, _: Sequence[str]) -> bool:
+        away = _away(trip, id, identity)
+        if away is None:
+            return False
+        os.unlink(away, dir_fd=trip.base.drafts)
+        return True
+
+    return WriteJob([], act)
+
+
+def setting_aside(id: str, identity: Identity, why: str) -> WriteJob:  # noqa: A002
+    def act(trip: Trip, _: Sequence[str]) -> None:
+        base, name = trip.base, file_of(id)
+        if _identity(base.room(Tray.RESPONSES), name) == identity:
+            if not base.take_in(Tray.RESPONSES, name, why):
+                raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), name)
+            trip.touched |= {base.room(Tray.RESPONSES), base.room(Tray.QUARANTINE)}
+
+    return WriteJob([], act)
+
+
+def withdrawing(id: str) -> WriteJob:  # noqa: A002
+    return WriteJob([], lambda trip, _: _deleted(trip, Tray.REQUESTS, file_of(id)))
+
+
+def archiving(ids: Iterable[str], day: str, only: Tray | None = None) -> WriteJob:
+    trays = tuple(ARCHIVED) if only is None else (only,)
+    return WriteJob([], lambda trip, _: put_away(trip.base.room, ids, day, trip.touched, trays))
+
+
+def bringing_back(id: str) -> WriteJob:  # noqa: A002
+    def act(trip: Trip, _: Sequence[str]) -> bool:
+        for tray in (Tray.FAILED, Tray.RESPONSES):
+            _deleted(trip, tray, file_of(id))
+        return _identity(trip.base.room(Tray.REQUESTS), file_of(id)) is not None
+
+    return WriteJob([], act)
+
+
+# -- their steps
+
+
+def _put(trip: Trip, tray: Tray, name: str, draft: str) -> None:
+    """Over what is there. What is no plain file of ours is moved to quarantine/ first."""
+    base, room = trip.base, trip.base.room(tray)
+    _cleared(trip, tray, name)
+    os.rename(draft, name, src_dir_fd=base.drafts, dst_dir_fd=room)
+    trip.touched.add(room)
+
+
+def _cleared(trip: Trip, tray: Tray, name: str) -> bool:
+    """Whether nothing stands there, or nothing any more. A plain file of ours stays."""
+    room = trip.base.room(tray)
+    try:
+        status = os.stat(name, dir_fd=room, follow_symlinks=False)
+    except FileNotFoundError:
+        return True
+    if (why := why_not_plain(status)) is None:
+        return False
+    if not trip.base.take_in(tray, name, why):
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), name)
+    trip.touched |= {room, trip.base.room(Tray.QUARANTINE)}
+    return True
+
+
+def _deleted(trip: Trip, tray: Tray, name: str) -> bool:
+    if _cleared(trip, tray, name):
+        return False
+    with suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=trip.base.room(tray))
+        trip.touched.add(trip.base.room(tray))
+        return True
+    return False
+
+
+def _identity(room: int, name: str) -> Identity | None:
+    """Of a plain file."""
+    try:
+        status = os.stat(name, dir_fd=room, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    return identity_of(status) if stat.S_ISREG(status.st_mode) else None
+
+
+def _away(trip: Trip, id: str, identity: Identity) -> str | None:  # noqa: A002
+    """The name of that response among the drafts, to which it has been moved. None: it is not there."""
+    base, name = trip.base, file_of(id)
+    room = base.room(Tray.RESPONSES)
+    if _identity(room, name) != identity:
+        return None
+    away = f"{AWAY}{identity.number}-{identity.changed_ns}-{id}"
+    try:
+        os.rename(name, away, src_dir_fd=room, dst_dir_fd=base.drafts)
+    except FileNotFoundError:
+        return None
+    trip.touched.add(room)
+    if _identity(base.drafts, away) == identity:
+        return away
+    _give_back(base, away, name)
+    return None
+
+
+def _give_back(base: OpenedBase, away: str, name: str) -> None:
+    room = base.room(Tray.RESPONSES)
+    try:
+        rename_new(away, name, base.drafts, room)
+    except FileExistsError:  # a newer one has come
+        base.quarantine.take_in(base.drafts, Tray.RESPONSES.value, away, "a newer response has come in its place")
+
+
+def give_back_what_is_away(base: OpenedBase) -> None:
+    """What was being taken away when we were killed stands where it stood: that step is taken again."""
+    for name in os.listdir(base.drafts):
+        if (match := _AWAY.fullmatch(name)) is not None:
+            is_one = _identity(base.drafts, name) == Identity(int(match[1]), int(match[2]))
+            try:
+                rename_new(name, file_of(match[3]), base.drafts, base.room(Tray.RESPONSES))
+            except FileExistsError:
+                if is_one:  # it had been read, and its successor is there
+                    os.unlink(name, dir_fd=base.drafts)
+                else:
+                    _give_back(base, name, file_of(match[3]))

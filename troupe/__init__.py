@@ -1,0 +1,1 @@
+"""What scripts import of Troupe. It loads nothing of the server."""

@@ -1,0 +1,302 @@
+"""The folder of the desk, as a script sees it: it puts requests there, and reads what has become of them.
+
+    requests/ID.json     is there already, and asks for the same: it is the same request
+    responses/ID.json    a success ends the request; an error does not, for the server's client end tries again
+    failed/ID.json       ends it, unless the server says that it is still trying: an editor of the HEAD dialect copies
+                         every failed attempt there
+    archive/DAY/ID/      where both are, once the request has been put away
+    state/*.lock         who is at the desk
+
+Requests that come together are synced together, and each gets its name only when it is whole, never over another one.
+Everything here blocks: call it in a thread.
+"""
+
+import errno
+import os
+import re
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from codec.ipc import (
+    BadRequest,
+    BadResponse,
+    Failure,
+    Outcome,
+    Request,
+    Success,
+    file_of,
+    id_of,
+    read_request,
+    read_response,
+)
+from transports.folder.drafts import discard, lives, rename_new, sweep, write_drafts
+from transports.folder.owned import NotOurs
+from transports.folder.rooted import NotPlain, Rooted
+from troupe.ipc.troubles import DeskError
+
+REQUESTS, RESPONSES, FAILED, ARCHIVE, STATE, DRAFTS = "requests", "responses", "failed", "archive", "state", "tmp"
+LARGEST = 16 << 20
+"""A larger file is refused by the server."""
+FRESH_SECONDS = 60.0
+"""An editor writes its lock every 15 seconds."""
+TORN_SECONDS, TORN_STEP = 1.0, 0.02
+_PID = re.compile(rb"[1-9][0-9]{0,8}")
+
+
+class Attendance(NamedTuple):
+    """Who is at the desk."""
+
+    server: bool
+    """Somebody answers requests: our server end, or an editor."""
+    client: bool
+    """Somebody tries again what has failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What the files say of a request."""
+
+    outcome: Outcome | None
+    """How it ended; None: it goes on."""
+    at: float = 0.0
+    """When that was written."""
+    error: Failure | None = None
+    """While it goes on: the error that stands in responses/."""
+    is_gone: bool = False
+    """There is no file of it."""
+
+
+class DeskFolder:
+    def __init__(self, base: Path) -> None:
+        self.base = base
+        self._rooted = Rooted(base, own=True)
+        self._is_made = False
+
+    def make(self) -> None:
+        """Makes what is missing. Raises DeskError."""
+        try:
+            for room in (REQUESTS, RESPONSES, FAILED, DRAFTS):
+                with self._rooted.folder((room,), create=True) as here:
+                    if room == DRAFTS:
+                        sweep(here)
+        except OSError as error:
+            raise self._trouble(error) from None
+        self._is_made = True
+
+    # -- requests
+
+    def drop(self, requests: Mapping[str, bytes]) -> dict[str, OSError | None]:
+        """Puts them into requests/; when it returns they are on the disk. FileExistsError: there is one already."""
+        if not self._is_made:
+            self.make()
+        try:
+            return self._dropped(requests)
+        except FileNotFoundError:  # somebody has removed the folder meanwhile
+            self.make()
+        except OSError as error:
+            raise self._trouble(error) from None
+        try:
+            return self._dropped(requests)
+        except OSError as error:
+            raise self._trouble(error) from None
+
+    def _dropped(self, requests: Mapping[str, bytes]) -> dict[str, OSError | None]:
+        with self._rooted.folder((DRAFTS,)) as drafts, self._rooted.folder((REQUESTS,)) as there:
+            fates: dict[str, OSError | None] = {}
+            known = {each for each in requests if _stands(file_of(each), there) or self._is_answered(each)}
+            new = {each: data for each, data in requests.items() if each not in known}
+            fates.update((each, FileExistsError()) for each in known)
+            written = write_drafts(drafts, list(new.values()))
+            try:
+                for id, draft in zip(new, written, strict=True):  # noqa: A001 - as in the contract
+                    fates[id] = _named(draft, file_of(id), drafts, there)
+                os.fsync(there)
+            finally:
+                discard(drafts, written)
+            return fates
+
+    def _is_answered(self, id: str) -> bool:  # noqa: A002 - as in the contract
+        """An editor takes away the request that it has answered."""
+        return self._exists((RESPONSES, file_of(id))) or self._exists((FAILED, file_of(id)))
+
+    def request(self, id: str) -> Request | None:  # noqa: A002
+        """The one that has this id; None: there is none. Raises DeskError if it cannot be read. An old
+        program may still be writing it: that is waited for."""
+        until = time.monotonic() + TORN_SECONDS
+        while True:
+            data = self._content((REQUESTS, file_of(id)))
+            if data is None:
+                return None
+            try:
+                return read_request(data[0], id)
+            except BadRequest as wrong:
+                if time.monotonic() > until:
+                    raise DeskError(f"There is a request {id} already, and it cannot be read: {wrong}") from None
+            time.sleep(TORN_STEP)
+
+    def withdraw(self, id: str) -> bool:  # noqa: A002
+        try:
+            with self._rooted.folder((REQUESTS,)) as here:
+                os.unlink(file_of(id), dir_fd=here)
+                os.fsync(here)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise self._trouble(error) from None
+        return True
+
+    # -- what became of them
+
+    def look(self, id: str) -> Sight:  # noqa: A002
+        answer = self._outcome((RESPONSES, file_of(id)), id)
+        if answer is not None and isinstance(answer[0], Success):
+            return Sight(*answer)
+        record = self._outcome((FAILED, file_of(id)), id)
+        if record is not None and isinstance(record[0], Failure):
+            return Sight(*record)
+        error = answer[0] if answer is not None and isinstance(answer[0], Failure) else None
+        if error is None and not self._exists((REQUESTS, file_of(id))):
+            return self._put_away(id) or Sight(None, is_gone=not self._exists((RESPONSES, file_of(id))))
+        return Sight(None, error=error)
+
+    def ended_or_gone(self, ids: Iterable[str]) -> set[str]:
+        """Those of which there is an answer or a record, or nothing at all. It looks at names only."""
+        wanted = set(ids)
+        if len(wanted) <= 64:
+            over = {each for each in wanted if any(self._exists((room, file_of(each))) for room in (RESPONSES, FAILED))}
+            return over | {each for each in wanted - over if not self._exists((REQUESTS, file_of(each)))}
+        over = (self._names(RESPONSES) | self._names(FAILED)) & wanted
+        return over | (wanted - over - self._names(REQUESTS))
+
+    def counts(self) -> tuple[int, int, int]:
+        """Requests; those of them that have an answer; those of them that failed."""
+        requests = self._names(REQUESTS)
+        failed = self._names(FAILED) & requests
+        return len(requests), len(self._names(RESPONSES) & requests - failed), len(failed)
+
+    def names(self) -> frozenset[str]:
+        return frozenset(self._names(REQUESTS))
+
+    def _put_away(self, id: str) -> Sight | None:  # noqa: A002
+        for day in sorted(self._rooted.folders((ARCHIVE,)), reverse=True):
+            for name, is_record in (("response.json", False), ("failed.json", True)):
+                found = self._outcome((ARCHIVE, day, id, name), id)
+                if found is not None and isinstance(found[0], Failure) == is_record:
+                    return Sight(*found)
+        return None
+
+    def _outcome(self, names: Sequence[str], id: str) -> tuple[Outcome, float] | None:  # noqa: A002
+        """None: there is nothing that can be read, or not yet."""
+        found = self._content(names)
+        if found is None:
+            return None
+        try:
+            return read_response(found[0], id).outcome, found[1]
+        except BadResponse:
+            return None
+
+    # -- who is there
+
+    def present(self) -> Attendance:
+        try:
+            with self._rooted.folder((STATE,)) as here:
+                names = os.listdir(here)
+                locks = [name for name in names if name.startswith("ws.") and name.endswith(".lock")]
+                editor = any(_is_fresh(name, here) for name in locks)
+                return Attendance(editor or _is_held("server.lock", here), _is_held("client.lock", here))
+        except FileNotFoundError:
+            return Attendance(False, False)
+        except OSError as error:
+            raise self._trouble(error) from None
+
+    # --
+
+    def _content(self, names: Sequence[str]) -> tuple[bytes, float] | None:
+        try:
+            file = self._rooted.open(names)
+            with open(file, "rb") as opened:
+                return opened.read(LARGEST + 1), os.fstat(file).st_mtime
+        except (FileNotFoundError, NotPlain):
+            return None
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, or a pipe
+                return None
+            raise self._trouble(error) from None
+
+    def _exists(self, names: Sequence[str]) -> bool:
+        try:
+            with self._rooted.folder(names[:-1]) as here:
+                return _stands(names[-1], here)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise self._trouble(error) from None
+
+    def _names(self, room: str) -> set[str]:
+        try:
+            with self._rooted.folder((room,)) as here:
+                return {found for name in os.listdir(here) if (found := id_of(name)) is not None}
+        except FileNotFoundError:
+            return set()
+        except OSError as error:
+            raise self._trouble(error) from None
+
+    def _trouble(self, error: OSError) -> DeskError:
+        if isinstance(error, NotOurs | NotPlain):
+            return DeskError(str(error))
+        return DeskError(f"The folder {self.base} cannot be used: {error.strerror or error}")
+
+
+def _named(draft: str | OSError, name: str, drafts: int, there: int) -> OSError | None:
+    if isinstance(draft, OSError):
+        return draft
+    try:
+        rename_new(draft, name, drafts, there)
+    except OSError as error:
+        return error
+    return None
+
+
+def _stands(name: str, here: int) -> bool:
+    try:
+        os.stat(name, dir_fd=here, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+def _is_held(name: str, here: int) -> bool:
+    """Whether its holder lives. The lock itself is tried only where the process in it seems to live, for to try it is
+    to hold it for a moment, and then the server would be refused that is just starting."""
+    import fcntl  # not on Windows
+
+    with suppress(OSError):
+        file = os.open(name, _READ, dir_fd=here)
+        try:
+            pid = _PID.match(os.read(file, 64))
+            if pid is None or not lives(int(pid[0])):
+                return False
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(file)
+    return False
+
+
+def _is_fresh(name: str, here: int) -> bool:
+    with suppress(OSError):
+        file = os.open(name, _READ, dir_fd=here)
+        try:
+            pid = _PID.search(os.read(file, 4096))
+            return pid is not None and time.time() - os.fstat(file).st_mtime < FRESH_SECONDS and lives(int(pid[0]))
+        finally:
+            os.close(file)
+    return False

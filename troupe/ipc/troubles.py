@@ -1,0 +1,29 @@
+"""What can go wrong at the desk. Each text is a sentence for users: what is wrong, and what to do."""
+
+
+class DeskError(Exception):
+    """The folder cannot be used, or something else is in the way."""
+
+
+class IdTaken(DeskError):
+    """Another request has this id."""
+
+
+class BadParams(DeskError, ValueError):
+    """What was given can be no request."""
+
+
+class NobodyAtTheDesk(DeskError):
+    """Nobody is there who would answer. The request is kept, and will be answered once somebody is."""
+
+
+class NotYet(DeskError, TimeoutError):
+    """The time is over and the request is not. It goes on; one can wait for it again."""
+
+
+class NoServer(DeskError):
+    """This needs a running server, and there is none for this folder."""
+
+
+class RequestFailed(DeskError):
+    """The request has failed for good."""

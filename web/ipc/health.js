@@ -1,0 +1,73 @@
+/**
+ * <desk-health>: the folder, how it is watched, who answers, the editor, and why things are in quarantine. Announces
+ * "close", where it lies over the list.
+ */
+
+import { HouseElement, format, h, icon, mark, put } from "../house/house.js";
+
+/** @import { Desk } from "../messages" */
+
+const NUMBERS = /** @type {[string, (totals: Desk.DeskTotals) => string][]} */ ([
+  ["Events", ({ events }) => format.count(events ?? 0)],
+  ["Overflows", ({ overflows }) => format.count(overflows ?? 0)],
+  ["Rescans", ({ rescans }) => format.count(rescans ?? 0)],
+  ["Last sync", ({ sync_ms }) => (sync_ms ? format.brief(sync_ms / 1000) : "–")],
+]);
+
+class DeskHealth extends HouseElement {
+  #pill = h("house-pill");
+  #base = h("p.base");
+  #trouble = h("p.what");
+  #watched = h("p.watched");
+  #values = NUMBERS.map(() => h("dd"));
+  #peer = h("p.sentence");
+  #editor = h("p.sentence");
+  #count = h("b.badge");
+  #reasons = h("ul.reasons");
+  #none = h("p.sentence", {}, "Nothing had to be set aside.");
+
+  build() {
+    this.setAttribute("role", "region");
+    this.setAttribute("aria-label", "How the desk is");
+    const part = (title, ...content) => h("section", {}, h("h3", {}, title), ...content);
+    this.append(
+      h("header", {}, h("h2", {}, "Desk"), this.#pill,
+        h("button.quiet.close", { type: "button", title: "Close", ariaLabel: "Close", onclick: () => this.announce("close") },
+          icon("cross"))),
+      part("Folder", this.#base, this.#trouble, this.#watched,
+        h("dl", {}, ...NUMBERS.map(([label], at) => h("div", {}, h("dt", {}, label), this.#values[at])))),
+      part("Who answers", this.#peer),
+      part("Editor", this.#editor),
+      h("section", {}, h("h3", {}, "Quarantine ", this.#count), this.#reasons, this.#none));
+    this.#pill.said = ["half", "info", "connecting"];
+  }
+
+  /** @param {Desk.DeskTotals} totals */
+  show(totals) {
+    const lonely = totals.peer_alive === false;
+    this.#pill.said = totals.trouble ? ["alarm", "bad", "stands still"]
+      : lonely ? ["alarm", "warn", "nobody answers"] : ["disc", "good", "works"];
+    put(this.#base, totals.base || "Not known yet.");
+    put(this.#trouble, totals.trouble ?? "");
+    this.#trouble.hidden = !totals.trouble;
+    this.#watched.hidden = Boolean(totals.trouble);
+    put(this.#watched, totals.watched === false
+      ? "Looked at every now and then: this system tells of no changes."
+      : "The system tells of every change.");
+    NUMBERS.forEach(([, said], at) => put(this.#values[at], said(totals)));
+    mark(this.#values[1], "data-tone", totals.overflows ? "warn" : null);
+    put(this.#peer, totals.peer || "Nothing is known yet.");
+    mark(this.#peer, "data-tone", lonely ? "warn" : null);
+    put(this.#editor, totals.editor || "No editor is managed here.");
+    const quarantined = totals.quarantined ?? 0;
+    put(this.#count, quarantined ? format.count(quarantined) : "");
+    this.#none.hidden = quarantined > 0;
+    const reasons = totals.reasons ?? [];
+    const shown = reasons.length || !quarantined ? reasons : ["Each has its reason beside it in the folder."];
+    if (this.#reasons.textContent !== shown.join("")) {
+      this.#reasons.replaceChildren(...shown.map((reason) => h("li", {}, reason)));
+    }
+  }
+}
+
+customElements.define("desk-health", DeskHealth);

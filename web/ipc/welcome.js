@@ -1,0 +1,34 @@
+/** <desk-welcome>: what stands in place of the list while there has been no request: how the first one is submitted. */
+
+import { HouseElement, h, icon, notify } from "../house/house.js";
+
+const COMMAND = "troupe ipc submit ping --wait";
+const PYTHON = `from troupe.ipc import Desk
+with Desk.blocking() as desk:
+    print(desk.run("ping"))`;
+
+class DeskWelcome extends HouseElement {
+  build() {
+    this.append(
+      h("p.sentence", {}, "No requests yet."),
+      h("p", {}, "They appear here as they are submitted. In a terminal:"), this.#code(COMMAND, "Copy the command"),
+      h("p", {}, "Or in a script:"), this.#code(PYTHON, "Copy the lines"));
+  }
+
+  #code(text, label) {
+    const copy = h("button.quiet", { type: "button", title: label, ariaLabel: label, onclick: () => this.#copy(text) },
+      icon("copy"));
+    return h("div.code", {}, h("pre", {}, text), copy);
+  }
+
+  async #copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      notify("Copied.");
+    } catch {
+      notify("The browser does not let the page copy.");
+    }
+  }
+}
+
+customElements.define("desk-welcome", DeskWelcome);
