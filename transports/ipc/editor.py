@@ -32,7 +32,7 @@ from typing import TypeVar
 
 import trio
 
-from actors.kernel import KernelError
+from actors.kernel import KernelError, in_words
 from transports.ipc.processes import MARK, Census, Known
 from transports.process.programs import clean_env, find_program
 
@@ -230,7 +230,7 @@ class DetachedEditor:
                 self._main = known
                 self._write(replace(record, process=known))
         except KernelError as why:
-            return f"The editor cannot be started: {why}."
+            return f"The editor cannot be started: {in_words(why)}."
         except (OSError, ValueError) as error:
             return f"{self.name} cannot be started: {getattr(error, 'strerror', None) or error}."
         return None
