@@ -4,13 +4,14 @@ import pytest
 import trio
 import trio.testing
 
+from actors.ipc.accepting import LARGEST
 from actors.ipc.client_steps import OVERDUE, State
 from actors.ipc.errand import TOO_LATE, ClientTerms
 from actors.ipc.given import Tray
 from actors.ipc.messages import Hold, Release
 from actors.ipc.pinging import PING
 from actors.ipc.steps import Identity
-from actors.ipc.submissions import LARGEST
+from actors.kernel import KernelError
 from actors.kernel.testing import run_in_virtual_time
 from codec.ipc import Dialect, Failure, Outcome, read_response, write_request, write_response
 from tests.ipc.client_kit import BUSY, DONE, NEVER, Desk, a_state, desk, in_turn, play, put, request, wall
@@ -242,6 +243,30 @@ def test_a_crash_of_the_end_alone_leaves_no_errand_behind() -> None:
         assert crowd.children() == []
 
     play(test)
+
+
+def test_a_second_client_of_a_folder_refuses_in_words_and_takes_over_when_the_first_has_ended() -> None:
+    base = PaperBase()
+    why: str | None = "process 7 is the client of /paper; our client end stays down until that has ended"
+
+    async def claim() -> str | None:
+        await trio.lowlevel.checkpoint()
+        return why
+
+    base.claim_client = claim  # type: ignore[method-assign]
+
+    async def test(desk: Desk) -> None:
+        nonlocal why
+        await trio.sleep(1.0)
+        with pytest.raises(KernelError, match="process 7 is the client"):
+            await desk.submit(request("a"))
+        assert desk.house["client/end"].statistics().trouble == why
+        why = None
+        await trio.sleep(5.0)
+        await desk.submit(request("a"))
+        assert (await desk.over("a"))[0].state is State.SUCCESS
+
+    play(test, base=base, outcomes=in_turn(DONE))
 
 
 # -- turns

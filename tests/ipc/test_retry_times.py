@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.ipc.client_steps import OVERDUE, State
-from actors.ipc.errand import ClientTerms
+from actors.ipc.errand import MOST_PATIENCE, ClientTerms
 from actors.ipc.given import Tray
-from actors.ipc.running import MOST_STEP, RunningClock
+from actors.ipc.running import MOST_STEP, TOGETHER, Headway, RunningClock
 from codec.ipc import Dialect, Failure, write_response
-from tests.ipc.client_kit import BUSY, EPOCH, NEVER, Desk, play, request
+from tests.ipc.client_kit import BUSY, DONE, EPOCH, NEVER, Desk, play, request
 from tests.ipc.paper import PaperBase
 
 SPEC, HEAD = Dialect.SPEC, Dialect.HEAD
@@ -128,3 +128,47 @@ def test_the_running_clock_never_goes_back_and_counts_at_most_a_second_between_t
             clock.release("why")
             held = False
         before = clock.read()
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 30)), max_size=80))
+def test_headway_is_the_last_answer_to_what_was_asked_for_before(events: list[tuple[bool, int]]) -> None:
+    headway, answers, asked = Headway(), list[tuple[float, float]](), list[float]()
+    for moment, (asks, which) in enumerate(events, 1):
+        if asks:
+            asked.append(float(moment))
+        elif asked:
+            answers.append((asked[which % len(asked)], float(moment)))
+            headway.answered(*answers[-1])
+        for one in asked:
+            before = [answered for other, answered in answers if other <= one + TOGETHER]
+            assert headway.last_before(one) == max(before, default=0.0)
+
+
+def test_what_waits_in_a_slow_peers_queue_is_not_overdue_and_what_hangs_in_it_is() -> None:
+    base = PaperBase()
+
+    async def test(desk: Desk) -> None:
+        ids = [f"r{n}" for n in range(15)]
+        await desk.submit(*map(request, ids))
+        await trio.sleep(1.0)
+        for id in ids:  # noqa: A001 - it answers one in a minute, and never the tenth
+            if id != "r10":
+                await trio.sleep(60.0)
+                base.foreign_put(Tray.RESPONSES, id, write_response(id, DONE))
+        dossiers = await desk.over(*ids)
+        assert [each.begun for each in dossiers] == [3 if each.id == "r10" else 1 for each in dossiers]
+
+    play(test, base=base, terms=ClientTerms(attempt_seconds=100.0, immediate=True))
+
+
+def test_an_attempt_ends_however_busy_the_peer_is_with_others() -> None:
+    base = PaperBase()
+
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("hangs"), *(request(f"r{n}") for n in range(99)))
+        for n in range(99):
+            await trio.sleep(60.0)
+            base.foreign_put(Tray.RESPONSES, f"r{n}", write_response(f"r{n}", DONE))
+        assert (await desk.over("hangs"))[0].tried[0].seconds == pytest.approx(MOST_PATIENCE * 100.0, abs=2.0)
+
+    play(test, base=base, terms=ClientTerms(attempt_seconds=100.0, immediate=True))

@@ -1,4 +1,4 @@
-"""Submissions: requests that somebody asks us to send.
+"""Accepting: requests that somebody asks us to send.
 
     the id is    and the content is
     new          -                   it is journalled, and then answered
@@ -30,13 +30,13 @@ from codec.ipc.desk import Handled
 LARGEST = 16 << 20
 """Bytes of a request. No end reads a larger one."""
 MOST_WAITING = 1_000
-"""Submissions; each may be of many requests."""
+"""Accepting; each may be of many requests."""
 FEW = 8
 ONE_COMMIT = 2_000
 """Requests, unless a single submission has more."""
 
 
-class Submissions:
+class Accepting:
     def __init__(self, means: ErrandMeans, books: Books) -> None:
         self._means = means
         self._books = books
