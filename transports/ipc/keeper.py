@@ -25,8 +25,9 @@ from codec.words import counted
 from transports.folder.feed import EventPace, Gathered, gathered
 from transports.folder.inotify import ARRIVALS, Inotify
 from transports.ipc.base import FolderBase
-from transports.ipc.reading import RoomReader, Stamp
+from transports.ipc.reading import RoomReader
 from transports.ipc.site import OpenedBase, in_words
+from transports.ipc.torns import Stamp
 
 TICK_SECONDS = 5.0
 GONE_SECONDS = 1.0

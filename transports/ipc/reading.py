@@ -5,14 +5,12 @@ Rules
   - Only plain files of our own account are opened, up to a limit. What else stands under the name of an id, or ends in
     `.json` and can be none, is moved to quarantine/. What does not end in `.json` is nobody's business: other programs
     keep their drafts and folders there.
-  - A document that cannot be read may still be being written. It is torn until it has not changed for a second, by a
-    clock that nobody sets. So is a file whose name is no id.
+  - A document that cannot be read may still be being written, and so may a file whose name is no id (torns.py).
 """
 
 import hashlib
 import os
 import stat
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,74 +22,13 @@ from codec.ipc.ids import SUFFIX
 from codec.words import counted
 from transports.ipc.quarantine import kind_of
 from transports.ipc.site import OpenedBase
+from transports.ipc.torns import Stamp, Torns, stamp_of
 
-TORN_SECONDS = 1.0
-MOST_REMEMBERED = 50_000
-"""Torn files whose times are remembered. The oldest is forgotten first, and waits for longer."""
 SETTLED_SECONDS = 3.0
 """More than the coarsest step of a disk's clock, which is FAT's."""
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 T = TypeVar("T")
-Stamp = tuple[int, int, int]
-"""Size, time of the last change, number."""
-
-
-class Torns:
-    """What may still be being written, and since when it has not changed. Asked from two threads."""
-
-    def __init__(self, now: Callable[[], float]) -> None:
-        self._now = now
-        self._since: dict[tuple[Tray, str], tuple[Stamp, float]] = {}
-        self._untold: dict[tuple[Tray, str], float] = {}
-        """The oldest first."""
-        self._lock = threading.Lock()
-
-    def __len__(self) -> int:
-        return len(self._since)
-
-    def is_still(self, tray: Tray, name: str, status: os.stat_result) -> bool:
-        """Whether it has not changed for a second, while we looked."""
-        stamp, now, key = _stamp(status), self._now(), (tray, name)
-        with self._lock:
-            known = self._since.get(key)
-            if known is not None and known[0] == stamp:
-                return now - known[1] >= TORN_SECONDS
-            if known is None and len(self._since) >= MOST_REMEMBERED:
-                oldest = next(iter(self._since))
-                self._forget(oldest)
-            self._forget(key)
-            self._since[key] = (stamp, now)
-            self._untold[key] = now
-        return False
-
-    def forget(self, tray: Tray, name: str) -> None:
-        if self._since:
-            with self._lock:
-                self._forget((tray, name))
-
-    def _forget(self, key: tuple[Tray, str]) -> None:
-        self._since.pop(key, None)
-        self._untold.pop(key, None)
-
-    def next_due(self) -> float | None:
-        """In how many seconds one may be known to be spoiled."""
-        with self._lock:
-            oldest = next(iter(self._untold.values()), None)
-        return None if oldest is None else max(0.0, oldest + TORN_SECONDS - self._now())
-
-    def due(self) -> dict[Tray, frozenset[str]]:
-        """The files that are to be looked at again, by their names. Each is told once."""
-        found: dict[Tray, set[str]] = {}
-        now = self._now()
-        with self._lock:
-            while self._untold:
-                (tray, name), since = next(iter(self._untold.items()))
-                if now - since < TORN_SECONDS:
-                    break
-                del self._untold[tray, name]
-                found.setdefault(tray, set()).add(name)
-        return {tray: frozenset(names) for tray, names in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +78,7 @@ class RoomReader:
     def stamp(self, base: OpenedBase, tray: Tray) -> Stamp | None:
         """It changes when anything comes or goes there. None: that was so recently that the next change may not show,
         because the disk's clock has not gone on."""
-        stamp, now = _stamp(os.fstat(base.room(tray))), self._now()
+        stamp, now = stamp_of(os.fstat(base.room(tray))), self._now()
         known = self._stamps.get(tray)
         if known is None or known[0] != stamp:
             self._stamps[tray] = (stamp, now)
@@ -155,7 +92,7 @@ class RoomReader:
             for one in listed:
                 if one.name.endswith(SUFFIX):
                     with suppress(FileNotFoundError):
-                        now[one.name] = _stamp(one.stat(follow_symlinks=False))
+                        now[one.name] = stamp_of(one.stat(follow_symlinks=False))
         self._entries[tray] = now
         changed = {name for name, _ in before.items() ^ now.items()}
         return frozenset(id for name in changed if (id := id_of(name)) is not None)  # noqa: A001
@@ -273,7 +210,7 @@ class RoomReader:
                 return _Plain(status, None, "it was replaced while it was read")
             data = _whole(opened.read, self._largest)
             after = os.fstat(file)
-        if _stamp(before) != _stamp(after):
+        if stamp_of(before) != stamp_of(after):
             return _Plain(after, None, "it was written to while it was read")
         return _Plain(after, data)
 
@@ -301,10 +238,6 @@ def _why_no_id(name: str) -> str:
     except BadId as wrong:
         return str(wrong)
     return "it is named after no id"
-
-
-def _stamp(status: os.stat_result) -> Stamp:
-    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 def _whole(read: Callable[[int], bytes | None], most: int) -> bytes:

@@ -12,7 +12,7 @@ from actors.kernel.testing import Log
 from codec.ipc.folder import BaseGone, BaseIsBack, BaseIsGone, FilesChanged, News, Rescan, Spoiled, Torn, Tray
 from tests.transports.ipc.places import answered, asked, heard_that, kept, of, put
 from transports.folder.inotify import FolderEvent, Inotify
-from transports.ipc import keeper, reading
+from transports.ipc import keeper, reading, torns
 from transports.ipc.base import FolderBase
 
 WATCHED = Rescan("the folder is watched from now on")
@@ -171,7 +171,7 @@ async def _is_polled(base: FolderBase, path: Path, why: str) -> None:
 async def test_what_was_torn_is_told_again_when_it_may_be_known_to_be_spoiled(
     base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "TORN_SECONDS", 0.05)
+    monkeypatch.setattr(torns, "TORN_SECONDS", 0.05)
     async with kept(base, tick=60.0) as (_, heard):
         since = await watched(heard)
         put(path, Tray.RESPONSES, "x", b"{")
