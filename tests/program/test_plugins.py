@@ -22,9 +22,8 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
 
 
-def test_what_can_be_loaded_is_and_the_rest_is_a_line_in_the_log(
-    installed: None, caplog: pytest.LogCaptureFixture
-) -> None:
+@pytest.mark.usefixtures("installed")
+def test_what_can_be_loaded_is_and_the_rest_is_a_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     points = [
         EntryPoint(name, value, COMMANDS)
         for name, value in [
