@@ -4,8 +4,7 @@
     ├─ store                   the one writer of the database
     ├─ sidekick                boards · rooms · peers (one per connection) · door on :5163
     ├─ judge                   launcher · shelf · runs (cases under each) · problems · intake · panels · door on :10043
-    ├─ ipc                     base · server (commands) · client (requests) · editor · evaluator · ledger · viewers · door
-    │                          on :5164
+    ├─ ipc                     base · server · client · editor · evaluator · ledger · viewers · door on :5164
     └─ console                 observer · viewers (one per open page) · door on :5160
 
 Each branch is built by a file in systems/. `python supervisor.py` is the same as `troupe`.

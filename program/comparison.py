@@ -89,6 +89,8 @@ def _difference(each: Difference, paint: "_Paint") -> str:
 def _time(seconds: float | None) -> str:
     if seconds is None:
         return _NONE
+    if seconds < 0.01:
+        return f"{seconds * 1000:.1f} ms"
     return f"{seconds:,.1f} s" if seconds >= 10 else f"{seconds * 1000:,.0f} ms"
 
 

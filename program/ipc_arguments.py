@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -24,7 +24,7 @@ class DeskPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Submit:
+class SubmitAtDesk:
     command: str | None
     """None: the file says what to submit."""
     file: Path | None
@@ -75,13 +75,7 @@ class MakeReport:
 @dataclass(frozen=True, slots=True)
 class Ipc:
     place: DeskPlace
-    deed: Submit | ShowStatus | WatchDesk | Chosen | Evaluate | MakeReport
-
-
-class MakeParser(Protocol):
-    """As argparse's own: parsers.add_parser."""
-
-    def __call__(self, name: str, **options: Any) -> argparse.ArgumentParser: ...
+    deed: SubmitAtDesk | ShowStatus | WatchDesk | Chosen | Evaluate | MakeReport
 
 
 def add_deeds(parser: argparse.ArgumentParser, *shared: argparse.ArgumentParser) -> None:
@@ -168,7 +162,7 @@ def read_deed(asked: argparse.Namespace) -> Ipc:
     return Ipc(place, Chosen(asked.deed, tuple(asked.ids), every, asked.match, days, asked.json))
 
 
-def _submit(asked: argparse.Namespace) -> Submit:
+def _submit(asked: argparse.Namespace) -> SubmitAtDesk:
     of_file = asked.what.endswith(".json")
     for name, given, belongs in (
         ("--params", asked.params, not of_file),
@@ -180,7 +174,7 @@ def _submit(asked: argparse.Namespace) -> Submit:
             asked.parser.error(f"{name} does not go with {'a file' if of_file else 'a command'}")
     if asked.timeout is not None and not asked.wait:
         asked.parser.error("--timeout needs --wait")
-    return Submit(
+    return SubmitAtDesk(
         command=None if of_file else asked.what,
         file=values.path(asked.what) if of_file else None,
         params=asked.params or {},

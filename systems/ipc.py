@@ -1,5 +1,6 @@
 """File IPC: the folder of requests and responses, its two ends, the editor, the evaluator, the ledger, and the door."""
 
+import logging
 import shlex
 import time
 from importlib import resources
@@ -10,6 +11,7 @@ from actors.kernel import AnySpec, Registry, Stage, supervisor_spec
 from codec.ipc import Dialect
 from codec.settings import IpcSettings, Settings
 from program import places
+from program.plugins import COMMANDS, plugins
 from program.serving import Listeners
 from transports.door.door import Door
 from transports.door.listener import listener_spec
@@ -20,6 +22,8 @@ from transports.ipc.keeper import keeper_spec
 from transports.ipc.port import BODY_BYTES, MESSAGE_BYTES, ipc_application, ipc_websocket
 from transports.ipc.scoring import ScoringProcess
 from transports.wire.limits import DoorLimits, HttpLimits, WebSocketLimits
+
+logger = logging.getLogger("troupe.ipc")
 
 STATE = "state"
 """The folder in the base for the locks of those who serve it."""
@@ -54,8 +58,10 @@ def ipc_spec(settings: Settings, listeners: Listeners) -> AnySpec:
         ipc.ledger_spec(facts, base),
         ipc.evaluator_spec(base, ScoringProcess(), time.time),
     ]
+    if section.server:
+        children.append(ipc.server_spec(base, section.folder, handlers(section), server_terms(section), wall=time.time))
     if section.client:
-        children.append(ipc.client_spec(base, section.folder, time.time, terms(section)))
+        children.append(ipc.client_spec(base, section.folder, time.time, client_terms(section)))
     if section.client and section.editor_command:
         readiness = ipc.Readiness(section.cold_start_seconds, by_ping=section.ready == "ping")
         editor = DetachedEditor(shlex.split(section.editor_command), folder / STATE, cwd=places.here())
@@ -64,7 +70,22 @@ def ipc_spec(settings: Settings, listeners: Listeners) -> AnySpec:
     return supervisor_spec("ipc", children)
 
 
-def terms(section: IpcSettings) -> ipc.ClientTerms:
+def handlers(section: IpcSettings) -> ipc.Handlers:
+    """The house's own, and those of installed packages."""
+    known = ipc.known_commands(section.model)
+    for name, value in plugins(COMMANDS):
+        try:
+            known.add(ipc.given_command(name, value))
+        except ValueError as wrong:
+            logger.warning("%s; it was left out", wrong)
+    return known
+
+
+def server_terms(section: IpcSettings) -> ipc.ServerTerms:
+    return ipc.ServerTerms(Dialect(section.dialect), section.concurrency, section.command_seconds)
+
+
+def client_terms(section: IpcSettings) -> ipc.ClientTerms:
     return ipc.ClientTerms(
         dialect=Dialect(section.dialect),
         attempt_seconds=section.attempt_seconds,

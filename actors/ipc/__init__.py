@@ -2,13 +2,13 @@
 
 from actors.ipc.client_end import client_spec
 from actors.ipc.command import ServerTerms
-from actors.ipc.commands import PromptModel, known_commands
+from actors.ipc.commands import known_commands
 from actors.ipc.desk import IpcDesk, desk_viewers_spec
 from actors.ipc.editor import Readiness, editor_spec
 from actors.ipc.errand import ClientTerms
 from actors.ipc.evaluator import evaluator_spec
 from actors.ipc.given import Facts
-from actors.ipc.handlers import CommandContext, CommandFailed, Handlers, KnownCommand, given_command
+from actors.ipc.handlers import Handlers, given_command
 from actors.ipc.journal import ClientJournal
 from actors.ipc.ledger import ledger_spec
 from actors.ipc.server_end import server_spec
@@ -16,13 +16,9 @@ from actors.ipc.server_end import server_spec
 __all__ = [
     "ClientJournal",
     "ClientTerms",
-    "CommandContext",
-    "CommandFailed",
     "Facts",
     "Handlers",
     "IpcDesk",
-    "KnownCommand",
-    "PromptModel",
     "Readiness",
     "ServerTerms",
     "client_spec",

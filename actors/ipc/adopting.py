@@ -8,8 +8,9 @@
     torn        -                               it is looked at again
 
 Rules
-  - What was answered before we came is left alone. At a start only names are compared, and only what stands in
-    requests/ and not in responses/ is read.
+  - What was answered before the first client came is left alone. At a start only names are compared. What stands in
+    requests/ and not in responses/ is read, and so is what has come since the last client lived: it may have been
+    answered, with an error that nobody has seen, while nobody was there.
   - While we live, each request that appears is adopted, though it was answered before we looked.
   - A look at all names costs time in a folder of a hundred thousand. Where the kernel tells of each change and has lost
     none, it is taken seldom.
@@ -26,6 +27,7 @@ from actors.ipc.client_steps import Row, State
 from actors.ipc.dossier import Dossier, begun, noted, stepped
 from actors.ipc.errand import TORN_SECONDS, TROUBLE, ErrandMeans
 from actors.ipc.given import Asked, BothFiles, Tray
+from actors.ipc.pinging import PING
 from actors.ipc.steps import Answer, Spoiled, Torn
 from actors.ipc.telling_time import moment_of
 from codec.ipc import Failure, Request
@@ -34,8 +36,6 @@ CHUNK = 200
 AGAIN_SECONDS = 1.0
 SHARE = 300.0
 """Between two looks at all names passes so many times what one has taken."""
-PING = "troupe-ping-"
-"""Ids that begin like this are our own, and nobody's requests."""
 
 
 class Adopting:
@@ -105,8 +105,7 @@ class Adopting:
             return
         requests, responses = await base.ids(Tray.REQUESTS), await base.ids(Tray.RESPONSES)
         found = requests - responses
-        if self._seen is not None:
-            found |= requests - self._seen
+        found |= await base.missed() & requests if self._seen is None else requests - self._seen
         self._seen, self._overflows = requests, health.overflows
         self._looked_at = trio.current_time()
         self._took = self._looked_at - began
@@ -119,6 +118,7 @@ class Adopting:
         before = await all_of(ids, self._means.journal.find_over)
         files = await all_of(ids, self._means.base.look)
         torn, fresh, late = [], [], []
+        seen = dict(zip(ids, files, strict=True))
         for id, over, both in zip(ids, before, files, strict=True):  # noqa: A001
             self._settled.discard(id)
             if isinstance(both.request, Torn):
@@ -134,7 +134,7 @@ class Adopting:
                 if dossier.is_over:
                     self._means.noting.changed(dossier)
                 else:
-                    self._books.take_in(dossier)
+                    self._books.take_in(dossier, seen[dossier.id])
         return torn
 
     def _opened(self, id: str, over: Dossier | None, files: BothFiles) -> Dossier | None:  # noqa: A002

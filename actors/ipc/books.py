@@ -10,6 +10,7 @@ from typing import TypeVar
 import trio
 
 from actors.ipc.dossier import Dossier, Source, noted, opened
+from actors.ipc.given import BothFiles
 from actors.ipc.telling_time import day_of, moment_of
 from codec.ipc import Request
 
@@ -20,16 +21,16 @@ AT_ONCE = 200
 
 
 class Books:
-    def __init__(self, take_in: Callable[[Dossier], None]) -> None:
-        """`take_in` lines an open request up, which the journal has."""
+    def __init__(self, take_in: Callable[[Dossier, BothFiles | None], None]) -> None:
+        """`take_in` lines an open request up, which the journal has, with its files as they have just been seen."""
         self.lock = trio.Lock()
         self.open: dict[str, bytes] = {}
         """The fingerprints of all that is open."""
         self._take_in = take_in
 
-    def take_in(self, dossier: Dossier) -> None:
+    def take_in(self, dossier: Dossier, files: BothFiles | None = None) -> None:
         self.open[dossier.id] = dossier.fingerprint
-        self._take_in(dossier)
+        self._take_in(dossier, files)
 
 
 def reopened(request: Request, content: bytes, now: float, source: Source, before: Dossier | None) -> Dossier:

@@ -1,6 +1,6 @@
 """The client end: it sees to it that every request ends, with a success or in failed/.
 
-    SubmitRequests                       submissions.py   journalled before it is answered
+    SubmitRequests                       accepting.py   journalled before it is answered
     Requeue, CancelRequests, Archive     orders.py        over many requests, in turns
     Hold, Release                                         nothing is published until the peer is ready
     ClientNews                             adopting.py      what scripts have dropped; and errands are stirred
@@ -16,17 +16,18 @@ Rules
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import trio
 
+from actors.ipc.accepting import Accepting
 from actors.ipc.adopting import Adopting
 from actors.ipc.books import Books
 from actors.ipc.dossier import Dossier
-from actors.ipc.errand import TROUBLE, ClientTerms, Errand, ErrandMeans, NewsOfIt
-from actors.ipc.fairness import FairQueue
-from actors.ipc.given import Base, BaseFull, BaseIsBack, BaseIsGone, FilesChanged, News, Rescan, Tray
+from actors.ipc.errand import TROUBLE, ClientTerms, ErrandMeans
+from actors.ipc.flights import ERRANDS, Flights
+from actors.ipc.given import Base, BaseFull, BaseIsBack, BaseIsGone, BothFiles, FilesChanged, News, Rescan, Tray
 from actors.ipc.journal import ClientJournal
 from actors.ipc.messages import (
     CLIENT_END,
@@ -40,33 +41,24 @@ from actors.ipc.messages import (
 )
 from actors.ipc.noting import Noting
 from actors.ipc.orders import DeskOrder, Orders
-from actors.ipc.ping import answered
 from actors.ipc.publishing import Publishing
-from actors.ipc.running import TICK, RunningClock
-from actors.ipc.submissions import Submissions
+from actors.ipc.running import TICK, Headway, RunningClock
 from actors.kernel import (
     Actor,
-    ActorRef,
     AnySpec,
-    Children,
     ChildSpec,
     Down,
-    Key,
+    KernelError,
     Mailbox,
-    Overflow,
-    Restart,
     Stop,
     Timer,
     crowd_spec,
     supervisor_spec,
 )
-from codec.ipc import Wishes
+from codec.ipc import Dialect
 from codec.ipc.desk import Selection
 from codec.words import counted
 
-ERRANDS = Key[Children[NewsOfIt]]("ipc/requests")
-NEAR_BYTES = 16 << 20
-"""Of the contents of waiting requests that are in memory as well."""
 MOST_GIVEN_UP = 10_000
 """Requests whose late answers are noticed."""
 AGAIN_SECONDS = 1.0
@@ -98,18 +90,6 @@ class TidyUp:
 ClientMessage = ClientOrder | ClientNews | FillUp | TickNow | TidyUp
 
 
-@dataclass
-class Flight:
-    """An errand, from when its request has left the queue."""
-
-    ref: ActorRef[NewsOfIt] | None = None
-    """None: it is being started."""
-    settled: trio.Event = field(default_factory=trio.Event)
-    """It has been started, or is not going to be."""
-    wanted: bool = True
-    """False: it was stopped while it was being started."""
-
-
 class ClientEnd(Actor[ClientMessage]):
     def __init__(self, base: Base, path: str, terms: ClientTerms, wall: Callable[[], float]) -> None:
         """`path`: of the folder, by which the journal knows it."""
@@ -117,18 +97,12 @@ class ClientEnd(Actor[ClientMessage]):
         self._path = path
         self._terms = terms
         self._wall = wall
-        self._queue = FairQueue()
-        self._near: dict[str, Dossier] = {}
-        """Waiting requests that need not be read again."""
-        self._near_bytes = 0
-        self._in_flight: dict[str, Flight] = {}
         self._given_up: dict[str, None] = {}
         self._down: str | None = None
         self._gone: str | None = None
         self._full: str | None = None
         self._held: Hold | None = None
         self._release: Timer | None = None
-        self._ping: trio.CancelScope | None = None
         self._next_fill: Timer | None = None
         self._ticking = False
 
@@ -136,16 +110,26 @@ class ClientEnd(Actor[ClientMessage]):
         registry = self.stage.registry
         noting = Noting(registry)
         self._clock = RunningClock(self.stage.now)
+        self._headway = Headway()
         self._publishing = Publishing(self._base, self._note_trouble)
         self._noting = noting
         self._journal = ClientJournal(registry, self._path)
         self._means = ErrandMeans(
-            self._base, self._journal, self._publishing, noting, self._clock, self._terms, self._wall, self._is_over
+            self._base,
+            self._journal,
+            self._publishing,
+            noting,
+            self._clock,
+            self._headway,
+            self._terms,
+            self._wall,
+            self._is_over,
         )
+        self._flights = Flights(self._means, registry, self.run_beside, self.monitor, lambda: self.ref.tell(FillUp()))
         self._books = Books(self._line_up)
-        self._submissions = Submissions(self._means, self._books)
+        self._accepting = Accepting(self._means, self._books)
         self._adopting = Adopting(self._means, self._books)
-        self._orders = Orders(self._means, self._books, self._stop_errand)
+        self._orders = Orders(self._means, self._books, self._flights.stop)
         if isinstance(kept, Hold):
             self._hold(kept)
         registry.claim(CLIENT_END, self.ref)
@@ -160,7 +144,7 @@ class ClientEnd(Actor[ClientMessage]):
             await child.stop()
         await _until(self._has_claimed)
         await _until(self._has_read_what_is_open)
-        for serve in (self._publishing.serve, self._noting.serve, self._submissions.serve):
+        for serve in (self._publishing.serve, self._noting.serve, self._accepting.serve):
             self.run_beside(serve)
         self.run_beside(self._adopting.serve)
         self.run_beside(self._orders.serve)
@@ -185,7 +169,7 @@ class ClientEnd(Actor[ClientMessage]):
                 page = await self._journal.open_page(after)
                 for dossier in page.dossiers:
                     self._books.open[dossier.id] = dossier.fingerprint
-                    self._queue.add(dossier.id, _wishes(dossier))
+                    self._flights.lineup.add_row(dossier)
                 after = page.after
         except TROUBLE:
             return False
@@ -203,15 +187,17 @@ class ClientEnd(Actor[ClientMessage]):
     # -- messages
 
     def at_once(self, message: ClientMessage) -> bool:
-        if type(message) is not SubmitRequests:
+        if type(message) is not SubmitRequests or self._down is not None:
             return False
-        self._submissions.add(message)
+        self._accepting.add(message)
         return True
 
     async def handle(self, message: ClientMessage) -> None:
         match message:
+            case SubmitRequests() | Requeue() | CancelRequests() | Archive() if self._down is not None:
+                message.reply.fail(KernelError(self._down))
             case SubmitRequests():
-                self._submissions.add(message)
+                self._accepting.add(message)
             case Requeue(which, reply):
                 self._orders.add(DeskOrder("requeue", which, reply))
             case CancelRequests(which, reply):
@@ -236,9 +222,7 @@ class ClientEnd(Actor[ClientMessage]):
                 self.unknown(message)
 
     async def down(self, down: Down) -> None:
-        for id, flight in list(self._in_flight.items()):  # noqa: A001 - as in the contract
-            if flight.ref is down.ref:
-                del self._in_flight[id]
+        self._flights.ended(down.ref)
         self._fill_up()
 
     # -- news of the folder
@@ -247,12 +231,14 @@ class ClientEnd(Actor[ClientMessage]):
         match news:
             case FilesChanged(ids):
                 changed = ids.get(Tray.REQUESTS, frozenset()), ids.get(Tray.RESPONSES, frozenset())
-                for id in changed[0] | changed[1]:  # noqa: A001
-                    self._stir(id)
+                for id in changed[0] | changed[1] if self._terms.dialect is Dialect.HEAD else changed[1]:  # noqa: A001
+                    self._flights.news(id)  # in SPEC, nobody takes a request away to say something by that
+                if any(id in self._flights.lineup for id in changed[1]):  # noqa: A001
+                    self._headway.answered(0.0, self._clock.read())  # what scripts dropped, and waits here only
                 self._adopting.consider(changed[0] - self._books.open.keys())
                 self._adopting.consider(changed[1] & self._given_up.keys())
             case Rescan():
-                self._stir_all()
+                self._flights.news_of_all()
                 self._adopting.rescan()
             case BaseIsGone(why):
                 self._gone = why
@@ -263,16 +249,7 @@ class ClientEnd(Actor[ClientMessage]):
                 self._clock.release("gone")
                 self._publishing.reopen("gone")
                 self._adopting.reopened()
-                self._stir_all()
-
-    def _stir(self, id: str) -> None:  # noqa: A002
-        flight = self._in_flight.get(id)
-        if flight is not None and flight.ref is not None:
-            flight.ref.hand(NewsOfIt())
-
-    def _stir_all(self) -> None:
-        for id in list(self._in_flight):  # noqa: A001
-            self._stir(id)
+                self._flights.news_of_all()
 
     def _note_trouble(self, error: Exception | None) -> None:
         """Of publishing."""
@@ -284,58 +261,21 @@ class ClientEnd(Actor[ClientMessage]):
 
     # -- requests in flight
 
-    def _line_up(self, dossier: Dossier) -> None:
-        self._queue.add(dossier.id, _wishes(dossier))
-        if self._near_bytes + len(dossier.content) <= NEAR_BYTES and dossier.id not in self._near:
-            self._near[dossier.id] = dossier
-            self._near_bytes += len(dossier.content)
+    def _line_up(self, dossier: Dossier, files: BothFiles | None) -> None:
         self._noting.changed(dossier)
+        self._flights.lineup.add(dossier, files)
         self._fill_up()
+        self._flights.lineup.is_later(dossier.id)
 
     def _fill_up(self) -> None:
-        if self._down is not None:
-            return
-        now = self._wall()
-        while len(self._in_flight) < self._terms.in_flight and (id := self._queue.take(now)) is not None:  # noqa: A001
-            flight = self._in_flight[id] = Flight()
-            self.run_beside(self._start, id, flight)
-        self._count()
+        seconds = self._flights.fill_up()
         if self._next_fill is not None:
             self._next_fill.cancel()
             self._next_fill = None
-        moment = self._queue.next_moment(now)
-        if moment is not None and len(self._in_flight) < self._terms.in_flight:
-            self._next_fill = self.tell_later(min(3600.0, max(0.01, moment - now)), FillUp())
+        if seconds is not None:
+            self._next_fill = self.tell_later(min(3600.0, max(0.01, seconds)), FillUp())
+        self.note = f"{counted(len(self._flights), 'request')} in flight, {len(self._flights.lineup):,} waiting"
         self._tick()
-
-    async def _start(self, id: str, flight: Flight) -> None:  # noqa: A002
-        try:
-            dossier = self._from_memory(id) or await self._journal.find_open(id)
-            if dossier is not None and flight.wanted:
-                spec = ChildSpec(
-                    id,
-                    partial(Errand, self._means, dossier),
-                    restart=Restart.TRANSIENT,
-                    mailbox=partial(Mailbox, 4, Overflow.DROP_NEWEST),
-                )
-                flight.ref = await self.stage.registry.get(ERRANDS).start_child(spec)
-                self.monitor(flight.ref)
-                return
-        except TROUBLE:
-            await trio.sleep(AGAIN_SECONDS)
-            if flight.wanted:
-                self._queue.add(id)  # its row is read again
-        finally:
-            flight.settled.set()
-        if self._in_flight.get(id) is flight:
-            del self._in_flight[id]
-        self.ref.tell(FillUp())
-
-    def _from_memory(self, id: str) -> Dossier | None:  # noqa: A002
-        dossier = self._near.pop(id, None)
-        if dossier is not None:
-            self._near_bytes -= len(dossier.content)
-        return dossier
 
     def _is_over(self, dossier: Dossier) -> None:
         """Told by the errand, before it ends."""
@@ -345,27 +285,11 @@ class ClientEnd(Actor[ClientMessage]):
             if len(self._given_up) > MOST_GIVEN_UP:
                 del self._given_up[next(iter(self._given_up))]
 
-    async def _stop_errand(self, id: str) -> None:  # noqa: A002
-        self._queue.discard(id)
-        self._from_memory(id)
-        flight = self._in_flight.get(id)
-        if flight is not None:
-            flight.wanted = False
-            await flight.settled.wait()
-            if flight.ref is not None:
-                await flight.ref.stop()
-            if self._in_flight.get(id) is flight:
-                del self._in_flight[id]
-
-    def _count(self) -> None:
-        waiting = len(self._queue)
-        self.note = f"{counted(len(self._in_flight), 'request')} in flight, {waiting:,} waiting"
-
     # -- time
 
     def _tick(self) -> None:
         self._clock.read()
-        if self._in_flight and not self._ticking:
+        if len(self._flights) and not self._ticking:
             self._ticking = True
             self.tell_later(TICK, TickNow())
 
@@ -378,26 +302,17 @@ class ClientEnd(Actor[ClientMessage]):
     # -- the cold start
 
     def _hold(self, hold: Hold) -> None:
-        self._go_on()
+        if self._release is not None:
+            self._release.cancel()
         self._held = hold
         self._clock.hold("held")
         self._publishing.shut("held")
         self._release = self.tell_later(hold.seconds, Release())
-        if hold.ping:
-            self._ping = trio.CancelScope()
-            self.run_beside(self._until_answered, self._ping)
-
-    async def _until_answered(self, scope: trio.CancelScope) -> None:
-        with scope:
-            await answered(self._base, self.stage.new_id())
-            self.ref.tell(Release())
 
     def _go_on(self) -> None:
         if self._release is not None:
             self._release.cancel()
-        if self._ping is not None:
-            self._ping.cancel()
-        self._held = self._release = self._ping = None
+        self._held = self._release = None
         self._clock.release("held")
         self._publishing.reopen("held")
 
@@ -410,16 +325,6 @@ async def _until(done: Callable[[], Awaitable[bool]]) -> None:
         await trio.sleep(AGAIN_SECONDS)
 
 
-def _wishes(dossier: Dossier) -> Wishes:
-    """Those by which it lines up."""
-    return Wishes(
-        submitter=dossier.submitter,
-        priority=dossier.priority,
-        not_before=dossier.not_before,
-        deadline=dossier.deadline if not dossier.begun else None,
-    )
-
-
 def client_spec(
     base: Base,
     path: str,
@@ -429,5 +334,5 @@ def client_spec(
     """The client end of a folder, with its crowd of errands."""
     known = terms if terms is not None else ClientTerms()
     end = ChildSpec("end", partial(ClientEnd, base, path, known, wall), mailbox=partial(Mailbox, CAPACITY))
-    crowd = crowd_spec("requests", name=ERRANDS, max_children=2 * known.in_flight)
+    crowd = crowd_spec("requests", name=ERRANDS, max_children=2 * known.most_in_flight)
     return supervisor_spec("client", [crowd, end])

@@ -72,7 +72,7 @@ class Dossier(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def row(self) -> Row:
         outcomes = [each.outcome for each in self.tried if each.number > self.earlier]
         failures = tuple(outcome for outcome in outcomes if isinstance(outcome, Failure))
-        last = outcomes[-1] if outcomes else None
+        last = self.tried[-1].outcome if self.tried else None
         success = last if self.state is State.SUCCESS and isinstance(last, Success) else None
         return Row(self.id, self.state, self.attempt, failures, self.read, success)
 

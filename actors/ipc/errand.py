@@ -5,14 +5,17 @@
 Rules
   - Nothing but the steps changes anything, and each is taken on a fresh look. What this process remembers of the
     request (View) is lost with it, and what the journal knows is not.
-  - An attempt's time runs from when its request was seen to be in place, by a clock that counts only the seconds in
-    which this process could work. It is over only if a look after that finds no answer, and the folder is well.
+  - An attempt's time runs from when its request was seen to be in place, or from when the peer has last answered what
+    was asked for before, by a clock that counts only the seconds in which this process could work (running.py). It is
+    over only if a look after that finds no answer, and the folder is well.
   - Between an attempt that failed and the next one it rests, longer each time, and never exactly as long as another.
   - A folder that is gone, a full disk or a store that is busy is no attempt: it waits, and takes the same step again.
-  - A crash begins anew with what was journalled last.
+  - A crash begins anew with what was journalled last. How an attempt ended waits for the disk only if the answer is to
+    be taken away after that: while the answer stands, a power cut can undo no more than it tells anew.
 """
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import trio
@@ -22,7 +25,6 @@ from actors.ipc.client_steps import (
     MOST_ATTEMPTS,
     OVERDUE,
     Journal,
-    Over,
     Publish,
     Record,
     Row,
@@ -37,7 +39,7 @@ from actors.ipc.given import Asked, Base, BaseFull, BaseGone, BothFiles, Tray
 from actors.ipc.journal import ClientJournal
 from actors.ipc.noting import Noting
 from actors.ipc.publishing import Publishing
-from actors.ipc.running import RunningClock
+from actors.ipc.running import Headway, RunningClock
 from actors.ipc.steps import Answer, SetAside, Spoiled, Torn, Wait
 from actors.ipc.telling_time import day_of, moment_of
 from actors.kernel import Actor, KernelError
@@ -48,6 +50,8 @@ TORN_SECONDS = 1.05
 """A torn document is looked at again when it must be whole or spoiled."""
 AGAIN_SECONDS = 1.0
 MOST_BACKOFF_SECONDS = 300.0
+MOST_PATIENCE = 10
+"""However a peer gets on with others, an attempt lasts at most so many times `attempt_seconds`."""
 TOO_LATE = "its deadline passed before anybody had begun it"
 
 TROUBLE = (BaseGone, BaseFull, StoreError, KernelError)
@@ -60,8 +64,8 @@ class ClientTerms:
 
     dialect: Dialect = Dialect.SPEC
     """Of the peer that answers: `SPEC` or `HEAD`."""
-    in_flight: int = 128
-    """Requests that are published, or whose answers are awaited, at the same time."""
+    in_flight: int | None = None
+    """Requests that are published, or whose answers are awaited, at the same time. None: as suits the dialect."""
     attempt_seconds: float = 300.0
     backoff_seconds: float = 1.0
     """Before the second attempt; twice as long before the third; give or take a half."""
@@ -69,6 +73,11 @@ class ClientTerms:
     """No rest between attempts."""
     retention_days: float | None = None
     """Requests that ended before are archived. None: never by itself."""
+
+    @property
+    def most_in_flight(self) -> int:
+        """A HEAD peer runs whatever is there at once, without a limit of its own."""
+        return self.in_flight or (8 if self.dialect is Dialect.HEAD else 256)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +89,7 @@ class ErrandMeans:
     publishing: Publishing
     noting: Noting
     clock: RunningClock
+    headway: Headway
     terms: ClientTerms
     wall: Callable[[], float]
     on_over: Callable[[Dossier], None]
@@ -92,9 +102,11 @@ class NewsOfIt:
 
 
 class Errand(Actor[NewsOfIt]):
-    def __init__(self, means: ErrandMeans, dossier: Dossier) -> None:
+    def __init__(self, means: ErrandMeans, dossier: Dossier, first: BothFiles | None = None) -> None:
+        """`first`: what a look has shown just now."""
         self._means = means
         self._dossier = dossier
+        self._first = None if dossier.stale else first
         self._wake = trio.Event()
         self._published = 0
         self._recorded = False
@@ -148,19 +160,21 @@ class Errand(Actor[NewsOfIt]):
         if self._dossier.attempt == 0 and not self._brought_back:  # requeued
             await self._means.base.archive([self._dossier.id], day_of(self._means.wall()), Tray.FAILED)
             self._brought_back = True
-        while True:
+        while not self._dossier.is_over:
             overdue = await self._is_overdue()
-            files = await self._means.base.look(self._dossier.id)
+            files = self._first or await self._means.base.look(self._dossier.id)
+            self._first = None
             self._mention_another_content(files)
             row = self._dossier.row
             step = self._step(row, files, overdue=overdue)
             if isinstance(step, Wait):
                 return self._waiting(files)
-            if isinstance(step, Over):
-                return 0.0
             if row.state is State.RETRYING and (seconds := self._rest(row, step)) > 0.0:
                 return min(seconds, TORN_SECONDS) if isinstance(files.response, Torn) else seconds
             await self._do(step, files)
+            if isinstance(step, Publish) and self._published and not self._wake.is_set():
+                return self._under_way()
+        return 0.0
 
     def _step(self, row: Row, files: BothFiles, *, overdue: bool) -> Step:
         view = View(
@@ -186,8 +200,9 @@ class Errand(Actor[NewsOfIt]):
             case Journal(row):
                 await self._journal(row, files)
             case Publish():
-                await means.publishing.publish(id, self._dossier.content)
-                self._published, self._cleared, self._since = self._dossier.attempt, False, None
+                with self._until_deadline():  # the gate may be shut for longer
+                    await means.publishing.publish(id, self._dossier.content)
+                    self._published, self._cleared, self._since = self._dossier.attempt, False, None
             case TakeAway(identity):
                 await means.base.take_away(id, identity)
             case SetAside(identity, why):
@@ -212,7 +227,10 @@ class Errand(Actor[NewsOfIt]):
             after = noted(after, f"{moment_of(now)}: an answer came after the time of attempt {before.begun} was over.")
         if row.state is State.POLLING and row.attempt > 1:
             after = begun(after, now)
-        (self._dossier,) = await means.journal.keep(after)
+        is_ending = row.state in (State.SUCCESS, State.FAILING, State.GAVE_UP)
+        (self._dossier,) = await means.journal.keep(after, soft=is_ending)
+        if self._since is not None and isinstance(files.response, Answer):
+            means.headway.answered(self._since, means.clock.read())
         self._since = self._rest_until = None
         means.noting.changed(self._dossier)
         if row.state is State.SUCCESS:
@@ -220,9 +238,16 @@ class Errand(Actor[NewsOfIt]):
 
     # -- time
 
+    def _until_deadline(self) -> AbstractContextManager[object]:
+        """The deadline counts until the request has begun."""
+        deadline = self._dossier.deadline
+        if deadline is None or self._dossier.begun:
+            return nullcontext()
+        return trio.move_on_after(max(0.0, deadline - self._means.wall()))
+
     async def _is_overdue(self) -> bool:
         means = self._means
-        if self._since is None or means.clock.read() - self._since < means.terms.attempt_seconds:
+        if self._since is None or self._left(self._since) > 0.0:
             return False
         if (await means.base.health()).trouble is not None:
             self._since = means.clock.read()
@@ -230,15 +255,24 @@ class Errand(Actor[NewsOfIt]):
         return True
 
     def _waiting(self, files: BothFiles) -> float:
-        """The request is in place, and there is no answer: the attempt is under way."""
+        left = self._under_way()
+        return min(left, TORN_SECONDS) if isinstance(files.response, Torn | Spoiled) else left
+
+    def _under_way(self) -> float:
+        """The request is in place, and there is no answer. In how many seconds the attempt is overdue."""
         means = self._means
         if not self._dossier.begun or self._dossier.under_way is None:
             self._dossier = begun(self._dossier, means.wall())
             means.noting.changed(self._dossier)
         if self._since is None:
             self._since = means.clock.read()
-        left = max(0.01, means.terms.attempt_seconds - (means.clock.read() - self._since))
-        return min(left, TORN_SECONDS) if isinstance(files.response, Torn | Spoiled) else left
+        return max(0.01, self._left(self._since))
+
+    def _left(self, since: float) -> float:
+        means = self._means
+        most = since + (MOST_PATIENCE - 1) * means.terms.attempt_seconds
+        began = max(since, min(most, means.headway.last_before(since)))
+        return means.terms.attempt_seconds - (means.clock.read() - began)
 
     def _attempt_seconds(self) -> float | None:
         return None if self._since is None else self._means.clock.read() - self._since

@@ -183,13 +183,14 @@ class ClientJournal:
             await self._set_aside(space, [(id, value)])
             return None
 
-    async def keep(self, *dossiers: Dossier) -> list[Dossier]:
-        """All of them or none; on the disk when it returns. Gives back the same dossiers, which know their blobs."""
+    async def keep(self, *dossiers: Dossier, soft: bool = False) -> list[Dossier]:
+        """All of them or none; on the disk when it returns. Gives back the same dossiers, which know their blobs.
+        Soft: any kill leaves it, and a power cut may undo it, for what the files can tell anew."""
         kept = [await self._with_blobs(dossier) for dossier in dossiers]
         changes: list[Put | Delete] = []
         for dossier in kept:
             here, there = (self._over, self._open) if dossier.is_over else (self._open, self._over)
-            changes += [Put(here, dossier.id, _wrapped(dossier)), Delete(there, dossier.id)]
+            changes += [Put(here, dossier.id, _wrapped(dossier), soft), Delete(there, dossier.id, soft)]
         await self._store.together(*changes)
         return kept
 

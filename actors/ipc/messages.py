@@ -57,9 +57,7 @@ class Hold:
     why: str
     """A sentence for users."""
     seconds: float = 20.0
-    """When it ends by itself."""
-    ping: bool = False
-    """It ends earlier if a ping is answered."""
+    """When it ends by itself. Another one, meanwhile, begins anew."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,8 @@ class Publishing:
         """Runs beside the client end."""
         while True:
             await self._wanted.wait()
-            await self._open.wait()
+            while self._shut:
+                await self._open.wait()
             self._wanted = trio.Event()
             group = {id: each for id, each in self._waiting.items() if not each[1].is_set()}  # noqa: A001
             self._waiting = {}

@@ -4,8 +4,12 @@ An attempt's time is measured by it. A process that was stopped, or a laptop tha
 looks at the clock at most `MOST_STEP` seconds are counted, and somebody looks at it every `TICK` seconds while attempts
 are under way. While it is held, nothing is counted: the folder is gone, the disk is full, or nothing may be published
 yet.
+
+The peer may have a queue. As long as it answers what was asked for before, an attempt waits for its turn and not for an
+answer: its time runs from the last such answer (`Headway`).
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 
 TICK = 1.0
@@ -33,3 +37,32 @@ class RunningClock:
     def release(self, why: str) -> None:
         self.read()
         self._held.discard(why)
+
+
+TOGETHER = 1.0
+"""What was asked for within so many seconds is in no order."""
+MOST_ANSWERS = 2_000
+
+
+class Headway:
+    """How the peer gets on with what it was asked for. All moments are of the running clock."""
+
+    def __init__(self) -> None:
+        self._answers: list[tuple[float, float]] = []
+        """When each was asked for and answered, both rising: a later answer counts for all that the earlier one counts
+        for, unless it was asked for later too."""
+
+    def answered(self, asked: float, moment: float) -> None:
+        del self._answers[bisect_left(self._answers, asked, key=_asked) :]
+        self._answers.append((asked, moment))
+        if len(self._answers) > MOST_ANSWERS:
+            del self._answers[: MOST_ANSWERS // 2]
+
+    def last_before(self, asked: float) -> float:
+        """When the last of those was answered that were asked for before; 0: none was."""
+        place = bisect_right(self._answers, asked + TOGETHER, key=_asked)
+        return self._answers[place - 1][1] if place else 0.0
+
+
+def _asked(answer: tuple[float, float]) -> float:
+    return answer[0]

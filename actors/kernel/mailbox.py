@@ -249,7 +249,7 @@ class Mailbox(Generic[M]):
             parcel.taken()
 
     async def wait(self) -> None:
-        """Wait until there is a message to take: at least one checkpoint."""
+        """Wait until there is a message to take. This is one checkpoint."""
         if self.lane or self.system:
             await trio.lowlevel.checkpoint()
         else:

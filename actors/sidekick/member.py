@@ -4,7 +4,7 @@ The ear (which reads its messages) and the mouth (which writes messages to it) r
 to the peer. If one of them fails at a message, because of a mistake in our code, only this peer's conversation ends,
 with a log line.
 
-    SILENT     its part is not known yet: its announce tells it, or, if it never announces, its first message
+    SILENT     its part is not known yet: its announce tells it, or, if it never announces, what it sends
     HERO       it draws
     SCREEN     it shows the board, and sends events
     GONE       its connection has ended

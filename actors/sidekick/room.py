@@ -6,8 +6,9 @@ Rules
     is told why in its own dialect.
   - Every screen eventually shows the scene. A screen that is new or fell behind (after a crash of the room: every
     screen) is shown the whole scene and then the changes. (showing.py does this, in turns.)
-  - A peer that leaves without a word is announced offline, once. A hero that comes back within `GRACE` seconds finds
-    its board: all clients then send a clearAll that they do not mean, which is ignored if it comes within that time.
+  - If a peer's connection ends without an announce, the room announces it as offline, once. A hero that comes back
+    within `GRACE` seconds finds its board: all clients send a clearAll when they reconnect, which is not meant to clear
+    anything, and is ignored if it comes within that time.
   - A hero's clearAll clears its own components and those without an owner, never those of another hero that is online.
   - An event goes to the owner of the component that it happened to, or to all heroes if there is none.
 
@@ -75,7 +76,7 @@ class Room(Actor[RoomMessage]):
         self._away: dict[str, Timer | None] = {}  # heroes that lost their connection, by peerId; None: no time limit
         # The speaker is the peer whose messages are being heard.
         self._relayed: list[Drawn | Fault] = []  # messages folded, and faults, that are not yet offered to the screens
-        self._news: list[Announce] = []  # not yet told to the speaker's peers; must go out before `_relayed`
+        self._news: list[Announce] = []  # not yet told to the other peers; must go out before `_relayed`
         self._wrong: list[Fault] = []  # not yet told to the speaker
         self._wants_to_see = False  # the speaker has announced itself as a screen
         self._showings = Showings()

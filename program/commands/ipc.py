@@ -24,7 +24,7 @@ from program.commands import ipc_evaluate, ipc_report
 from program.commands.ipc_status import show_status, watch
 from program.commands.ipc_submit import submit
 from program.ending import tidily
-from program.ipc_arguments import Chosen, Evaluate, Ipc, MakeReport, ShowStatus, Submit, WatchDesk
+from program.ipc_arguments import Chosen, Evaluate, Ipc, MakeReport, ShowStatus, SubmitAtDesk, WatchDesk
 from program.terminal import printable
 from program.trouble import WENT_WRONG
 
@@ -53,9 +53,9 @@ def work(command: Ipc, means: DeskMeans, out: TextIO | None = None, err: TextIO 
                 return _do(deed, clerk, out, err)
 
 
-def _do(deed: Submit | ShowStatus | Chosen, clerk: Clerk, out: TextIO, err: TextIO) -> int:
+def _do(deed: SubmitAtDesk | ShowStatus | Chosen, clerk: Clerk, out: TextIO, err: TextIO) -> int:
     match deed:
-        case Submit():
+        case SubmitAtDesk():
             return submit(deed, clerk, out, err)
         case ShowStatus():
             return show_status(deed, clerk, out, err)

@@ -13,7 +13,7 @@ from codec.ipc import BadId, Request, checked
 from codec.words import counted
 from program import instructions, streams
 from program.clerk import Clerk, Ending
-from program.ipc_arguments import Submit
+from program.ipc_arguments import SubmitAtDesk
 from program.progress import Progress, line, summary
 from program.status import INTERVAL, Status
 from program.terminal import printable
@@ -25,7 +25,7 @@ PATIENCE = 10.0
 """Seconds for which nobody may be at the desk."""
 
 
-def submit(deed: Submit, clerk: Clerk, out: TextIO, err: TextIO) -> int:
+def submit(deed: SubmitAtDesk, clerk: Clerk, out: TextIO, err: TextIO) -> int:
     requests = _of_file(deed, clerk) if deed.file is not None else [_single(deed, clerk)]
     status = Status(err)
     for start in range(0, len(requests), AT_ONCE):
@@ -39,12 +39,12 @@ def submit(deed: Submit, clerk: Clerk, out: TextIO, err: TextIO) -> int:
     return _wait(deed, [each.id for each in requests], clerk, status, out)
 
 
-def _single(deed: Submit, clerk: Clerk) -> Request:
+def _single(deed: SubmitAtDesk, clerk: Clerk) -> Request:
     wishes = {"submitter": deed.submitter, "priority": deed.priority, "reference": deed.reference}
     return clerk.made(deed.command or "", deed.params, deed.id, wishes)
 
 
-def _of_file(deed: Submit, clerk: Clerk) -> list[Request]:
+def _of_file(deed: SubmitAtDesk, clerk: Clerk) -> list[Request]:
     assert deed.file is not None
     run = deed.run or deed.file.stem
     wishes = {"submitter": deed.submitter or run[:100], "priority": deed.priority}
@@ -60,7 +60,7 @@ def _of_file(deed: Submit, clerk: Clerk) -> list[Request]:
     return made
 
 
-def _wait(deed: Submit, ids: list[str], clerk: Clerk, status: Status, out: TextIO) -> int:
+def _wait(deed: SubmitAtDesk, ids: list[str], clerk: Clerk, status: Status, out: TextIO) -> int:
     began = time.monotonic()
     shown = began - INTERVAL
     succeeded = failed = 0

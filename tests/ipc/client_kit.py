@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -30,6 +31,7 @@ from tests.ipc.test_steps import HeadServer, OurServer
 
 EPOCH = 1_800_000_000.0
 PATIENCE = 3600.0
+IDLE_SECONDS = 0.3
 
 
 def wall() -> float:
@@ -51,6 +53,10 @@ class PaperFolder:
     id: str
     dialect: Dialect
     set_aside: list[Identity] = field(default_factory=list)
+
+    @property
+    def fingerprint(self) -> bytes:
+        return sha256(self.base.files[Tray.REQUESTS, self.id][1]).digest()
 
     @property
     def request(self) -> bool:
@@ -97,6 +103,7 @@ class PaperServer:
         self.hidden: set[str] = set()
         """Ids that it does not see."""
         self.runs: dict[str, int] = {}
+        self.asked: dict[str, bytes] = {}
         self.models: dict[str, OurServer | HeadServer] = {}
 
     def _model(self, id: str) -> OurServer | HeadServer:  # noqa: A002
@@ -109,6 +116,9 @@ class PaperServer:
     def _outcome(self, id: str) -> Outcome:  # noqa: A002
         return self.pending.pop(id)
 
+    def _content(self, id: str) -> bytes:  # noqa: A002
+        return self.base.files[Tray.REQUESTS, id][1]
+
     def crash(self) -> None:
         for model in self.models.values():
             model.crash()
@@ -116,13 +126,19 @@ class PaperServer:
 
     async def serve(self) -> None:
         while True:
-            await trio.sleep(self.pause)
-            if not self.stopped:
-                self.step()
+            moved = not self.stopped and self.step()
+            await trio.sleep(self.pause if moved else max(self.pause, IDLE_SECONDS))
 
-    def step(self) -> None:
+    def step(self) -> bool:
+        """Whether anything has moved."""
+        moved = False
         for id in ({id for _, id in list(self.base.files)} | self.models.keys()) - self.hidden:  # noqa: A001
             model = self._model(id)
+            if (Tray.REQUESTS, id) not in self.base.files:
+                self.asked.pop(id, None)
+            elif self.asked.get(id) != self._content(id):
+                model.given.clear()  # another request of that id may be run, whatever was answered before
+                self.asked[id] = self._content(id)
             running = model.running if isinstance(model, OurServer) else model.doing == "running"
             if running:
                 if id not in self.pending:
@@ -131,8 +147,9 @@ class PaperServer:
                     if outcome is None:
                         continue
                     self.pending[id] = outcome
-                model.end()
-            model.step()
+                moved = model.end()
+            moved = model.step() or moved
+        return moved
 
 
 def in_turn(*outcomes: Outcome | None) -> Callable[[str], Outcome | None]:

@@ -38,6 +38,8 @@ class PaperBase:
         self.quarantined: list[tuple[str, str]] = []
         self.archived: dict[str, str] = {}
         self.gone: str | None = None
+        self.known = False
+        """A client has lived here before: its successor looks at all requests."""
         self.full = False
         self.calls: list[str] = []
         self._listeners: dict[AnyRef, Callable[[News], None]] = {}
@@ -64,6 +66,10 @@ class PaperBase:
 
     async def release_client(self) -> None:
         await self._trip("release client")
+
+    async def missed(self) -> frozenset[str]:
+        await self._trip("missed")
+        return frozenset(name for where, name in self.files if where is Tray.REQUESTS) if self.known else frozenset()
 
     async def ids(self, place: Tray) -> frozenset[str]:
         await self._trip(f"ids {place.value}")

@@ -1,9 +1,21 @@
 """The client end: its real actors over a folder on paper, in virtual time."""
 
+import pytest
+import trio
+import trio.testing
+
+from actors.ipc.accepting import LARGEST
 from actors.ipc.client_steps import OVERDUE, State
+from actors.ipc.errand import TOO_LATE, ClientTerms
 from actors.ipc.given import Tray
-from codec.ipc import Failure, read_response
-from tests.ipc.client_kit import BUSY, DONE, NEVER, Desk, in_turn, play, put, request
+from actors.ipc.messages import Hold, Release
+from actors.ipc.pinging import PING
+from actors.ipc.steps import Identity
+from actors.kernel import KernelError
+from actors.kernel.testing import run_in_virtual_time
+from codec.ipc import Dialect, Failure, Outcome, read_response, write_request, write_response
+from tests.ipc.client_kit import BUSY, DONE, NEVER, Desk, a_state, desk, in_turn, play, put, request, wall
+from tests.ipc.paper import PaperBase
 
 
 def test_a_submitted_request_is_published_and_its_answer_journalled() -> None:
@@ -59,3 +71,408 @@ def test_a_peer_that_never_answers_is_given_up_after_three_attempts_and_our_docu
         assert OVERDUE in outcome.message
 
     play(test)
+
+
+# -- the same id again
+
+
+@pytest.mark.parametrize(("first", "state"), [(DONE, "success"), (NEVER, "gave up")])
+def test_the_same_content_again_is_the_same_request(first: Outcome, state: str) -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("a"))
+        assert (await desk.submit(request("a"))).ids == ("a",), "while it is open"
+        (before,) = await desk.over("a")
+        assert (await desk.submit(request("a"))).ids == ("a",)
+        put(desk.base, request("a"))
+        await trio.sleep(100.0)
+        (after,) = await desk.over("a")
+        assert after == before
+        assert after.shown == state
+
+    play(test, outcomes=in_turn(first))
+
+
+def test_other_content_is_refused_while_it_is_under_way_and_begins_anew_after() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("a"))
+        other = request("a", params={"n": 2})
+        refused = await desk.submit(other, request("b"), request("b", params={"n": 3}))
+        assert refused.ids == ("b",)
+        assert refused.refused.keys() == {"a", "b"}
+        assert "under way" in refused.refused["a"]
+        await desk.over("a")
+        assert (await desk.submit(other)).ids == ("a",)
+        await trio.sleep(10.0)
+        (again,) = await desk.over("a")
+        assert (again.fingerprint, again.state) == (other.fingerprint, State.SUCCESS)
+        assert "began anew" in again.notes[0]
+        assert desk.base.archived["a"].startswith("2027-")
+        assert desk.base.files[Tray.REQUESTS, "a"][1] == write_request(other)
+
+    play(test, outcomes=in_turn(DONE))
+
+
+def test_a_script_that_drops_other_content_under_an_old_id_gets_another_answer() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.ready()
+        put(desk.base, request("a"))
+        (before,) = await desk.over("a")
+        put(desk.base, request("a", params={"n": 2}))
+        await trio.sleep(60.0)
+        (after,) = await desk.over("a")
+        assert (before.state, after.state) == (State.SUCCESS, State.SUCCESS)
+        assert after.fingerprint == request("a", params={"n": 2}).fingerprint
+        assert after.notes
+
+    play(test, outcomes=in_turn(DONE))
+
+
+# -- what scripts drop
+
+
+def test_a_file_that_is_being_written_is_waited_for_and_a_spoiled_one_fails_with_the_reason() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.ready()
+        whole = write_request(request("slow"))
+        desk.base.foreign_put(Tray.REQUESTS, "slow", whole[:10])
+        desk.base.foreign_put(Tray.REQUESTS, "bad", b"[1, 2]")
+        await trio.sleep(0.5)
+        desk.base.foreign_put(Tray.REQUESTS, "slow", whole)
+        slow, bad = await desk.over("slow", "bad")
+        assert slow.state is State.SUCCESS
+        assert (bad.state, bad.begun) == (State.GAVE_UP, 1)
+        assert "JSON object" in bad.message
+        assert (Tray.FAILED, "bad") in desk.base.files
+        desk.base.foreign_put(Tray.REQUESTS, "bad", write_request(request("bad")))
+        await trio.sleep(20.0)
+        assert (await desk.over("bad"))[0].state is State.SUCCESS
+
+    play(test, outcomes=in_turn(DONE))
+
+
+def test_what_was_answered_before_the_start_is_not_read_and_what_was_not_is_adopted() -> None:
+    base = PaperBase()
+    for n in range(500):
+        base.files[Tray.REQUESTS, f"old-{n}"] = (Identity(n, n), b"never read", 0.0)
+        base.files[Tray.RESPONSES, f"old-{n}"] = (Identity(n, n), b"never read", 0.0)
+    base.files[Tray.REQUESTS, "left"] = (Identity(9, 9), write_request(request("left")), 0.0)
+
+    async def test(desk: Desk) -> None:
+        assert (await desk.over("left"))[0].state is State.SUCCESS
+        assert not [call for call in base.calls if call.startswith("look old")]
+        assert not (await desk.journal.facts()).facts
+
+    play(test, base=base, outcomes=in_turn(DONE))
+
+
+def test_a_request_whose_event_was_lost_is_found_by_a_rescan_even_if_it_is_answered_already() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("first"))
+        await desk.over("first")
+        for place, data in (
+            (Tray.REQUESTS, write_request(request("quiet"))),
+            (Tray.RESPONSES, write_response("quiet", DONE)),
+        ):
+            desk.base.files[place, "quiet"] = (Identity(77, 77), data, 0.0)
+        await trio.sleep(10.0)
+        assert await desk.journal.find("quiet") is None
+        desk.base.overflow()
+        assert (await desk.over("quiet"))[0].state is State.SUCCESS
+
+    play(test, outcomes=in_turn(DONE))
+
+
+# -- trouble
+
+
+def test_a_folder_that_is_gone_and_a_full_disk_burn_no_attempt() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("before"))
+        await trio.sleep(1.0)
+        desk.base.lose("the folder is gone")
+        assert (await desk.submit(request("a"))).ids == ("a",)
+        await trio.sleep(10_000.0)
+        assert desk.house["client/end"].statistics().trouble == "the folder is gone"
+        desk.base.mend()
+        desk.base.full = True
+        await trio.sleep(10_000.0)
+        assert desk.house["client/end"].statistics().trouble == "the disk is full"
+        assert (await desk.open("before")).attempt == 1
+        desk.base.full = False
+        await trio.sleep(5.0)
+        assert desk.house["client/end"].statistics().trouble is None
+        desk.base.foreign_put(Tray.RESPONSES, "before", write_response("before", DONE))
+        desk.base.foreign_put(Tray.RESPONSES, "a", write_response("a", DONE))
+        assert [each.begun for each in await desk.over("before", "a")] == [1, 1]
+
+    play(test)
+
+
+def test_a_process_that_was_stopped_burns_no_attempt() -> None:
+    async def main() -> None:
+        base, clock = PaperBase(), trio.lowlevel.current_clock()
+        assert isinstance(clock, trio.testing.MockClock)
+        with a_state() as directory:
+            async with desk(directory, base, ClientTerms(attempt_seconds=100.0)) as it:
+                await it.submit(request("a"))
+                await trio.sleep(50.0)
+                for _ in range(10):
+                    clock.jump(5_000.0)  # stopped by a signal, or asleep
+                    await trio.sleep(4.0)
+                assert (await it.open("a")).attempt == 1
+                await trio.sleep(10.0)
+                assert (await it.open("a")).attempt == 1
+                await trio.sleep(20.0)
+                assert (await it.open("a")).attempt == 2
+
+    run_in_virtual_time(main)
+
+
+def test_a_crash_of_the_end_alone_leaves_no_errand_behind() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(*(request(str(n)) for n in range(5)))
+        await trio.sleep(1.0)
+        desk.client.kill()
+        await trio.sleep(5.0)
+        crowd = desk.house["client/requests"]
+        assert len(crowd.children()) == 5
+        for n in range(5):
+            desk.base.foreign_put(Tray.RESPONSES, str(n), write_response(str(n), DONE))
+        assert {each.shown for each in await desk.over(*map(str, range(5)))} == {"success"}
+        await trio.sleep(1.0)
+        assert crowd.children() == []
+
+    play(test)
+
+
+def test_a_second_client_of_a_folder_refuses_in_words_and_takes_over_when_the_first_has_ended() -> None:
+    base = PaperBase()
+    why: str | None = "process 7 is the client of /paper; our client end stays down until that has ended"
+
+    async def claim() -> str | None:
+        await trio.lowlevel.checkpoint()
+        return why
+
+    base.claim_client = claim  # type: ignore[method-assign]
+
+    async def test(desk: Desk) -> None:
+        nonlocal why
+        await trio.sleep(1.0)
+        with pytest.raises(KernelError, match="process 7 is the client"):
+            await desk.submit(request("a"))
+        assert desk.house["client/end"].statistics().trouble == why
+        why = None
+        await trio.sleep(5.0)
+        await desk.submit(request("a"))
+        assert (await desk.over("a"))[0].state is State.SUCCESS
+
+    play(test, base=base, outcomes=in_turn(DONE))
+
+
+# -- turns
+
+
+def test_no_more_are_in_flight_than_the_setting_says_and_a_lone_request_is_next() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(*(request(f"many{n}", submitter="many") for n in range(50)))
+        await trio.sleep(1.0)
+        published = [id for place, id in desk.base.files if place is Tray.REQUESTS]  # noqa: A001
+        assert len(published) == 3
+        await desk.submit(request("lone", submitter="lone"))
+        desk.base.foreign_put(Tray.RESPONSES, published[0], write_response(published[0], DONE))
+        desk.base.foreign_put(Tray.RESPONSES, published[1], write_response(published[1], DONE))
+        await trio.sleep(1.0)
+        assert (Tray.REQUESTS, "lone") in desk.base.files
+
+    play(test, terms=ClientTerms(in_flight=3))
+
+
+def test_a_request_begins_when_its_time_has_come_and_fails_when_nobody_began_it_by_its_deadline() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.ready()
+        now = wall()
+        desk.client.tell(Hold("the editor is starting", seconds=800.0))
+        await desk.submit(request("later", not_before=now + 1000.0), request("late", deadline=now + 500.0))
+        await trio.sleep(990.0)
+        assert (await desk.open("later")).shown == "waiting"
+        later, late = await desk.over("later", "late")
+        assert later.tried[0].began >= now + 1000.0
+        assert (late.shown, late.message) == ("gave up", TOO_LATE)
+
+    play(test, terms=ClientTerms(in_flight=1), outcomes=in_turn(DONE))
+
+
+def test_publishing_a_thousand_takes_a_few_groups() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(*(request(str(n)) for n in range(1000)))
+        await desk.over(*map(str, range(1000)))
+        assert sum(call.startswith("publish") for call in desk.base.calls) < 100
+
+    play(test, outcomes=in_turn(DONE), terms=ClientTerms(in_flight=256))
+
+
+# -- the cold start
+
+
+def test_nothing_is_published_while_it_is_held_and_no_time_counts() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.ready()
+        desk.client.tell(Hold("the editor is starting", seconds=20.0))
+        await desk.submit(request("a"))
+        await trio.sleep(19.9)
+        assert not [call for call in desk.base.calls if call.startswith("publish")]
+        await trio.sleep(0.2)
+        assert "publish a" in desk.base.calls
+
+    play(test)
+
+
+def test_a_hold_that_is_told_again_lets_nothing_through() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.ready()
+        desk.client.tell(Hold("the editor is starting", seconds=20.0))
+        await desk.submit(request("a"))
+        for _ in range(10):
+            await trio.sleep(15.0)
+            desk.client.tell(Hold("the editor is starting", seconds=20.0))
+        assert "publish a" not in desk.base.calls
+        await trio.sleep(20.1)
+        assert "publish a" in desk.base.calls
+
+    play(test)
+
+
+def test_a_ping_of_the_editor_is_nobodys_request() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.ready()
+        put(desk.base, request(f"{PING}1"))
+        await trio.sleep(10.0)
+        assert await desk.journal.find(f"{PING}1") is None
+
+    play(test)
+
+
+def test_a_hold_outlives_a_crash_and_is_ended_by_a_release() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.ready()
+        desk.client.tell(Hold("the editor is starting", seconds=1000.0))
+        await desk.submit(request("a"))
+        desk.client.kill()
+        await trio.sleep(100.0)
+        assert "publish a" not in desk.base.calls
+        desk.client.tell(Release())
+        await trio.sleep(1.0)
+        assert "publish a" in desk.base.calls
+
+    play(test)
+
+
+# -- what others are told
+
+
+def test_the_ledger_hears_of_each_request_and_the_evaluator_of_successes_with_a_reference() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("plain"), request("scored", reference="done"), *(request(str(n)) for n in range(200)))
+        await desk.over("plain", "scored", *map(str, range(200)))
+        await trio.sleep(2.0)
+        last = {fact.id: fact for message in desk.ledger.messages for fact in message.facts}
+        assert {fact.state for fact in last.values()} == {"success"}
+        assert len(last) == 202
+        assert len(desk.ledger.messages) < 60
+        assert [message.request.id for message in desk.evaluator.messages] == ["scored"]
+        states = [fact.state for message in desk.ledger.messages for fact in message.facts if fact.id == "plain"]
+        assert states[0] in ("waiting", "polling")
+
+    play(test, outcomes=in_turn(DONE))
+
+
+def test_requests_that_cannot_be_sent_are_refused_in_words_and_the_others_are_not() -> None:
+    async def test(desk: Desk) -> None:
+        bad = [
+            (request("../up"), "begins with a letter or a digit"),
+            (request("big", params={"x": "y" * (LARGEST + 1)}), "has at most"),
+            (request("odd", params={"x": object()}), "cannot be written as JSON"),
+            (request("nameless", command=""), "expected command"),
+        ]
+        handled = await desk.submit(*(each for each, _ in bad), request("good"))
+        assert handled.ids == ("good",)
+        for each, why in bad:
+            assert why in handled.refused[each.id]
+        assert (await desk.over("good"))[0].state is State.SUCCESS
+
+    play(test, outcomes=in_turn(DONE))
+
+
+# -- against HEAD
+
+
+def test_failed_copies_of_a_success_are_moved_to_the_archive_and_those_of_a_failure_stay() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("a"))
+        await trio.sleep(1.0)
+        desk.base.foreign_put(Tray.FAILED, "a", b"a copy of HEAD's")
+        (dossier,) = await desk.over("a")
+        assert dossier.state is State.SUCCESS
+        assert (Tray.FAILED, "a") not in desk.base.files
+        assert "a" in desk.base.archived
+
+    play(test, outcomes=in_turn(BUSY, DONE), dialect=Dialect.HEAD)
+
+
+def test_nothing_is_touched_before_a_head_peer_has_removed_its_request() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("a"))
+        await trio.sleep(1.0)
+        desk.base.foreign_put(Tray.RESPONSES, "a", write_response("a", BUSY, (Dialect.HEAD,)))
+        await trio.sleep(100.0)
+        assert not [call for call in desk.base.calls if call.startswith("take away")]
+        desk.base.foreign_drop(Tray.REQUESTS, "a")
+        await trio.sleep(5.0)
+        assert [call for call in desk.base.calls if not call.startswith("look")][-2:] == ["take away a", "publish a"]
+
+    play(test, dialect=Dialect.HEAD)
+
+
+def test_a_torn_response_is_cleared_after_a_second_and_the_request_renamed_anew_in_the_same_attempt() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("a"))
+        await trio.sleep(1.0)
+        desk.base.foreign_put(Tray.RESPONSES, "a", b'{"half')
+        await trio.sleep(3.0)
+        assert [call for call in desk.base.calls if not call.startswith("look")][-2:] == ["set aside a", "publish a"]
+        assert (await desk.open("a")).attempt == 1
+
+    play(test, dialect=Dialect.HEAD)
+
+
+# -- late answers
+
+
+def test_a_late_answer_wins_until_the_next_attempt_was_published_and_says_so() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("a"))
+        await trio.sleep(100.2)
+        assert (await desk.open("a")).shown == "retrying"
+        desk.base.foreign_put(Tray.RESPONSES, "a", write_response("a", DONE))
+        (dossier,) = await desk.over("a")
+        assert (dossier.state, dossier.begun) == (State.SUCCESS, 1)
+        assert "an answer came after the time of attempt 1 was over" in dossier.notes[0]
+
+    play(test, terms=ClientTerms(attempt_seconds=100.0))
+
+
+def test_an_answer_after_the_end_is_said_and_a_requeue_takes_it() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("a"))
+        await desk.over("a")
+        desk.base.foreign_put(Tray.RESPONSES, "a", write_response("a", DONE))
+        await trio.sleep(5.0)
+        (dossier,) = await desk.over("a")
+        assert dossier.shown == "gave up"
+        assert "it is in responses/" in dossier.notes[-1]
+        assert (await desk.requeue(ids=("a",))).ids == ("a",)
+        await trio.sleep(5.0)
+        (dossier,) = await desk.over("a")
+        assert (dossier.shown, dossier.row.success) == ("success", DONE)
+
+    play(test, terms=ClientTerms(attempt_seconds=100.0))

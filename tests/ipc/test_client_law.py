@@ -8,7 +8,7 @@ What somebody has answered before the client end ever saw it is not its own: so 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -80,7 +80,6 @@ class Fate:
 
     faults: list[Fault]
     at: int = 0
-    hurt: list[Callable[[], None]] = field(default_factory=list)
 
     def tick(self) -> str | None:
         if not self.faults:
@@ -138,10 +137,10 @@ async def live(
 
     keep = ClientJournal.keep
 
-    async def perilous_keep(journal: ClientJournal, *dossiers: Dossier) -> list[Dossier]:
+    async def perilous_keep(journal: ClientJournal, *dossiers: Dossier, soft: bool = False) -> list[Dossier]:
         base.peril()
         await trio.lowlevel.checkpoint()
-        kept = await keep(journal, *dossiers)
+        kept = await keep(journal, *dossiers, soft=soft)
         base.peril()
         await trio.lowlevel.checkpoint()
         return kept

@@ -1,10 +1,11 @@
 """The ledger's lines: whatever is put and dropped, a window is that of a plain list, filtered and sorted."""
 
+from random import Random
 from typing import Any
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import given, settings
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from actors.ipc.lines import BLOCK, OPEN, TURN, Lines, Search
 from codec.ipc.desk import STATES, RequestFact, Window, WindowWanted
@@ -73,65 +74,57 @@ def stable(facts: list[RequestFact], key: Any) -> list[RequestFact]:
     return sorted(facts, key=key, reverse=True)  # `reverse` keeps the order of equals
 
 
-class LinesBesideAList(RuleBasedStateMachine):
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines = Lines()
-        self.facts: dict[str, RequestFact] = {}
-
-    @rule(fact=FACTS)
-    def put(self, fact: RequestFact) -> None:
-        self.lines.put(fact)
-        self.facts[fact.id] = fact
-
-    @rule(id=IDS)
-    def drop(self, id: str) -> None:  # noqa: A002
-        self.lines.drop(id)
-        self.facts.pop(id, None)
-
-    @rule(wanted=WANTED)
-    def look(self, wanted: WindowWanted) -> None:
-        expected = found_in(list(self.facts.values()), wanted)
-        shown = window(self.lines, wanted)
-        assert shown.total == len(expected)
-        assert list(shown.rows) == expected[shown.first : shown.first + wanted.count]
-        places = [place for place, fact in enumerate(expected) if fact.id == wanted.at]
-        if places:
-            assert shown.first == max(0, places[0] - wanted.above)
-        elif wanted.at not in self.facts:
-            assert shown.first == wanted.first
-
-    @rule(wanted=WANTED)
-    def go_on_after_one_that_has_left_the_filter(self, wanted: WindowWanted) -> None:
-        if wanted.order not in ("newest", "oldest") or wanted.at not in self.facts or wanted.above > 0:
-            return
-        at = self.facts[wanted.at]
-        expected = found_in(list(self.facts.values()), wanted)
-        if at in expected:
-            return
+def check_window(lines: Lines, facts: dict[str, RequestFact], wanted: WindowWanted) -> None:
+    expected = found_in(list(facts.values()), wanted)
+    shown = window(lines, wanted)
+    assert shown.total == len(expected)
+    assert list(shown.rows) == expected[shown.first : shown.first + wanted.count]
+    places = [place for place, fact in enumerate(expected) if fact.id == wanted.at]
+    at = facts.get(wanted.at)
+    if places:
+        assert shown.first == max(0, places[0] - wanted.above)
+    elif at is None:
+        assert shown.first == wanted.first
+    elif wanted.order in ("newest", "oldest") and wanted.above <= 0:
         newest = wanted.order == "newest"
         behind = [fact for fact in expected if ((fact.created, fact.id) < (at.created, at.id)) == newest]
-        assert list(window(self.lines, wanted).rows) == behind[: wanted.count]
-
-    @invariant()
-    def the_totals_are_those_of_the_list(self) -> None:
-        states = [fact.state for fact in self.facts.values()]
-        assert self.lines.by_state == {state: states.count(state) for state in STATES if state in states}
-        unfinished = [fact.created for fact in self.facts.values() if fact.state in OPEN]
-        assert self.lines.oldest == min(unfinished, default=None)
-        assert len(self.lines) == len(self.facts)
-        for id in ("a", "run.7"):  # noqa: A001
-            assert self.lines.get(id) == self.facts.get(id)
+        assert list(shown.rows) == behind[: wanted.count]
 
 
-LinesBesideAList.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
-TestLinesBesideAList = LinesBesideAList.TestCase
+def check_totals(lines: Lines, facts: dict[str, RequestFact]) -> None:
+    states = [fact.state for fact in facts.values()]
+    assert lines.by_state == {state: states.count(state) for state in STATES if state in states}
+    assert lines.oldest == min((fact.created for fact in facts.values() if fact.state in OPEN), default=None)
+    assert len(lines) == len(facts)
+    for id in ("a", "run.7"):  # noqa: A001
+        assert lines.get(id) == facts.get(id)
+        assert (id in lines) == (id in facts)
 
 
-@settings(max_examples=15, deadline=None)
-@given(st.integers(0, 3 * TURN), st.sampled_from(ORDERS), st.sampled_from(["", "7", "ping"]), st.randoms())
-def test_a_list_of_many_turns_is_found_as_a_short_one_is(count: int, order: Any, text: str, random: Any) -> None:
-    lines, facts = Lines(), []
+@settings(max_examples=150, deadline=None)
+@given(st.lists(FACTS | IDS | WANTED, min_size=5, max_size=60))
+def test_a_window_is_that_of_a_plain_list_filtered_and_sorted(steps: list[RequestFact | str | WindowWanted]) -> None:
+    """A fact is put, an id is dropped, and what is wanted is looked at."""
+    lines = Lines()
+    facts: dict[str, RequestFact] = {}
+    for step in steps:
+        match step:
+            case RequestFact():
+                lines.put(step)
+                facts[step.id] = step
+            case str():
+                lines.drop(step)
+                facts.pop(step, None)
+            case WindowWanted():
+                check_window(lines, facts, step)
+        check_totals(lines, facts)
+
+
+@pytest.mark.slow
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 3 * TURN), st.sampled_from(ORDERS), st.sampled_from(["", "7", "ping"]), st.integers(0, 99))
+def test_a_list_of_many_turns_is_found_as_a_short_one_is(count: int, order: Any, text: str, seed: int) -> None:
+    lines, facts, random = Lines(), [], Random(seed)
     for number in random.sample(range(count), count):
         seconds = random.choice([None, 0.5, number / 7])
         facts.append(

@@ -23,6 +23,7 @@ numbers = itertools.count(1)
 class Folder:
     """The files of one request. What is written in place is torn until it is whole."""
 
+    fingerprint: bytes = ASKED
     request: bool = False
     response: Seen = None
     failed: Outcome | None = None
@@ -96,7 +97,7 @@ class OurServer:
 
     def step(self) -> bool:
         folder = self.folder
-        request = server.Wanted(ASKED) if folder.request else None
+        request = server.Wanted(folder.fingerprint) if folder.request else None
         view = server.View(request, folder.response, self.may_run, self.running, self.ended, self.written)
         match server.next_step("r", self.row, view):
             case server.Journal(row):

@@ -1,7 +1,7 @@
 """A small server for the board page: its files, a scripted room behind a WebSocket, and Markdown from a table.
 
-As `stage.py`, which it stands on: a thread with its own trio loop. A test tells it what to say (`script` to each page
-that comes, `tell_all` to all that are there) and looks at what the pages have said.
+Like `stage.py`, on which it is based, it runs in a thread with its own trio loop. A test tells it what to send
+(`script` to each page that connects, `tell_all` to all connected pages), and reads the pages' messages.
 """
 
 import itertools
@@ -23,7 +23,7 @@ from tests.web.stage import FRAMES, LONGEST_HEAD, POLICY, TYPES, WEB, Replay, St
 
 PATIENCE = 10
 ABORTED = "Failed to load resource: net::ERR_FAILED"
-"""What the browser says about a request that a test has stopped."""
+"""How the browser reports a request that a test has stopped."""
 
 
 class BoardStage(Stage):
@@ -34,7 +34,7 @@ class BoardStage(Stage):
         self.script = script
         self.rooms: list[str] = []
         self.listed: list[Message] | None = []
-        """The rooms there are; None: nobody can tell."""
+        """The rooms that are listed; None: the list is not available."""
         self.rendered: dict[str, str] = {}
         self.asked: list[str] = []
         self._heard: list[Message] = []
@@ -44,13 +44,13 @@ class BoardStage(Stage):
         self._do(self._tell_all, [json.dumps(message) for message in messages])
 
     def heard(self, kind: str, count: int = 1) -> list[Message]:
-        """The messages of a type that the pages have said, once there are as many."""
+        """The pages' messages of a type, as soon as there are `count`."""
         with self._news:
             assert self._news.wait_for(lambda: len(self._of(kind)) >= count, PATIENCE), self._heard
             return self._of(kind)
 
     def events(self, count: int = 1) -> list[Message]:
-        """The payloads of the events, with the component they came from."""
+        """The payloads of the pages' events, with the component that each came from."""
         return [{"src": each["src"], **each["payload"]} for each in self.heard("event", count)]
 
     def _of(self, kind: str) -> list[Message]:
@@ -61,7 +61,7 @@ class BoardStage(Stage):
             await self._say(socket, texts)
 
     async def _say(self, socket: trio_websocket.WebSocketConnection, texts: list[str]) -> None:
-        """In one write, as the server does: what comes in pieces, a page may show in pieces."""
+        """Send texts in one write, as the server does. If they came in pieces, a page might show them in pieces."""
         async with self._sockets[socket].together():
             for text in texts:
                 await socket.send_message(text)
@@ -144,7 +144,8 @@ class Show(Protocol):
 
 @contextmanager
 def showing(chromium: Browser, tolerated: str = ABORTED) -> Iterator[Show]:
-    """Opens boards that a script has drawn. In the end no page may have reported an error but with these words."""
+    """Opens boards that a script has drawn. At the end, pages may only have reported errors that contain
+    `tolerated`."""
     errors: list[str] = []
 
     def hear(message: ConsoleMessage) -> None:
@@ -170,7 +171,7 @@ def showing(chromium: Browser, tolerated: str = ABORTED) -> Iterator[Show]:
 
 
 def held(page: Page, routes: list[Route]) -> Route:
-    """The first request that the page makes and a test holds, taken out of `routes`."""
+    """Wait until the page has made a request that the test holds; take the first one out of `routes`."""
     deadline = time.monotonic() + PATIENCE
     while not routes:
         assert time.monotonic() < deadline, "The page has asked for nothing."
@@ -179,7 +180,7 @@ def held(page: Page, routes: list[Route]) -> Route:
 
 
 def say(page: Page, stage: BoardStage, *messages: Message) -> None:
-    """Says this to the page, and waits until it shows."""
+    """Send messages to the page, and wait until it shows them."""
     mark = f"mark-{next(marks)}"
     stage.heard("announce")
     stage.tell_all(*messages, spawn("label", mark, text=mark))

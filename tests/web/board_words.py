@@ -1,4 +1,4 @@
-"""What scripts say to a board, in short."""
+"""Short functions for the messages that scripts send to a board."""
 
 from typing import Any
 

@@ -12,7 +12,7 @@ from tests.web.stage import Stage
 
 PATIENCE = 10_000
 BROWSERS_OWN = "WebSocket connection to "
-"""How Chromium reports a socket that could not be opened: the one error a page without a server cannot avoid."""
+"""How Chromium reports a socket that could not be opened: the only error that a page without a server cannot avoid."""
 
 
 class Visit(Protocol):
@@ -27,7 +27,7 @@ def visit(chromium: Browser) -> Iterator[Visit]:
 
 @contextmanager
 def visiting(chromium: Browser) -> Iterator[Visit]:
-    """Opens the console of a scripted server. In the end no page may have reported an error."""
+    """Opens the console of a scripted server. At the end, no page may have reported an error."""
     errors: list[str] = []
 
     def hear(message: ConsoleMessage) -> None:

@@ -18,6 +18,7 @@ import trio
 from msgspec.structs import replace
 from playwright.sync_api import Browser, ConsoleMessage, Page
 
+from actors.ipc.desk import VIEWERS
 from actors.ipc.messages import EditorNow, PeerNow, RunningNow
 from codec.ipc import Failure, Success
 from codec.ipc.desk import Attempt, RequestDetail
@@ -58,6 +59,14 @@ class DeskStage:
 
     def tell(self, message: Any) -> None:
         self.do(self.house.ledger.send, message)
+
+    def drop(self) -> None:
+        """Ends every page's viewer, and so its connection."""
+        self.do(self._drop)
+
+    async def _drop(self) -> None:
+        for viewer in self.house.registry.get(VIEWERS).children():
+            await viewer.stop()
 
     def begin(self, task: Callable[..., Awaitable[None]], *args: Any) -> None:
         """A task that goes on beside the test until the stage is left."""

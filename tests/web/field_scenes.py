@@ -1,4 +1,4 @@
-"""Pages with fields in sight, for the tests that type into them. Each can be cut off from its server, and come back."""
+"""Pages with fields in sight, for tests that type into them. Each page can be cut off from its server and reconnect."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ from tests.web.stage import FRAMES, Stage
 
 
 class Scene:
-    """A page with fields in sight. `come_back()` waits until what a server that is back has said is drawn."""
+    """A page with fields in sight. `come_back()` reconnects it, and waits until the server's messages are drawn."""
 
     def __init__(self, page: Page, stage: Stage | None = None, come_back: Callable[[], None] = lambda: None) -> None:
         self.page = page
@@ -31,12 +31,12 @@ class Scene:
         self.stage.refusing = True
         self.stage.drop()
         expect(self.page.locator("html")).to_have_attribute("data-stale", "")
-        self.page.evaluate(FRAMES)  # in the next of which a page draws what it takes no more
+        self.page.evaluate(FRAMES)  # in the next frame, the page disables its fields
 
     def reconnect(self) -> None:
         assert self.stage is not None
         self.stage.refusing = False
-        self.page.evaluate("window.dispatchEvent(new Event('online'))")  # it is tried at once
+        self.page.evaluate("window.dispatchEvent(new Event('online'))")  # the page tries to reconnect at once
         self._come_back()
 
 

@@ -1,8 +1,8 @@
 """A small server for the judge's page: its files, and a scripted judge behind the WebSocket `/panel`.
 
-As `stage.py`, which it stands on: a thread with its own trio loop. `opening` is what each page is told when it asks for
-it; a test tells all pages more with `tell` and looks at what they have said. What they say is read as the real server
-reads it, so a page that says what the server would refuse is told so, and fails its test.
+Like `stage.py`, on which it is based, it runs in a thread with its own trio loop. `opening` is sent to each page that
+asks for it. A test sends more to all pages with `say`, and reads the pages' messages. These are decoded as by the real
+server: if a page sends a message that the server would refuse, the page is told so, and its test fails.
 """
 
 import json
@@ -44,7 +44,7 @@ from tests.web.stage import LONGEST_HEAD, POLICY, TYPES, WEB, Replay, Stage, pag
 PATIENCE = 10
 SHOWN = 16_384
 
-# --- what a judge says ------------------------------------------------------------------------------------------------
+# --- messages of a judge ----------------------------------------------------------------------------------------------
 
 
 def case(index: int, given: str = "1 2\n", expected: str = "3\n", **fields: Any) -> Case:
@@ -58,7 +58,7 @@ def case(index: int, given: str = "1 2\n", expected: str = "3\n", **fields: Any)
 
 
 def problem(task: str = "a", *cases: Case, count: int = 3, **fields: Any) -> ShownProblem:
-    """Problem `task` of the contest abc999, with these cases or `count` plain ones."""
+    """Problem `task` of the contest abc999, with these cases or with `count` plain ones."""
     known: dict[str, Any] = {
         "name": f"{task.upper()} - Sums", "group": "AtCoder Beginner Contest 999", "interactive": False,
         "url": f"https://atcoder.jp/contests/abc999/tasks/abc999_{task}", "time_limit": 2000, "memory_limit": 1024,
@@ -128,16 +128,16 @@ class JudgeStage(Stage):
         self._news = threading.Condition()
 
     def opened(self) -> None:
-        """Waits until a page has been told the opening: what is said from now on comes after it."""
+        """Wait until a page was sent the opening. Messages that are sent from now on come after it."""
         with self._news:
             assert self._news.wait_for(lambda: self._opened > 0, PATIENCE)
 
     def say(self, *messages: BackendMessage) -> None:
-        """Tells every page."""
+        """Send messages to all pages."""
         self._do(self._say, [write(each).decode() for each in messages])
 
     def heard(self, kind: type[UiMessage], count: int = 1) -> list[Any]:
-        """What the pages have said of this kind, once there is as much."""
+        """The pages' messages of this type, as soon as there are `count`."""
         with self._news:
             assert self._news.wait_for(lambda: len(self._of(kind)) >= count, PATIENCE), (self._heard, self._refused)
             return self._of(kind)
@@ -218,7 +218,7 @@ class Show(Protocol):
 
 @contextmanager
 def showing(chromium: Browser) -> Iterator[Show]:
-    """Opens the page of a scripted judge. In the end no page may have reported an error."""
+    """Opens the page of a scripted judge. At the end, no page may have reported an error."""
     errors: list[str] = []
 
     def hear(message: ConsoleMessage) -> None:
@@ -255,7 +255,7 @@ ZeroDivisionError: integer division or modulo by zero
 
 
 def contest() -> StateProblems:
-    """Six problems of a contest of seven, and two from elsewhere."""
+    """Six problems of a contest with seven, and two problems of other contests."""
     green, red, some = Standing(passed=3, failed=0), Standing(passed=1, failed=1), Standing(passed=1, failed=0)
     names = ["Sums", "Two Towers", "Lanterns along the River", "Grid Game", "Queries on a Very Long Name of a Tree",
              "Xor"]  # fmt: skip

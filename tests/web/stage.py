@@ -1,8 +1,8 @@
 """A small server for the pages: static files and one scripted WebSocket on one port, in a thread of its own.
 
-The browser tests are plain functions (playwright's synchronous interface may not run inside trio), so the server has
-its own trio loop, and what a test wants is handed over to it. It serves with the Content-Security-Policy of the house,
-so that a page that breaks it fails its test with a console error.
+The browser tests are plain functions, because playwright's synchronous interface may not run inside trio. So the server
+has its own trio loop, and a test's calls are handed over to it. It sends the real server's Content-Security-Policy, so
+a page that violates the policy fails its test with an error in the browser's console.
 """
 
 import json
@@ -25,13 +25,13 @@ POLICY = "default-src 'self'"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 LONGEST_HEAD = 16_384
 FRAMES = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn())))"
-"""To be evaluated: what a page does in its next frame has been done."""
+"""To be evaluated in a page: waits until the page has drawn its next frame."""
 PAGES = [{"name": name, "url": f"http://127.0.0.1:{port}"} for name, port in
          (("sidekick", 5163), ("judge", 10043), ("console", 5160))]  # fmt: skip
 
 
 class Replay(trio.abc.Stream):
-    """A stream that gives back first what has been read of it already."""
+    """A stream that first returns the bytes that were already read from it."""
 
     def __init__(self, head: bytes, stream: trio.SocketStream) -> None:
         self._head = head
@@ -51,7 +51,7 @@ class Replay(trio.abc.Stream):
 
     @asynccontextmanager
     async def together(self) -> AsyncIterator[None]:
-        """What is sent meanwhile leaves in one write at the end."""
+        """Everything that is sent inside this block leaves in one write at its end."""
         async with self._one_at_a_time:
             held: list[bytes] = []
             self._held = held
@@ -69,7 +69,7 @@ class Replay(trio.abc.Stream):
 
 
 class Stage:
-    """`with Stage(hello) as stage`: serves the console page at `stage.url`; the rest is what a test can do to it."""
+    """`with Stage(hello) as stage`: serves the console page at `stage.url`. The methods are for tests."""
 
     def __init__(self, hello: Hello | None) -> None:
         self.hello = hello
@@ -92,18 +92,18 @@ class Stage:
         self._thread.join()
 
     def tell(self, change: Change) -> None:
-        """Sends a Change to every page."""
+        """Send a Change to all pages."""
         self.send(msgspec.json.encode(change).decode())
 
     def send(self, text: str) -> None:
         self._do(self._send, text)
 
     def drop(self) -> None:
-        """Ends every connection the way a killed server does: without a word."""
+        """End all connections as a killed server does: without a close frame."""
         self._do(self._drop)
 
     def leave(self, reason: str) -> None:
-        """Ends every connection the way a stopping server does."""
+        """End all connections as a stopping server does."""
         self._do(self._leave, reason)
 
     def _do(self, action: Callable[..., Any], *args: Any) -> None:
@@ -111,7 +111,7 @@ class Stage:
 
     async def _send(self, text: str) -> None:
         with trio.fail_after(10):
-            await self._somebody.wait()  # a page may have loaded before its socket is here
+            await self._somebody.wait()  # a page may have loaded before its socket is connected
         for socket in list(self._sockets):
             await socket.send_message(text)
 
@@ -176,20 +176,20 @@ class Stage:
 
 
 def write(field: Locator, text: str) -> None:
-    """As a person does it: the cursor in the field, what stands there deleted, and the text key by key. The field keeps
-    the focus; who leaves it presses Tab. (Playwright's `fill` sets the value past the keyboard: a field that takes no
-    key would seem to work.)"""
+    """Write a text as a person does: put the cursor into the field, delete its content, and type the text key by key.
+    The field keeps the focus; press Tab to leave it. (Playwright's `fill` sets the value without the keyboard, so a
+    field that accepts no keys would seem to work.)"""
     field.focus()
     field.press("ControlOrMeta+a")
     field.press("Delete")
     for number, line in enumerate(text.split("\n")):
         if number:
-            field.press("Shift+Enter")  # where Enter alone would indent or submit
+            field.press("Shift+Enter")  # Enter alone would indent or submit
         field.press_sequentially(line)
 
 
 def page(target: str) -> bytes:
-    """The whole answer to a GET."""
+    """The whole response to a GET."""
     if target == "/pages.json":
         return answer(json.dumps(PAGES).encode(), "application/json")
     path = WEB / ("console/index.html" if target == "/" else target.removeprefix("/web/"))

@@ -1,4 +1,4 @@
-"""The ten components of the board, each with all its actions, in a real browser told by a scripted server."""
+"""The ten components of the board, each with all its actions, in a real browser with a scripted server."""
 
 import re
 from collections.abc import Iterator
@@ -97,7 +97,7 @@ def test_a_text_input_with_a_button_submits_what_stands_there_by_it(show: Show) 
     box = page.get_by_role("textbox", name="Text")
     box.press("Enter")
     write(box, "new")
-    page.get_by_role("button", name="Go").click()  # leaving the box says nothing
+    page.get_by_role("button", name="Go").click()  # leaving the box sends nothing
     page.get_by_role("button", name="Update IP").click()
     write(page.get_by_role("textbox", name="unnamed"), "once")
     page.get_by_role("button", name="Submit").click()
@@ -203,8 +203,8 @@ TOP_LINE = """log => new Promise(known => {
     };
     look(first(), 0);
 })"""
-"""What the reader sees first, once the picture stands still. A block that was out of sight is laid out a frame after it
-was scrolled to, and where it is in pixels, the browser decides anew when it measures what is above."""
+"""The first line that the reader sees, once the scroll position is stable. A block that was out of sight is laid out
+one frame after it was scrolled to, and the browser changes its position in pixels when it measures the blocks above."""
 
 SCROLL_UP = """log => new Promise(seen => {
     log.addEventListener("scroll", () => seen(), {once: true});
@@ -313,7 +313,7 @@ def test_html_that_was_not_cleaned_does_no_harm(chromium: Browser) -> None:
         "<a href='https://example.org/'>out</a><math><mi>gone</mi></math><style>p{color:red}</style>"
     )
     dialogs: list[str] = []
-    with showing(chromium, tolerated="The action has been blocked.") as show:  # the browser says so for what is parsed
+    with showing(chromium, tolerated="The action has been blocked.") as show:  # said of parsed HTML
         page, stage = show()
         stage.rendered["bad"] = html
         page.on("dialog", lambda dialog: dialog.dismiss())
@@ -325,7 +325,7 @@ def test_html_that_was_not_cleaned_does_no_harm(chromium: Browser) -> None:
         inside = prose.evaluate("prose => [...prose.querySelectorAll('*')].map(({ outerHTML }) => outerHTML)")
         foul = re.compile(r"script|style|iframe|svg|form|\son|javascript|\sid=|class=")
         assert [each for each in inside if foul.search(each)] == []
-        expect(prose.get_by_role("link", name="image")).to_be_visible()  # for an image that could not be shown
+        expect(prose.get_by_role("link", name="image")).to_be_visible()  # in place of an image that could not be shown
         assert prose.inner_text().split() == ["image", "kept", "noinout"]
         out = prose.get_by_role("link", name="out")
         expect(out).to_have_attribute("href", "https://example.org/")
@@ -560,7 +560,7 @@ def test_a_canvas_that_moves_keeps_its_pixels_and_its_buffers(show: Show) -> Non
     assert pixel(page.get_by_role("img"), 10, 10) == BLUE
 
 
-# --- rows, columns, and what stands where
+# --- rows, columns, and the order of components
 
 
 def children(page: Page, key: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The board page around its components: rooms, who is there, coming back, exports, themes, narrow windows."""
+"""The board page around its components: rooms, peers, reconnecting, exports, themes, narrow windows."""
 
 import json
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ def show(chromium: Browser) -> Iterator[Show]:
 
 
 def lesson() -> list[Message]:
-    """A board with everything on it."""
+    """A board with a component of each kind."""
     wave = [{"x": n * 4, "y": 60 + n % 7 * 8} for n in range(80)]
     return [
         announce(),
@@ -130,7 +130,7 @@ def test_an_error_is_shown_where_it_happened_and_can_be_put_away(show: Show) -> 
     expect(note).to_have_text("third")
 
 
-# --- coming back
+# --- reconnecting
 
 WATCH = """() => {
     window.seen = [];
@@ -144,7 +144,7 @@ WATCH = """() => {
 
 
 def seen(page: Page) -> list[str]:
-    """The boards that were drawn, one after the other; looked at when the last frame has been, too."""
+    """The boards that were drawn, one after the other, including that of the last frame."""
     frames = page.evaluate(f"async () => {{ await ({FRAMES})(); return window.seen; }}")
     return [frames[0], *[now for before, now in pairwise(frames) if now != before]]
 
@@ -195,7 +195,7 @@ def test_a_page_that_lost_its_server_comes_back_to_the_present(show: Show) -> No
     expect(page.locator("button.peers")).to_have_text("offlineNo script")
     expect(page.locator("board-label")).to_have_count(3)
     stage.refusing = False
-    expect(page.locator("board-label")).to_have_text(["one"])  # it comes back by itself
+    expect(page.locator("board-label")).to_have_text(["one"])  # the page reconnects by itself
     expect(banner).to_be_hidden()
     expect(page.locator("button.peers")).to_have_text("onlineScript 0.0.5")
     assert seen(page) == ["0,1,2", "one"]
@@ -328,7 +328,7 @@ def exported(page: Page, choice: str) -> bytes:
     return download.value.path().read_bytes()
 
 
-# --- what every page of the house owes its readers
+# --- what holds for every page
 
 
 @pytest.mark.parametrize("colors", ["light", "dark"])

@@ -1,4 +1,4 @@
-"""What is read on a board is read as it belongs together: a value and its type, a task and its box."""
+"""Things that belong together stay together on a board: a value and its type, a task and its box."""
 
 from collections.abc import Iterator
 
@@ -56,8 +56,8 @@ APART = """() => [...document.querySelectorAll("board-viz .what")].map((what) =>
     if (isOneWord && room < type[0].width + 20) return 0; // its last line is full
     return Math.abs(last.bottom - type[0].bottom) > last.height / 2 ? Infinity : type[0].left - last.right;
 })"""
-"""By how many pixels each type stands apart from its value; Infinity if on another line, which only a word as long as
-its lines may do to it."""
+"""The distance of each type from its value in pixels; Infinity if the type is on another line. It is 0 if a single long
+word fills the value's last line, because then the type has to be on the next one."""
 
 
 @pytest.mark.parametrize("width", range(320, 700, 20))

@@ -1,4 +1,5 @@
-"""Floods: what a board costs in the browser, measured on its own clock, so that a busy machine counts for little."""
+"""Floods: how long the browser takes for a board, measured in its own processor time, so that a busy machine matters
+little."""
 
 import json
 from collections.abc import Iterator
@@ -23,7 +24,8 @@ def show(chromium: Browser) -> Iterator[Show]:
 
 
 def flood(page: Page, messages: list[Message]) -> tuple[float, float, float]:
-    """Gives the page messages as its socket would, at once; milliseconds: all in all, the longest task, and layouts."""
+    """Give the page messages at once, as its socket would. Returns milliseconds in total, milliseconds of the longest
+    task, and the number of layouts."""
     end = spawn("label", "end", text="end")
     page.evaluate("texts => { window.texts = texts }", [json.dumps(message) for message in [*messages, end]])
     page.evaluate(LONG_TASKS)
@@ -48,7 +50,7 @@ def flood(page: Page, messages: list[Message]) -> tuple[float, float, float]:
 
 
 def catch_socket(page: Page) -> None:
-    """Keeps the page's socket at hand, so that the test's own server is not what is measured."""
+    """Keep the page's socket, so that the test can feed it directly and does not measure its own server."""
     page.add_init_script(
         "window.WebSocket = class extends WebSocket { constructor(url) { super(url); window.socket = this; } };"
     )
@@ -77,7 +79,7 @@ def test_a_grid_of_forty_thousand_cells_takes_a_burst(show: Show) -> None:
 
 
 def test_an_animation_costs_a_small_part_of_a_second(show: Show) -> None:
-    """A second of it: 60 frames of 6 messages each, on a canvas with a buffer, as the library's own idiom draws."""
+    """One second is 60 frames of 6 messages each, on a canvas with a buffer, as scripts usually draw."""
     page, stage = show(spawn("canvas", "c", width=600, height=400), update("canvas", "c", "createBuffer", bufferId=1))
     catch_socket(page)
     say(page, stage)

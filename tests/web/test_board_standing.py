@@ -1,4 +1,4 @@
-"""The board page when no script is there: from when its picture is, what its controls say, clearing it, other rooms."""
+"""The board page without a script: the time of its picture, its controls, clearing it, other rooms."""
 
 import re
 import time
@@ -48,12 +48,12 @@ def line(page: Page) -> str:
     return found.inner_text()
 
 
-# -- from when the picture is
+# -- the time of the picture
 
 
 def test_a_board_whose_script_has_gone_says_from_when_it_is(show: Show) -> None:
     page, stage = show(*CONTROLS)
-    expect(page.locator("board-standing > .line")).to_be_hidden()  # it is not known yet
+    expect(page.locator("board-standing > .line")).to_be_hidden()  # the state is not known yet
     say(page, stage, state(0, today("14:03")))
     assert line(page) == "As of 14:03. No script is connected, so clicks and typing have no effect."
     say(page, stage, state(0, time.mktime((2021, 11, 5, 9, 7, 0, 0, 0, -1))))
@@ -104,7 +104,7 @@ def test_every_control_says_that_nobody_hears_it_and_nothing_typed_is_lost(show:
     expect(page.get_by_role("button", name="Start")).to_have_attribute("title", re.compile("so this has no effect"))
     assert stage._of("event") == []
 
-    say(page, stage, announce(), state(1, today("14:04")))  # a script is there: all is as ever
+    say(page, stage, announce(), state(1, today("14:04")))  # a script is connected: everything is normal
     expect(notes).to_have_count(0)
     assert page.get_by_role("button", name="Start").get_attribute("title") is None
     box.press("Enter")
@@ -118,7 +118,7 @@ def test_every_control_says_that_nobody_hears_it_and_nothing_typed_is_lost(show:
 def test_what_is_drawn_on_an_ended_board_looks_ended_too(show: Show) -> None:
     page, stage = show(state(0, today("14:03")), *CONTROLS)
     line(page)
-    stage.tell_all(CLEAR, spawn("button", "new", text="Another"))  # as a page is shown everything anew
+    stage.tell_all(CLEAR, spawn("button", "new", text="Another"))  # as when the whole board is sent again
     button = page.get_by_role("button", name="Another")
     expect(button).to_have_attribute("title", re.compile("so this has no effect"))
 
@@ -127,7 +127,7 @@ def test_what_is_drawn_on_an_ended_board_looks_ended_too(show: Show) -> None:
 
 
 def to_clear(page: Page) -> None:
-    """By keyboard."""
+    """Open the question about clearing with the keyboard."""
     page.get_by_role("button", name="Board menu").press("Enter")
     page.get_by_role("button", name="Clear board…").press("Enter")
     expect(page.get_by_role("dialog")).to_be_visible()

@@ -1,4 +1,4 @@
-"""Variables on the board: every change a script can tell, and how it shows."""
+"""Variables on the board: every change that a script can send, and how it is shown."""
 
 import json
 from collections.abc import Iterator
@@ -28,13 +28,13 @@ def show(chromium: Browser) -> Iterator[Show]:
 
 @pytest.fixture(scope="module")
 def opened(chromium: Browser) -> Iterator[tuple[Page, BoardStage]]:
-    """One page with a viz for all the cases of a table."""
+    """A page with a viz, for all cases of a table."""
     with showing(chromium) as show:
         yield show(spawn("viz", "v"))
 
 
 def rows(page: Page) -> list[str]:
-    """Every row in sight: how deep, name, value, type."""
+    """All visible rows: level, name, value, type."""
     return cast(
         list[str],
         page.locator("board-viz .entry").evaluate_all(
@@ -156,7 +156,7 @@ def test_who_comes_late_sees_a_variable_as_it_was_changed(opened: tuple[Page, Bo
 
 
 def replay(*messages: Message) -> list[Message]:
-    """What the server says of a viz to a page that comes after these messages."""
+    """The server's messages about a viz to a page that connects after these messages."""
     scene, ear = Scene(), Ear(Dialect.D)
     for message in (spawn("viz", "v"), *messages):
         said = ear.hear(json.dumps(message).encode())

@@ -1,4 +1,4 @@
-"""What a person does with the pages all day, keyboard alone, and on a narrow window."""
+"""Everyday use of the pages, with the keyboard only, and in a narrow window."""
 
 from collections.abc import Iterator
 
@@ -78,7 +78,7 @@ def test_arrows_go_through_an_open_menu_and_round_it(board: board_stage.Show) ->
     page, _ = board()
     opener = page.get_by_role("button", name="Board menu")
     choices = page.locator("board-menu .panel button")
-    opener.press("ArrowDown")  # closed: the page's own
+    opener.press("ArrowDown")  # the menu is closed, so the key is the page's
     expect(opener).to_be_focused()
     opener.press("Enter")
     last = choices.count() - 1

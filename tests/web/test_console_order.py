@@ -1,4 +1,4 @@
-"""What the console page tells of crashes, branches and names, and in which order."""
+"""How the console page shows crashes, branches and names, and in which order."""
 
 from typing import Any
 
@@ -59,7 +59,7 @@ def test_rows_are_sorted_by_keyboard_and_stay_so_after_a_reload(visit: Visit) ->
     page, _ = visit(busy())
     expect_rows(page, STANDING)
     page.get_by_role("treegrid").focus()
-    for _ in range(3):  # the heads that sort: actor, restarts, mailbox
+    for _ in range(3):  # the column heads that sort: actor, restarts, mailbox
         page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Mailbox")).to_be_focused()
     page.keyboard.press("Enter")
@@ -101,7 +101,7 @@ def test_a_search_keeps_the_order(visit: Visit) -> None:
     expect_rows(page, ["troupe", "troupe/rooms", "troupe/rooms/room 9", "troupe/rooms/room 10"])
 
 
-# --- what a row tells
+# --- the content of a row
 
 
 def test_a_branch_shows_the_sum_of_its_messages_folded_or_not(visit: Visit) -> None:

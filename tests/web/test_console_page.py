@@ -1,4 +1,4 @@
-"""The console page in a real browser, told by a scripted server."""
+"""The console page in a real browser, with a scripted server."""
 
 import re
 import time
@@ -33,11 +33,11 @@ def keys(page: Page) -> list[str]:
 
 
 def expect_rows(page: Page, paths: list[str]) -> None:
-    """Just these rows, from top to bottom; a search waits for the frame that shows its find."""
+    """Expect exactly these rows, from top to bottom. A search shows its results only in the next frame."""
     inside = ", ".join(f'[data-key="{path}"]' for path in paths)
     expect(page.locator(f".row:is({inside})")).to_have_count(len(paths))
     expect(page.locator(".row")).to_have_count(len(paths))
-    page.evaluate(FRAMES)  # rows that only change their places do so in the next one
+    page.evaluate(FRAMES)  # rows that only change places do so in the next frame
     assert keys(page) == paths
 
 
@@ -145,7 +145,7 @@ def test_a_search_keeps_the_way_to_what_it_finds_and_marks_it(visit: Visit) -> N
     page.keyboard.press("/")
     page.keyboard.type("GARD")
     expect_rows(page, ["troupe", "troupe/sidekick", "troupe/sidekick/rooms", "troupe/sidekick/rooms/garden"])
-    expect(page.locator("mark")).to_have_text(["gard"])  # "ga" leads to the same rows
+    expect(page.locator("mark")).to_have_text(["gard"])  # a search for "ga" would show the same rows
     page.keyboard.press("Escape")
     expect_rows(page, SMALL)
 
@@ -294,7 +294,7 @@ def test_a_paused_page_can_still_be_folded_and_searched(visit: Visit) -> None:
 
 
 def is_in_the_clear(page: Page, path: str) -> None:
-    """The row is in sight, and nothing lies over it."""
+    """Check that the row is in sight and nothing covers it."""
     expect(row(page, path)).to_be_visible()
     page.wait_for_function(
         """path => {
@@ -318,7 +318,7 @@ def test_an_actor_of_a_link_is_in_sight_and_so_is_one_that_is_chosen(visit: Visi
         return row.contains(document.elementFromPoint(left + 60, bottom - 2));
     }).sort((one, other) => one.ariaRowIndex - other.ariaRowIndex).map((row) => row.dataset.key)""")
     lowest = [path for path in paths if not path.endswith("//more")][-1]
-    row(page, lowest).click()  # on a narrow page what is said of it takes half of the tree's room
+    row(page, lowest).click()  # on a narrow page, its details take half of the tree's room
     expect(page.get_by_role("button", name="Close")).to_be_visible()
     is_in_the_clear(page, lowest)
 
@@ -379,7 +379,7 @@ def test_the_path_can_be_copied(visit: Visit) -> None:
     assert page.evaluate("navigator.clipboard.readText()") == "troupe/store"
 
 
-# --- what happened lately
+# --- recent stops, crashes and dead letters
 
 
 def test_stops_and_dead_letters_are_listed_newest_first(visit: Visit) -> None:
@@ -465,7 +465,7 @@ def test_a_system_is_a_card_with_a_sentence_and_a_link_to_its_page(visit: Visit)
     expect(card.locator("house-pill")).to_have_attribute("data-tone", "bad")
 
 
-# --- bad days
+# --- lost connections
 
 
 def test_the_page_reconnects_by_itself_and_keeps_what_the_reader_did(visit: Visit) -> None:
@@ -500,7 +500,7 @@ def test_the_reader_need_not_wait_for_the_next_attempt(visit: Visit) -> None:
     page, stage = visit(scenes.small())
     expect(page.locator("house-bar house-pill")).to_have_text("live")
     page.clock.install()
-    page.clock.pause_at(time.time() + 3)  # from here on no timer ends a wait
+    page.clock.pause_at(time.time() + 3)  # from now on no timer ends a wait
     stage.drop()
     expect(page.locator("house-banner")).to_contain_text("Trying again in 1 s.")
     page.get_by_role("button", name="Try now").dispatch_event("click")

@@ -1,4 +1,4 @@
-"""What every page of the house owes its readers: contrast, names, themes, room on a narrow screen, no inline code."""
+"""What holds for every page: contrast, names, themes, room on a narrow screen, no inline code."""
 
 import re
 from pathlib import Path
@@ -44,7 +44,7 @@ CONTRASTS = """() => {
     return poor;
 }"""
 
-# The same where what is `.live` can be seen through.
+# The same, with the opacity of `.live` elements.
 SEEN_THROUGH = CONTRASTS.replace(
     "const [one, other] =",
     """const through = Number(getComputedStyle(element.closest(".live") ?? document.body).opacity);
@@ -64,7 +64,7 @@ def ready(page: Page) -> None:
 
 
 def scheme(page: Page) -> str:
-    """Which theme is really drawn."""
+    """The theme that is really drawn."""
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     lightness = float(re.findall(r"[\d.]+", ground)[0])
     return "light" if lightness > 0.5 else "dark"

@@ -93,7 +93,7 @@ def test_states_and_a_text_choose_what_is_shown(desk: ShowDesk) -> None:
     expect(rows(page)).to_have_count(1)
     page.get_by_role("button", name="polling").click()
     expect(rows(page)).to_have_count(2)
-    page.get_by_role("button", name="All").click()
+    page.get_by_role("button", name="All 4").click()
     expect(rows(page)).to_have_count(4)
     page.keyboard.press("/")
     expect(page.get_by_role("searchbox")).to_be_focused()
@@ -178,6 +178,15 @@ def test_what_the_reader_looks_at_stays_while_others_come_in_above(desk: ShowDes
     stage.note(*details(fact("newest", "waiting", NOW + 9_000)))
     expect(rows(page).locator("visible=true").first).to_be_visible()
     expect(row(page, "newest")).to_be_in_viewport()
+
+
+def test_a_link_brings_its_request_into_sight(desk: ShowDesk) -> None:
+    page, _ = desk(*archive(2_000), path="#/evaluation-000700")
+    expect(row(page, "evaluation-000700")).to_be_in_viewport()
+    expect(row(page, "evaluation-000700")).to_have_attribute("aria-current", "true")
+    page.locator("desk-list").focus()
+    page.keyboard.press("j")
+    expect(active(page)).to_contain_text("evaluation-000699")
 
 
 # -- one request
@@ -299,6 +308,24 @@ def test_trouble_is_a_banner_and_the_rest_stands_beside_the_list(desk: ShowDesk)
     expect(health.locator(".badge")).to_have_text("1")
 
 
+def test_a_narrow_page_shows_how_the_desk_is_over_its_list(desk: ShowDesk) -> None:
+    page, _ = desk(*few(), viewport={"width": 400, "height": 800})
+    health = page.get_by_role("region", name="How the desk is")
+    expect(rows(page)).to_have_count(4)
+    expect(health).to_be_hidden()
+    opener = page.get_by_role("button", name="How the desk is")
+    opener.click()
+    expect(opener).to_have_attribute("aria-expanded", "true")
+    expect(health).to_be_in_viewport()
+    health.get_by_role("button", name="Close").click()
+    expect(health).to_be_hidden()
+    expect(opener).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(health).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(health).to_be_hidden()
+
+
 def test_an_empty_desk_says_how_the_first_request_is_submitted(desk: ShowDesk) -> None:
     page, stage = desk()
     expect(page.get_by_text("No requests yet.")).to_be_visible()
@@ -313,12 +340,15 @@ def test_a_lost_connection_comes_back_with_the_same_filter_and_request(desk: Sho
     page, stage = desk(*few(), path="#/second")
     page.get_by_role("button", name="gave up").click()
     expect(rows(page)).to_have_count(1)
-    page.context.set_offline(True)
-    page.context.set_offline(False)
-    stage.tell(PeerNow("x" * 9, alive=True))
+    page.evaluate("window.kept = 1")
+    stage.drop()
+    expect(page.locator("house-bar house-pill")).to_have_text("disconnected")
+    expect(page.locator("house-bar house-pill")).to_have_text("live")
     stage.note(*details(fact("sixth", "gave up", NOW), fact("seventh", "success", NOW)))
     expect(rows(page)).to_have_count(2)
-    expect(page.locator("desk-detail h2")).to_have_text("second")
+    stage.note(*details(fact("second", "success", NOW - 60, seconds=61.0)))
+    expect(page.locator("desk-detail house-pill").first).to_have_text("success")
+    assert page.evaluate("window.kept") == 1
 
 
 # -- what every page owes its readers

@@ -1,8 +1,8 @@
-"""Every field of every page is reached by Tab, takes what is typed, key by key, and is left with Tab.
+"""Every field of every page can be reached with Tab, accepts typed text, key by key, and can be left with Tab.
 
-The fields are not named here: they are found on the pages, wide and narrow, connected, cut off, and while the
-connection comes back. Of each it is known where in `web/` it is made, and a place that makes one which no scene below
-shows fails the test: a new field is under the law at once.
+The fields are not listed here: they are found on the pages, wide and narrow, connected, cut off, and while they
+reconnect. The tests know which line in `web/` makes each field. If a line makes a field that no scene below shows, a
+test fails. So a new field is tested from the beginning.
 """
 
 import ast
@@ -20,7 +20,7 @@ from tests.web.stage import WEB
 TESTS = Path(__file__).parents[1]
 
 TYPED = "rx fg1/?jk[s é"
-"""With the letters of the pages' shortcuts."""
+"""It contains the letters of the pages' shortcuts."""
 
 MOST_TABS = 200
 
@@ -47,8 +47,8 @@ FIELDS = """() => {
             return [field.lawNumber ?? null, field.madeAt ?? `.${field.className}`];
         });
 }"""
-"""All fields in sight: a number (none for what takes nothing now), and where each is made. Of radio buttons one is
-reached by Tab."""
+"""All visible fields: a number (none for a field that accepts nothing now), and the line that makes it. Only one of a
+group of radio buttons is reached with Tab."""
 
 FOCUSED = """() => {
     const { activeElement: field } = document;
@@ -76,7 +76,7 @@ def cut_off(scene: Scene) -> None:
 
 
 def reconnecting(scene: Scene) -> None:
-    """Half is typed without a connection, and the rest once all has been said anew."""
+    """Type half of the text without a connection, and the rest when the server has sent everything again."""
     scene.cut_off()
     type_over(scene.page, TYPED[:6])
     scene.reconnect()
@@ -88,7 +88,7 @@ def walk(scene: Scene, type_: Callable[[Scene], None]) -> None:
     page = scene.page
     found = page.evaluate(FIELDS)
     left = {number: place for number, place in found if number is not None}
-    assert left or type_ is cut_off, "no field is in sight"  # without a connection some take nothing
+    assert left or type_ is cut_off, "no field is in sight"  # without a connection some accept nothing
     page.evaluate("() => document.activeElement.blur()")
     page.keyboard.press("Tab")
     for _ in range(MOST_TABS):
@@ -97,7 +97,7 @@ def walk(scene: Scene, type_: Callable[[Scene], None]) -> None:
         if place is not None and focused["isText"]:
             type_(scene)
             assert page.evaluate(VALUE) == TYPED, place
-            page.evaluate(FIELDS)  # what has been drawn anew gets its number again
+            page.evaluate(FIELDS)  # elements that were drawn anew get their numbers again
         if not left:
             break
         leave(page)
@@ -106,7 +106,7 @@ def walk(scene: Scene, type_: Callable[[Scene], None]) -> None:
 
 
 def leave(page: Page) -> None:
-    """With Tab; or with Escape and Tab, where the field says so."""
+    """Leave the field with Tab, or with Escape and Tab if the field says so."""
     still = "() => document.activeElement !== document.body && document.activeElement === window.lawLeft"
     page.evaluate("() => { window.lawLeft = document.activeElement; }")
     page.keyboard.press("Tab")
@@ -120,12 +120,12 @@ def leave(page: Page) -> None:
 WIDTHS = [1280, 400]
 STATES = [connected, cut_off, reconnecting]
 TRIED = [(name, state) for name in SCENES for state in STATES if name != "script" or state is connected]
-"""Nothing of the script page needs a connection."""
+"""The script page needs no connection, so it is not tried without one."""
 
 
 @pytest.fixture(scope="module")
 def stamping(chromium: Browser) -> Browser:
-    """A browser whose pages know of each field where it was made."""
+    """A browser whose pages mark each field with the line that made it."""
 
     class Stamping:
         def new_context(self, **settings: Any) -> BrowserContext:
@@ -163,14 +163,14 @@ def test_no_place_makes_a_field_that_is_not_tried(stamping: Browser, tmp_path: P
 
 
 def places() -> Iterator[str]:
-    """Where the pages make fields: a file and a line, or in a page's HTML a class."""
+    """All places where the pages make fields: a file and a line, or a class in a page's HTML."""
     for path in sorted(WEB.rglob("*.js")):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if re.search(r"""(\bh|createElement)\(["'](input|select|textarea)\b|contenteditable\s*[:=]""", line, re.I):
                 yield f"{path.relative_to(WEB)}:{number}"
     for path in sorted(WEB.rglob("*.html")):
         for field in re.findall(r"<(?:input|select|textarea)\b[^>]*>", path.read_text()):
-            if 'type="file"' not in field:  # which a button of its own opens
+            if 'type="file"' not in field:  # a button opens it
                 yield "." + re.findall(r'class="([^"]*)"', field)[0]
 
 
@@ -186,13 +186,13 @@ def test_no_test_writes_into_a_field_past_the_keyboard() -> None:
 
 
 def test_what_a_handler_does_is_not_what_it_returns() -> None:
-    """`onkeydown = (event) => a && b()` returns false for every key that is not meant, and a handler that returns false
-    cancels the event: nothing can be typed. What returns nothing, or is added as a listener, cannot do that."""
+    """`onkeydown = (event) => a && b()` returns false for every other key, and a handler that returns false cancels the
+    event, so nothing can be typed. A handler that returns nothing, or is added as a listener, cannot do that."""
     cancels = "key|click|dblclick|input|beforeinput|submit|paste|cut|copy|drag|drop|pointer|mouse|touch|wheel|context"
     handler = re.compile(rf"\bon(?:{cancels})[a-z]*\s*[:=]\s*(?:async\s*)?(?:\([^=]*?\)|\w+)\s*=>\s*([^{{;\n][^;\n]*)")
     for path in WEB.rglob("*.js"):
         for found in handler.finditer(path.read_text()):
             value = found[1]
             while value != (value := re.sub(r"\([^()]*\)", "", value)):
-                pass  # what is inside of brackets is not what is returned
+                pass  # a value inside of brackets is not the returned one
             assert not re.search(r"&&|\|\||[!=]==|!", value), f"{path.relative_to(WEB)}: {found[0]}"

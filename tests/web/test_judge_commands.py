@@ -1,4 +1,4 @@
-"""The page lets one choose among the commands that the configuration names; there is no field to write one in."""
+"""The user chooses a command from those that the configuration names; there is no field to write one."""
 
 from collections.abc import Iterator
 

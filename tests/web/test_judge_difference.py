@@ -1,4 +1,4 @@
-"""How two outputs are set against each other: the pure part of the judge's page, asked in a browser."""
+"""How the judge's page compares two outputs: its pure functions, called in a browser."""
 
 from collections.abc import Iterator
 from typing import Any, cast
@@ -53,7 +53,7 @@ def aligned(page: Page, left: str, right: str, cuts: tuple[bool, bool] = (False,
 
 
 def drawn(rows: list[list[Any]]) -> str:
-    """ "1=1 2!2 3- -3": same, differing, only on the left, only on the right; numbered from 1."""
+    """The rows as "1=1 2!2 3- -3": same, differing, only on the left, only on the right; numbered from 1."""
     return " ".join(
         f"{'' if left is None else left + 1}{('-' if left is None or right is None else '!') if differs else '='}"
         f"{'' if right is None else right + 1}"
@@ -156,7 +156,7 @@ def test_what_differs_in_a_line_is_found(
 )
 def test_no_pair_of_long_texts_is_compared_each_with_each(page: Page, left: Any, right: Any, most: int) -> None:
     texts = ["".join(f"v{n}\n" for n in each) for each in (left, right)]
-    assert 0 < page.evaluate(COMPARISONS, texts) < most  # each with each would be about 100,000,000
+    assert 0 < page.evaluate(COMPARISONS, texts) < most  # comparing all pairs would be about 100,000,000
 
 
 def test_rows_hold_every_line_of_either_side_once_and_in_order(page: Page) -> None:

@@ -1,4 +1,4 @@
-"""The judge's page in a real browser, told by a scripted judge."""
+"""The judge's page in a real browser, with a scripted judge."""
 
 import re
 from collections.abc import Iterator
@@ -87,7 +87,7 @@ def text(page: Page, index: int, label: str) -> Locator:
 
 
 def lines(page: Page, index: int, label: str) -> list[str]:
-    """As soon as there are any: they are drawn when they come into sight."""
+    """The lines of a text, as soon as there are any: they are drawn when they come into sight."""
     drawn = text(page, index, label).locator(".line")
     expect(drawn).not_to_have_count(0)
     return drawn.all_text_contents()
@@ -531,7 +531,7 @@ def test_a_hundred_failed_cases_are_drawn_where_they_are_looked_at(show: Show) -
     page, _ = show(init(shown), *whole_run(shown, *[result(n, "WA", texts[1]) for n in range(1, 101)]))
     expect(standing(page)).to_have_text("0/100 passed, 120 ms · 100 WA")
     expect(text(page, 1, "Actual").locator("mark").first).to_be_visible()
-    assert page.locator(".line").count() < 1_500  # of thirty thousand
+    assert page.locator(".line").count() < 1_500  # the text has thirty thousand
     page.keyboard.press("k")
     expect(text(page, 100, "Actual").locator("mark").first).to_be_attached()
 
@@ -727,7 +727,7 @@ def test_the_shown_problem_is_in_the_address_and_back_leads_to_the_one_before(sh
     stage.heard(OpenProblem)
     stage.say(init(TOWERS))
     shows(page, "B - Two Towers", "abc999/abc999_b")
-    stage.say(StateUpdate(XOR))  # one that came in
+    stage.say(StateUpdate(XOR))  # a problem that came in
     shows(page, "F - Xor", "abc999/abc999_f")
     page.go_back()
     page.go_back()
@@ -760,7 +760,7 @@ def test_a_page_that_lost_its_connection_asks_for_what_it_showed_and_then_for_wh
     stage.drop()
     assert stage.heard(RequestInit, 2)[-1].problem_id == SUMS.id
     assert stage.heard(OpenProblem) == [OpenProblem("abc999/abc999_g")]
-    stage.opening = [replace(came, current=TOWERS.id), init(SUMS)]  # what others look at is nothing new
+    stage.opening = [replace(came, current=TOWERS.id), init(SUMS)]  # another page opened it, so it is not new
     stage.drop()
     stage.heard(RequestInit, 3)
     stage.say(StateProblems((), None))
@@ -784,7 +784,7 @@ def test_an_address_of_no_problem_is_said_to_be_so_and_does_not_stay(show: Show,
     page, stage = show(init(SUMS), contest())
     shows(page, "A - Sums", "abc999/abc999_a")
     page.evaluate("hash => (location.hash = hash)", "#abc1/none")
-    assert stage.heard(OpenProblem) == [OpenProblem("abc1/none")]  # which there are, only the server knows
+    assert stage.heard(OpenProblem) == [OpenProblem("abc1/none")]  # only the server knows which problems exist
     stage.say(Notice("error", unknown("abc1/none")))
     expect(page.get_by_role("alert")).to_contain_text("There is no problem 'abc1/none' here. Send it with")
     shows(page, "A - Sums", "abc999/abc999_a")
@@ -1040,7 +1040,7 @@ def test_what_is_open_is_printed_on_white_also_where_it_was_not_in_sight(show: S
 
 
 def printing(page: Page, when: str = "before") -> None:
-    """As when it is printed, but without a printer."""
+    """Make the page believe that it is printed, without a printer."""
     page.evaluate(f"window.dispatchEvent(new Event('{when}print'))")
 
 
@@ -1106,7 +1106,7 @@ def test_keys_mean_nothing_while_somebody_types_or_reads_a_dialog(show: Show, wh
     page.keyboard.press("Control+r" if where == "control" else "r")
     for _ in range(2):  # the first empties a search, the second leaves it
         page.keyboard.press("Escape")
-    if where == "control":  # the browser's own key has loaded the page again
+    if where == "control":  # that is the browser's key, and has reloaded the page
         expect(standing(page)).to_be_visible()
     page.keyboard.press("3")
     stage.heard(RunOne)

@@ -1,4 +1,4 @@
-"""The judge's page shows the truth, and stays where the user is: in a real browser, with a scripted judge."""
+"""The judge's page shows the truth, and stays with the user's problem: in a real browser, with a scripted judge."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -92,7 +92,7 @@ FOLD = """async (said) => {
 
 
 def folded(page: Page, model: Model, said: list[Any]) -> None:
-    """The page makes of what it is told what the model makes of it."""
+    """Fold messages in the page and in the model, and check that the results are the same."""
     known = page.evaluate(FOLD, said)
     assert known["id"] == model.id
     assert known["cases"] == [[index, *texts] for index, texts in sorted(model.cases.items())]
@@ -115,7 +115,7 @@ def folded(page: Page, model: Model, said: list[Any]) -> None:
     assert known["standing"]["score"] in ("", f"{passed}/{len(model.cases)}"), text
     assert (known["standing"]["tone"] == "good") == (run is None and passed == len(model.cases) > 0), text
     assert "-" not in text
-    if not run and " ms" in text:  # a time stands beside what one run came to, and no more than that
+    if not run and " ms" in text:  # a time is only shown with the result of a single run
         assert model.summary is not None
         assert f"{model.summary['durationMs']:,} ms" in text
         assert last is not None
@@ -135,7 +135,7 @@ def test_the_page_makes_of_all_that_it_is_told_what_is_so(show: Show) -> None:
     @example(CUT_OFF, 0)
     @example(IN_THE_MIDDLE, 0)
     def law(steps: list[Any], seed: int) -> None:
-        with ThreadPoolExecutor(1) as pool:  # which has no loop of Playwright's
+        with ThreadPoolExecutor(1) as pool:  # a thread without Playwright's loop
             for said, model in pool.submit(partial(run_schedule, seed, play, steps)).result():
                 folded(page, model, said)
 
@@ -219,7 +219,7 @@ def test_who_comes_back_to_the_page_makes_the_server_look(show: Show) -> None:
     assert stage.heard(Look) == [Look()]
 
 
-# --- who stays --------------------------------------------------------------------------------------------------------
+# --- staying with a problem -------------------------------------------------------------------------------------------
 
 ARRIVED = StateArrived(listed(TOWERS))
 
@@ -357,7 +357,7 @@ def test_escape_leaves_the_search_and_keys_mean_what_they_meant_before(show: Sho
     page.keyboard.press("Escape")
     expect(page.get_by_role("searchbox")).not_to_be_focused()
     expect(page.get_by_role("searchbox")).to_have_value("")
-    assert stage.so_far(Cancel) == []  # that was for the search
+    assert stage.so_far(Cancel) == []  # that key was for the search
     stage.say(ended(SUMS, *PASSES))
     expect(page.get_by_role("button", name="Run all")).to_be_enabled()
     page.keyboard.press("r")
@@ -371,7 +371,7 @@ def test_the_list_is_walked_from_the_search(show: Show) -> None:
     page.keyboard.type("problem 1")
     page.keyboard.press("ArrowDown")
     expect(page.locator("judge-problems .problem").first).to_be_focused()
-    page.keyboard.press("ArrowDown")  # by the next contest's head
+    page.keyboard.press("ArrowDown")  # past the head of the next contest
     page.keyboard.press("ArrowDown")
     expect(page.locator("judge-problems .problem", has_text="All of Problem 1")).to_be_focused()
 

@@ -1,4 +1,4 @@
-"""What tsc knows of the messages is what codec/ says of them, and the pages take them by these names."""
+"""tsc's types of the messages are those of codec/, and the pages use these types by their names."""
 
 import re
 from pathlib import Path
@@ -38,6 +38,6 @@ def test_a_door_says_what_comes_through_it(path: str, door: str, kind: str) -> N
 
 
 def test_nobody_looks_away() -> None:
-    """A comment takes a file, or a line, out of tsc's sight or ESLint's."""
+    """No comment may exempt a file or a line from tsc or ESLint."""
     looks_away = re.compile(r"@ts-(ignore|nocheck|expect-error)|eslint-disable")
     assert [path.name for path in Path(WEB).rglob("*.js") if looks_away.search(path.read_text())] == []

@@ -1,4 +1,4 @@
-"""What the server refuses to draw is nothing that a browser would have drawn: both are asked about the same."""
+"""The server refuses only strokes that a browser would not draw: both are tested with the same strokes."""
 
 import pytest
 from playwright.sync_api import Browser

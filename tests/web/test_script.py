@@ -1,4 +1,4 @@
-"""The script page with a Pyodide that only plays the protocol: states, the board, the editor, what is missing."""
+"""The script page with a fake Pyodide that only plays the protocol: states, the board, the editor, missing files."""
 
 import json
 import re
@@ -226,7 +226,7 @@ def test_the_editor_indents_and_lets_one_leave(visit: Open) -> None:
     expect(at.editor).not_to_be_focused()
 
 
-# --- what is missing
+# --- missing files
 
 
 def test_without_pyodide_the_page_says_what_to_do(chromium: Browser, tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def test_without_the_client_scripts_run_and_the_page_says_how_to_get_it(
         at.comes_to("Ended")
 
 
-# --- what every page of the house owes its readers
+# --- what holds for every page
 
 
 @pytest.mark.parametrize("colors", ["light", "dark"])

@@ -1,4 +1,4 @@
-"""The examples as they stand, in the browser's own Python: the script page of a real server, a real Pyodide, and the
+"""The examples, unchanged, in the browser's Python: with the script page of a real server, a real Pyodide, and the
 released client in it."""
 
 from collections.abc import Callable, Iterator

@@ -71,7 +71,7 @@ def test_a_script_that_never_ends_is_stopped(visit: Open, script: str) -> None:
     at = visit()
     at.run(f"print('begun')\n{script}")
     at.comes_to("Running", LONG)
-    if "print(n)" not in script:  # it has scrolled away by then
+    if "print(n)" not in script:  # its output has scrolled away by then
         expect(at.output).to_contain_text("begun", timeout=LONG)
     at.stop_button.click()
     at.comes_to("Stopped")

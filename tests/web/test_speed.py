@@ -1,4 +1,4 @@
-"""Thousands of rows stay smooth: few are in the document, and no tick holds the page for long."""
+"""A tree of thousands of rows stays smooth: few rows are in the document, and no tick blocks the page for long."""
 
 import pytest
 from msgspec.structs import replace
@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ROWS = 5_000
 CHANGED = 500
 TICKS = 12
-MOST = 0.1  # seconds of the processor for one tick, drawn; about a quarter of it is used
+MOST = 0.1  # seconds of processor time to draw one tick; it takes about a quarter of that
 
 
 LONG_TASKS = """() => {
@@ -24,7 +24,7 @@ LONG_TASKS = """() => {
 
 
 def ticks() -> list[Change]:
-    """Every tick another tenth of the rows has news, and actors come and go."""
+    """In every tick another tenth of the rows changes, and actors come and go."""
     actors = [each for each in scenes.crowd(ROWS).nodes if each.kind == "actor"]
     return [
         scenes.change(
@@ -49,7 +49,7 @@ def test_five_thousand_rows_stay_smooth(visit: Visit) -> None:
     expect(tree).to_have_attribute("aria-rowcount", str(ROWS + 2))
     page.evaluate(LONG_TASKS)
     metrics = page.context.new_cdp_session(page)
-    metrics.send("Performance.enable", {"timeDomain": "threadTicks"})  # a busy machine counts for nothing
+    metrics.send("Performance.enable", {"timeDomain": "threadTicks"})  # a busy machine makes no difference
 
     def busy() -> float:
         told = metrics.send("Performance.getMetrics")["metrics"]

@@ -1,4 +1,4 @@
-"""Each stylesheet has one subject, and is there because a page links it."""
+"""Each stylesheet has one subject, and a page links it."""
 
 import re
 from pathlib import Path
@@ -9,11 +9,11 @@ from tests.web.stage import WEB
 
 PAGES = sorted(WEB.glob("*/index.html"))
 LONGEST = 300
-"""Lines of a part of the judge's page; what is longer has a second subject."""
+"""The most lines of a stylesheet for the judge's page. A longer one has a second subject."""
 
 
 def linked(page: Path) -> list[Path]:
-    """In the order in which they win over each other."""
+    """The stylesheets that a page links, in order; a later one overrides an earlier one."""
     hrefs = re.findall(r'<link rel="stylesheet" href="/?web/([^"]+)">', page.read_text("utf-8"))
     return [WEB / href for href in hrefs]
 
@@ -29,7 +29,7 @@ def test_no_stylesheet_lies_there_that_no_page_links() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
 def test_a_page_begins_with_the_house_and_imports_nothing_of_its_own(page: Path) -> None:
-    """A stylesheet that imports another is a round trip more before anything is drawn."""
+    """A stylesheet that imports another one costs another round trip before anything is drawn."""
     house, *own = linked(page)
     assert house == WEB / "house" / "house.css"
     assert [imported(sheet) for sheet in own] == [[]] * len(own)

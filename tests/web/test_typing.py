@@ -25,7 +25,7 @@ LINE_FIELDS = {"Text": "t", "Console input": "k"}
 
 
 def compose(page: Page, text: str) -> CDPSession:
-    """Begins a word as an input method does. It is chosen by what is done with the session next."""
+    """Begin to compose a word as an input method does. The test then ends the composition through the session."""
     session = page.context.new_cdp_session(page)
     session.send("Input.imeSetComposition", {"text": text, "selectionStart": len(text), "selectionEnd": len(text)})
     return session
@@ -50,7 +50,7 @@ def test_the_escape_that_gives_a_word_up_takes_no_draft_back(show: Show) -> None
     write(box, "kept ")
     compose(page, "日本")
     box.press("Escape")
-    expect(box).to_have_value("kept 日本")  # what becomes of the word itself is the input method's business
+    expect(box).to_have_value("kept 日本")  # whether the word itself stays is up to the input method
 
 
 def test_the_escape_that_gives_a_word_up_empties_no_search(chromium: Browser, tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_a_draft_is_the_readers_until_it_is_submitted_or_taken_back(show: Show) 
     write(box, "mine")
     say(page, stage, update("textbox", "t", "setValue", value=""))
     expect(hint).to_have_text("The script has emptied this meanwhile. Escape drops your draft for that.")
-    say(page, stage, CLEAR, *BOARD)  # the script begins anew
+    say(page, stage, CLEAR, *BOARD)  # the script starts again
     expect(hint).to_contain_text("set this to “old” meanwhile")
     expect(box).to_have_value("mine")
     box.press("Tab")
@@ -143,6 +143,6 @@ def test_shift_enter_begins_a_plain_line_in_the_editor_and_a_composed_word_keeps
         compose(scene.page, "日")
         editor.press("Escape")
         scene.page.context.new_cdp_session(scene.page).send("Input.insertText", {"text": "日"})
-        editor.press("Tab")  # Escape was the input method's: this indents
+        editor.press("Tab")  # Escape was for the input method, so this indents
         expect(editor).to_have_value("if x:\ny日  ")
         expect(editor).to_be_focused()

@@ -132,19 +132,20 @@ class WholeDisk:
     """Linux can sync a whole disk, with whatever anybody has written to it. For many small files this takes half the
     time of syncing them by threads, unless others are writing a lot: if it was slow, it is not tried for a while."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
         self._syncfs = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None) if ON_LINUX else None
         self._not_before = 0.0
 
     def may_be_synced(self) -> bool:
-        return self._syncfs is not None and time.monotonic() >= self._not_before
+        return self._syncfs is not None and self._now() >= self._not_before
 
     def sync(self, here: int) -> OSError | None:
         assert self._syncfs is not None
-        began = time.monotonic()
+        began = self._now()
         answer = self._syncfs(here)
-        if time.monotonic() - began > SLOW_SECONDS:
-            self._not_before = time.monotonic() + AVOIDED_SECONDS
+        if self._now() - began > SLOW_SECONDS:
+            self._not_before = self._now() + AVOIDED_SECONDS
         if answer == 0:
             return None
         number = ctypes.get_errno()

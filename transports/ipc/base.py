@@ -41,6 +41,8 @@ LARGEST = 16 << 20
 """Bytes of a document that is read."""
 PATIENCE = 30.0
 """Seconds to wait for the disk."""
+MISSED_SECONDS = 30.0
+"""An end touches its lock every few seconds, so it may have lived this much longer."""
 GROUP = 500
 """Of more requests at once, so many are published in one trip: who comes meanwhile rides in the next."""
 LOOKS, WRITES = 256, 512
@@ -151,7 +153,7 @@ class FolderBase:
             self._openings = openings
             self.tell(Rescan(OPENED))
             self.stir()
-        if self._reading.next_due() is not None:
+        if self._reading.torns.next_due() is not None:
             self.stir()
 
     # -- reading
@@ -173,6 +175,18 @@ class FolderBase:
     async def _claim(self, end: str) -> str | None:
         why: str | None = await self.visit(lambda _, opened: self._site.claims.claim(opened.rooms[STATE], end))
         return why
+
+    def live(self) -> None:
+        """Our ends live. Blocks: the keeper calls this in a thread."""
+        self._site.claims.touch()
+
+    async def missed(self) -> frozenset[str]:
+        def read(reading: RoomReader, opened: OpenedBase) -> frozenset[str]:
+            lived = self._site.claims.lived(CLIENT)
+            return frozenset() if lived is None else reading.since(opened, Tray.REQUESTS, lived - MISSED_SECONDS)
+
+        found: frozenset[str] = await self.visit(read)
+        return found
 
     async def ids(self, place: Tray) -> frozenset[str]:
         found: frozenset[str] = await self.visit(lambda reading, opened: reading.ids(opened, place))
@@ -243,11 +257,11 @@ class FolderBase:
 
     def soonest(self) -> float | None:
         """In how many seconds a torn file may be known to be spoiled."""
-        return self._reading.next_due()
+        return self._reading.torns.next_due()
 
     def due(self) -> Mapping[Tray, frozenset[str]]:
         """Files that are to be looked at again, by their names."""
-        return self._reading.due()
+        return self._reading.torns.due()
 
     @property
     def openings(self) -> int:
@@ -260,6 +274,7 @@ class FolderBase:
 
     async def health(self) -> BaseHealth:
         await trio.lowlevel.checkpoint()
+        quarantined, reasons = self._site.quarantined()
         return BaseHealth(
             path=str(self._site.path),
             trouble=self._trouble,
@@ -267,7 +282,8 @@ class FolderBase:
             events=self.events,
             overflows=self.overflows,
             rescans=self.rescans,
-            quarantined=self._site.quarantined(),
+            quarantined=quarantined,
+            reasons=reasons,
             last_sync_ms=self._writing.sync_ms,
         )
 

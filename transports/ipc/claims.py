@@ -2,6 +2,8 @@
 
 state/server.lock, state/client.lock    ours: a lock of the kernel's, which it releases when the process ends
 state/ws.*.lock                         of the editor's own extension: its process id, written anew every 15 seconds
+
+While an end of ours serves, its lock is touched every few seconds. So the next one knows when the last one lived.
 """
 
 import fcntl
@@ -28,6 +30,7 @@ class Claims:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._held: dict[str, int] = {}
+        self._lived: dict[str, float] = {}
         self._lock = threading.Lock()
 
     def claim(self, state: int, end: str) -> str | None:
@@ -46,6 +49,17 @@ class Claims:
         with self._lock:
             if (file := self._held.pop(end, None)) is not None:
                 os.close(file)
+
+    def touch(self) -> None:
+        """The ends that we hold live."""
+        with self._lock:
+            for file in self._held.values():
+                with suppress(OSError):  # the disk is full, or gone: then it lived a little earlier
+                    os.utime(file)
+
+    def lived(self, end: str) -> float | None:
+        """When the end that was there before ours was last known to live, by the disk's clock. None: there was none."""
+        return self._lived.get(end)
 
     def renew(self, state: int) -> str | None:
         """Takes what we hold anew, in a folder that may be another one."""
@@ -81,6 +95,11 @@ class Claims:
         except BaseException:
             os.close(file)
             raise
+        before = os.fstat(file)
+        if before.st_size:
+            self._lived[end] = before.st_mtime
+        else:
+            self._lived.pop(end, None)
         with suppress(OSError):  # the disk is full: the number is only for whoever reads it
             os.ftruncate(file, 0)
             os.pwrite(file, f"{os.getpid()}\n".encode(), 0)

@@ -7,20 +7,24 @@ The reason is written first. So after a kill there may be a reason without a thi
 opening.
 """
 
+import heapq
 import json
 import os
 import re
 import stat
 import time
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Any
 
 import structlog
 
 from codec.ipc import id_of
 from transports.folder.drafts import discard, write_drafts
 
+LATEST = 20
 KEPT = 160
 """Bytes of a name that are kept."""
 ENTRY, REASON = ".entry", ".json"
@@ -46,6 +50,8 @@ class Quarantine:
         self._folder = folder
         self._drafts = drafts
         self.count = 0
+        self.latest: deque[str] = deque(maxlen=LATEST)
+        """Why the last few things came here, as sentences, newest first."""
         self._stuck: set[tuple[str, str]] = set()
 
     def look_over(self) -> None:
@@ -57,16 +63,32 @@ class Quarantine:
                     os.unlink(name, dir_fd=self._folder)
                     self.count -= 1
         self.count += len(reasons)
+        self._read_latest(reasons)
 
     def _is_without_entry(self, name: str, names: set[str]) -> bool:
         """Only what we can read as a reason of ours is deleted."""
+        reason = self._reason(name)
+        return reason is not None and os.fsdecode(bytes.fromhex(reason["entry"])) not in names
+
+    def _read_latest(self, reasons: Iterable[str]) -> None:
+        ages = []
+        for name in reasons:
+            with suppress(OSError):
+                ages.append((os.stat(name, dir_fd=self._folder, follow_symlinks=False).st_mtime_ns, name))
+        for _, name in heapq.nlargest(LATEST, ages):
+            if (reason := self._reason(name)) is not None:
+                self.latest.append(_sentence(reason))
+
+    def _reason(self, name: str) -> Mapping[str, Any] | None:
+        """None: it is not as we write it."""
         try:
             file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self._folder)
             with open(file, "rb") as opened:
                 reason = json.loads(opened.read(1 << 14))
-            return os.fsdecode(bytes.fromhex(reason["entry"])) not in names
+            bytes.fromhex(reason["entry"])
+            return reason if all(isinstance(reason[key], str) for key in ("name", "room", "why")) else None
         except (OSError, ValueError, KeyError, TypeError):
-            return False
+            return None
 
     def take_in(self, room: int, room_name: str, name: str, why: str) -> bool:
         """Moves it here. False, and it is said once: it cannot be moved."""
@@ -107,8 +129,13 @@ class Quarantine:
         finally:
             discard(self._drafts, drafts)
         self.count += 1
+        self.latest.appendleft(_sentence(reason))
         log.warning("set aside", entry=ascii(name), room=room_name, why=why, to=f"{Quarantine.__name__.lower()}/{told}")
         return True
+
+
+def _sentence(reason: Mapping[str, Any]) -> str:
+    return f"{reason['room']}/{reason['name']}: {reason['why']}"
 
 
 def _safe(name: bytes) -> str:

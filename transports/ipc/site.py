@@ -110,9 +110,10 @@ class Site:
             self.claims.close()
             self._give_up()
 
-    def quarantined(self) -> int:
+    def quarantined(self) -> tuple[int, tuple[str, ...]]:
+        """How many things, and the last reasons."""
         opened = self._opened
-        return 0 if opened is None else opened.quarantine.count
+        return (0, ()) if opened is None else (opened.quarantine.count, tuple(opened.quarantine.latest))
 
     # -- under the lock
 

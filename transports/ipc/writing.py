@@ -164,7 +164,7 @@ def withdrawing(id: str) -> WriteJob:  # noqa: A002
     return WriteJob([], lambda trip, _: _deleted(trip, Tray.REQUESTS, file_of(id)))
 
 
-def archiving(ids: Iterable[str], day: str, only: Tray | None) -> WriteJob:
+def archiving(ids: Iterable[str], day: str, only: Tray | None = None) -> WriteJob:
     trays = tuple(ARCHIVED) if only is None else (only,)
     return WriteJob([], lambda trip, _: put_away(trip.base.room, ids, day, trip.touched, trays))
 

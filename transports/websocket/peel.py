@@ -227,7 +227,7 @@ def _head(data: bytes, at: int) -> _Head | None:
             return _Head(first, 2 + wide, 0, complete=False)
         size = int.from_bytes(data[at + 2 : at + 2 + wide], "big")
         if size <= (SHORT if wide == 2 else 0xFFFF) or size >> 63:
-            return None  # not in the shortest form, or larger than allowed
+            return None  # not in the shortest form, or too large for the protocol
     return _Head(first, 6 + wide, size, complete=there >= 6 + wide)
 
 

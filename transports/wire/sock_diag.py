@@ -114,7 +114,7 @@ def answer(data: bytes) -> SocketEntry | None:
     at = _HEADER.size
     if kind == NLMSG_ERROR:
         number = -_NUMBER.unpack_from(data, at)[0]
-        if number == 2:  # ENOENT; also what a kernel says that has no such questions
+        if number == 2:  # ENOENT; a kernel without this feature answers the same
             return None
         raise OSError(number, os.strerror(number))
     _family, state, _, _ = _STATE.unpack_from(data, at)

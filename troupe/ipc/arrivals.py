@@ -28,6 +28,8 @@ from troupe.ipc.results import Result
 
 RESCAN_SECONDS = 3.0
 POLL_SECONDS = 0.1
+SHARE = 20.0
+"""Between two looks at everything passes so many times what one has taken."""
 AT_ONCE = 32
 """Requests that are looked at in one go."""
 
@@ -73,24 +75,33 @@ class Arrivals:
                 watch.stir(each)
 
     async def until_stirred(self, watch: "FileWatch") -> None:
-        while not watch.stirred:
-            if self._leading:
-                watch.woken = trio.Event()
-                self._following[watch] = None
-                try:
-                    await watch.woken.wait()
-                finally:
-                    self._following.pop(watch, None)
-            else:
-                self._leading = True
-                try:
-                    while not watch.stirred:
-                        await self._watch_a_while()
-                finally:
-                    self._leading = False
-                    for heir in self._following:
-                        heir.woken.set()
-                        break
+        try:
+            while not watch.stirred:
+                if self._leading:
+                    await self._follow(watch)
+                else:
+                    await self._lead(watch)
+        finally:
+            if not self._leading:  # also who was called to lead, and need not wait any more, calls the next
+                for heir in self._following:
+                    heir.woken.set()
+                    break
+
+    async def _follow(self, watch: "FileWatch") -> None:
+        watch.woken = trio.Event()
+        self._following[watch] = None
+        try:
+            await watch.woken.wait()
+        finally:
+            del self._following[watch]
+
+    async def _lead(self, watch: "FileWatch") -> None:
+        self._leading = True
+        try:
+            while not watch.stirred:
+                await self._watch_a_while()
+        finally:
+            self._leading = False
 
     def close(self) -> None:
         if self._eyes is not None:
@@ -125,6 +136,7 @@ class Arrivals:
         wanted = frozenset(self._by_id)
         look = self._folder.ended_or_gone
         self.rescans += 1
+        began = trio.current_time()
         found, is_other = await trio.to_thread.run_sync(
             lambda: (look(wanted), eyes.are_astray()), abandon_on_cancel=True, limiter=self._threads
         )
@@ -132,7 +144,8 @@ class Arrivals:
             self.close()
         else:
             every = self._poll_every if eyes.inotify is None else self._rescan_every
-            self._due = trio.current_time() + every
+            now = trio.current_time()
+            self._due = now + max(every, SHARE * (now - began))
         self.stir(found)
 
 

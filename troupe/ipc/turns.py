@@ -63,7 +63,8 @@ def turns(many: Iterable[P], concurrency: int) -> Generator[Turn, Any, None]:
             return
         if order[0] not in ended:
             result = yield WaitForOne()
-            ended[result.id] = result
+            if result.id in left:  # or it was given already, as often as it was asked for
+                ended[result.id] = result
             continue
         first = order.popleft()
         given = ended[first]

@@ -1,5 +1,5 @@
 /**
- * The board page: what scripts draw in one room.
+ * The board page: it shows what scripts draw in one room.
  *
  *   socket -> stage -> document
  *          <- events and errors
@@ -28,7 +28,7 @@ const welcome = $("board-welcome");
 
 // --- which room
 
-const DEFAULT = "default"; // the room of those who name none
+const DEFAULT = "default"; // the room of scripts and pages that name none
 const room = roomOf(location);
 const server = `${location.protocol === "https:" ? "wss:" : "ws:"}//${location.host}`;
 const session = room === null ? "" : `/?session=${encodeURIComponent(room)}`;
@@ -117,7 +117,7 @@ async function clear() {
 
 let greeting = null;
 
-/** An empty board explains itself, once it is clear that it stays empty. */
+/** Shows the welcome on an empty board, once it is clear that the board stays empty. */
 function greetLater() {
   if (!stage.empty) {
     clearTimeout(greeting);

@@ -1,4 +1,4 @@
-/** Row and column: components that hold others. The board itself is a column. How they stand is CSS's business. */
+/** Row and column: components that hold others. The board itself is a column. CSS lays them out. */
 
 import { BoardComponent } from "./component.js";
 

@@ -1,4 +1,4 @@
-/** A button: says "click". */
+/** A button: sends "click" to the script. */
 
 import { h, mark, put } from "../house/house.js";
 import { BoardComponent } from "./component.js";

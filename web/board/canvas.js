@@ -1,15 +1,15 @@
 /**
- * A canvas to draw on, with buffers out of sight.
+ * A canvas to draw on, with invisible buffers.
  *
  * Rules
- *   - It is drawn at the screen's density, in the script's own coordinates. What is drawn stays drawn: nothing of it is
- *     kept but the pixels, which stay with the element wherever it moves.
- *   - It is white paper in both themes: scripts draw with black unless they say otherwise.
- *   - A stroke is drawn unless its width is 0; a fill only where a colour is given.
- *   - Buffers are as large as the canvas. Making one that is there makes it anew, empty.
- *   - What cannot be done is told to the script, in the words of the original page.
- *   - By keyboard it is clicked with a cross: arrows move it (Shift: one pixel), Enter or Space clicks. The cross is
- *     there while the keyboard is on the canvas, and says where it is.
+ *   - It is drawn at the screen's density, in the script's own coordinates. Only the pixels of a drawing are kept. They
+ *     stay with the element wherever it moves.
+ *   - It is white in both themes, because scripts draw in black by default.
+ *   - A stroke is drawn unless its width is 0; a fill is drawn only if a colour is given.
+ *   - Buffers are as large as the canvas. A buffer that is created again becomes empty.
+ *   - If something cannot be done, the script is told, in the words of the original page.
+ *   - With the keyboard, a canvas is clicked by a cross: the arrows move it (with Shift by one pixel), Enter or Space
+ *     clicks. The cross is visible while the canvas has the focus, and its position is read out.
  */
 
 import { h, put } from "../house/house.js";
@@ -20,7 +20,7 @@ import { BoardComponent } from "./component.js";
 const SEEN = 0;
 const LONGEST_SIDE = 16_384; // browsers draw nothing on a canvas beyond this
 const MOST_PIXELS = 64e6;
-const STRIDE = 10; // pixels of the script's
+const STRIDE = 10; // pixels in the script's coordinates
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 const closed = (context, points) => {
@@ -33,7 +33,7 @@ function trace(context, points) {
   for (const { x, y } of points) context.lineTo(x, y);
 }
 
-/** action -> path; `fill` says whether it has an inside. */
+/** action -> path; `fill` says whether the shape has an inside. */
 const SHAPES = {
   drawLine: { path: (context, /** @type {Board.Segment} */ { x1, y1, x2, y2 }) => trace(context, [{ x: x1, y: y1 }, { x: x2, y: y2 }]) },
   drawPolyline: { path: (context, /** @type {Board.Polyline} */ { points }) => trace(context, points), name: "Polyline", least: 2 },
@@ -91,7 +91,7 @@ export class BoardCanvas extends BoardComponent {
     this.#lay();
   }
 
-  /** Sized, with the script's coordinates. */
+  /** Gives a canvas its size and the script's coordinates. */
   #prepare(canvas) {
     canvas.width = Math.max(1, Math.round(this.#width * this.#density));
     canvas.height = Math.max(1, Math.round(this.#height * this.#density));
@@ -146,7 +146,7 @@ export class BoardCanvas extends BoardComponent {
     to.drawImage(from.canvas, 0, 0, this.#width, this.#height);
   }
 
-  /** Where it was clicked, in the script's coordinates, also when a narrow page shows it smaller. */
+  /** Sends a click with its position in the script's coordinates, also if a narrow page shows the canvas smaller. */
   #click({ clientX, clientY }) {
     const { left, top, width, height } = this.#canvas.getBoundingClientRect();
     const x = Math.round(((clientX - left) * this.#width) / width);

@@ -1,6 +1,6 @@
 /**
- * Clearing the board: asked once, in words that say what goes, so that it cannot happen by a slip. The keyboard begins
- * at Cancel. `askToClear(scripts)` comes to true if it is wanted.
+ * Asks before the board is cleared, and says what will be lost, so that it cannot happen by accident. The focus is on
+ * Cancel at first. `askToClear(scripts)` resolves to true if the reader agrees.
  */
 
 import { h } from "../house/house.js";

@@ -1,4 +1,5 @@
-/** CSS colours as scripts name them: whether a browser knows one, and whether dark or light ink reads better on it. */
+/** CSS colours as scripts name them: whether the browser knows one, and whether dark or light text reads better on it.
+*/
 
 const MOST = 4096;
 const known = new Map();
@@ -19,12 +20,12 @@ function look(name) {
   return { fill: first, ink: 0.2126 * red + 0.7152 * green + 0.0722 * blue > 46 ? "#111" : "#fff" };
 }
 
-/** The share of light, of 255. */
+/** The linear amount of light of a colour component from 0 to 255. */
 function linear(part) {
   return 255 * (part / 255) ** 2.2;
 }
 
-/** {fill, ink} of a colour; null for what is none. */
+/** {fill, ink} of a colour; null if the text is no colour. */
 export function colour(name) {
   if (typeof name !== "string" || name === "") return null;
   if (!known.has(name)) {

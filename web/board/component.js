@@ -1,17 +1,17 @@
 /**
- * What every component of the board has in common.
+ * The base class of all components of the board.
  *
- * A component is its element: the document is the only copy of the board there is. A message changes the component's
- * state at once and in order; what that means for the document is written by `paint()`, once a frame, for those that
- * said `soil()`. So a thousand messages between two frames cost one layout.
+ * A component is its element: the document is the only copy of the board. A message changes the component's state at
+ * once and in order. `paint()` then writes the state into the document, once a frame, for components that have called
+ * `soil()`. So a thousand messages between two frames cost one layout.
  *
- * A component gives
- *   spawn(payload)        its content, from the payload of the spawn
- *   actions               action -> what it does with the options
+ * A kind of component defines
+ *   spawn(payload)        makes its content from the payload of the spawn
+ *   actions               action -> function of the options
  *   paint()               optional: writes what has changed since the last frame
- *   state()               what it shows, as plain data, for the export
- *   keep(), resume(kept)  optional: what belongs to the reader (a draft, what is unfolded, how far it is scrolled),
- *                         handed on when the whole board is shown anew and this component stands on it again
+ *   state()               its content as plain data, for the export
+ *   keep(), resume(kept)  optional: the reader's part of the state (a draft, unfolded rows, the scroll position). It is
+ *                         handed on when the whole board is shown anew and contains this component again
  */
 
 import { HouseElement, h, icon, put } from "../house/house.js";
@@ -22,7 +22,7 @@ export class BoardComponent extends HouseElement {
   key = "";
   actions = {};
   #note = null;
-  #unheard = false; // the note says that nobody has heard what was done here
+  #unheard = false; // the note says that no script has received the reader's input
 
   /** Called once, before the element enters any document. */
   begin(scene, kind, key, payload) {
@@ -46,7 +46,7 @@ export class BoardComponent extends HouseElement {
   /** @param {any} _kept */
   resume(_kept) {}
 
-  /** Whether other components may stand in it. */
+  /** Whether it may contain other components. */
   get holds() {
     return false;
   }
@@ -61,7 +61,7 @@ export class BoardComponent extends HouseElement {
     this.scene.soil(this);
   }
 
-  /** Tells the script what the reader has done; false if it could not be told. Where there is none, it says so here. */
+  /** Sends the script what the reader has done; false if that failed. If there is no script, a note says so. */
   event(payload) {
     const told = this.scene.say({ id: 0, component: this.kind, type: "event", src: this.key, payload });
     const unheard = told ? "" : this.scene.unheard();
@@ -72,18 +72,18 @@ export class BoardComponent extends HouseElement {
     return told;
   }
 
-  /** A script is there again. */
+  /** A script is connected again. */
   relieve() {
     if (this.#unheard) this.#drop();
   }
 
-  /** Tells the script, and the reader, what could not be done. */
+  /** Tells the script and the reader that something could not be done. */
   complain(message) {
     this.scene.say({ id: 0, component: this.kind, type: "error", src: this.key, payload: { message } });
     this.note(message);
   }
 
-  /** A quiet word at this component; a later one takes its place. */
+  /** Shows a small note at this component. A later note replaces it. */
   note(message) {
     if (!this.#note) {
       const text = h("span");
@@ -103,7 +103,7 @@ export class BoardComponent extends HouseElement {
     this.#unheard = false;
   }
 
-  /** What its children are put in front of. */
+  /** The element before which its children are inserted; null for the end. */
   get end() {
     return this.#note?.element ?? null;
   }

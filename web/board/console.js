@@ -1,8 +1,8 @@
 /**
- * A console: a stream of text, and a line to answer on.
+ * A console: a stream of text, and an input line for answers.
  *
- * What is appended continues the text; a new line begins only where the text has one. The end stays in sight unless the
- * reader has scrolled up; then a button says that there is more below.
+ * Appended text continues the existing text: a new line begins only after a newline character. The end stays in sight
+ * unless the reader has scrolled up; then a button says that there is more below.
  */
 
 import { h, icon, inComposition } from "../house/house.js";
@@ -90,7 +90,7 @@ export class BoardConsole extends BoardComponent {
     this.#log.scrollTop = this.#log.scrollHeight;
   }
 
-  /** The text as it was written: to a browser the blocks would be paragraphs. */
+  /** Copies the text as it was written. (The browser would copy its blocks as paragraphs.) */
   #copy(event) {
     const selection = getSelection();
     if (selection.rangeCount === 0 || !this.#scrollback.element.contains(selection.anchorNode)) return;
@@ -104,7 +104,7 @@ export class BoardConsole extends BoardComponent {
     if (value.trim() && this.event({ event: "submit", value })) this.#input.value = "";
   }
 
-  // --- handing over
+  // --- keep and resume
 
   state() {
     return { showInput: this.#form.isConnected, text: this.#scrollback.text };

@@ -1,12 +1,12 @@
 /**
- * What a script that runs in this page says, in the words of the board.
+ * Translates the messages of a script that runs in this page into the board's dialect.
  *
- * A script elsewhere is understood by the server (codec/sidekick/), which the page hears in canonical form. A script in
- * the page is heard directly: released clients (0.0.7) say other words for a markdown and a textbox, and write NaN and
- * Infinity bare, which is no JSON.
+ * The messages of other scripts are translated by the server (codec/sidekick/). A script in the page sends directly to
+ * it. Released clients (0.0.7) use other names in a markdown and a textbox, and write NaN and Infinity as bare words,
+ * which is not valid JSON.
  */
 
-/** component -> action (none: a spawn) -> the canonical action, and the canonical names of fields. */
+/** component -> action (none: a spawn) -> the canonical action, and the canonical names of its fields. */
 const WORDS = {
   markdown: {
     spawn: { fields: { text: "initialSource" } },
@@ -38,13 +38,13 @@ function canonical(message) {
 const asIs = (text) => text;
 const quoted = (text) => text.replace(STRING_OR_BARE, (part) => (part[0] === '"' ? part : `"${part}"`));
 
-/** The message that a script's text is; null for what is none. */
+/** The message in a script's text; null if the text is no message. */
 export function understood(text) {
   for (const mend of [asIs, quoted]) {
     try {
       return canonical(JSON.parse(mend(text)));
     } catch {
-      // bare numbers, or no JSON at all
+      // it has bare numbers, or is no JSON at all
     }
   }
   return null;

@@ -1,4 +1,4 @@
-/** The board to take away: `choices(stage, room)` for a <board-menu>. */
+/** Exports of the board, as menu entries: `choices(stage, room)` for a <board-menu>. */
 
 import { notify } from "../house/house.js";
 import { picture } from "./picture.js";

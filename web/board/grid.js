@@ -1,14 +1,16 @@
 /**
- * A grid of cells with a colour and a text each, drawn on one canvas.
+ * A grid of cells, each with a colour and a text, drawn on one canvas.
  *
  * Rules
- *   - Only the cells in sight are drawn: the canvas is as large as the part of the grid that is seen and stays put
- *     while the grid scrolls below it. So a grid may be of any size, and what a frame costs is bounded by the window.
- *   - A frame draws the cells that changed, or everything when that is less work.
- *   - A cell is a square of 10 to 100 pixels: as wide as the grid has room, and not so high that the grid leaves the
- *     window while the cells can still be read.
- *   - The keyboard walks a cell that is there as an element (the ARIA grid pattern), lying over its drawing.
- *   - Colours are the script's in both themes; a cell without one has the page's.
+ *   - Only the cells in sight are drawn. The canvas is as large as the visible part of the grid, and does not move
+ * while
+ *     the grid scrolls. So a grid may have any size, and the window bounds the cost of a frame.
+ *   - A frame draws the cells that have changed, or all cells if that is less work.
+ *   - A cell is a square of 10 to 100 pixels. It is as wide as there is room, but not so high that the grid exceeds the
+ *     window, as long as the cells stay readable.
+ *   - For the keyboard, one cell exists as an element (the ARIA grid pattern). It lies over its drawing, and the arrows
+ *     move it.
+ *   - The script's colours are the same in both themes. A cell without a colour has the page's.
  */
 
 import { h, mark, put } from "../house/house.js";
@@ -23,7 +25,7 @@ const READABLE = 28;
 const OF_WINDOW = 0.8; // how much of the window's height a grid may take
 const FRAME = 3; // pixels of lines beside the cells
 const SCROLLBAR = 16;
-const DENSEST = 3; // device pixels for one of ours; more cannot be seen
+const DENSEST = 3; // device pixels for one CSS pixel; nobody can see more
 let lastId = 0;
 
 const within = (value, least, most) => Math.min(most, Math.max(least, value));
@@ -31,7 +33,7 @@ const within = (value, least, most) => Math.min(most, Math.max(least, value));
 export class BoardGrid extends BoardComponent {
   #columns = 1;
   #rows = 1;
-  #cells = new Map(); // y * columns + x -> {color, text}; those with neither are not there
+  #cells = new Map(); // y * columns + x -> {color, text}; a cell with neither has no entry
   #changed = new Set();
   #all = true;
   #size = SMALLEST;
@@ -118,11 +120,11 @@ export class BoardGrid extends BoardComponent {
     this.#name();
   }
 
-  /** Measures anew: the cells' size, the sheet's, and the canvas's, which is emptied by that. */
+  /** Computes the size of the cells, the sheet and the canvas anew. This empties the canvas. */
   #fit() {
     const high = within(Math.floor((innerHeight * OF_WINDOW) / this.#rows), READABLE, LARGEST);
     const bar = this.#rows * high > innerHeight * OF_WINDOW ? SCROLLBAR : 0;
-    this.style.setProperty("--widest", `${this.#columns * high + FRAME + bar}px`); // in a row, others stand beside it
+    this.style.setProperty("--widest", `${this.#columns * high + FRAME + bar}px`); // a row has others beside it
     const room = this.clientWidth - FRAME;
     this.#size = within(Math.floor(room / this.#columns), SMALLEST, high);
     const [width, height] = [this.#columns * this.#size + 1, this.#rows * this.#size + 1];
@@ -138,7 +140,7 @@ export class BoardGrid extends BoardComponent {
     }
   }
 
-  /** The cells in sight, and how far the sheet is scrolled. */
+  /** Which cells are in sight, and how far the sheet is scrolled. */
   #sight() {
     const { scrollLeft, scrollTop } = this.#frame;
     const { clientWidth, clientHeight } = this.#canvas;
@@ -202,7 +204,7 @@ export class BoardGrid extends BoardComponent {
     this.#cell.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
-  /** Puts the walking cell over its drawing, and what is there into words. */
+  /** Puts the keyboard's cell over its drawing, and describes the cell in words. */
   #name() {
     const x = this.#active % this.#columns;
     const y = (this.#active - x) / this.#columns;
@@ -230,7 +232,7 @@ export class BoardGrid extends BoardComponent {
     event.preventDefault();
   }
 
-  // --- handing over
+  // --- keep and resume
 
   state() {
     const cells = [...this.#cells].sort(([one], [other]) => one - other).map(([index, { color, text }]) => ({
@@ -257,7 +259,7 @@ export class BoardGrid extends BoardComponent {
   }
 }
 
-/** Draws cells of one size in the page's present colours. */
+/** Returns a function that draws cells of one size in the page's current colours. */
 function brush(context, style, size) {
   const { backgroundColor: ground, outlineColor: line, color: ink, fontFamily: family } = style;
   const inner = size - 1;

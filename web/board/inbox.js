@@ -1,11 +1,12 @@
 /**
- * The inbox: messages as they come from the socket, handed on in order, many at a time.
+ * The inbox: it collects messages from the socket and hands them on in order, many at a time.
  *
  * Rules
- *   - Once a frame, and no more often, however many messages come. In a page that is not seen there are no frames, so a
- *     timer stands in for them and nothing piles up.
- *   - One turn takes no longer than `TURN`, so that the page stays usable in a flood; what is left is next frame's.
- *     Only a backlog that has grown too long for that is taken in one go, because memory has an end.
+ *   - It hands messages on once a frame, however many come. A page that is not visible has no frames, so a timer
+ *     replaces them there, and messages do not pile up.
+ *   - One turn takes no longer than `TURN`, so the page stays usable in a flood. The rest waits for the next frame.
+ * Only
+ *     if too many messages are waiting are all of them handled in one turn, because memory is limited.
  */
 
 const TURN = 12; // milliseconds
@@ -19,7 +20,7 @@ export class Inbox {
   #frame = null;
   #timer = null;
 
-  /** `handle(message)` for each message, then `turn()`. */
+  /** Calls `handle(message)` for each message, and `turn()` after the last one of a turn. */
   constructor(handle, turn) {
     this.#handle = handle;
     this.#turn = turn;
@@ -30,7 +31,7 @@ export class Inbox {
     this.wake();
   }
 
-  /** Asks for one turn more. */
+  /** Asks for one more turn. */
   wake() {
     if (this.#frame !== null) return;
     this.#frame = requestAnimationFrame(() => this.#run());

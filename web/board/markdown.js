@@ -1,9 +1,9 @@
 /**
  * Markdown: the server renders it, the page shows it.
  *
- * `POST /markdown` with the source answers with clean HTML. One request is under way at a time, and the next is for the
- * newest source, so a text that changes many times a second costs no queue. Until the first answer, and when there is
- * none, the source stands there as it was written; after that a text stays until its successor is ready.
+ * The answer to `POST /markdown` with the source is clean HTML. Only one request is under way at a time, and the next
+ * one is for the newest source, so a text that changes many times a second makes no queue. Until the first answer, or
+ * if there is none, the source is shown as it was written. After that, a text stays until the next one is ready.
  */
 
 import { h } from "../house/house.js";
@@ -11,7 +11,7 @@ import { BoardComponent } from "./component.js";
 
 /** @import { Board } from "../messages" */
 
-const KEPT = 50; // rendered texts, so that a board shown anew does not blink
+const KEPT = 50; // rendered texts that are kept, so that a board that is shown anew does not flicker
 const rendered = new Map();
 
 async function render(source) {
@@ -27,7 +27,7 @@ async function render(source) {
 
 export class BoardMarkdown extends BoardComponent {
   #source = "";
-  #shown = null; // the source of what is shown
+  #shown = null; // the source of the text that is shown
   #asking = false;
   #prose = h("house-prose");
   actions = { setSource: (/** @type {Board.Source} */ { source }) => this.#set(source) };

@@ -1,4 +1,4 @@
-/** <board-menu>: what can be done with the board as a whole. `menu.choices = [[label, action], ...]`. */
+/** <board-menu>: a menu of actions on the whole board. `menu.choices = [[label, action], ...]`. */
 
 import { HouseElement, h, icon } from "../house/house.js";
 
@@ -11,13 +11,13 @@ class BoardMenu extends HouseElement {
     this.addEventListener("keydown", (event) => this.#walk(event));
   }
 
-  /** The arrows go through the open menu and round, as in any; Home and End to its ends. */
+  /** In the open menu, the arrows go to the next entry and round, as in any menu; Home and End go to its ends. */
   #walk(event) {
     const choices = [...this.#panel.children];
     const at = choices.indexOf(document.activeElement);
     const to = { ArrowDown: at + 1, ArrowUp: at < 0 ? -1 : at - 1, Home: 0, End: -1 }[event.key];
     if (to === undefined || !this.#panel.matches(":popover-open")) return;
-    event.preventDefault(); // the page is not scrolled
+    event.preventDefault(); // the page would scroll
     choices.at(to % choices.length).focus();
   }
 

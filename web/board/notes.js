@@ -1,4 +1,4 @@
-/** <board-notes>: troubles that belong to no component on the board, such as a spawn that was refused. */
+/** <board-notes>: problems that belong to no component on the board, such as a spawn that was refused. */
 
 import { HouseElement, h, icon, put } from "../house/house.js";
 

@@ -1,12 +1,12 @@
 /**
- * <board-peers>: who draws here. A short word in the bar; behind it the list of all who are in the room, with their
- * versions. `peers.hear(payload)` takes an announce, `peers.forget()` is for a connection that was lost; `peers.room` is
- * what the list is headed with.
+ * <board-peers>: the scripts and pages in this room. A short text in the bar opens a list of them, with their versions.
+ * `peers.hear(payload)` takes an announce, `peers.forget()` is called when the connection is lost, and `peers.room` is
+ * the heading of the list.
  */
 
 import { HouseElement, h, mark, put } from "../house/house.js";
 
-const MOST_GONE = 5; // scripts that have left and are still named
+const MOST_GONE = 5; // scripts that have left and are still listed
 let lastId = 0;
 
 const names = { hero: "Script", sidekick: "Page" };
@@ -15,7 +15,7 @@ class BoardPeers extends HouseElement {
   #peers = new Map();
   #pill = h("house-pill");
   #count = h("span");
-  #version = h("span.version"); // of the only script; where the bar is narrow, in the list alone
+  #version = h("span.version"); // of the only script; a narrow bar does not show it, but the list does
   #word = h("span.word", {}, this.#count, this.#version);
   #id = `peers-${(lastId += 1)}`;
   #list = h("ul");

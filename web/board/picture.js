@@ -1,10 +1,10 @@
 /**
- * The board as a PNG: what is on the page, painted again on a canvas.
+ * The board as a PNG: the content of the page is painted again on a canvas.
  *
- * A page may not photograph itself, and an SVG with the page inside is against our own policy, so the document is
- * walked and painted: grounds, borders, canvases and lines of text, each where the browser has put it. What is scrolled
- * out of its frame is left out, as on the page. So are pictures from elsewhere: a canvas that has one on it may not be
- * read.
+ * A page cannot take a picture of itself, and our content policy forbids an SVG with the page inside. So this code
+ * walks through the document and paints backgrounds, borders, canvases and lines of text, each where the browser has
+ * put it. Content that is scrolled out of its frame is left out, as on the page. Pictures from other sites are left
+ * out, too: a canvas with such a picture cannot be read.
  */
 
 const MOST_PIXELS = 100e6;
@@ -74,13 +74,13 @@ function ground(context, style, { left, top, width, height }) {
   }
 }
 
-/** The nearest frame that cuts off what is in it. */
+/** The nearest ancestor that cuts off its content. */
 function frameOf(element, own) {
   const frame = element.closest(".log, .frame, .table, pre");
   return frame ? frame.getBoundingClientRect() : own;
 }
 
-/** A text node, line by line; where its lines break, only the places of its characters tell. */
+/** Paints a text node, line by line. Only the positions of its characters tell where its lines break. */
 function lines(context, node, style, frame) {
   if (!node.data.trim()) return;
   const range = document.createRange();
@@ -128,7 +128,7 @@ function set(context, style) {
   context.textBaseline = "middle";
 }
 
-/** The house's icons: paths in a square of 16. */
+/** Paints one of our icons: paths in a square of 16 by 16. */
 function drawing(context, element, style, { left, top, width }) {
   context.translate(left + width / 2, top + width / 2);
   if (style.transform !== "none") {

@@ -1,18 +1,19 @@
 /**
- * The rooms there are.
+ * The list of rooms.
  *
  *   <board-rooms>   a button in the bar, and the list behind it
- *   <room-list>     the list itself: as long as it is seen it is asked for every other second, so that nobody reads of
- *                   who has gone; `list.here` is the path of this page's own room
+ *   <room-list>     the list itself. While it is visible, it is fetched every two seconds, so that it shows no room
+ * that
+ *                   has gone. `list.here` is the path of this page's own room
  *
- * The server tells of a room that somebody is in, or in which something can be seen.
+ * The server lists rooms that have peers, or something on their boards.
  */
 
 import { HouseElement, h, icon, mark, put } from "../house/house.js";
 import { moment } from "./standing.js";
 
 const EVERY = 2000; // milliseconds
-const LISTED = 100; // rooms; of more, those that were drawn on last
+const LISTED = 100; // rooms; if there are more, those that were drawn on last
 
 const number = (count, one, many) => (count === 1 ? `1 ${one}` : `${count} ${many}`);
 
@@ -37,7 +38,7 @@ class RoomList extends HouseElement {
     clearTimeout(this.#timer);
   }
 
-  /** Asks now, and again after a while, if this can be seen. */
+  /** Fetches the list now, and again after a while, if it is visible. */
   async look() {
     clearTimeout(this.#timer);
     if (document.hidden || !this.isConnected || !this.checkVisibility()) return;
@@ -57,7 +58,7 @@ class RoomList extends HouseElement {
     put(this.#word, wrong || (more > 0 ? `And ${number(more, "other", "others")}.` : ""));
     this.announce("rooms", told.length);
     const shown = JSON.stringify([told, new Date().toDateString()]);
-    if (shown === this.#shown) return; // what has the keyboard's focus stays as it is
+    if (shown === this.#shown) return; // the entry with the focus stays as it is
     this.#shown = shown;
     const known = new Map([...this.#list.children].map((row) => [row.dataset.path, row]));
     const rows = told.slice(0, LISTED).map((room) => this.#row(known.get(room.path), room));

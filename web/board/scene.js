@@ -1,13 +1,14 @@
 /**
- * A scene: the components of one board, by id and in their places. The tree is the document's own; no other is kept.
+ * A scene: the components of one board, by id and in their places. The only tree is that of the document.
  *
  * Rules
- *   - A message that makes no sense leaves the board as it was, and is noted at the component it was for. (The server
- *     has checked it; this is for what only shows here.)
- *   - A component whose parent is not there stands on the board itself: nothing that was spawned is out of sight.
+ *   - A message that makes no sense leaves the board as it was, and a note at its component says so. (The server has
+ *     checked all messages, but some faults only show here.)
+ *   - A component whose parent does not exist is put on the board itself, so everything that was spawned is visible.
  *   - A component that moves keeps its element, and with it its pixels, its focus and its draft.
- *   - A new scene is built beside the shown one, out of the document, and takes its place when it is complete; what is
- *     the reader's own goes over from component to component of the same id.
+ *   - A new scene is built outside of the document, and replaces the shown one when it is complete. The reader's part
+ * of
+ *     the state is handed on between components with the same id.
  */
 
 import { mark } from "../house/house.js";
@@ -41,7 +42,7 @@ const CONTROLS = ":is(board-button, board-textbox) > button, board-textbox > inp
 const MUTED = "No script is connected, so this has no effect";
 
 export class Scene {
-  /** Moving things about is none of the reader's doing: what a lost focus would tell the script is not told. */
+  /** While components are moved, they may lose the focus. The reader has not done that, so the script is not told. */
   rearranging = false;
   say;
   unheard;
@@ -52,8 +53,8 @@ export class Scene {
   #soiled = new Set();
 
   /**
-   * `say(message)` tells the script and is false if it could not; `unheard()` is why, if no script is there at all;
-   * `note(text)` is for what belongs to no component; `wake()` asks for a frame.
+   * `say(message)` sends a message to the script; false if it could not. `unheard()` is the reason, if there is no
+   * script at all. `note(text)` shows a note that belongs to no component. `wake()` asks for a frame.
    *
    * @param {{say: (message: Board.Event | Board.Fault) => boolean, unheard: () => string, note: (text: string) => void, wake: () => void}} page
    * @param {BoardRoot} root
@@ -92,7 +93,7 @@ export class Scene {
     else this.#note(String(text));
   }
 
-  /** Nobody hears its controls, or somebody does again. */
+  /** No script receives input from its controls (`muted`), or one does again. */
   mute(muted) {
     mark(this.root, "data-ended", muted ? "" : null);
     for (const control of this.root.querySelectorAll(CONTROLS)) mark(control, "title", muted ? MUTED : null);
@@ -123,7 +124,7 @@ export class Scene {
     }
   }
 
-  /** Everything that is shown, as plain data. */
+  /** The content of the board, as plain data. */
   state() {
     return this.#states(this.root);
   }

@@ -1,9 +1,9 @@
 /**
  * A scrollback: text that grows at its end and is dropped at its beginning.
  *
- * The text is kept in blocks of some lines, each one text node in an element of its own: to append is to lengthen one
- * node, to forget is to remove one element, and blocks out of sight cost no layout (`content-visibility`). A block ends
- * where a line ends, so the blocks below each other read as one text.
+ * The text is kept in blocks of some lines. Each block is one text node in an element of its own: appending lengthens
+ * one node, dropping removes one element, and blocks out of sight cost no layout (`content-visibility`). A block ends
+ * where a line ends, so the blocks, one below the other, look like one text.
  */
 
 import { h } from "../house/house.js";
@@ -20,7 +20,7 @@ function countLines(text) {
 
 export class Scrollback {
   element = h("div.text");
-  /** Whether something was dropped at the beginning. */
+  /** Whether text was dropped at the beginning. */
   shortened = false;
 
   #blocks = []; // {element, node, lines, length}; the last one is still growing
@@ -54,7 +54,7 @@ export class Scrollback {
     while (this.#blocks.length > 1 && (this.#lines > MOST_LINES || this.#length > MOST_CHARACTERS)) this.#forget();
   }
 
-  /** No more of a text than can be kept: what would be dropped at once is not laid out at all. */
+  /** The end of a text, as much as can be kept. The rest would be dropped at once, and need not be laid out. */
   #newest(text) {
     if (text.length <= MOST_CHARACTERS) return text;
     this.shortened = true;
@@ -80,7 +80,7 @@ export class Scrollback {
   }
 }
 
-/** The first lines of a text, with their ends; all of it if it has fewer. */
+/** The first `lines` lines of a text, with their newlines; the whole text if it has fewer. */
 function headOf(text, lines) {
   let at = -1;
   for (let line = 0; line < lines; line += 1) {

@@ -1,13 +1,14 @@
 /**
- * The stage: one board, from the messages that come to what is seen.
+ * The stage: it turns incoming messages into one visible board.
  *
  *   hear() -> inbox (once a frame) -> scene -> document
  *
  * Rules
- *   - A page that comes, or comes back, is shown the whole board after a clearAll. So is one whose script starts again.
- *     Each clearAll begins a new scene out of sight; it takes the place of the old one when no more messages come for
- *     `QUIET`, or after `HOLD`. Nothing blinks, and what the reader has unfolded, scrolled or begun to write stays.
- *     Where nothing is shown there is nothing to keep, and it is seen as it comes.
+ *   - When a page connects or reconnects, or when a script starts again, the page is sent a clearAll and then the whole
+ *     board. Each clearAll begins a new, invisible scene. It replaces the old one when no more messages come for
+ *     `QUIET`, or after `HOLD`. So nothing flickers, and what the reader has unfolded, scrolled or begun to write
+ * stays.
+ *     If the old scene is empty, the new one is visible from the beginning.
  *   - Everything else is applied to the newest scene, in the order of arrival.
  */
 
@@ -16,12 +17,12 @@ import { Scene } from "./scene.js";
 
 /** @import { Board } from "../messages" */
 
-const QUIET = 50; // milliseconds; a long board comes in pieces
+const QUIET = 50; // milliseconds; a large board comes in pieces
 const HOLD = 150; // milliseconds; a script may clear and draw all the time
-const HOLD_AFTER_LOSS = 2000; // the whole board may be long
+const HOLD_AFTER_LOSS = 2000; // milliseconds; the whole board may be large
 
 export class Stage {
-  /** The scene that is seen. */
+  /** The visible scene. */
   shown;
 
   #surroundings;
@@ -31,13 +32,13 @@ export class Stage {
   #inbox = new Inbox((message) => this.#hear(message), () => this.#turn());
   #coming = null; // the scene that is being built
   #heardAt = 0;
-  #comingBy = 0; // when it is shown at the latest
-  #returning = false; // the connection was lost, and the board has not been shown anew
+  #comingBy = 0; // the latest time to show it
+  #returning = false; // the connection was lost, and the board was not sent again yet
   #ended = false;
 
   /**
-   * `say(message)` reaches the script; `turned()` is called when messages have been shown; `unheard()` says why no
-   * script hears what is done, if that is so.
+   * `say(message)` sends a message to the script. `turned()` is called when messages have been shown. `unheard()` says
+   * why no script receives the reader's input, if that is so.
    */
   constructor(root, { say, peers, notes, turned, unheard = () => "" }) {
     this.#peers = peers;
@@ -52,12 +53,12 @@ export class Stage {
     this.#inbox.add(message);
   }
 
-  /** The connection was lost; the whole board will be told anew. */
+  /** The connection was lost; the whole board will be sent again. */
   lose() {
     this.#returning = true;
   }
 
-  /** Nobody hears what is done to this board: its controls say so. */
+  /** No script receives the reader's input: the controls show that. */
   set ended(ended) {
     if (ended || ended !== this.#ended) this.shown.mute(ended);
     this.#ended = ended;

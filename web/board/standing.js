@@ -1,10 +1,10 @@
 /**
- * <board-standing>: how the board as a whole is. While scripts are connected there is nothing to say; when there are
- * none, it says from when the picture is, and that nobody hears what is done to it. `standing.state = {scripts,
- * drawnAt}` as the server tells it (null: not known), `standing.empty` is whether the page shows anything.
+ * <board-standing>: the state of the board as a whole. It is empty while scripts are connected. If there are none, it
+ * says when the board was last drawn on, and that input has no effect. `standing.state = {scripts, drawnAt}` is the
+ * server's message (null: not known), `standing.empty` is whether the page shows nothing.
  *
- *   standing.ended    there is a picture, and no script
- *   standing.sentence what whoever clicks or types then is told
+ *   standing.ended    something is on the board, and no script is connected
+ *   standing.sentence what a reader who clicks or types is told then
  */
 
 import { HouseElement, h, icon, put } from "../house/house.js";
@@ -13,7 +13,7 @@ const time = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digi
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long" });
 const dayOfYear = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric" });
 
-/** A moment as people say it: "14:03", "21 November, 14:03". */
+/** A time as people write it: "14:03", "21 November, 14:03". */
 export function moment(at, now = new Date()) {
   const then = new Date(at);
   if (then.toDateString() === now.toDateString()) return time.format(then);

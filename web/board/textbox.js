@@ -1,18 +1,19 @@
 /**
- * A textbox: a line the reader writes. It says "submit" on Enter and when it is left, but only if the text is not what
- * was said or set last.
+ * A textbox: a line of text that the reader writes. It sends "submit" on Enter and when it loses the focus, but only if
+ * the text differs from the value (the text that was last submitted, or set by the script).
  *
- *   what stands there      the script sets it      Enter, leaving it      Escape
- *   as said or set         shows that              -                      -
- *   a draft                stays, with a hint      submits it             shows what was said or set last
+ *   the text is            the script sets it      Enter, leaving it      Escape
+ *   the value              shows the new value     -                      -
+ *   a draft                stays, with a hint      submits it             shows the value
  *
- * So nobody's sentence is taken out of his hands: a draft is the reader's until he submits it or takes it back.
+ * So the script cannot overwrite a sentence that the reader is writing: a draft stays until the reader submits it or
+ * takes it back.
  *
- * With a `buttonText`, as the text inputs of older scripts have one, there is a button beside it: then "submit" is said
- * on Enter and by the button, whatever the text, and not when the box is left.
+ * With a `buttonText`, as the text inputs of older scripts have one, there is a button beside it. Then "submit" is sent
+ * on Enter and by the button, whatever the text is, and not when the box loses the focus.
  *
- * The server hands what is submitted back to every page of the room as the box's value, so that they all show the same.
- * To the page that has said it, that is no news.
+ * The server sends a submitted text to every page of the room as the box's new value, so that all pages show the same.
+ * The page that has submitted it shows it already.
  */
 
 import { h, inComposition, put } from "../house/house.js";
@@ -20,13 +21,13 @@ import { BoardComponent } from "./component.js";
 
 /** @import { Board } from "../messages" */
 
-const LONGEST_HINT = 60; // characters of a value
+const LONGEST_HINT = 60; // characters of a value that a hint shows
 
 export class BoardTextbox extends BoardComponent {
   #input = h("input", { type: "text", autocomplete: "off", ariaLabel: "Text" });
   #hint = h("p.hint", { role: "status", hidden: true });
   #said = "";
-  #expected = null; // what was submitted and has not come back yet
+  #expected = null; // the text that was submitted and has not come back yet
   #submits = () => this.#submitNews();
 
   actions = {
@@ -63,7 +64,7 @@ export class BoardTextbox extends BoardComponent {
     else this.#input.value = text;
   }
 
-  /** The script has set something else while this was written. */
+  /** Shows the hint: the script has set another value while the reader was writing. */
   #overtake() {
     const { length } = this.#said;
     const quoted = length > LONGEST_HINT ? `${this.#said.slice(0, LONGEST_HINT)}…` : this.#said;
@@ -85,7 +86,7 @@ export class BoardTextbox extends BoardComponent {
     if (inComposition(event)) return;
     if (event.key === "Enter") this.#submits();
     if (event.key !== "Escape" || !this.#isDraft) return;
-    event.preventDefault(); // what is open around it stays open
+    event.preventDefault(); // Escape would also close a dialog or menu around it
     this.#input.value = this.#said;
     this.#remark("");
   }

@@ -1,4 +1,4 @@
-/** A component this page does not know: the protocol may grow. It keeps its place, and whatever stands in it. */
+/** A component that this page does not know: the protocol may grow. It keeps its place, and the components in it. */
 
 import { h } from "../house/house.js";
 import { BoardComponent } from "./component.js";

@@ -1,21 +1,21 @@
 /**
- * Python values as a viz shows them, and what the script's changes do to them. Pure.
+ * Python values as a viz shows them, and how the script's changes apply to them. Pure.
  *
  * A node is {type, value, length, id, observableTracked}; its value may be an array of nodes (list, set), an array of
  * {key, value} (dict) or an object of nodes by name (objects).
  *
  * Rules
- *   - A script sends no more than the first items of a container. Its note of that ("truncated") is taken out, and
- *     `length` alone says how many there are; a change beyond the items that are here changes the length only. What is
- *     new in a set or a dict is shown in any case.
- *   - A path is followed by what is there: an index in a list, a key in a dict (a tuple as a key is an array in the
- *     path; None is null; 1, 1.0 and True are one key, as in Python), a name in an object.
- *   - A change that finds nothing to change leaves the values as they are.
+ *   - A script sends only the first items of a container. Its note about that ("truncated") is removed, and `length`
+ *     alone says how many items there are. A change to an item that was not sent changes only the length. A new item of
+ *     a set or a dict is shown in any case.
+ *   - A segment of a path is an index in a list, a key in a dict (a tuple as a key is an array in the path; None is
+ *     null; 1, 1.0 and True are one key, as in Python), or a name in an object.
+ *   - A change whose path leads nowhere leaves the values as they are.
  *
  * The server keeps the same nodes by the same rules (actors/sidekick/scene/nodes.py), for pages that come later.
  *
- * `change()` answers with the nodes that it touched: the way to the place, and what is new there. A variable that is
- * shown again is compared with what it was; one that is shown for the first time has not changed.
+ * `change()` returns the nodes that it touched: those along the path, and the new ones at its end. A variable that is
+ * set again is compared with its earlier value. A variable that is set for the first time has not changed.
  */
 
 const NONE = "NoneType";
@@ -27,7 +27,7 @@ const isRecord = (value) => typeof value === "object" && value !== null && !Arra
 const isPair = (item) => isRecord(item) && isRecord(item.key) && isRecord(item.value);
 const isCut = (node) => node?.type === "truncated" && String(node.value).startsWith("...");
 
-/** A node as it came, fit to be changed: without the script's own notes of what it left out. */
+/** A copy of a node that can be changed: without the script's notes about items that it left out. */
 export function taken(node) {
   if (!isRecord(node)) return { type: "error", value: "The script sent nothing that can be shown." };
   if (isSequence(node)) {
@@ -47,7 +47,7 @@ export function taken(node) {
   return node;
 }
 
-/** What is in a node, in order, the first `most` of it: [{label, node}]. */
+/** The first `most` items of a node, in order: [{label, node}]. */
 export function inside(node, most = Infinity) {
   const first = (items) => (items.length > most ? items.slice(0, most) : items);
   if (isDict(node)) return first(node.value).map(({ key, value }) => ({ label: short(key), node: value }));
@@ -88,7 +88,7 @@ function step(node, segment) {
   return undefined;
 }
 
-/** The nodes from the root along a path, as far as there are any. */
+/** The nodes from the root along a path, as far as they exist. */
 function way(root, path) {
   const nodes = [root];
   for (const segment of path) {
@@ -122,7 +122,7 @@ function setIn(node, segment, value, key, length) {
   node.length = length ?? node.length + more;
 }
 
-/** Some clients say NoneType for every key: then the path knows better. */
+/** The node of a dict's key. Some clients send NoneType for every key; then it is made from the path. */
 function keyNode(key, segment) {
   if (key && (key.type !== NONE || segment === null)) return key;
   if (Array.isArray(segment)) {
@@ -132,7 +132,7 @@ function keyNode(key, segment) {
   return type ? { type, value: segment } : { type: NONE, value: "None" };
 }
 
-/** As Python does it: before the first, or behind the last, is as far as it goes. */
+/** Inserts an item as Python does: an index that is too small or too large means the beginning or the end. */
 function insertIn(node, index, value, length) {
   if (!isSequence(node) || !Number.isInteger(index)) return;
   const at = Math.min(node.length, Math.max(0, indexOf(node, index)));
@@ -172,7 +172,8 @@ function addTo(node, value, length) {
   node.length = length ?? node.length + (known ? 0 : 1);
 }
 
-/** Released clients do not say what was discarded (they say None): then only an empty set can be told for certain. */
+/** Removes an item from a set. Released clients do not tell which one (they send None): then only an empty set is
+certain. */
 function discardFrom(node, value, length) {
   let less = 0;
   if (value && value.type !== NONE) {
@@ -184,7 +185,7 @@ function discardFrom(node, value, length) {
   if (node.length === 0) node.value = [];
 }
 
-/** The nodes that are not what stood in their place before, and those around them. */
+/** The nodes that differ from the earlier ones in their place, and the nodes around them. */
 function differing(before, now) {
   if (!before || before.type !== now.type || isContainer(before) !== isContainer(now)) return [now];
   if (!isContainer(now)) return before.value === now.value ? [] : [now];
@@ -196,8 +197,8 @@ function differing(before, now) {
 }
 
 /**
- * Changes one of `variables` (name -> node) as the payload of an update says. The nodes that it touched, from the root
- * to the innermost; null for a change that is not known.
+ * Changes one of `variables` (name -> node) as the payload of an update says. Returns the nodes that it touched, from
+ * the root to the innermost; null for an unknown kind of change.
  */
 export function change(variables, { action, variableName: name, options }) {
   const { path: given, valueRepresentation, keyRepresentation, length } = options ?? {};
@@ -219,7 +220,7 @@ export function change(variables, { action, variableName: name, options }) {
   const nodes = way(root, path);
   const last = path.at(-1);
   const target = nodes.length === path.length + 1 ? nodes.at(-1) : null;
-  const box = nodes.length >= path.length ? nodes[path.length - 1] : null; // what holds the last segment
+  const box = nodes.length >= path.length ? nodes[path.length - 1] : null; // the node that contains the last segment
   const list = isSequence(target) ? target : box;
   switch (action) {
     case "set":
@@ -258,7 +259,7 @@ export function change(variables, { action, variableName: name, options }) {
 
 const OPEN = { list: "[]", set: "{}", dict: "{}", tuple: "()" };
 
-/** A value that holds no others, as Python would write it. */
+/** A value without items, as Python would write it. */
 export function word(node) {
   const { type, value } = node;
   if (type === NONE) return "None";
@@ -275,7 +276,7 @@ function quoted(text) {
   return mark + (mark === "'" ? escaped.replaceAll("'", "\\'") : escaped) + mark;
 }
 
-/** The same in a few words, also for a container: "[3, 1, 2, …]". */
+/** Any value in a short form, including containers: "[3, 1, 2, …]". */
 export function short(node, room = 60) {
   if (!isContainer(node)) {
     const text = word(node);

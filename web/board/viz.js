@@ -2,11 +2,13 @@
  * Variables as trees that unfold.
  *
  * Rules
- *   - What is folded is not in the document; a change there lights up the innermost row that is.
- *   - A row lights up for 1.5 seconds: long enough to be seen, and a value that changes all the time stays lit.
- *   - What is unfolded is the reader's choice, by place and not by value: a list whose items change stays as open as it
- *     was. A variable of no great length starts unfolded, what is inside starts folded, and so does a long text.
- *   - A type follows its value, on the value's last line.
+ *   - Folded items are not in the document. A change to one of them highlights the innermost row that is.
+ *   - A row is highlighted for 1.5 seconds, long enough to be seen. A value that changes all the time stays
+ * highlighted.
+ *   - The reader chooses what is unfolded, by position and not by value: a list whose items change stays as open as it
+ *     was. A variable that is not too long starts unfolded, and the values inside it start folded. A long text starts
+ *     folded, too.
+ *   - The type stands behind its value, on the value's last line.
  */
 
 import { h, icon, mark, put } from "../house/house.js";
@@ -18,7 +20,7 @@ import { change, inside, isContainer, isSequence, short, word } from "./values.j
 const LIT = 1500;
 const MOST_ROWS = 1000; // of one container
 const LONG = 30; // a variable with more items than this starts folded
-const LONG_TEXT = 100; // characters of a value, from which on only its beginning stands in its row
+const LONG_TEXT = 100; // of a value with more characters than this, only the beginning is in its row
 const SIGNS = { recursive_ref: "again", error: "alarm" };
 const tones = { str: "text", int: "number", float: "number", bool: "truth", NoneType: "none" };
 
@@ -28,7 +30,7 @@ class Row {
   #lit = null;
   #below = [];
   #open;
-  #opened; // places that were unfolded, by path; the viz's own
+  #opened; // the viz's map of the places that were unfolded, by path
   #place;
   #rest = h("p.rest");
   #items = h("ul");
@@ -36,7 +38,7 @@ class Row {
   #type = h("span.type");
   #watched = h("span.watched", { title: "Observed: follows every change", ariaLabel: "observed" }, icon("eye"));
   #value = h("span.value");
-  #space = document.createTextNode(""); // one that does not break: a value and its type are read together
+  #space = document.createTextNode(""); // a no-break space: a value and its type stay together
   #entry = h("button.entry", { type: "button", onclick: () => this.#turn() });
   element = h("li", {}, this.#entry);
 
@@ -48,7 +50,7 @@ class Row {
     this.#entry.append(icon("twist"), this.#name, what);
   }
 
-  /** `lit`: the nodes that were just changed. */
+  /** `lit`: the nodes that have just changed. */
   show(label, node, lit) {
     this.#node = node;
     const content = inside(node, MOST_ROWS);
@@ -112,7 +114,7 @@ function typeName(node) {
   return isContainer(node) ? `${type} · ${node.length}` : type;
 }
 
-/** What is said below the items of a container of which not everything is here, or more than there should be. */
+/** The text below the items of a container, if there are more items than these, or fewer than there should be. */
 function restOf(node, shown) {
   if (isSequence(node) && node.value.length > node.length) {
     return `Something was taken out; the script did not say what. ${node.length} of these are left.`;

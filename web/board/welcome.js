@@ -1,9 +1,10 @@
-/** <board-welcome>: what stands on an empty board: how a first script looks. `welcome.address` is where scripts go. */
+/** <board-welcome>: the text on an empty board. It shows a first script. `welcome.address` is the address for scripts.
+*/
 
 import { HouseElement, h, notify, put } from "../house/house.js";
 import "./rooms.js";
 
-const USUAL = /^ws:\/\/(localhost|127\.0\.0\.1|\[::1\]):5163$/; // where scripts look by themselves
+const USUAL = /^ws:\/\/(localhost|127\.0\.0\.1|\[::1\]):5163$/; // the address that scripts use by default
 
 const HEADINGS = ["No script is drawing here yet", "A script is connected, and nothing is drawn at the moment"];
 const MANY = "Scripts are connected, and nothing is drawn at the moment";
@@ -30,14 +31,14 @@ class BoardWelcome extends HouseElement {
     this.#list.addEventListener("rooms", ({ detail }) => (this.#others.hidden = detail === 0));
   }
 
-  /** Shown, or not. */
+  /** Whether it is shown. */
   set shown(shown) {
     if (this.hidden === !shown) return;
     this.hidden = !shown;
     if (shown) this.#list.look();
   }
 
-  /** How many are connected. */
+  /** How many scripts are connected. */
   set scripts(count) {
     put(this.#heading, HEADINGS[count] ?? MANY);
   }

@@ -1,10 +1,10 @@
 /**
- * The console page: the server's picture, as it is now or as it was when the reader paused it.
+ * The console page: the current picture of the server, or the one at the moment when the reader paused it.
  *
  *   socket -> live picture -> shown picture (the live one, or a copy while paused) -> views
  *
- * A message is folded in when it comes and drawn with the next frame; the two are separate tasks, and several messages
- * between two frames are drawn once.
+ * A message is folded into the picture when it comes, and drawn with the next frame. These are separate tasks: several
+ * messages between two frames are drawn once.
  */
 
 import { LiveSocket, Outline, beside, format, h, icon, mark, notify, put, turn } from "../house/house.js";
@@ -47,7 +47,7 @@ let shown = live;
 let pausedAt = null;
 let onlyTrouble = false;
 let chosen = pathOf(location.hash);
-let unrevealed = chosen !== null; // chosen by a link, and still to be brought into sight
+let unrevealed = chosen !== null; // a link has chosen an actor that was not scrolled into sight yet
 
 // --- drawing
 
@@ -106,7 +106,7 @@ function whyEmpty() {
 }
 
 /**
- * A search cannot know what the rows that were left out are called, so it does not speak of them.
+ * The text of a row for children that are not listed. A search does not know their names, so there is no such row then.
  *
  * @param {Console.Node | undefined} node
  */
@@ -129,7 +129,7 @@ function openWayTo(path) {
   openWayTo(parent);
 }
 
-// --- what the server says
+// --- the server's messages
 
 socket.addEventListener("message", (/** @type {CustomEvent<Console.Message>} */ { detail }) => {
   if (detail.type === "hello") greet(detail);

@@ -115,7 +115,7 @@ class ConsoleDetails extends HouseElement {
       await navigator.clipboard.writeText(this.#path);
       notify(`Copied ${this.#path}`);
     } catch {
-      getSelection().selectAllChildren(this.#trail); // a webview may refuse its clipboard to scripts, never to a person
+      getSelection().selectAllChildren(this.#trail); // a webview may refuse its clipboard to scripts, but not to users
       notify("The path is selected: press Ctrl+C or ⌘C to copy it.");
     }
   }

@@ -1,6 +1,6 @@
 /**
- * <console-meter>: how full a mailbox is: a bar and "12 / 256". `meter.show(node)`. In a row an empty one is not drawn
- * at all (console.css): what waits nowhere needs no ink.
+ * <console-meter>: how full a mailbox is: a bar and "12 / 256". `meter.show(node)`. In a row, an empty mailbox is not
+ * drawn (console.css), because there is nothing to see.
  */
 
 import { HouseElement, format, h, mark, put } from "../house/house.js";

@@ -1,6 +1,8 @@
 /**
- * <console-crashes>, <console-stops> and <console-dead>: what failed, what ended in order lately, and what nobody will
- * handle: lists of their own, so that none pushes out another. Newest first, a few until asked for all. `list.show(notes, now)`, notes newest last. The time is relative, and exact under the pointer or the focus.
+ * <console-crashes>, <console-stops> and <console-dead>: actors that failed, actors that ended in order, and messages
+ * that no actor will handle. There are three lists, so that many entries of one kind do not displace the others. The
+ * newest entry comes first, and only a few are shown at first. `list.show(notes, now)`: the newest note is the last
+ * one. Times are relative; the pointer or the focus shows the exact time.
  */
 
 import { HouseElement, format, h, mark, put } from "../house/house.js";
@@ -8,7 +10,7 @@ import { hashOf } from "./picture.js";
 
 const FEW = 6;
 
-/** An actor as a link: where it is in a quiet tone, its name in ink. */
+/** An actor as a link: the path above it is dim, its name is not. */
 /** @param {{path: string, called?: string | null}} note */
 function actorLink({ path, called = null }) {
   const cut = path.lastIndexOf("/") + 1;
@@ -22,7 +24,7 @@ function when(at) {
 }
 
 class Notes extends HouseElement {
-  #items = new Map(); // note -> its list item
+  #items = new Map(); // note -> list item
   #list = h("ol");
   #empty = h("house-empty", { hidden: true });
   #count = h("b.badge", {}, "0");

@@ -1,7 +1,7 @@
 /**
- * In which order the children of each actor are shown. As they stand (in start order), unless the reader wants it
- * otherwise; what he wants is kept in this browser. A branch counts with all that is in it, so that what is sought is at
- * the top, folded or not. Ties stay as they stand.
+ * The order in which the children of each actor are shown: start order, unless the reader has chosen another one. That
+ * choice is kept in this browser. An actor is sorted by the sum over its whole branch, so that the branch with the
+ * largest numbers is at the top even if it is folded. If two sums are equal, start order decides.
  */
 
 import { nameOf } from "./picture.js";
@@ -31,7 +31,7 @@ export class Order {
     try {
       localStorage.setItem(KEY, this.#by);
     } catch {
-      // a sandboxed webview may refuse its storage: then it lasts as long as the page
+      // a sandboxed webview may refuse its storage: then the choice lasts as long as the page
     }
   }
 
@@ -55,7 +55,7 @@ function sorted(children, compare) {
 }
 
 /**
- * Of a number of each node, the sum over its branch.
+ * For each node, the sum of a number over its whole branch.
  *
  * @param {import("./picture.js").Picture} picture
  * @param {"queued" | "restarts"} field

@@ -1,8 +1,8 @@
 /**
- * The server's picture: one Hello, then Changes folded in. Pure, apart from the clock it is given.
+ * The picture of the server: one Hello, and then Changes that are folded into it. Pure: the time is given to it.
  *
- * Nodes, systems and totals are the server's own objects and are never altered, only replaced; so a copy (what a paused
- * page goes on showing) shares them.
+ * Nodes, systems and totals are the objects of the server's messages. They are never altered, only replaced, so a copy
+ * of the picture (for a paused page) shares them.
  */
 
 /** @import { Console } from "../messages" */
@@ -29,14 +29,14 @@ export class Picture {
   dead = [];
   /** @type {Console.StopNote[]} */
   crashes = [];
-  /** Grows with each message, so that a paused page can say how many wait. */
+  /** Grows with each message, so that a paused page can say how many are waiting. */
   ticks = 0;
 
   #children = null;
   #heardAt = 0;
 
   /**
-   * Takes what the server says.
+   * Takes a message of the server.
    *
    * @param {Console.Message} message
    * @param {number} now
@@ -50,7 +50,7 @@ export class Picture {
     this.ticks += 1;
   }
 
-  /** The server's clock, now. */
+  /** The current time of the server's clock. */
   time(now) {
     return this.at + (now - this.#heardAt) / 1000;
   }
@@ -67,7 +67,7 @@ export class Picture {
     return this.#children.get(path) ?? [];
   }
 
-  /** Something with the same content that no later message alters. */
+  /** A copy that later messages do not alter. */
   copy() {
     const copy = Object.assign(new Picture(), this);
     copy.nodes = new Map(this.nodes);
@@ -106,7 +106,7 @@ export class Picture {
     if (dead.length) this.dead = [...this.dead, ...dead].slice(-MOST_NOTES);
     if (crashes.length) this.crashes = [...this.crashes, ...crashes].slice(-MOST_NOTES);
 
-    // A node that is not mentioned went on as before; ticks that never came (a busy server) count as the same.
+    // A node that is not mentioned went on as before. Ticks that never came (the server was busy) count as unchanged.
     const passed = Math.min(TICKS, Math.max(1, Math.round((at - this.at) / this.interval)));
     push(this.histories.get(""), totals.rate, passed);
     for (const [path, { inside }] of this.nodes) push(this.histories.get(path), inside, passed);
@@ -126,7 +126,7 @@ function push(history, value, times) {
 }
 
 /**
- * What a person should look at, as the server says.
+ * Whether a person should look at the actor, as the server says.
  *
  * @param {Console.Node} node
  */
@@ -135,7 +135,7 @@ export function isTrouble(node) {
 }
 
 /**
- * What a person calls an actor.
+ * The name of an actor for people.
  *
  * @param {Console.Node} node
  */
@@ -144,7 +144,7 @@ export function nameOf(node) {
 }
 
 /**
- * Its state in a word: one that crashed lately runs, and is not as if nothing had been.
+ * Its state in a word. An actor that runs but has crashed lately has a word of its own.
  *
  * @param {Console.Node} node
  */

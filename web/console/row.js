@@ -1,4 +1,4 @@
-/** How one actor is painted into a row of the tree. */
+/** Paints an actor into a row of the tree. */
 
 import { format, h, mark, put } from "../house/house.js";
 import { nameOf, stateOf } from "./picture.js";
@@ -14,7 +14,7 @@ export const COLUMNS = [
 ];
 
 /**
- * `shown()` is the picture on display, `terms()` what is searched for.
+ * `shown()` is the picture on display, `terms()` the words of the search.
  *
  * @param {() => import("./picture.js").Picture} shown
  * @param {() => string[]} terms
@@ -58,7 +58,7 @@ export function painter(shown, terms) {
       mark(restarts, "data-zero", node.restarts === 0);
       mark(restarts, "data-tone", node.lately ? "warn" : null);
       meter.show(node);
-      put(rate, format.rate(node.inside)); // of a branch: of all below it
+      put(rate, format.rate(node.inside)); // of a branch: the sum of all actors in it
       mark(rate, "data-zero", node.inside === 0);
       spark.draw(picture.histories.get(node.path));
       const text = node.error ?? node.note ?? "";
@@ -71,7 +71,7 @@ export function painter(shown, terms) {
   };
 }
 
-/** Text with the searched words marked. */
+/** Sets a text with the searched words marked. */
 function highlight(element, text, terms) {
   const shown = `${terms.join(" ")}\n${text}`;
   if (element.shown === shown) return;

@@ -1,4 +1,5 @@
-/** <console-systems>: a card for each system: its state, a sentence, the way to its page. `systems.show(list)`. */
+/** <console-systems>: a card for each system, with its state, a sentence and a link to its page. `systems.show(list)`.
+*/
 
 import { HouseElement, h, put, safeLink } from "../house/house.js";
 

@@ -1,4 +1,4 @@
-/** <console-totals>: the whole house in eight figures. `totals.show(picture, now)`. */
+/** <console-totals>: the whole server in eight figures. `totals.show(picture, now)`. */
 
 import { HouseElement, format, h, mark, put } from "../house/house.js";
 

@@ -1,4 +1,4 @@
-/** The tabs that a narrow page has in place of columns. They only say which view is in front; CSS does the rest. */
+/** The tabs that replace the columns on a narrow page. They only say which view is in front; CSS does the rest. */
 
 import { format, h, mark, put } from "../house/house.js";
 

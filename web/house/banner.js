@@ -1,7 +1,7 @@
 /**
- * <house-banner>: says that the connection is lost, since when, why, and what is being done about it.
- * `banner.socket = socket`. While the page is not live, `<html data-stale>` is set, and what has the class `live` turns
- * grey. What has happened is read out at once; the seconds are counted for the eye alone.
+ * <house-banner>: says that the connection is lost, since when, why, and when the next attempt is.
+ * `banner.socket = socket`. While the page is not live, `<html data-stale>` is set, and elements of the class `live`
+ * turn grey. A screen reader reads the event out at once, but not the seconds that count down.
  */
 
 import { HouseElement, h, mark, put } from "./element.js";
@@ -36,7 +36,7 @@ class HouseBanner extends HouseElement {
   #show() {
     const { state, retryAt } = this.#socket;
     const live = state === "live";
-    // The first attempt of a page that has just been opened is not worth an alarm.
+    // While a page that was just opened makes its first attempt, there is no alarm.
     this.#wasLive ||= live || state === "waiting";
     this.hidden = live || !this.#wasLive;
     document.documentElement.toggleAttribute("data-stale", !this.hidden);

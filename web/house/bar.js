@@ -1,11 +1,12 @@
 /**
- * <house-bar product="Troupe" page="console">: the top of every page. The name, the way to every system's page, the
- * state of the connection, and the theme. `bar.systems = [{name, url}]`, `bar.connection = "live"`. What a
- * page puts inside stands before the connection; `home` says where the name leads, if not to the page's own folder.
+ * <house-bar product="Troupe" page="console">: the top of every page, with the name, links to the pages of all systems,
+ * the state of the connection, and the theme. `bar.systems = [{name, url}]`, `bar.connection = "live"`. The page's own
+ * content of the bar is in front of the connection. `home` is the address behind the name, if it is not the page's own
+ * folder.
  *
- * A page that is not told of the systems says with `pages` where the bar finds them: they are asked for at the
- * beginning, when a lost connection is back, and when somebody comes back to the page. Where there is no room for them
- * beside what the page puts into its bar, they stand behind a button.
+ * If the server does not send the page a list of the systems, the attribute `pages` says where the bar can fetch it.
+ * The bar does so at the beginning, when a lost connection is back, and when the user returns to the page. If there is
+ * no room for the links beside the page's own content, a button opens them.
  */
 
 import { HouseElement, h, mark } from "./element.js";
@@ -15,7 +16,7 @@ import "./pill.js";
 
 const SIGNS = { auto: "auto", light: "sun", dark: "moon" };
 
-/** Addresses come from outside: only what a browser would fetch becomes a link; null for anything else. */
+/** Addresses come from outside: only one that a browser would fetch becomes a link. Null for any other. */
 export function safeLink(url) {
   if (!url) return null;
   try {
@@ -55,7 +56,7 @@ class HouseBar extends HouseElement {
       this.#pill,
       this.#themeButton,
     );
-    this.#pill.hidden = true; // a page without a connection has none to lose
+    this.#pill.hidden = true; // the page has no connection
     mark(this, "data-shared", own.length > 0);
     this.#nameTheme();
   }
@@ -72,7 +73,7 @@ class HouseBar extends HouseElement {
       const answer = await fetch(place);
       if (answer.ok) this.systems = await answer.json();
     } catch {
-      // the server is not there now: what was known of it stays
+      // the server does not answer now: the bar keeps the list it has
     }
   }
 
@@ -88,7 +89,7 @@ class HouseBar extends HouseElement {
     this.#links.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
-  /** Whether this page is the system's first, or another one of it. */
+  /** Whether this page belongs to the system of that name: "page" for its first page, "true" for another one. */
   #at(name) {
     if (name === this.getAttribute("page")) return "page";
     return name === this.getAttribute("system") ? "true" : null;

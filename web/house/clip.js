@@ -1,4 +1,4 @@
-/** <house-clip>: a long text shown short, with a button that opens it. `clip.text = "..."`. */
+/** <house-clip>: a long text of which only the beginning is shown, with a button for the rest. `clip.text = "..."`. */
 
 import { HouseElement, h, mark, put } from "./element.js";
 

@@ -1,16 +1,16 @@
 /**
- * The ground every element of the house stands on.
+ * The base of all elements of the pages.
  *
- * Elements live in the light DOM: one stylesheet serves them all, a page can lay them out, and nothing has to be
- * pierced to test them. Text reaches the document as text and in no other way: there is no `innerHTML` in this tree, so
- * a name or an error that contains markup is shown, never run.
+ * Elements are in the light DOM: one stylesheet serves all of them, a page can lay them out, and tests can reach them.
+ * Text gets into the document only as text: there is no `innerHTML` in this folder or the others, so a name or an error
+ * that contains markup is shown, and never run.
  */
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
  * Makes an element: `h("a.name.strong", {href, onclick, ariaLabel}, "text", child)`.
- * A property the element knows is set as a property (so `onclick` takes a function), any other as an attribute.
+ * A property that the element has is set as a property (so `onclick` takes a function), any other as an attribute.
  * Children that are null or false are left out.
  */
 export function h(selector, properties = {}, ...children) {
@@ -26,7 +26,7 @@ export function h(selector, properties = {}, ...children) {
   return element;
 }
 
-/** The same for SVG, where everything is an attribute. */
+/** The same for SVG elements. All their properties are set as attributes. */
 export function svg(tag, attributes = {}, ...children) {
   const element = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -34,12 +34,15 @@ export function svg(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** Sets text, class or attribute only when it differs, so that a tick without news costs no layout. */
+/** Sets the text only if it differs, so that an update without changes costs no layout. */
 export function put(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** False takes an attribute away, but to ARIA it is a word: what is folded could be open, what is off could be on. */
+/**
+ * Sets an attribute only if it differs. `false` removes it, except for ARIA, where "false" is a value: it says that
+ * something folded can be opened, or something that is off can be on.
+ */
 export function mark(element, name, value) {
   const text = value === null || (value === false && !name.startsWith("aria-")) ? null : String(value);
   if (element.getAttribute(name) === text) return;
@@ -65,14 +68,14 @@ export class HouseElement extends HTMLElement {
     this.disconnected();
   }
 
-  /** Makes the content, once. */
+  /** Makes the content. Called once. */
   build() {}
 
-  /** Each time the element enters and leaves a document. */
+  /** Called each time the element enters a document; `disconnected` is called each time it leaves one. */
   connected() {}
   disconnected() {}
 
-  /** Listens to something outside this element for as long as the element is in a document. */
+  /** Listens to a target outside of this element while the element is in a document. */
   listen(target, type, handler, options = {}) {
     target.addEventListener(type, handler, { ...options, signal: this.#life.signal });
   }

@@ -1,4 +1,4 @@
-/** <house-empty>: what stands where there is nothing yet. `empty.say(sentence, hint, action)`. */
+/** <house-empty>: a text in a place where there is nothing yet. `empty.say(sentence, hint, action)`. */
 
 import { HouseElement, h, put } from "./element.js";
 

@@ -1,4 +1,4 @@
-/** How numbers, amounts and times read. Pure; every width is steady under tabular figures. */
+/** Formats numbers, amounts and times. Pure. With tabular figures, the width of a changing number stays the same. */
 
 const plain = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1, minimumFractionDigits: 1 });
@@ -8,7 +8,7 @@ export function count(value) {
   return Math.abs(value) < 1e6 ? plain.format(value) : short.format(value);
 }
 
-/** Messages per second: tenths where they matter. */
+/** Messages per second, with tenths if the number is small. */
 export function rate(value) {
   if (value === 0) return "0";
   if (value < 0.05) return "<0.1";
@@ -25,13 +25,13 @@ export function bytes(value) {
   return `${value < 99.95 && step > 0 ? value.toFixed(1) : value.toFixed(0)} ${units[step]}`;
 }
 
-/** A short stretch of time, such as lag. */
+/** A short duration, such as lag. */
 export function brief(seconds) {
   if (seconds < 1) return `${(seconds * 1000).toFixed(seconds < 0.01 ? 1 : 0)} ms`;
   return `${seconds.toFixed(1)} s`;
 }
 
-/** A stretch of time in its two largest units. */
+/** A duration in its two largest units. */
 export function span(seconds) {
   const whole = Math.max(0, Math.floor(seconds));
   /** @type {[size: number, unit: string][]} */
@@ -48,7 +48,7 @@ export function span(seconds) {
   return parts.join(" ");
 }
 
-/** The same in one unit, for narrow columns: "12 s ago". */
+/** A time in the past, in one unit, for narrow columns: "12 s ago". */
 export function ago(seconds) {
   return seconds < 1 ? "just now" : `${span(seconds).split(" ").slice(0, 2).join(" ")} ago`;
 }

@@ -1,4 +1,4 @@
-/** The design system's public face: what a page imports. Importing it defines every element. */
+/** The public face of the design system: pages import this module. Importing it defines all elements. */
 
 export { HouseElement, h, mark, put } from "./element.js";
 export * as format from "./format.js";

@@ -1,4 +1,5 @@
-/** The drawn signs of the house, 16 by 16. Each state has a shape of its own, so that none is told by colour alone. */
+/** The icons of all pages, 16 by 16. Each state has a shape of its own, so that states do not differ by colour alone.
+*/
 
 import { svg } from "./element.js";
 
@@ -43,7 +44,7 @@ const shapes = {
   auto: { line: "M8 3a5 5 0 1 1 0 10a5 5 0 1 1 0-10z", solid: "M8 3a5 5 0 0 1 0 10z" },
 };
 
-/** An icon; `turn(icon, name)` makes it another. */
+/** Makes an icon. `turn(icon, name)` changes it into another one. */
 export function icon(name) {
   const drawing = svg("svg", { class: "icon", viewBox: "0 0 16 16", "aria-hidden": "true" },
     svg("path", { class: "solid" }), svg("path", { class: "line" }));

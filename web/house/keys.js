@@ -1,8 +1,9 @@
 /**
- * What the keyboard means, where it is not plain.
+ * Tells whether a key is meant for the page.
  *
- * While a word is composed (Japanese, Chinese, Korean, accents), Enter chooses it and Escape gives it up: neither is for
- * the page. Safari tells of the Enter that ends a composition when it has ended, and marks it with 229 only.
+ * While a word is composed (Japanese, Chinese, Korean, accents), Enter accepts it and Escape discards it: neither key
+ * is for the page. Safari reports the Enter that ends a composition only after the end, and marks it only by key code
+ * 229.
  */
 
 const PROCESSED = 229;

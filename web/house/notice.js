@@ -1,6 +1,6 @@
 /**
- * <house-notices>: short messages that pass by, read out politely. `notify("Path copied")` from anywhere; at most three
- * are shown, and a repeated text takes the place of the first.
+ * <house-notices>: short messages that disappear after a while. They are read out politely. Any code can call
+ * `notify("Path copied")`. At most three are shown, and a repeated text replaces the earlier one.
  */
 
 import { HouseElement, h } from "./element.js";

@@ -1,18 +1,18 @@
 /**
- * An outline: the rows that a tree shows, in order, from a forest, what is folded and what is searched for. Pure.
+ * An outline: computes the rows that a tree shows, in order, from a forest, the folded nodes and the search. Pure.
  *
- * While something is searched for, a row is there because it matches or because something below it does; the way to a
- * match is open, whatever was folded before, and can be folded again until the search changes.
+ * During a search, there is a row for each node that matches, or has a match below it. The nodes above a match are
+ * open, even if they were folded before. They can be folded again, until the search changes.
  */
 
 export class Outline {
   #open = new Map();
   #foldedInSearch = new Set();
   terms = [];
-  /** Whether only some rows are wanted. */
+  /** Whether only some rows are shown. */
   searching = false;
 
-  /** Looks for all the words of `text`; `narrowed` says that the page wants a choice of rows even without a word. */
+  /** Searches for all words of `text`. `narrowed`: the page shows only some of the rows even without a word. */
   search(text, narrowed = false) {
     this.terms = text.toLowerCase().split(/\s+/).filter(Boolean);
     this.searching = narrowed || this.terms.length > 0;
@@ -29,7 +29,7 @@ export class Outline {
     else this.#foldedInSearch.add(key);
   }
 
-  /** Sets it only where the reader has not chosen yet. */
+  /** Opens or folds a node, unless the reader has already done so. */
   suggest(key, open) {
     if (!this.#open.has(key)) this.#open.set(key, open);
   }
@@ -40,8 +40,8 @@ export class Outline {
   }
 
   /**
-   * `children(key)` lists keys, from `children("")` down; `matches(key, terms)` says whether a row is wanted by a
-   * search, `extra(key)` may give the text of one more row after a node's children. A row:
+   * `children(key)` lists the keys below a key, beginning with `children("")`. `matches(key, terms)` says whether a
+   * node matches a search. `extra(key)` may return the text of one more row after a node's children. A row is
    * {key, level, open (null for a leaf), position, size, extra}.
    *
    * @param {{children: (key: string) => string[], matches: (key: string, terms: string[]) => boolean,

@@ -1,12 +1,12 @@
 /**
- * <house-pill>: a state as sign, word and tone. `pill.state = "backoff"`, or `pill.said = ["clock", "idle", "waiting"]`
- * for a page that has states of its own. Quiet when all is well: only what wants a look is tinted.
+ * <house-pill>: a state as an icon, a word and a tone. `pill.state = "backoff"`, or `pill.said = ["clock", "idle", "waiting"]`
+ * for a page that has states of its own. Only states that need attention have a colour.
  */
 
 import { HouseElement, mark, put, h } from "./element.js";
 import { icon, turn } from "./icons.js";
 
-/** state: [sign, tone, word]. The words of the kernel's and the systems' states, and of a connection's. */
+/** state: [sign, tone, word]. The states are those of actors, of systems, and of a connection. */
 const STATES = {
   running: ["disc", "good", "running"],
   starting: ["half", "info", "starting"],

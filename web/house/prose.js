@@ -1,9 +1,9 @@
 /**
  * <house-prose>: a rendered text with headings, lists, tables and code. `prose.html = "<p>...</p>"`.
  *
- * The server has cleaned the HTML already. Here it is parsed without effect (a parsed document runs nothing and loads
- * nothing) and built anew from the elements and attributes named below, so that nothing else can reach the page even if
- * the cleaning should fail one day. What is not named gives way to its own content.
+ * The server has cleaned the HTML already. Here it is parsed (a parsed document runs nothing and loads nothing) and
+ * built anew from the elements and attributes that are listed below. So nothing else can reach the page, even if the
+ * cleaning should fail one day. An element that is not listed is replaced by its content.
  */
 
 import { safeLink } from "./bar.js";
@@ -17,14 +17,14 @@ const DROPPED = new Set(["script", "style", "template", "iframe", "object", "svg
 const WORDS = { align: /^(left|center|right)$/, start: /^\d{1,9}$/, class: /^language-[\w+#.-]{1,40}$/ };
 const DEEPEST = 200;
 
-/** A link anywhere a browser would follow it; a page opened from here learns nothing of this one. */
+/** A link, if a browser would follow it. A page that it opens learns nothing of this one. */
 function link(source) {
   const href = source.getAttribute("href");
   const target = href?.startsWith("mailto:") ? href : safeLink(href);
   return target ? h("a", { href: target, target: "_blank", rel: "noopener noreferrer" }) : h("span");
 }
 
-/** An image; where it cannot be shown, what it says about itself, and the way to it. */
+/** An image. If it cannot be shown, its alternative text with a link to it. */
 function image(source) {
   const src = safeLink(source.getAttribute("src"));
   const alt = source.getAttribute("alt") || "image";
@@ -34,7 +34,7 @@ function image(source) {
   return picture;
 }
 
-/** The box of a task. It is not for the reader to tick: the text is the script's. */
+/** The box of a task. The reader cannot tick it, because the text belongs to the script. */
 function box(source) {
   const checked = source.hasAttribute("checked");
   return h("input", { type: "checkbox", checked, disabled: true, ariaLabel: checked ? "done" : "to do" });
@@ -50,7 +50,7 @@ function copy(source, target, depth) {
   }
 }
 
-/** The element to stand for another, empty; null if only its content may stay. */
+/** The empty element that replaces another one; null if only its content is allowed. */
 function element(source) {
   if (source.localName === "a") return link(source);
   if (source.localName === "img") return image(source);
@@ -77,7 +77,7 @@ class HouseProse extends HouseElement {
     this.replaceChildren(content);
   }
 
-  /** The text as it was written, for as long as there is nothing better. */
+  /** The text as it was written, until the rendered text is there. */
   set source(text) {
     this.replaceChildren(h("pre.source", {}, text));
   }

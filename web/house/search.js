@@ -1,6 +1,6 @@
 /**
- * <house-search label="Filter actors">: a text field that `/` reaches from anywhere, and that Escape empties and leaves.
- * Announces "filter" with the text in `detail`.
+ * <house-search label="Filter actors">: a text field. The key `/` moves the focus to it from anywhere, and Escape
+ * empties and leaves it. Announces "filter" with the text in `detail`.
  */
 
 import { HouseElement, h } from "./element.js";
@@ -20,7 +20,7 @@ class HouseSearch extends HouseElement {
     this.#input.addEventListener("input", () => this.#say());
     this.#input.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
-      event.preventDefault(); // also while a word is composed: the browser would empty the field
+      event.preventDefault(); // even while a word is composed: the browser would empty the field
       if (inComposition(event)) return;
       this.clear();
       this.#input.blur();

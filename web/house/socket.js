@@ -4,24 +4,26 @@
  *   connecting --first message--> live --close or silence--> waiting --time is up--> connecting
  *
  * Rules
- *   - A connection counts as live when the first message has come, and only that resets the wait: a server that accepts
- *     and closes at once is not hammered.
- *   - Waits double from 0.25 s to 15 s, each cut at random by up to half, so that many pages do not return at once.
- *   - The server speaks at least once in `silence` seconds; one that does not is taken for lost (a half-open connection
- *     closes by itself only after minutes).
- *   - A page that speaks first (`opening` gives its first message, or several) counts as live once that is said, and its server may
- *     be silent for as long as it likes.
- *   - Coming back to the page or to the network, or `retry()`, ends a wait at once.
+ *   - A connection counts as live when the first message has come, and only that resets the wait. So a server that
+ *     accepts and closes at once is not flooded with attempts.
+ *   - Waits double from 0.25 s to 15 s, each randomly shortened by up to half, so that many pages do not return at the
+ *     same time.
+ *   - The server sends at least one message in `silence` seconds. If it does not, the connection counts as lost (a
+ *     half-open connection closes by itself only after minutes).
+ *   - If the page sends the first message (`opening` returns it, or several), the connection counts as live when that
+ * is
+ *     sent, and the server may be silent for any time.
+ *   - A wait ends at once when the user returns to the page, when the network is back, or with `retry()`.
  *
- * Events: "state", and "message" with the decoded JSON in `detail`. What a reconnected server says first is for the
- * page to understand; for the console that is the next Hello.
+ * Events: "state", and "message" with the decoded JSON in `detail`. The page has to understand the first message after
+ * a reconnection; for the console this is the next Hello.
  */
 
 const FIRST_WAIT = 0.25;
 const LONGEST_WAIT = 15;
 const CONNECT_LIMIT = 10;
 
-/** The address of `path` beside this page, behind whatever proxy the page came through. */
+/** The WebSocket address of `path` beside this page. It also works behind a proxy. */
 export function beside(path) {
   const url = new URL(path, document.baseURI);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
@@ -31,10 +33,10 @@ export function beside(path) {
 export class LiveSocket extends EventTarget {
   state = "connecting";
   silence = 20;
-  /** Wall-clock milliseconds: when it was last lost, and when it is tried again. */
+  /** Wall-clock milliseconds: when the connection was lost, and when it is tried again. */
   lostAt = null;
   retryAt = null;
-  /** What the server said when it closed, if it said anything. */
+  /** The reason that the server gave when it closed the connection, if any. */
   reason = "";
 
   #url;
@@ -53,12 +55,12 @@ export class LiveSocket extends EventTarget {
     this.#connect();
   }
 
-  /** Tries now, if it is waiting. */
+  /** Connects now, if the socket is waiting. */
   retry() {
     if (this.state === "waiting") this.#connect();
   }
 
-  /** Sends a message, if there is a connection to send it on; false if there is none. */
+  /** Sends a message; false if there is no connection. */
   /** @param {object} message */
   send(message) {
     if (this.state !== "live") return false;

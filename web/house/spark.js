@@ -1,6 +1,7 @@
 /**
- * <house-spark>: the course of a number, drawn from zero. `spark.draw(values)`, oldest first; NaN is "not known yet"
- * and leaves a gap at the start. A screen reader hears of it only where `label` is set: the number stands beside it.
+ * <house-spark>: a small graph of a number over time, beginning at zero. `spark.draw(values)`, oldest first; NaN means
+ * "not known yet" and leaves a gap at the start. A screen reader reads it only if `label` is set, because the number
+ * itself is beside it.
  */
 
 import { HouseElement, mark, svg } from "./element.js";

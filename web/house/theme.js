@@ -1,5 +1,6 @@
 /**
- * Light, dark, or as the system says ("auto"). The choice is kept in this browser and set on `<html data-theme>`.
+ * The theme: light, dark, or that of the operating system ("auto"). The choice is kept in this browser and set on
+ * `<html data-theme>`.
  *
  * A page loads this module with `blocking="render"`, so that the first thing drawn is already in the right theme.
  */
@@ -25,7 +26,7 @@ function choose(choice) {
   try {
     localStorage.setItem(KEY, choice);
   } catch {
-    // as above: the choice then lasts as long as the page
+    // as above: then the choice lasts as long as the page
   }
 }
 

@@ -2,26 +2,29 @@
  * <house-tree>: a tree in a table (the ARIA treegrid pattern), for thousands of rows that change all the time.
  *
  * Rules
- *   - Only the rows in sight are in the document, and one row stays one element for as long as it is in sight. An
- *     element whose row has gone out of sight is given to one that comes in.
- *   - What the reader looks at stays where it is: rows that come and go above do not move it. The active row stays in
- *     sight when the tree gets less room.
- *   - The focus is on the tree, the active row is named by `aria-activedescendant`; so nothing is lost when a row
- *     scrolls out of the document. Arrows, Home, End, Page keys and first letters walk; Right and Left unfold, fold and
- *     go up; Space folds; Enter chooses.
+ *   - Only the rows in sight are in the document, and a row keeps its element while it is in sight. When a row leaves
+ *     the window, its element is used for one that comes into it.
+ *   - The rows in sight stay where they are when rows above them come and go. The active row stays in sight when the
+ *     tree gets less room.
+ *   - The tree has the focus, and `aria-activedescendant` names the active row. So the focus is not lost when a row
+ *     leaves the document. Arrows, Home, End, the Page keys and first letters move to other rows. Right and Left
+ * unfold,
+ *     fold and go up; Space folds; Enter chooses.
  *
- * `tree.columns = [{id, label, order}]`; a head with an `order` ("ascending", "descending") is a button that announces
- * "sort" {id}, and `tree.sorted = id` marks the one by which the page has sorted the rows. Further, `tree.painter = (cells, element) => (row) => {...}`: called once for each row
- * element with its cells by column id, it returns the function that paints a row into them, with whatever the row was
- * before. The first cell has been given the indent and the twist. `tree.show(rows)` takes an Outline's rows.
- * Announces "fold" {key, open} and "choose" {key}.
+ * `tree.columns = [{id, label, order}]`: a head with an `order` ("ascending", "descending") is a button that announces
+ * "sort" {id}. `tree.sorted = id` marks the column by which the page has sorted the rows.
+ *
+ * `tree.painter = (cells, element) => (row) => {...}` is called once for each row element, with its cells by column id.
+ * It returns a function that paints a row into them, no matter which row was there before. The indent and the twist are
+ * already in the first cell. `tree.show(rows)` takes an Outline's rows. Announces "fold" {key, open} and "choose"
+ * {key}.
  */
 
 import { HouseElement, h, mark } from "./element.js";
 import { icon } from "./icons.js";
 
 const MARGIN = 8; // rows made beyond either edge, so that a short scroll finds them there
-const REST = 150; // milliseconds without a change, after which the document is put in order: moving elements is dear
+const REST = 150; // milliseconds without a change until the elements are put in order, which is slow
 let lastId = 0;
 
 class HouseTree extends HouseElement {
@@ -37,8 +40,8 @@ class HouseTree extends HouseElement {
   #rowHeight = 30;
   #top = 0;
   #tidying = null;
-  #room = 0; // how high the part is in which rows are seen; 0 until it is laid out
-  #late = false; // the active row is to be brought into sight when there is room
+  #room = 0; // the height of the part in which rows are visible; 0 until it is laid out
+  #late = false; // the active row has to be scrolled into sight as soon as there is room
   #head = h("div.head", { role: "row" });
   #body = h("div.body", { role: "rowgroup" });
   #id = `tree-${(lastId += 1)}`;
@@ -91,7 +94,7 @@ class HouseTree extends HouseElement {
     this.repaint();
   }
 
-  /** Paints the rows in sight again, with what the painter now finds. */
+  /** Paints the rows in sight again, with the current data. */
   repaint() {
     const first = Math.max(0, Math.floor(this.#top / this.#rowHeight) - MARGIN);
     const last = Math.min(this.#rows.length, Math.ceil((this.#top + this.#room) / this.#rowHeight) + MARGIN);
@@ -126,14 +129,14 @@ class HouseTree extends HouseElement {
     return this.#drawn.has(key);
   }
 
-  /** Marks a row as chosen, and brings it into sight when asked. */
+  /** Marks a row as chosen. `reveal`: also scrolls it into sight. */
   choose(key, reveal = false) {
     this.#chosen = key;
     if (reveal && this.#places.has(key)) this.#activate(key);
     else this.repaint();
   }
 
-  /** Puts the elements in the order of their rows, for those who read the document and do not see it. */
+  /** Puts the elements in the order of their rows, for screen readers. */
   #tidy() {
     const order = ({ element }) => Number(element.ariaRowIndex);
     let next = this.#body.firstElementChild;
@@ -171,7 +174,7 @@ class HouseTree extends HouseElement {
     element.classList.toggle("active", row.key === this.#active);
   }
 
-  // --- where things are
+  // --- positions
 
   #measure() {
     const height = parseFloat(getComputedStyle(this.#body).getPropertyValue("--row"));
@@ -198,7 +201,8 @@ class HouseTree extends HouseElement {
     this.repaint();
   }
 
-  /** The row at the top edge, and by how much it is cut. At the very top nothing is held: new rows may come in. */
+  /** The row at the top edge, and how much of it is cut off. None at the very top, so that new rows come into sight
+  there. */
   #anchor() {
     if (this.#top === 0) return null;
     const index = Math.floor(this.#top / this.#rowHeight);
@@ -227,7 +231,7 @@ class HouseTree extends HouseElement {
     else if (lowest > this.#top) this.scrollTop = this.#top = lowest;
   }
 
-  // --- what the reader does
+  // --- the reader's actions
 
   #activate(key, reveal = true) {
     if (key === undefined) return;
@@ -259,7 +263,7 @@ class HouseTree extends HouseElement {
     else step();
   }
 
-  /** A key's meaning on row `at`: the row to go to, something to do, or null. */
+  /** The meaning of a key on row `at`: the row to go to, an action, or null. */
   #step(key, at) {
     const row = this.#rows[at];
     const page = Math.max(1, Math.floor(this.#room / this.#rowHeight) - 1);
@@ -284,7 +288,7 @@ class HouseTree extends HouseElement {
     return at;
   }
 
-  /** The next row, round the end, whose last part of the key begins with the letter. */
+  /** The next row (after the last one comes the first) with a key whose last part begins with the letter. */
   #nextLetter(letter, at) {
     const begins = ({ key }) => key.slice(key.lastIndexOf("/") + 1).toLowerCase().startsWith(letter.toLowerCase());
     const index = [...this.#rows.slice(at + 1), ...this.#rows.slice(0, at + 1)].findIndex(begins);

@@ -1,6 +1,9 @@
-/** <desk-health>: the folder, how it is watched, who answers, the editor, and why things are in quarantine. */
+/**
+ * <desk-health>: the folder, how it is watched, who answers, the editor, and why things are in quarantine. Announces
+ * "close", where it lies over the list.
+ */
 
-import { HouseElement, format, h, mark, put } from "../house/house.js";
+import { HouseElement, format, h, icon, mark, put } from "../house/house.js";
 
 /** @import { Desk } from "../messages" */
 
@@ -28,7 +31,9 @@ class DeskHealth extends HouseElement {
     this.setAttribute("aria-label", "How the desk is");
     const part = (title, ...content) => h("section", {}, h("h3", {}, title), ...content);
     this.append(
-      h("header", {}, h("h2", {}, "Desk"), this.#pill),
+      h("header", {}, h("h2", {}, "Desk"), this.#pill,
+        h("button.quiet.close", { type: "button", title: "Close", ariaLabel: "Close", onclick: () => this.announce("close") },
+          icon("cross"))),
       part("Folder", this.#base, this.#trouble, this.#watched,
         h("dl", {}, ...NUMBERS.map(([label], at) => h("div", {}, h("dt", {}, label), this.#values[at])))),
       part("Who answers", this.#peer),
@@ -45,6 +50,7 @@ class DeskHealth extends HouseElement {
     put(this.#base, totals.base || "Not known yet.");
     put(this.#trouble, totals.trouble ?? "");
     this.#trouble.hidden = !totals.trouble;
+    this.#watched.hidden = Boolean(totals.trouble);
     put(this.#watched, totals.watched === false
       ? "Looked at every now and then: this system tells of no changes."
       : "The system tells of every change.");

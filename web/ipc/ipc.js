@@ -65,7 +65,11 @@ function windowWish() {
 socket.addEventListener("message", (/** @type {CustomEvent<Desk.Message>} */ { detail: message }) => {
   switch (message.type) {
     case "totals": totals = message; break;
-    case "window": shown = message; list.show(message); break;
+    case "window":
+      shown = message;
+      list.hidden = message.total === 0; // before its rows come: what is hidden cannot scroll
+      list.show(message);
+      break;
     case "detail": told = message; break;
     case "gone": detail.gone(message.id); break;
     case "notice": notify(message.text); break;
@@ -229,10 +233,18 @@ $(".archive-all").addEventListener("click", async () => {
 
 const how = $(".how");
 how.append(icon("more"));
-how.addEventListener("click", () => {
-  const open = document.body.toggleAttribute("data-how");
-  mark(how, "aria-expanded", open);
+how.addEventListener("click", () => showHow(!document.body.hasAttribute("data-how")));
+health.addEventListener("close", () => {
+  showHow(false);
+  how.focus();
 });
+
+/** On a narrow page, where it has no place of its own. */
+function showHow(open) {
+  document.body.toggleAttribute("data-how", open);
+  mark(how, "aria-expanded", open);
+}
+
 $(".help").append(icon("help"));
 $(".help").addEventListener("click", () => $("desk-keys").open());
 
@@ -240,7 +252,11 @@ const WISHES = {
   next: () => walk(1),
   previous: () => walk(-1),
   open: () => list.active && choose(list.active.id),
-  leave: () => (chosen !== null ? detail.announce("close") : list.pick([])),
+  leave: () => {
+    if (chosen !== null) detail.announce("close");
+    else if (document.body.hasAttribute("data-how")) health.announce("close");
+    else list.pick([]);
+  },
   pick: () => list.active && list.toggle(list.active.id),
   requeue: () => act("requeue"),
   cancel: () => act("cancel"),
@@ -255,6 +271,9 @@ function walk(rows) {
 }
 
 listenToKeys((wish) => WISHES[wish]());
-if (chosen !== null) turnTo(chosen);
+if (chosen !== null) {
+  turnTo(chosen);
+  list.seek(chosen);
+}
 list.hidden = true;
 draw();

@@ -19,10 +19,11 @@ import { COLUMNS, painter } from "./row.js";
 
 /** @import { Desk } from "../messages" */
 
-const MARGIN = 40; // rows that are known beyond either edge
-const NEAR = 12; // rows beyond an edge, below which more are asked for
+const MARGIN = 90; // rows that are known beyond either edge
+const NEAR = 50; // rows beyond an edge, below which more are asked for
 const PAINTED = 6; // rows in the document beyond either edge
 const MOST = 500; // rows in a window
+const PATIENCE = 3000; // milliseconds after which a request is sought no longer
 const CALM = 50; // milliseconds between two wishes while the reader scrolls
 let lastId = 0;
 
@@ -44,6 +45,7 @@ class DeskList extends HouseElement {
   #timer = null;
   #wanted = "";
   #fresh = true; // the next window is of another filter or order
+  #sought = null; // to be brought into sight as soon as it is known where it stands
   #id = `desk-list-${(lastId += 1)}`;
   #head = h("div.head", { role: "row" }, ...COLUMNS.map(([name, label]) =>
     h(`div.${name}`, { role: "columnheader" }, label || h("span.unseen", {}, "Picked"))));
@@ -93,6 +95,12 @@ class DeskList extends HouseElement {
     this.#want(true);
   }
 
+  /** Brings a request into sight, if the filter lets it through. */
+  seek(id) {
+    this.#sought = id;
+    this.#want(true);
+  }
+
   /** Which is open beside the list. */
   set open(id) {
     this.#open = id;
@@ -105,12 +113,14 @@ class DeskList extends HouseElement {
     const top = Math.floor(this.#top / this.#rowHeight);
     const first = Math.max(0, top - MARGIN);
     const count = Math.min(MOST, top - first + visible + MARGIN);
+    if (this.#sought) return { first, count: MOST, at: this.#sought, above: MARGIN };
     const held = this.#fresh || this.#top === 0 ? null : this.#fact(top);
     return held ? { first, count, at: held.id, above: top - first } : { first, count };
   }
 
   /** @param {Desk.Window} window */
   show(window) {
+    this.#room ||= Math.max(0, this.clientHeight - this.#head.offsetHeight);
     const top = Math.floor(this.#top / this.#rowHeight);
     const anchor = this.#fresh || this.#top === 0 ? null : this.#fact(top)?.id ?? null;
     this.#fresh = false;
@@ -121,6 +131,11 @@ class DeskList extends HouseElement {
     if (this.#body.style.height !== height) this.#body.style.height = height;
     const moved = anchor !== null && this.#places.has(anchor) ? this.#places.get(anchor) - top : 0;
     if (moved) this.scrollTop = this.#top = this.#top + moved * this.#rowHeight;
+    if (this.#places.has(this.#sought)) {
+      const sought = this.#places.get(this.#sought);
+      this.#sought = null;
+      this.#walk(sought);
+    }
     if (this.#places.has(this.#activeId)) this.#active = this.#places.get(this.#activeId);
     else this.#active += moved;
     this.#active = Math.max(0, Math.min(this.#active, window.total - 1));
@@ -230,6 +245,7 @@ class DeskList extends HouseElement {
     const wish = this.wish;
     this.#wanted = JSON.stringify(wish);
     this.announce("want", wish);
+    if (this.#sought) setTimeout(() => (this.#sought = null), PATIENCE);
   }
 
   // --- what the reader does

@@ -1,23 +1,24 @@
 /**
- * The shown problem in the page's address, as `#contest/task`: it can be reloaded, kept, sent to a second tab, and Back
- * and Forward lead from problem to problem.
+ * The shown problem in the page's address, as `#contest/task`. So the page can be reloaded, bookmarked or opened in a
+ * second tab, and Back and Forward lead from problem to problem.
  *
  * Rules
- *   - What is shown next, by whomever it was opened, is another entry of the history. What answers a page that has just
- *     (re)connected takes the place of what stood there.
- *   - Who goes to an address is shown its problem. Until that has come, the address is not touched: an answer to an
- *     earlier step would cut off the steps that were taken since.
+ *   - Each problem that is shown becomes a new entry of the history, no matter how it was opened. But the first problem
+ *     after a (re)connection replaces the current entry.
+ *   - If the user goes to an address, its problem is requested. Until it has come, the address is not changed: an
+ * answer
+ *     to an earlier step would cut off the steps that the user has taken since.
  */
 
-const LONGEST = 400; // characters of an id that the server takes
+const LONGEST = 400; // characters of an id that the server accepts
 
 export const addressOf = (id) => `#${id.split("/").map(encodeURIComponent).join("/")}`;
 
 export class Address {
-  #settled = false; // whether this connection has shown anything
+  #settled = false; // whether a problem was shown on this connection
   #awaited = null;
 
-  /** `go(id)` is called when a person has gone to another problem's address. */
+  /** `go(id)` is called when the user has gone to another problem's address. */
   constructor(go) {
     window.addEventListener("hashchange", () => {
       this.#awaited = this.id;
@@ -25,23 +26,23 @@ export class Address {
     });
   }
 
-  /** The problem that the address speaks of; null if of none. */
+  /** The id of the problem in the address; null if there is none. */
   get id() {
     try {
       const id = decodeURIComponent(location.hash.slice(1));
       return id && id.length <= LONGEST ? id : null;
     } catch {
-      return null; // not written by us
+      return null; // this page has not written it
     }
   }
 
-  /** Another connection begins; its first answer is for the address that stands there now. */
+  /** A new connection begins. Its first answer is for the current address. */
   begin() {
     this.#settled = false;
     this.#awaited = null;
   }
 
-  /** The problem is shown. */
+  /** This problem is shown now. */
   show(id) {
     if (this.#awaited !== null && this.#awaited !== id) return;
     this.#awaited = null;
@@ -54,7 +55,7 @@ export class Address {
     if (this.#awaited === null && this.id !== null) history.replaceState(null, "", location.pathname + location.search);
   }
 
-  /** What a person went to does not come; this is shown still. */
+  /** The problem that the user went to does not come: this one is still shown. */
   restore(id) {
     if (this.#awaited === null) return;
     this.#awaited = null;

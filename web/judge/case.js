@@ -1,12 +1,13 @@
 /**
  * <judge-case>: one case, as a line that unfolds.
- * `element.show({item, result, remark, words, state, limits, compare, blanks, free})`; `remark` says, briefly, that the
- * result is not of what is there now, or of an earlier run, and `words` says it to who wants to know more.
+ * `element.show({item, result, remark, words, state, limits, compare, blanks, free})`. `remark` says briefly that the
+ * result is outdated, or of an earlier run, and `words` explains it.
  *
  * Rules
- *   - What failed is open, what passed is closed, until the reader folds it otherwise; the reader's choice holds for as
- *     long as the outcome is the same.
- *   - The inside is made when the case is first opened, and filled only while it is open.
+ *   - A failed case is open and a passed one is closed, unless the reader chooses otherwise. That choice lasts as long
+ * as
+ *     the outcome stays the same.
+ *   - The inside is made when the case is first opened, and updated only while it is open.
  *
  * Announces "runone" and "whole" with its number, and "clip" with a text to copy.
  */
@@ -33,7 +34,7 @@ class JudgeCase extends HouseElement {
   /** @type {View} */
   #view = null;
   #choice = null;
-  #clipping = null; // the text to copy once it has come whole
+  #clipping = null; // the text to copy when all of it has come
   #inside = null;
   #sign = icon("ring");
   #letters = h("span.letters");
@@ -160,7 +161,7 @@ class JudgeCase extends HouseElement {
     return inside;
   }
 
-  // --- texts that have not come whole
+  // --- texts that the server has cut
 
   #askWhole(event) {
     if (event.target === this) return;
@@ -203,7 +204,7 @@ const firstLine = (text) => text.trimStart().split("\n", 1)[0].slice(0, 200);
 const isOf = ({ outdated = [] }, reason) => outdated.includes(reason);
 
 /**
- * What is most worth knowing of a result, in a line. What it says of its test was true before that was edited.
+ * The most important fact about a result, in a line. If the test was edited since, the line begins with "before:".
  *
  * @param {import("./panel.js").Result} result
  */
@@ -220,7 +221,7 @@ function worth({ status, diffSummary, reason, console, actual }) {
 }
 
 /**
- * What there is to say of a result beside its line.
+ * All other facts about a result.
  *
  * @param {import("./panel.js").Result} result
  */

@@ -1,6 +1,7 @@
 /**
  * <judge-cases>: the cases of the shown problem. `cases.show(panel, {blanks, onlyFailed})`.
- * `move(1)`, `toggle()`, `step(1)` and `current` are for the keyboard: the case that has the focus, or had it last.
+ * `move(1)`, `toggle()`, `step(1)` and `current` are for the keyboard. The current case is the one that has the focus,
+ * or had it last.
  */
 
 import { HouseElement, h } from "../house/house.js";
@@ -57,7 +58,7 @@ class JudgeCases extends HouseElement {
     return /** @type {HTMLElement[]} */ ([...this.children]).filter((each) => !each.hidden);
   }
 
-  /** The case that the keyboard is about; the first if there has been none. */
+  /** The current case for the keyboard; the first one if none has had the focus. */
   get current() {
     const shown = this.#shown();
     return shown.includes(this.#last) ? this.#last : shown[0] ?? null;
@@ -92,7 +93,7 @@ class JudgeCases extends HouseElement {
 }
 
 /**
- * {time: ms, memory: MB or null}; the same object for as long as nothing changes.
+ * {time: ms, memory: MB or null}; the same object as `before` if nothing has changed.
  *
  * @param {import("../messages").Judge.ShownProblem} problem
  * @param {import("../messages").Judge.RunSettings} settings

@@ -1,19 +1,19 @@
 /**
- * <judge-comparison>: what was expected beside what came, the two below each other where there is no room.
- * `comparison.show({expected, actual, compare, marked, blanks})`: the two as `<judge-text>` takes them; `marked` says
- * whether their differences are. `comparison.step(1)` goes to the next difference.
+ * <judge-comparison>: the expected text beside the actual one, or above it if there is no room.
+ * `comparison.show({expected, actual, compare, marked, blanks})`: the two texts are given as for `<judge-text>`;
+ * `marked` says whether their differences are marked. `comparison.step(1)` goes to the next difference.
  */
 
 import { HouseElement, h, icon, mark, put } from "../house/house.js";
 import { aligned, linesOf, stretches } from "./difference.js";
 import { endOf, line, plainRows } from "./text.js";
 
-const NARROW = 40; // characters of a line that have room in half a sheet of paper
+const NARROW = 40; // so many characters of a line fit on half the width of a sheet of paper
 
 class JudgeComparison extends HouseElement {
   #expected = h("judge-text.expected", { label: "Expected" });
   #actual = h("judge-text.actual", { label: "Actual" });
-  #places = []; // rows at which a stretch of differences begins
+  #places = []; // rows at which differences begin
   #at = 0;
   #word = h("span.word");
   #behind = h("p.unseen-difference");
@@ -47,7 +47,7 @@ class JudgeComparison extends HouseElement {
     this.#actual.show({ source: actual, rows: rowsOf("right", shared), blanks });
   }
 
-  /** Goes to the next difference, or with -1 to the one before. */
+  /** Goes to the next difference, or with -1 to the previous one. */
   step(by) {
     if (!this.#places.length) return;
     this.#at = (this.#at + by + this.#places.length) % this.#places.length;
@@ -64,14 +64,14 @@ class JudgeComparison extends HouseElement {
   }
 }
 
-/** What `lines.show` takes, for one side. */
+/** The argument of `lines.show`, for one side. */
 function rowsOf(side, { left, right, rows, blanks, reveal }) {
   const content = side === "left" ? left : right;
   if (!rows) {
     return plainRows(content, blanks);
   }
   const tone = side === "left" ? "good" : "bad";
-  // Where one side has nothing at all, it says so instead of showing empty lines.
+  // If one side has nothing at all, it says so instead of showing empty lines.
   const count = content.lines.length ? rows.length : 0;
   return { count, reveal: count ? reveal : null, row: (at, longest) => compared(rows[at], longest) };
 

@@ -1,5 +1,6 @@
 /**
- * <judge-controls>: run, cancel, how it stands, which interpreter. `controls.show(panel, {live, blanks, onlyFailed})`.
+ * <judge-controls>: buttons to run and to cancel, the score, the interpreter. `controls.show(panel, {live, blanks,
+ * onlyFailed})`.
  * Announces "runall", "runfailed", "cancel", "interpreter" with its name, "blanks", "onlyfailed", "gofailed".
  */
 
@@ -7,7 +8,7 @@ import { HouseElement, h, icon, mark, put, turn } from "../house/house.js";
 import { standing } from "./sentence.js";
 
 const INTERPRETERS = [["cpython", "CPython"], ["pypy", "PyPy"]];
-const MANY = 6; // cases, from which on it is worth while to see the failed ones alone
+const MANY = 6; // with so many cases, there is a button to see only the failed ones
 
 class JudgeControls extends HouseElement {
   #running = false;

@@ -1,14 +1,14 @@
 /**
- * Where two texts differ, line by line. Pure.
+ * Finds where two texts differ, line by line. Pure.
  *
  * Rules
- *   - Two lines are the same if the judge would take them for the same under the present comparison.
- *   - As many lines on either side are set against each other by their place: an answer stands on its line, and a diff
- *     that slides a column of Yes and No about would explain nothing.
- *   - Otherwise as few lines as possible are taken as missing or too many (Myers' greedy algorithm, O((n+m)·d)). Where
- *     more than `FARTHEST` would be, the texts have nothing to do with each other, and place decides again: no pair of
- *     texts costs n·m.
- *   - Of a text that was cut, nothing is said about what lies behind the cut.
+ *   - Two lines are the same if the judge accepts one for the other under the current comparison.
+ *   - If both sides have the same number of lines, lines are compared by number: each answer has its line, and a diff
+ *     that shifts a column of Yes and No would explain nothing.
+ *   - Otherwise as few lines as possible are taken as missing or in excess (Myers' greedy algorithm, O((n+m)·d)). If
+ *     these are more than `FARTHEST`, the texts have nothing in common, and lines are compared by number again. So no
+ *     pair of texts costs n·m.
+ *   - If a text was cut, nothing is said about the part behind the cut.
  */
 
 const FARTHEST = 250;
@@ -21,7 +21,7 @@ export function linesOf(text, cut = false) {
   return { lines, ended: ended || lines.length === 0, cut };
 }
 
-/** What makes two lines the same: a function of two strings, under the settings' `compare`. */
+/** A function that says whether two lines are the same, under the settings' `compare`. */
 function sameness({ mode = "exact", caseSensitive = true, tolerance = 1e-6 } = {}) {
   const cased = caseSensitive ? (text) => text : (text) => text.toLowerCase();
   const words = (text) => cased(text).split(/\s+/).filter(Boolean);
@@ -41,8 +41,8 @@ function near(one, other, tolerance) {
 }
 
 /**
- * The rows in which two texts stand side by side: [{left, right, differs}], left and right being numbers of lines from
- * 0, or null where the other side has a line more.
+ * The rows that show two texts side by side: [{left, right, differs}]. `left` and `right` are line numbers, beginning
+ * with 0, or null if only the other side has a line there.
  */
 export function aligned(left, right, compare = {}) {
   const alike = sameness(compare);
@@ -93,7 +93,7 @@ export function aligned(left, right, compare = {}) {
   return unsaid(rows, left, right);
 }
 
-/** Behind the end of a text that was cut, the other may have what it likes. */
+/** Behind the end of a text that was cut, lines of the other text are no differences. */
 function unsaid(rows, left, right) {
   for (let at = rows.length - 1; at >= 0; at -= 1) {
     const row = rows[at];
@@ -103,7 +103,7 @@ function unsaid(rows, left, right) {
   return rows;
 }
 
-/** The pairs [i, j] of a longest common subsequence, in order; null if it would be too far to seek. */
+/** The pairs [i, j] of a longest common subsequence, in order; null if the texts differ too much. */
 function common(n, m, same) {
   const most = Math.min(n + m, FARTHEST);
   const zero = most + 1;
@@ -138,8 +138,8 @@ function walkBack(trace, n, m) {
 }
 
 /**
- * Which stretches [from, to] of two differing lines differ: word by word if they have as many words, otherwise all
- * between their common beginning and end.
+ * The stretches [from, to] in which two lines differ: word by word if they have the same number of words, otherwise
+ * everything between their common beginning and their common end.
  */
 export function stretches(one, other) {
   const [left, right] = [pieces(one), pieces(other)];

@@ -1,14 +1,15 @@
 /**
- * The judge's page: one problem, its cases, and what became of them.
+ * The judge's page: one problem, its cases, and their results.
  *
- *   socket -> panel (what is known) -> elements          what a person wants -> socket
+ *   socket -> panel (what is known) -> elements          what the user wants -> socket
  *
- * A message is folded into the panel when it comes, and drawn with the next frame; elements write only what differs.
- * What is asked of the server changes nothing here before the server says so, except for the interpreter's switch,
- * which would else seem stuck.
+ * A message is folded into the panel when it comes, and drawn with the next frame. Elements write only what differs. A
+ * request to the server changes nothing on the page until the server confirms it. The only exception is the switch of
+ * the interpreter, which would seem stuck.
  *
- * A problem that has just come in is shown, but not to who types, runs or has pinned what is shown: that page names it.
- * Who is back at the page, from an editor or another tab, sees what is there: the server is asked to look.
+ * A problem that has just come in is shown, unless the user is typing, is running something or has pinned the current
+ * problem; then the page only mentions it. When the user returns to the page, from an editor or another tab, the server
+ * is asked to look at the files, so the page is up to date.
  */
 
 import { LiveSocket, beside, icon, mark, put } from "../house/house.js";
@@ -43,7 +44,7 @@ const NARROW = matchMedia("(max-width: 48rem)");
 const panel = new Panel();
 const address = new Address(goTo);
 const view = { blanks: false, onlyFailed: false };
-const PINNED = "judge-pinned"; // in this tab's own storage: a reload leaves it so
+const PINNED = "judge-pinned"; // in this tab's own storage, so it survives a reload
 const LOOK_AGAIN = 1_000; // ms
 let pinned = stored(PINNED);
 let looked = -Infinity;
@@ -98,7 +99,7 @@ function drawRemarks({ problem, told, cases: items, interrupted: broken }) {
   }
 }
 
-// --- what the server says
+// --- the server's messages
 
 const socket = new LiveSocket(beside("panel"), { opening: greeting });
 socket.addEventListener("message", (/** @type {CustomEvent} */ { detail }) => {
@@ -119,7 +120,7 @@ socket.addEventListener("state", () => {
 bar.connection = socket.state;
 $("house-banner").socket = socket;
 
-let wasAway = false; // until the first list of problems since
+let wasAway = false; // true from a reconnection to the next list of problems
 
 function greeting() {
   wasAway = panel.told;
@@ -127,7 +128,8 @@ function greeting() {
   return { type: "ui/requestInit", problemId: address.id ?? panel.id, follow: false };
 }
 
-/** What came in while the page was away is shown, or named, as if the page had been there. */
+/** A problem that came in while the page was not connected is shown, or mentioned, as if the page had been connected.
+*/
 function catchUp(known) {
   const { id, current } = panel;
   const isNew = wasAway && id !== null && current !== null && !known.some((each) => each.id === current);
@@ -138,12 +140,12 @@ function catchUp(known) {
   follow(current);
 }
 
-/** Shows what has come in, unless somebody is busy here. */
+/** Shows a problem that has come in, unless the user is busy. */
 function follow(id) {
   if (!pinned && panel.free && !isTyping()) say({ type: "ui/openProblem", id });
 }
 
-/** Somebody is back: is everything still as it is shown? */
+/** The user is back: asks the server to look whether the files have changed. */
 function look() {
   if (document.hidden || socket.state !== "live" || performance.now() - looked < LOOK_AGAIN) return;
   looked = performance.now();
@@ -159,7 +161,7 @@ function tell(level, message) {
   notices.add(level, message);
 }
 
-// --- what a person wants
+// --- the user's wishes
 
 /** @param {Judge.UiMessage} message */
 function say(message) {
@@ -232,7 +234,7 @@ const WISHES = {
   redraw: () => undefined,
 };
 
-/** What elements announce; the rest is for the keyboard alone. */
+/** The wishes that elements announce. The others are for the keyboard only. */
 const ANNOUNCED = [
   "runall", "runfailed", "runone", "cancel", "interpreter", "setting", "open", "whole", "clip", "gofailed", "blanks",
   "onlyfailed", "redraw", "forget", "seen", "pin",
@@ -251,7 +253,7 @@ for (const name of ["list", "settings", "help"]) {
 }
 listenToKeys(act);
 
-/** Who is in the list when it closes is at its button then. */
+/** Opens or closes the list. If it has the focus when it closes, the focus moves to its button. */
 function showList(open) {
   if (!open && problems.contains(document.activeElement)) listButton.focus();
   listOpen = open;
@@ -263,8 +265,8 @@ function seek() {
   problems.seek();
 }
 
-/** Whether there is such a problem only the server knows: its list may be on its way. Without a connection it is asked
- *  for with the next. */
+/** Asks for a problem. Only the server knows whether it exists, because a new list may be on its way. Without a
+ *  connection, the greeting on the next one asks for it. */
 function goTo(id) {
   socket.send({ type: "ui/openProblem", id });
 }

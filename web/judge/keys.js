@@ -1,12 +1,13 @@
 /**
- * The keyboard: one table, from which the page acts and <judge-keys> explains. No key does anything while somebody
- * types, while a dialog is open, or with Ctrl, Alt or the like, which belong to the browser and the editor.
+ * The keyboard: one table, for the page's actions and for <judge-keys>, which explains the keys. Keys do nothing while
+ * the user types in a field, while a dialog is open, or together with Ctrl, Alt or the like, which belong to the
+ * browser and the editor.
  */
 
 import { HouseElement, h, icon } from "../house/house.js";
 
 /**
- * [keys, how they are written, the wish in judge.js, what it does].
+ * [keys, their names for people, the wish in judge.js, its description].
  * @type {[keys: string[], written: string, wish: string, sentence: string][]}
  */
 const KEYS = [
@@ -40,14 +41,14 @@ const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, [con
 
 let typed = -Infinity;
 
-/** Whether somebody is at the keyboard: in a field, in a dialog, or with a key pressed just now. */
+/** Whether the user is at the keyboard: the focus is in a field or in a dialog, or a key was pressed just now. */
 export function isTyping() {
   if (document.querySelector("dialog[open]")) return true;
   const field = document.activeElement?.closest?.(TYPING)?.checkVisibility() ?? false;
   return document.hasFocus() && (field || performance.now() - typed < JUST_NOW);
 }
 
-/** Calls `act(action, key)` for each key that means something. */
+/** Calls `act(action, key)` for each key that has a meaning. */
 export function listenToKeys(act) {
   document.addEventListener("keydown", (event) => {
     const { key, ctrlKey, metaKey, altKey, defaultPrevented, repeat } = event;

@@ -1,22 +1,22 @@
 /**
  * <judge-lines>: a text of any length, of which only the lines in sight are in the document.
- * `lines.show({count, row, reveal})`: `row(i, longest)` makes the element of line i with at most so many characters,
- * `reveal` is the line to bring into sight. `one.join(other)`: two that scroll together.
+ * `lines.show({count, row, reveal})`: `row(i, longest)` makes the element of line i with at most `longest` characters,
+ * and `reveal` is the line to scroll into sight. `one.join(other)` makes two of them scroll together.
  *
  * Rules
- *   - All lines are equally high and none is wrapped, so what is in sight is arithmetic.
+ *   - All lines have the same height and none is wrapped, so it is easy to compute which are in sight.
  *   - A text of a few screens is in the document as a whole, so that it can be searched and selected.
- *   - Nothing is drawn before it is in sight, or printed: a case outside of the window costs nothing.
- *   - Paper has no window: there all lines are drawn, as high as they have to be, until all texts together are a book.
+ *   - Nothing is drawn before it comes into sight or is printed: a case outside of the window costs nothing.
+ *   - On paper all lines are drawn, wrapped if necessary, up to a limit for all texts together.
  */
 
 import { HouseElement, format, h, mark } from "../house/house.js";
 
-const WHOLE = 120; // lines that are simply all drawn
-const MARGIN = 30; // lines drawn beyond either edge, so that a short scroll finds them there
+const WHOLE = 120; // a text of so many lines is drawn as a whole
+const MARGIN = 30; // lines that are drawn beyond either edge, for short scrolls
 const LONGEST = 4_000; // characters of a line that are shown; a browser lays out one endless line very slowly...
 const LONGEST_PRINTED = 100_000; // ...but a wrapped one fast
-const MOST_PRINTED = 10_000; // lines of all texts; of each some are printed whatever the others have
+const MOST_PRINTED = 10_000; // lines of all texts together; but some of each are always printed
 
 let paper = 0; // lines that may still be printed
 window.addEventListener("beforeprint", () => (paper = MOST_PRINTED)); // before any text draws itself
@@ -29,8 +29,8 @@ class JudgeLines extends HouseElement {
   #reveal = null;
   /** @type {Set<JudgeLines>} */
   #others = new Set();
-  #told = null; // where another has scrolled this one to
-  #printing = null; // while it is printed: where it was scrolled to
+  #told = null; // the position to which another text has scrolled this one
+  #printing = null; // while it is printed: its scroll position before
   #sheet = h("div.sheet");
   #window = h("div.window");
   #inSight = false;
@@ -73,7 +73,7 @@ class JudgeLines extends HouseElement {
     this.#others.add(other);
   }
 
-  /** Scrolls so that line `at` stands in the upper part, and the first difference in it is in sight. */
+  /** Scrolls so that line `at` is in the upper part, and the first difference in it is in sight. */
   reveal(at) {
     const top = at * this.#height;
     const room = this.clientHeight;

@@ -1,12 +1,12 @@
 /**
- * <judge-news>: what has happened to the list while the page stayed where it is: problems that came in, each as a link,
- * and one that was taken off. `news.show(panel)`. Announces "open" with an id, "seen" with an id or null for all.
+ * <judge-news>: changes of the list of problems while the page stayed with its own: problems that came in, each as a
+ * link, and one that was taken off. `news.show(panel)`. Announces "open" with an id, "seen" with an id or null for all.
  */
 
 import { HouseElement, h, icon } from "../house/house.js";
 import { addressOf } from "./address.js";
 
-const FEW = 3; // that are named
+const FEW = 3; // so many problems are named
 
 class JudgeNews extends HouseElement {
   #shown = "";

@@ -1,8 +1,9 @@
 /**
- * <judge-notices>: what the server wants to say. `notices.add(level, message)`.
+ * <judge-notices>: messages of the server to the user. `notices.add(level, message)`.
  *
- * What informs passes by, not before it can have been read, and not while the pointer or the focus is on it; an error
- * stays until it is closed. The same message again is counted and not repeated; of many, the oldest give way.
+ * A message of the level "info" disappears when there was time to read it, but not while the pointer or the focus is on
+ * it. An error stays until it is closed. A repeated message is counted, and not shown twice. If there are too many, the
+ * oldest disappear.
  */
 
 import { HouseElement, h, icon, put } from "../house/house.js";
@@ -15,7 +16,7 @@ class JudgeNotices extends HouseElement {
   #known = new Map(); // message -> {element, times, count}
 
   build() {
-    // A modal dialog covers everything else; what is said meanwhile has to stand above it.
+    // A modal dialog covers everything else; a popover is shown above it.
     this.popover = "manual";
     this.ariaLabel = "Notices";
     this.setAttribute("role", "region");

@@ -1,18 +1,19 @@
 /**
- * What the page knows: the problem, its results, and the run that is under way. Pure: messages in, a state to draw out.
+ * The data of the page: the problem, its results, and the current run. Pure: messages in, a state to draw out.
  *
  *   idle --run/progress running--> running --run/complete--> idle
  *
  * Rules
- *   - A result is of the run whose number it bears, and of what its `outdated` does not name. Only cases that are there
- *     have one here.
- *   - Results stay until others take their place. What the run that is under way, or the last one, was to judge and has
- *     not is of an earlier run: `stale`.
- *   - Summary and `last` are of one run.
- *   - What a message says about another problem than the shown one changes nothing here but `elsewhere`.
- *   - A server that gives runs no numbers and does not say what they are about is met halfway: runs are counted here,
- *     and are about what this page has asked for, or all cases from the current one on.
- *   - A text that was asked for whole is kept until its case is another.
+ *   - A result belongs to the run with its number. Its `outdated` names what has changed since that run. Only existing
+ *     cases have a result here.
+ *   - A result stays until another one replaces it. If the current run (or the last one) was to judge a case and has
+ * not
+ *     done so, the result of that case is from an earlier run: `stale`.
+ *   - The summary and `last` belong to the same run.
+ *   - A message about another problem than the shown one changes only `elsewhere`.
+ *   - Some servers do not number their runs, and do not say which cases a run judges. Then runs are counted here. A run
+ *     judges the cases that this page has asked for; if it has not asked, the one case of a run for one, or all cases.
+ *   - A text that was fetched as a whole is kept until its case changes.
  */
 
 /** @import { Judge } from "../messages" */
@@ -24,7 +25,7 @@ const idOf = (problem) => problem?.id ?? (problem ? `${problem.contestId}/${prob
 const MOST_ARRIVED = 20;
 
 export class Panel {
-  /** Whether the server has said anything yet. */
+  /** Whether the server has sent a first message. */
   told = false;
   /** @type {Judge.ShownProblem | null} */
   problem = null;
@@ -36,7 +37,7 @@ export class Panel {
   problems = [];
   current = null;
   /**
-   * By number of the case.
+   * By the number of the case.
    *
    * @type {Map<number, Judge.Case>}
    */
@@ -44,13 +45,13 @@ export class Panel {
   /** @type {Map<number, Result>} */
   results = new Map();
   /**
-   * `at` is the case it waits for, `wanted` are the numbers of its cases, `judged` those that have come.
+   * `at` is the case that is being judged, `wanted` are the numbers of the run's cases, `judged` those with a result.
    *
    * @type {{number: RunNumber, scope: string, at: number | null, wanted: Set<number>, judged: Set<number>} | null}
    */
   run = null;
   /**
-   * The last run that is over; null if there is none, or nobody knows.
+   * The last run that is over; null if there is none, or it is not known.
    *
    * @type {{number: RunNumber, wanted: Set<number>, cancelled: boolean} | null}
    */
@@ -60,9 +61,9 @@ export class Panel {
   interrupted = false;
   /** Ids of other problems that are being judged. */
   elsewhere = new Set();
-  /** Problems that came in while the page stayed with its own: {id, name}, the newest first. */
+  /** Problems that came in while the page stayed with its own problem: {id, name}, the newest first. */
   arrived = [];
-  /** {id, name} of the problem that this page has taken off the list last; null if there is none. */
+  /** {id, name} of the last problem that this page has taken off the list; null if there is none. */
   removed = null;
 
   #removing = null;
@@ -82,7 +83,7 @@ export class Panel {
     return failed.map(({ index }) => index).sort((a, b) => a - b);
   }
 
-  /** Numbers of cases whose result is of an earlier run than the one that was to judge them. */
+  /** The numbers of cases whose result is from an earlier run than the one that was to judge them. */
   get stale() {
     const run = this.run ?? this.last;
     if (!run) return new Set();
@@ -90,17 +91,17 @@ export class Panel {
       .map(({ index }) => index));
   }
 
-  /** Whether nothing is under way or just asked for. */
+  /** Whether there is no run, and none was just asked for. */
   get free() {
     return this.run === null && this.#asked === null;
   }
 
-  /** Remembers what this page has asked to be run. */
+  /** Remembers which cases this page has asked to be run. */
   ask(indices) {
     this.#asked = { id: this.id, wanted: new Set(indices) };
   }
 
-  /** The server is gone, or has refused. */
+  /** The connection is lost, or the server has refused the run. */
   unask() {
     this.#asked = null;
   }
@@ -120,13 +121,13 @@ export class Panel {
     }
   }
 
-  /** No more is to be said of what has come in, or gone: of this one, or of all. */
+  /** The user has seen that this problem (null: all of them) came in or was taken off: it is not mentioned any more. */
   seen(id = null) {
     this.arrived = id === null ? [] : this.arrived.filter((each) => each.id !== id);
     if (id === null || this.removed?.id === id) this.removed = null;
   }
 
-  /** Remembers what this page has asked to be taken off the list. */
+  /** Remembers which problem this page has asked to be taken off the list. */
   remove(id) {
     this.#removing = this.problems.find((each) => each.id === id) ?? null;
   }
@@ -167,7 +168,7 @@ export class Panel {
   }
 
   /**
-   * Shows this problem from now on; whether it is the one that was shown before.
+   * Shows this problem from now on. Returns whether it is the one that was shown before.
    *
    * @param {Judge.ShownProblem | null} problem
    */
@@ -203,7 +204,7 @@ export class Panel {
   }
 
   /**
-   * It may come before the list that has it.
+   * A problem has come in. This message may come before the list that contains the problem.
    *
    * @param {Judge.Listed} problem
    */
@@ -232,7 +233,7 @@ export class Panel {
     else this.#begin(scope, currentIndex, { run, indices });
   }
 
-  /** Results come in the order of the cases: all before the current one are of this run. */
+  /** Results come in the order of the cases, so all results before the current case belong to this run. */
   #adopt() {
     const { at, scope, number } = this.run;
     for (const [index, result] of this.results) {
@@ -276,7 +277,7 @@ export class Panel {
     if (this.last) this.last.cancelled = cancelled;
   }
 
-  /** The run is over: cancelled, if nothing else is said of it. */
+  /** The run is over. `cancelled`: it was cancelled, as far as is known. */
   #leave(cancelled, number = this.run?.number) {
     if (!this.run || number !== this.run.number) return;
     this.last = { number, wanted: this.run.wanted, cancelled };
@@ -289,7 +290,7 @@ export class Panel {
 }
 
 /**
- * The case as it is now; with the whole texts that are known already, if it has not changed.
+ * The current version of a case. If it has not changed, it keeps the whole texts that were fetched already.
  *
  * @param {Judge.Case | undefined} old
  * @param {Judge.Case} now

@@ -1,6 +1,6 @@
 /**
- * <judge-problem>: what the shown problem is called, where it comes from and what its limits are; and whether the page
- * stays with it. `element.show(problem, settings, pinned)`. Announces "pin".
+ * <judge-problem>: the name of the shown problem, its origin and its limits, and whether it is pinned.
+ * `element.show(problem, settings, pinned)`. Announces "pin".
  */
 
 import { HouseElement, format, h, icon, mark, put, safeLink } from "../house/house.js";

@@ -1,16 +1,16 @@
 /**
- * <judge-problems>: all problems, by contest. `list.show(panel)`. Announces "open" with the id of the one chosen, and
- * `list.step(1)` chooses the next. The contest of the shown problem is open; a long list has a search, whose first find
- * is the best, and Enter opens it. A problem is a link, which the browser can open in another tab.
- * Announces "forget" with the id of one that is not wanted in the list any more.
+ * <judge-problems>: all problems, by contest. `list.show(panel)`. Announces "open" with the id of the chosen problem;
+ * `list.step(1)` chooses the next one. The contest of the shown problem is open. A long list has a search. Its best
+ * result comes first, and Enter opens that. Each problem is a link, which the browser can open in another tab.
+ * Announces "forget" with the id of a problem that the user wants to take off the list.
  */
 
 import { HouseElement, format, h, icon, mark, put } from "../house/house.js";
 import { addressOf } from "./address.js";
 import { found, wordsOf } from "./search.js";
 
-const LONG = 8; // problems, from which on there is a search
-const FEW = 16; // problems, up to which all contests are open
+const LONG = 8; // a list of more problems has a search
+const FEW = 16; // up to so many problems, all contests are open
 
 class JudgeProblems extends HouseElement {
   #panel = null;
@@ -54,14 +54,14 @@ class JudgeProblems extends HouseElement {
     const rows = this.#rows;
     const next = rows.find((row) => row.dataset.key === focused) ?? rows[Math.min(before, rows.length - 1)];
     if (next) next.focus();
-    else if (!this.#search.hidden) this.seek(); // none is left of what was found
+    else if (!this.#search.hidden) this.seek(); // none of the search's results is left
   }
 
   get #rows() {
     return [...this.#contests.querySelectorAll(".contest, .problem")];
   }
 
-  /** Puts the cursor into the search, which a short list does not show of itself. */
+  /** Moves the focus to the search, and shows the search if the list is short and does not have it. */
   seek() {
     this.#search.hidden = false;
     this.#search.querySelector("input").focus();
@@ -120,7 +120,7 @@ class JudgeProblems extends HouseElement {
     this.show(this.#panel);
   }
 
-  /** What was searched for is found: the search is left, and keys mean again what they mean on the page. */
+  /** Opens the first result and leaves the search, so that keys are for the page again. */
   #openFirst(field) {
     const first = this.#contests.querySelector(".problem");
     if (!first) return;
@@ -129,7 +129,7 @@ class JudgeProblems extends HouseElement {
     field.blur();
   }
 
-  /** Up and Down walk the list, also out of the search; Enter opens what the search has found first. */
+  /** Up and Down move through the list, also from the search; Enter in the search opens its first result. */
   #key(event) {
     const { key, target } = event;
     const by = { ArrowDown: 1, ArrowUp: -1 }[key];
@@ -145,7 +145,7 @@ class JudgeProblems extends HouseElement {
 }
 
 /**
- * A folder into which nobody has looked yet has no number of `cases`.
+ * `cases` is not known for a folder that the server has not looked into yet.
  *
  * @param {import("../messages").Judge.Listed} problem
  */
@@ -166,8 +166,8 @@ function lookOf(problem, running) {
 }
 
 /**
- * In the order in which they came: {key, name, problems, size: how many its batch is to have}. `exactly`: no problem
- * stands before one that came before it; a contest may then be there twice.
+ * The contests in the order in which they came: {key, name, problems, size: how many problems its batch is to have}.
+ * `exactly`: the order of the problems is kept exactly; then a contest may occur twice.
  */
 function contestsOf(problems, exactly = false) {
   const contests = [];

@@ -1,16 +1,17 @@
 /**
- * Which problems a search finds, the best first. Pure.
+ * Finds problems, the best first. Pure.
  *
- * All words have to be there, somewhere. What is best: the name or id itself; then a name that has the words as they
- * stand, as whole words ("problem 1" is in "A. Problem 1" and not in "Problem 10"); then whole words anywhere; then
- * beginnings of words; then the rest. What is equally good stays in its order.
+ * A problem is found if it contains all the words, anywhere. The best one is a problem whose name or id is the text
+ * itself. Then come names that contain the text in whole words ("problem 1" is in "A. Problem 1", but not in "Problem
+ * 10"), then problems that contain all words as whole words, then those with words that begin like them, and then the
+ * others. Problems that are equally good keep their order.
  */
 
 const EXACT = 0, WHOLE = 1, WORDS = 2, BEGIN = 3, BEGINNINGS = 4, SOMEWHERE = 5;
 
 export const wordsOf = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
 
-/** The problems in which all words are. */
+/** The problems that contain all words. */
 export function found(problems, words) {
   if (!words.length) return problems;
   const ranked = problems.map((problem, at) => ({ problem, at, rank: rankOf(problem, words) }));
@@ -28,7 +29,7 @@ function rankOf({ name, group, id }, words) {
   return matcher(words, false)(all) ? BEGINNINGS : SOMEWHERE;
 }
 
-/** Whether each of these stands in a text where a word begins; and, if they are to be whole, ends where one ends. */
+/** A function that says whether each part is in a text at the beginning of a word and, if `whole`, ends with a word. */
 function matcher(parts, whole) {
   const letter = "[\\p{L}\\p{N}]";
   const patterns = parts.map((part) => {

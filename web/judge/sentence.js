@@ -1,16 +1,17 @@
 /**
- * How it stands with the shown problem, as a sentence, a tone and a share. Pure.
+ * The state of the shown problem, as a sentence, a tone and a share. Pure.
  *
  * Rules
- *   - What is counted as passed or failed is of the solution, the tests, the interpreter and the settings as they are.
- *   - A time is that of one run, and stands beside what that run came to. Where the cases' last results are of several
- *     runs, the last run is told by itself, and then how it stands in all.
+ *   - A case counts as passed or failed only if its result belongs to the current solution, test, interpreter and
+ *     settings.
+ *   - A time is that of one run, and is shown with the result of that run. If the cases' last results come from several
+ *     runs, the sentence first tells about the last run alone, and then about all cases.
  */
 
 import { format } from "../house/house.js";
 import { failures } from "./verdicts.js";
 
-/** What has changed since a result, in words: for a line, and for whoever points at it. */
+/** What has changed since a result, in words: [for its line, for the tooltip]. */
 const REASONS = {
   solution: ["main.py edited since", "This is the result of main.py as it was before it was edited."],
   test: ["test edited since", "This is the result of the test as it was before it was edited."],
@@ -22,14 +23,14 @@ const SINCE = {
   settings: "the settings were changed",
 };
 
-/** {brief, words} of a result that is not of what is there now; null if it is, or is of an earlier run. */
+/** {brief, words} for a result that is outdated; null if it is not. */
 export function outdated({ outdated: reasons = [] }) {
   const known = reasons.map((each) => REASONS[each] ?? ["changed since", "Something was changed since."]);
   return known.length ? { brief: known[0][0], words: known.map(([, words]) => words).join(" ") } : null;
 }
 
 /**
- * {tone: "idle|info|good|bad", score: "3/5", text, said (for ears), done, total}.
+ * {tone: "idle|info|good|bad", score: "3/5", text, said (for screen readers), done, total}.
  *
  * @param {import("./panel.js").Panel} panel
  */
@@ -74,7 +75,7 @@ function running({ cases, results, run }) {
 }
 
 /**
- * {alone: what the last run came to, where other results are of other runs; time: of all that is counted}.
+ * {alone: the result of the last run, if there are results of other runs, too; time: of all cases that are counted}.
  *
  * @param {import("./panel.js").Panel} panel
  */

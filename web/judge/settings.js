@@ -1,10 +1,10 @@
 /**
- * <judge-settings>: how solutions are run and compared. `settings.show(panel)`, `settings.open()`.
+ * <judge-settings>: the settings for running and comparing. `settings.show(panel)`, `settings.open()`.
  *
- * A field is sent when it is left, alone, as the reader wrote it: the server knows what is allowed, and what it refuses
- * is said at the field (`refuse(sentence)`; true if the sentence was about fields that are in sight). What others
- * change is shown at once, but never over what is being typed or has been refused. A command is chosen among those
- * that the server's configuration names.
+ * A field is sent when it loses the focus, alone, as the user wrote it. The server knows which values are allowed; if
+ * it refuses one, the field says why (`refuse(sentence)`; true if the sentence was about fields that are in sight). A
+ * change by another page is shown at once, but never replaces text that is being typed or was refused. A command is
+ * chosen from those that the server's configuration names.
  *
  * Announces "setting" with the change as it is on the wire.
  */
@@ -55,7 +55,7 @@ const changeAt = (path, value) => path.split(".").reduceRight((inner, name) => (
 
 class JudgeSettings extends HouseElement {
   #fields = new Map();
-  #sent = new Map(); // path -> the settings as they were when a change was sent: the answer has not come yet
+  #sent = new Map(); // path -> the settings at the time when a change was sent whose answer has not come yet
   #settings = null;
   #dialog = h("dialog", { ariaLabel: "Settings" });
 
@@ -102,14 +102,14 @@ class JudgeSettings extends HouseElement {
     }
   }
 
-  /** Says at the fields what the server has against them. */
+  /** Shows at the fields why the server has refused them. */
   refuse(sentence) {
     if (!this.isOpen) return false;
     const found = FIELDS.map(({ path }) => ({ path, at: sentence.search(mentions(path)) }))
       .filter(({ at }) => at !== -1).sort((a, b) => a.at - b.at);
     found.forEach(({ path, at }, number) => {
       const part = sentence.slice(at, found[number + 1]?.at).replace(/[;\s]+$/, "");
-      this.#mark(path, part.slice(path.length).trim().replace(/\bor null\b/, "or empty")); // a field knows no null
+      this.#mark(path, part.slice(path.length).trim().replace(/\bor null\b/, "or empty")); // in a field, null is empty
     });
     return found.length > 0;
   }
@@ -158,13 +158,14 @@ function control({ choices, flag, number }, id) {
   return h("input", { id, type: "text", autocomplete: "off", spellcheck: false, inputMode });
 }
 
-/** The same options stay, so that a list that is open is not disturbed. */
+/** Sets the options of a list. If they are the same as before, they are left alone, so that an open list is not closed.
+*/
 function offer(select, names) {
   if ([...select.options].map(({ value }) => value).join("\n") === names.join("\n")) return;
   select.replaceChildren(...names.map((value) => h("option", { value }, value)));
 }
 
-/** Where a sentence speaks of a setting: "timeoutMs must be ...". */
+/** Matches the place where a sentence is about a setting: "timeoutMs must be ...". */
 function mentions(path) {
   return new RegExp(`(?<![\\w.])${path.replace(".", "\\.")}(?= (?:must|is)\\b)`);
 }

@@ -1,4 +1,4 @@
-/** The state in the browser's tab: a sign for the eye, a score before the name. `sign.show(panel)`. */
+/** The state in the browser's tab: as an icon, and as a score before the name. `sign.show(panel)`. */
 
 import { mark } from "../house/house.js";
 import { standing } from "./sentence.js";

@@ -1,9 +1,9 @@
 /**
  * <judge-text label="Input">: a text with its name, its size, and a button that copies it.
- * `text.show({source, rows})`: `source` is {text, size (bytes of the whole, null if the text is that), cut}, `rows` is
- * what `lines.show` takes; without it the lines of the text.
- * Announces "whole" when the rest of a text that was cut is wanted, and "clip" with the text to copy, null if it has to
- * be fetched first.
+ * `text.show({source, rows})`: `source` is {text, size (bytes of the whole text, null if `text` is the whole), cut}.
+ * `rows` is the argument of `lines.show`; without it, the lines of the text are shown.
+ * Announces "whole" when the user wants the rest of a text that was cut, and "clip" with the text to copy, or null if
+ * it has to be fetched first.
  */
 
 import { HouseElement, format, h, icon, put } from "../house/house.js";
@@ -26,7 +26,7 @@ export function line({ number, text = "", end = "", tone = null, stretches, blan
   return row;
 }
 
-/** How line `at` of a text ends: "newline", "none" where the newline of the last is missing, or "cut". */
+/** How line `at` of a text ends: "newline", "none" if it is the last line and has no newline, or "cut". */
 export function endOf({ lines, ended, cut }, at) {
   if (at < lines.length - 1 || ended) return "newline";
   return cut ? "cut" : "none";
@@ -36,7 +36,7 @@ class JudgeText extends HouseElement {
   lines = h("judge-lines");
 
   #source = { text: "", size: null, cut: false };
-  #asked = false; // for all of it
+  #asked = false; // whether the whole text was asked for
   #size = h("span.size");
   #all = h("button.link", { type: "button", onclick: () => this.#ask() }, "Show all");
   #copy = h("button.quiet", { type: "button", onclick: () => this.copy() }, icon("copy"));
@@ -62,7 +62,7 @@ class JudgeText extends HouseElement {
     this.lines.show(known);
   }
 
-  /** Copies all of the text; of a text that cannot be had whole, what is shown. */
+  /** Copies the whole text, or, if it cannot be fetched, the part that is shown. */
   copy() {
     const fetched = !this.#source.cut || this.#all.hidden;
     this.#asked ||= !fetched;
@@ -80,7 +80,7 @@ function sizeOf({ text, size, cut }) {
   return size !== null && size > 2_000 ? format.bytes(size) : "";
 }
 
-/** What `lines.show` takes, for all lines of a text as they are. */
+/** The argument of `lines.show`, for all lines of a text as they are. */
 export function plainRows(content, blanks) {
   const { lines } = content;
   return {

@@ -1,4 +1,4 @@
-/** How a result reads: a sign, a tone, letters and words. A verdict we do not know has the look of its status. */
+/** How a result is shown: an icon, a tone, letters and words. An unknown verdict looks like its status. */
 
 const VERDICTS = {
   AC: ["check", "good", "Accepted"],
@@ -24,7 +24,7 @@ export function verdictOf({ verdict, status }) {
   return { sign, tone, words, letters: verdict ?? String(status) };
 }
 
-/** In how many cases what came out: "1 WA, 2 TLE". The accepted are not named. */
+/** How many cases have which verdict: "1 WA, 2 TLE". Accepted cases are not mentioned. */
 export function failures(results) {
   const counts = new Map();
   for (const result of results) {

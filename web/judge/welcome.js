@@ -1,9 +1,9 @@
-/** <judge-welcome>: how the first problem gets here; or, where there are problems, that one has to be chosen. */
+/** <judge-welcome>: explains how to send the first problem; or, if there are problems, asks to choose one. */
 
 import { HouseElement, h, put } from "../house/house.js";
 
 const EXTENSION = "https://github.com/jmerle/competitive-companion";
-const KNOWN_PORT = "10043"; // the extension posts to it without being told
+const KNOWN_PORT = "10043"; // the extension posts to this port by default
 
 class JudgeWelcome extends HouseElement {
   #title = h("h1");

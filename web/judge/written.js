@@ -1,21 +1,21 @@
 /**
- * One line of a text as it is shown, with its blanks made visible.
+ * Shows one line of a text, with its blanks made visible.
  *
- * The signs for blanks are drawn by the stylesheet over the true characters, so what is selected and copied is what the
- * program wrote. A character that nobody can see (a carriage return, a no-break space, a mark that turns the writing
- * round) is always shown by its number.
+ * The stylesheet draws the signs for blanks over the real characters, so selecting and copying gives the program's
+ * text. Invisible characters (a carriage return, a no-break space, a mark that changes the direction of the text) are
+ * always shown by their number.
  */
 
 import { h } from "../house/house.js";
 
-const BEFORE = 200; // characters before the first difference, if that lies far out
+const BEFORE = 200; // characters that are shown before the first difference, if it is far from the beginning
 const ODD = "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u00a0\\u00ad\\u061c\\u200b-\\u200f\\u2028-\\u202f\\u205f-\\u206f" +
   "\\u3000\\ufeff";
 const PIECES = new RegExp(`( +)|(\\t)|([${ODD}])|[^ \\t${ODD}]+`, "g");
 
 /**
- * `stretches` [[from, to]] are marked as differing; `blanks` says whether all blanks are shown or only those at the end
- * of the line; `longest` is how many characters are shown. Returns nodes.
+ * `stretches` [[from, to]] are marked as differing. `blanks` says whether all blanks are made visible, or only those at
+ * the end of the line. `longest` is how many characters are shown. Returns nodes.
  */
 export function written(text, { stretches = [], blanks = false, longest = Infinity } = {}) {
   const far = stretches[0]?.[0] ?? 0;

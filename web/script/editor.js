@@ -1,7 +1,7 @@
 /**
- * <code-editor>: a plain text area with the manners of an editor. Tab and Shift+Tab indent what is selected, Enter
- * keeps the indentation, Ctrl+Enter announces "run". Escape, then Tab leaves it, so that nobody is caught by the
- * keyboard. Lines are numbered; `editor.point(line)` shows where something went wrong.
+ * <code-editor>: a plain text area that behaves like an editor. Tab indents the selection and Shift+Tab reverses that,
+ * Enter keeps the indentation, Ctrl+Enter announces "run". Escape and then Tab leave it, so keyboard users are not
+ * trapped. Lines are numbered; `editor.point(line)` shows where something went wrong.
  */
 
 import { HouseElement, h, inComposition, put } from "../house/house.js";
@@ -84,7 +84,7 @@ class CodeEditor extends HouseElement {
     event.preventDefault();
   }
 
-  /** As if it had been typed, so that it can be undone. */
+  /** Inserts a text as if it were typed, so that it can be undone. */
   #type(text) {
     if (!document.execCommand("insertText", false, text)) {
       this.#area.setRangeText(text, this.#area.selectionStart, this.#area.selectionEnd, "end");

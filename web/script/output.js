@@ -1,6 +1,6 @@
 /**
- * <run-output>: what the script prints, and the traceback it failed with. The end stays in sight unless one scrolls.
- * It is written once a frame; of what comes between two frames, the newest part is enough.
+ * <run-output>: what the script prints, and its traceback if it fails. The end stays in sight unless the reader
+ * scrolls. It is written once a frame. If very much is printed between two frames, only the newest part is written.
  */
 
 import { HouseElement, h, put } from "../house/house.js";

@@ -1,13 +1,13 @@
 /**
- * What Python does before a script: an expression whose value runs one script and can be asked to give up.
+ * Python code that is run before a script. Its value is an object that runs one script and can be asked to stop it.
  *
- * `perform(source, name)` answers in JSON: ["terminated"], ["stopped"], or ["error", traceback]. The traceback begins
- * in the script: what is above it is ours.
+ * `perform(source, name)` returns JSON: ["terminated"], ["stopped"], or ["error", traceback]. The traceback begins in
+ * the script, without the frames of this code above it.
  *
- * Of sidekick-py 0.0.7 it makes up for four things: it imports websockets, which it does not use here; what goes
- * wrong in a callback it only logs, to nobody; wait_for_connection() raises an error here, where the page is there
- * before its script, and keeps what is drawn; and run_forever(), with which most scripts end, logs one, where a script
- * that has ended still hears what the reader does.
+ * It works around four faults of sidekick-py 0.0.7. The client imports websockets, which it does not need here. It only
+ * logs errors in a callback, where nobody sees them. wait_for_connection() raises an error, although the page is always
+ * connected before its script, and keeps what is drawn. And run_forever(), with which most scripts end, logs an error,
+ * although a script that has ended still receives the reader's input.
  */
 
 export const PYTHON = String.raw`

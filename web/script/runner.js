@@ -1,12 +1,14 @@
 /**
- * A runner: the script of this page, in workers that each live for one run.
+ * A runner: it runs the script of this page, each time in a new worker.
  *
  * Rules
- *   - A worker that has run a script does not run another: Python keeps what the first one left behind.
- *   - A script that has come to its end is still there: its callbacks hear what the reader does, until Stop or Run.
- *   - A script that waits hears Stop as a message. One that is busy hears no messages: it is interrupted after
- *     `HEARING`, by memory that page and worker share. One that is still there after `PATIENCE` (it catches everything,
- *     or the browser shares no memory) ends with its worker.
+ *   - A worker runs only one script, because Python would keep what the first one left behind.
+ *   - A script that has come to its end stays in its worker: its callbacks receive the reader's input, until Stop or
+ * Run.
+ *   - A waiting script receives Stop as a message. A busy script receives no messages: after `HEARING` it is
+ * interrupted
+ *     through memory that the page and the worker share. If it still runs after `PATIENCE` (it catches all exceptions,
+ *     or the browser cannot share memory), its worker is terminated.
  *
  * Events: "state"; "output" and "hero" with a text in `detail`. `error` says what went wrong when the state is "failed"
  * (the script did) or "broken" (Pyodide did).
@@ -16,7 +18,7 @@ const HEARING = 100; // milliseconds
 const PATIENCE = 1000;
 const INTERRUPT = 2; // SIGINT
 
-/** state -> what the worker says -> the state after it */
+/** state -> message of the worker -> the next state */
 const MOVES = {
   off: {},
   loading: { ready: "ready", error: "broken" },
@@ -38,10 +40,10 @@ export class Runner extends EventTarget {
   #place;
   #worker = null;
   #interrupt = null;
-  #next = null; // what is run when Python is ready
+  #next = null; // the script to run when Python is ready
   #timers = [];
 
-  /** `place` is where things are: {address, wheel}. */
+  /** `place` is where Pyodide and the client's wheel are: {address, wheel}. */
   constructor(place) {
     super();
     this.#place = place;
@@ -55,7 +57,7 @@ export class Runner extends EventTarget {
     return this.#next === null && !["running", "stopping"].includes(this.state);
   }
 
-  /** Gets Python ready, so that the first run begins at once. */
+  /** Loads Python, so that the first run begins at once. */
   load() {
     this.#end();
     this.#interrupt = globalThis.crossOriginIsolated ? new Uint8Array(new SharedArrayBuffer(1)) : null;
@@ -89,7 +91,7 @@ export class Runner extends EventTarget {
     this.#timers = [setTimeout(interrupt, HEARING), setTimeout(giveUp, PATIENCE)];
   }
 
-  /** Says a message to the script; false if there is none that could hear it. */
+  /** Sends a message to the script; false if there is no script that could receive it. */
   say(message) {
     if (!["running", "ended", "failed"].includes(this.state)) return false;
     this.#worker.postMessage({ type: "sidekick", message: JSON.stringify(message) });
@@ -115,7 +117,7 @@ export class Runner extends EventTarget {
     }
   }
 
-  /** An error that nobody in the worker has caught: while it loads, a module that could not be fetched. */
+  /** An uncaught error in the worker. While it loads, this means that a module could not be fetched. */
   #crash(event) {
     event.preventDefault();
     const what = event.message || `${this.#place.address}pyodide.mjs could not be loaded.`;

@@ -2,10 +2,10 @@
  * The script page: a script that runs in this browser, and the board it draws on.
  *
  *   editor -> runner -> worker with Pyodide
- *             runner <-> stage -> document      no server in between: what it does, this page does
+ *             runner <-> stage -> document      no server in between
  *
- * What the server does for a script elsewhere, this page does for its own: it is online as soon as the script runs, it
- * answers the script's announce, and it hands a submitted text back as the value of the box.
+ * The page does for its script what the server does for other scripts: it is online as soon as the script runs, it
+ * answers the script's announce, and it makes a submitted text the value of the text box.
  */
 
 import { h, icon, mark, notify, put, turn } from "../house/house.js";
@@ -21,7 +21,7 @@ import { Runner } from "./runner.js";
 import "./editor.js";
 import "./output.js";
 
-const KEPT = "troupe.script"; // the draft of the empty script
+const KEPT = "troupe.script"; // where the draft of the script without a name is kept
 const SAMPLE = `import sidekick
 
 def paint(event):
@@ -63,7 +63,7 @@ runButton.title = "Ctrl+Enter";
 
 const id = idOf(location.pathname);
 let name = id === null ? "script.py" : `${id}.py`;
-let kept = id === null; // whether what is written is kept in this browser
+let kept = id === null; // whether this browser keeps the text of the editor
 if (id !== null) document.title = `${id} · Sidekick`;
 
 function idOf(path) {
@@ -97,7 +97,7 @@ function keep(source) {
   try {
     localStorage.setItem(KEPT, source);
   } catch {
-    // as above: the draft then lasts as long as the page
+    // as above: then the draft lasts as long as the page
   }
 }
 
@@ -142,7 +142,7 @@ function warn(text) {
 const stage = new Stage($("board-root"), { say, peers, notes: $("board-notes"), turned: show });
 $("board-menu").choices = choices(stage, null);
 
-/** From the reader to the script. A submitted text is the box's value from then on, as it is with a server. */
+/** Sends the reader's input to the script. A submitted text becomes the value of its text box, as with a server. */
 function say(message) {
   if (!runner?.say(message)) {
     notify("No script is running, so nothing was sent.");
@@ -155,7 +155,7 @@ function say(message) {
   return true;
 }
 
-/** From the script to the board. */
+/** Hands a message of the script to the board. */
 function hear(text) {
   const message = understood(text);
   if (message === null) {
@@ -222,7 +222,7 @@ function show() {
   const stopping = document.activeElement === stopButton;
   runButton.disabled = !runner?.canRun;
   stopButton.disabled = !runner?.canStop;
-  if (stopping && stopButton.disabled) runButton.focus(); // who pressed Stop by keyboard stays at the buttons
+  if (stopping && stopButton.disabled) runButton.focus(); // the disabled button loses the focus
   const empty = $("house-empty");
   empty.hidden = !stage.empty;
   if (runner) empty.say("Nothing is drawn yet", "What the script draws appears here.");

@@ -1,9 +1,9 @@
 /**
- * Where a script runs: a worker with Pyodide in it, for one run.
+ * The worker in which a script runs, with Pyodide. It lives for one run.
  *
  *   page -> worker   {type: "init", address, wheel, interrupt}   load; `interrupt` is memory shared with the page
  *                    {type: "run", source, scriptPath}
- *                    {type: "stop"}                              heard only while Python waits
+ *                    {type: "stop"}                              received only while Python waits
  *                    {type: "sidekick", message}                 to the script, as text
  *   worker -> page   {type: "ready"}, {type: "running"}
  *                    {type: "terminated" | "stopped"}, {type: "error", error}
@@ -11,25 +11,26 @@
  *                    {type: "output", text}
  *
  * Rules
- *   - A busy script hears nothing: what is to stop it is the 2 (SIGINT) that the page writes into `interrupt`, at which
- *     Pyodide looks all the time.
- *   - What the page says before the script listens waits for it.
- *   - What is printed goes out at once, as a script may sleep next; but a script that prints in a loop does not drown
- *     the page: what is more than `AT_ONCE` in a while is gathered.
+ *   - A busy script receives no messages. To stop it, the page writes a 2 (SIGINT) into `interrupt`, which Pyodide
+ * checks
+ *     all the time.
+ *   - Messages from the page wait until the script listens.
+ *   - Printed text is sent at once, because the script may sleep next. But if a script prints in a loop, only `AT_ONCE`
+ *     posts are sent in each pause, and the rest is gathered.
  */
 
 import { PYTHON } from "./python.js";
 
 const PAUSE = 50; // milliseconds
 const AT_ONCE = 20; // posts in one pause
-const MOST = 256 * 1024; // characters that may wait
-const MOST_WAITING = 1000; // messages to a script that does not listen yet
+const MOST = 256 * 1024; // characters of printed text that may wait
+const MOST_WAITING = 1000; // messages that may wait for a script that does not listen yet
 
 // --- output
 
 let written = "";
-let since = 0; // when this pause began
-let posts = 0; // in this pause
+let since = 0; // the beginning of this pause
+let posts = 0; // posts sent in this pause
 let timer = null;
 
 function write(text) {
@@ -65,7 +66,7 @@ function post(type, more = {}) {
   postMessage({ type, ...more });
 }
 
-// --- what Python sees as js.sendHeroMessage and js.registerSidekickMessageHandler
+// --- js.sendHeroMessage and js.registerSidekickMessageHandler, as Python calls them
 
 let handler = null;
 let waiting = [];
@@ -89,7 +90,7 @@ function hand(message) {
   try {
     handler(message);
   } catch (error) {
-    handler = null; // sidekick.shutdown() destroys what it registered
+    handler = null; // sidekick.shutdown() destroys the function that it registered
     write(`The script no longer listens: ${error.message}\n`);
   }
 }

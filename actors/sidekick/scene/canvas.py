@@ -62,7 +62,7 @@ OPAQUE = re.compile(
     "brown|pink|gold|beige|ivory|skyblue|lightblue|lightgr[ae]y|darkgr[ae]y|darkblue|darkgreen|lightgreen|whitesmoke",
     re.IGNORECASE,
 )
-"""Opaque colours. There are more, but a canvas that is filled with one of those is not recognised as covered."""
+"""Opaque colours. There are others, but a canvas that is filled with one of the others is not recognised as covered."""
 
 
 COLORS: dict[type, tuple[tuple[str, str], ...]] = {

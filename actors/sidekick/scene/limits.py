@@ -33,16 +33,16 @@ class Limits:
     """Of one grid."""
     side: int = 65_535
     pixels: int = 16_384 * 16_384
-    """Of one canvas. Browsers have a limit like this one."""
+    """Of one canvas: the most that some browsers can draw."""
     buffers: int = 256
     """Of one canvas."""
     strokes: int = 100_000
     """Of one canvas, not counting strokes that were cleared or covered."""
     lines: int = 10_000
     characters: int = 1_000_000
-    """Of one console. (`lines` is, too.)"""
+    """Of one console, like `lines`."""
     unknown: int = 256
-    """Messages that we do not understand, of one component; and of the board, those of each hero."""
+    """Messages that we do not understand: of one component, or, if they belong to no component, of one hero."""
 
 
 class Reserve:

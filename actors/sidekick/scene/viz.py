@@ -15,9 +15,9 @@ What an update does
     removeVariable          removes the variable
 
 Rules
-  - In a dict, a segment finds an entry by its key's value, or else by its key's id. The types have to be the same, and
-    a tuple is compared by its items. In a list, a segment is an index; a negative one counts from the end of the whole
-    list. In an object, it is the name of an attribute.
+  - In a dict, a segment finds an entry by its key's value, or else by its key's id. "1" is not 1, but 1, 1.0 and True
+    are one key, as in Python; a tuple is compared by its items. In a list, a segment is an index; a negative one counts
+    from the end of the whole list. In an object, it is the name of an attribute.
   - A change to items that are not shown changes only the length. A change at a path that leads nowhere changes nothing.
   - The length is the one in the update. If the update gives none and there was one, it is the number of items, if all
     of them are shown.

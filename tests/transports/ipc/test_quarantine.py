@@ -99,7 +99,12 @@ async def test_what_is_no_plain_file_is_moved_away_by_a_listing(
     assert (reason["name"], reason["room"]) == ("x.json", tray.value)
     assert content(outside) == SECRET
     assert await base.ids(tray) == {"good"}
-    assert (await base.health()).quarantined == 1
+    health = await base.health()
+    assert (health.quarantined, health.reasons) == (1, (f"{tray.value}/x.json: {reason['why']}",))
+    base.close()
+    await _opened(base)
+    after = await base.health()
+    assert (after.quarantined, after.reasons) == (health.quarantined, health.reasons)
 
 
 @pytest.mark.parametrize("obstacle", SEEN_BY_LOOKING)

@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 import trio
@@ -31,6 +32,12 @@ def ended(pid: int) -> bool:
     return False
 
 
+def asleep(pid: int | None) -> None:
+    """Returns when it waits for the next comparison."""
+    while Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] not in "SZ":
+        pass
+
+
 async def test_it_finds_what_is_found_here_and_one_process_does_it_all() -> None:
     pairs = [
         ("the cat", "the cat sat"),
@@ -43,6 +50,7 @@ async def test_it_finds_what_is_found_here_and_one_process_does_it_all() -> None
         for answer, expected in pairs:
             assert await made.scores(answer, expected) == scores(answer, expected)
             pids.add(made.pid)
+            await trio.to_thread.run_sync(asleep, made.pid)
         assert len(pids) == 1
 
 

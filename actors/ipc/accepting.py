@@ -1,4 +1,4 @@
-"""Submissions: requests that somebody asks us to send.
+"""Accepting: requests that somebody asks us to send.
 
     the id is    and the content is
     new          -                   it is journalled, and then answered
@@ -12,6 +12,7 @@ Submissions that come while others are being journalled go into the next commit 
 
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 
 import trio
 from msgspec.structs import replace
@@ -19,6 +20,7 @@ from msgspec.structs import replace
 from actors.ipc.books import Books, all_of, reopened
 from actors.ipc.dossier import Dossier
 from actors.ipc.errand import ErrandMeans
+from actors.ipc.given import BaseFull, BaseGone, BothFiles
 from actors.ipc.messages import SubmitRequests
 from actors.kernel import KernelError, MailboxFull
 from actors.store import StoreError
@@ -28,12 +30,13 @@ from codec.ipc.desk import Handled
 LARGEST = 16 << 20
 """Bytes of a request. No end reads a larger one."""
 MOST_WAITING = 1_000
-"""Submissions; each may be of many requests."""
+"""Accepting; each may be of many requests."""
+FEW = 8
 ONE_COMMIT = 2_000
 """Requests, unless a single submission has more."""
 
 
-class Submissions:
+class Accepting:
     def __init__(self, means: ErrandMeans, books: Books) -> None:
         self._means = means
         self._books = books
@@ -75,13 +78,28 @@ class Submissions:
         async with self._books.lock:
             ids = {one.id for each in readable for one, _ in each if isinstance(one, Request)}
             unknown = [id for id in ids if id not in self._books.open]  # noqa: A001 - as in the contract
-            over = dict(zip(unknown, await all_of(unknown, self._means.journal.find_over), strict=True))
+            over, seen = await self._known(unknown)
             fresh: dict[str, Dossier] = {}
             answers = [self._handled(each, over, fresh) for each in readable]
             kept = await self._means.journal.keep(*fresh.values()) if fresh else []
             for dossier in kept:
-                self._books.take_in(dossier)
+                self._books.take_in(dossier, seen.get(dossier.id))
         return answers
+
+    async def _known(self, ids: Sequence[str]) -> tuple[dict[str, Dossier | None], dict[str, BothFiles | None]]:
+        """What the journal knows of them; and of a few, what is in the folder, for they begin at once."""
+        seen: dict[str, BothFiles | None] = {}
+
+        async def look(id: str) -> None:  # noqa: A002 - as in the contract
+            with suppress(BaseGone, BaseFull):
+                seen[id] = await self._means.base.look(id)
+
+        async with trio.open_nursery() as nursery:
+            if len(ids) <= FEW:
+                for id in ids:  # noqa: A001
+                    nursery.start_soon(look, id)
+            over = await all_of(ids, self._means.journal.find_over)
+        return dict(zip(ids, over, strict=True)), seen
 
     def _handled(
         self,

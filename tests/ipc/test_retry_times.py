@@ -1,0 +1,174 @@
+"""When each attempt of the client end begins: a table, under a clock that jumps."""
+
+import random
+
+import pytest
+import trio
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.ipc.client_steps import OVERDUE, State
+from actors.ipc.errand import MOST_PATIENCE, ClientTerms
+from actors.ipc.given import Tray
+from actors.ipc.running import MOST_STEP, TOGETHER, Headway, RunningClock
+from codec.ipc import Dialect, Failure, write_response
+from tests.ipc.client_kit import BUSY, DONE, EPOCH, NEVER, Desk, play, request
+from tests.ipc.paper import PaperBase
+
+SPEC, HEAD = Dialect.SPEC, Dialect.HEAD
+LATE = Failure(OVERDUE)
+
+Times = list[tuple[float, float]]
+"""For each attempt: not before, and not after."""
+
+TABLE: list[tuple[Dialect, bool, float | None, int, Times]] = [
+    # dialect, immediate, an error comes after (None: nothing comes), attempts, when they begin
+    (SPEC, False, 1.0, 3, [(0.0, 0.0), (1.5, 2.5), (3.5, 6.5)]),
+    (HEAD, False, 1.0, 3, [(0.0, 0.0), (1.5, 2.5), (3.5, 6.5)]),
+    (SPEC, True, 1.0, 3, [(0.0, 0.0), (1.0, 1.0), (2.0, 2.0)]),
+    (HEAD, True, 1.0, 3, [(0.0, 0.0), (1.0, 1.0), (2.0, 2.0)]),
+    (SPEC, False, None, 3, [(0.0, 0.0), (100.5, 101.5), (201.5, 204.5)]),
+    (HEAD, False, None, 3, [(0.0, 0.0), (100.5, 101.5), (201.5, 204.5)]),
+    (SPEC, True, None, 3, [(0.0, 0.0), (100.0, 100.0), (200.0, 200.0)]),
+    (HEAD, True, None, 3, [(0.0, 0.0), (100.0, 100.0), (200.0, 200.0)]),
+]
+
+
+class RefusingBase(PaperBase):
+    """Each attempt fails so many seconds after it was asked for."""
+
+    def __init__(self, dialect: Dialect, seconds: float | None, nursery: trio.Nursery | None = None) -> None:
+        super().__init__()
+        self.dialect = dialect
+        self.seconds = seconds
+        self.nursery = nursery
+
+    def _changed(self, place: Tray, id: str) -> None:  # noqa: A002
+        super()._changed(place, id)
+        is_there = {tray: (tray, id) in self.files for tray in (Tray.REQUESTS, Tray.RESPONSES)}
+        asks = is_there[Tray.REQUESTS] and not is_there[Tray.RESPONSES]
+        if asks and self.seconds is not None and self.nursery is not None:
+            self.nursery.start_soon(self._refuse, id, self.seconds)
+
+    async def _refuse(self, id: str, seconds: float) -> None:  # noqa: A002
+        await trio.sleep(seconds)
+        self.foreign_put(Tray.RESPONSES, id, write_response(id, BUSY, (self.dialect,)))
+        if self.dialect is HEAD:
+            super()._drop(Tray.REQUESTS, id)
+
+
+@pytest.mark.parametrize(("dialect", "immediate", "after", "attempts", "times"), TABLE)
+def test_the_table_of_retries(
+    dialect: Dialect, immediate: bool, after: float | None, attempts: int, times: Times
+) -> None:
+    base = RefusingBase(dialect, after)
+
+    async def test(desk: Desk) -> None:
+        async with trio.open_nursery() as nursery:
+            base.nursery = nursery
+            began = trio.current_time()
+            await desk.submit(request("a"))
+            (dossier,) = await desk.over("a")
+            nursery.cancel_scope.cancel()
+        assert dossier.state is State.GAVE_UP
+        assert len(dossier.tried) == attempts
+        assert dossier.row.failures == (BUSY if after is not None else LATE,) * attempts
+        for each, (earliest, latest) in zip(dossier.tried, times, strict=True):
+            assert earliest - 0.01 <= each.began - EPOCH - began <= latest + 0.01
+            assert each.seconds == pytest.approx(100.0 if after is None else after, abs=0.05)
+
+    play(test, base=base, terms=ClientTerms(dialect=dialect, immediate=immediate, attempt_seconds=100.0))
+
+
+def test_no_two_requests_rest_equally_long() -> None:
+    base = RefusingBase(SPEC, 1.0)
+
+    async def test(desk: Desk) -> None:
+        async with trio.open_nursery() as nursery:
+            base.nursery = nursery
+            await desk.submit(*(request(str(n)) for n in range(20)))
+            dossiers = await desk.over(*map(str, range(20)))
+            nursery.cancel_scope.cancel()
+        assert len({round(each.tried[1].began, 3) for each in dossiers}) > 15
+
+    play(test, base=base)
+
+
+def test_what_cannot_be_helped_by_another_attempt_is_given_up_at_once() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("a"))
+        await trio.sleep(1.0)
+        desk.base.foreign_put(Tray.RESPONSES, "a", write_response("a", NEVER))
+        await trio.sleep(0.1)
+        found = await desk.journal.find_over("a")
+        assert found is not None
+        assert (found.begun, found.message) == (1, "never")
+
+    play(test)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["read", "hold", "release"]), st.floats(0.0, 1e6)), max_size=50))
+def test_the_running_clock_never_goes_back_and_counts_at_most_a_second_between_two_looks(
+    events: list[tuple[str, float]],
+) -> None:
+    now = random.Random(1).random()
+    clock = RunningClock(lambda: now)
+    before, held = clock.read(), False
+    for what, seconds in events:
+        now += seconds
+        if what == "read":
+            after = clock.read()
+            assert 0.0 <= after - before <= (0.0 if held else MOST_STEP) + 1e-6
+            if not held:
+                assert after - before == pytest.approx(min(seconds, MOST_STEP), abs=1e-6)
+        elif what == "hold":
+            clock.hold("why")
+            held = True
+        else:
+            clock.release("why")
+            held = False
+        before = clock.read()
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 30)), max_size=80))
+def test_headway_is_the_last_answer_to_what_was_asked_for_before(events: list[tuple[bool, int]]) -> None:
+    headway, answers, asked = Headway(), list[tuple[float, float]](), list[float]()
+    for moment, (asks, which) in enumerate(events, 1):
+        if asks:
+            asked.append(float(moment))
+        elif asked:
+            answers.append((asked[which % len(asked)], float(moment)))
+            headway.answered(*answers[-1])
+        for one in asked:
+            before = [answered for other, answered in answers if other <= one + TOGETHER]
+            assert headway.last_before(one) == max(before, default=0.0)
+
+
+def test_what_waits_in_a_slow_peers_queue_is_not_overdue_and_what_hangs_in_it_is() -> None:
+    base = PaperBase()
+
+    async def test(desk: Desk) -> None:
+        ids = [f"r{n}" for n in range(15)]
+        await desk.submit(*map(request, ids))
+        await trio.sleep(1.0)
+        for id in ids:  # noqa: A001 - it answers one in a minute, and never the tenth
+            if id != "r10":
+                await trio.sleep(60.0)
+                base.foreign_put(Tray.RESPONSES, id, write_response(id, DONE))
+        dossiers = await desk.over(*ids)
+        assert [each.begun for each in dossiers] == [3 if each.id == "r10" else 1 for each in dossiers]
+
+    play(test, base=base, terms=ClientTerms(attempt_seconds=100.0, immediate=True))
+
+
+def test_an_attempt_ends_however_busy_the_peer_is_with_others() -> None:
+    base = PaperBase()
+
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("hangs"), *(request(f"r{n}") for n in range(99)))
+        for n in range(99):
+            await trio.sleep(60.0)
+            base.foreign_put(Tray.RESPONSES, f"r{n}", write_response(f"r{n}", DONE))
+        assert (await desk.over("hangs"))[0].tried[0].seconds == pytest.approx(MOST_PATIENCE * 100.0, abs=2.0)
+
+    play(test, base=base, terms=ClientTerms(attempt_seconds=100.0, immediate=True))

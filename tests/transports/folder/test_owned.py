@@ -1,0 +1,117 @@
+"""Folders that are ours alone, through Rooted: the root and all below it."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from transports.folder.owned import NotOurs
+from transports.folder.rooted import Rooted
+
+BELOW = ("a", "b")
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def place(tmp_path: Path, said: list[str]) -> Rooted:
+    return Rooted(tmp_path / "above" / "place", own=True, said=said.append)
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_what_is_made_is_made_for_our_account_alone_whatever_the_umask(place: Rooted, said: list[str]) -> None:
+    before = os.umask(0)
+    try:
+        place.write_new(BELOW, {"x": b""})
+    finally:
+        os.umask(before)
+    assert {mode(place.path(names)) for names in ((), BELOW[:1], BELOW)} == {0o700}
+    assert said == []
+
+
+@pytest.mark.parametrize("names", [(), BELOW[:1], BELOW])
+@pytest.mark.parametrize("open_to", [0o755, 0o750, 0o711, 0o704])
+def test_what_others_may_only_read_is_closed_to_them_and_said_once(
+    place: Rooted, said: list[str], names: tuple[str, ...], open_to: int
+) -> None:
+    place.write_new(BELOW, {"x": b"1"})
+    place.path(names).chmod(open_to)
+    assert place.read((*BELOW, "x")) == b"1"
+    assert mode(place.path(names)) == 0o700
+    assert place.read((*BELOW, "x")) == b"1"
+    assert said == [
+        f"others could look into {place.path(names)}, and no longer can: only your account has access to it now"
+    ]
+
+
+def _writable_by_group(path: Path) -> None:
+    path.chmod(0o770)
+
+
+def _writable_by_all(path: Path) -> None:
+    path.chmod(0o1777)
+
+
+def _foreign(path: Path) -> None:
+    os.chown(path, 65534, -1)
+
+
+def _link(path: Path) -> None:
+    path.rename(path.with_name("real"))
+    path.symlink_to("real")
+
+
+def _file(path: Path) -> None:
+    path.rename(path.with_name("real"))
+    path.write_bytes(b"")
+
+
+REFUSED: list[tuple[Callable[[Path], None], str]] = [
+    (_writable_by_group, r"other accounts may write to .*; look what is in it, then run: chmod 700 "),
+    (_writable_by_all, r"other accounts may write to "),
+    (_link, r"is a link or a file, and has to be a real folder; move it away"),
+    (_file, r"is a link or a file, and has to be a real folder; move it away"),
+    *([(_foreign, r"belongs to another account; choose a folder that is yours")] if os.geteuid() == 0 else []),
+]
+
+
+@pytest.mark.parametrize("names", [(), BELOW[:1], BELOW])
+@pytest.mark.parametrize(("trouble", "why"), REFUSED)
+def test_what_is_not_ours_alone_is_refused(
+    place: Rooted, names: tuple[str, ...], trouble: Callable[[Path], None], why: str
+) -> None:
+    place.write_new(BELOW, {"x": b"1"})
+    trouble(place.path(names))
+    for call in (
+        lambda: place.read((*BELOW, "x")),
+        lambda: place.write_new(BELOW, {"y": b""}),
+        lambda: place.publish(BELOW, {"y": b""}),
+        lambda: place.entries(BELOW),
+    ):
+        with pytest.raises(NotOurs, match=why):
+            call()
+
+
+def test_who_does_not_ask_for_it_may_still_use_what_is_shared_and_linked(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real").chmod(0o777)
+    (tmp_path / "link").symlink_to("real")
+    place = Rooted(tmp_path / "link")
+    place.write_new(("a",), {"x": b"1"})
+    assert place.read(("a", "x")) == b"1"
+
+
+def test_no_descriptor_of_a_refused_folder_is_left_open(place: Rooted) -> None:
+    place.write_new(BELOW, {"x": b"1"})
+    place.path(BELOW).chmod(0o777)
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(NotOurs):
+        place.read((*BELOW, "x"))
+    assert len(os.listdir("/proc/self/fd")) == before

@@ -1,0 +1,190 @@
+"""Whole trees: whoever looks only at what they are told of knows in the end what is there."""
+
+import os
+import shutil
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from itertools import chain, count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+import trio
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from transports.folder.inotify import FolderEvent, Inotify
+from transports.folder.trees import TreeChanges, TreeFeed
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="there is no inotify on this system")
+PATIENCE = 30.0
+Known = dict[Path, int]
+"""Each file and folder, with the number of the file; 0: a folder."""
+numbers = count()
+
+
+@asynccontextmanager
+async def feeding(root: Path, most: int = 1_000) -> AsyncIterator[TreeFeed]:
+    inotify = Inotify()
+    try:
+        feed = TreeFeed(inotify, most=most)
+        feed.watch(root)
+        with trio.fail_after(PATIENCE):
+            yield feed
+    finally:
+        inotify.close()
+
+
+def there(root: Path) -> Known:
+    found: Known = {}
+    for folder, *names in os.walk(root):
+        for name in chain(*names):
+            path = Path(folder, name)
+            found[path] = 0 if path.is_dir() and not path.is_symlink() else path.lstat().st_ino
+    return found
+
+
+def look(known: Known, changes: TreeChanges, root: Path) -> None:
+    """What somebody does who believes what they are told."""
+    if changes.lost:
+        known.clear()
+        known |= there(root)
+        return
+    for folder in changes.anew:
+        for each in [each for each in known if each.is_relative_to(folder) and each != folder]:
+            del known[each]
+    for folder, names in changes.names.items():
+        for name in names:
+            path = folder / name
+            try:
+                status = os.lstat(path)
+            except OSError:
+                status = None
+            is_folder = status is not None and path.is_dir() and not path.is_symlink()
+            if not is_folder:
+                for each in [each for each in known if each.is_relative_to(path)]:
+                    del known[each]
+            if status is not None:
+                known[path] = 0 if is_folder else status.st_ino
+
+
+async def settled(feed: TreeFeed, known: Known, root: Path) -> None:
+    """Until all that was done before has been told."""
+    last = f"last{next(numbers)}"
+    (root / last).touch()
+    seen = False
+    while not seen:
+        changes = await feed.changes()
+        seen = changes.lost or last in changes.names.get(root, ())
+        look(known, changes, root)
+    os.unlink(root / last)
+    known.pop(root / last, None)
+
+
+FOLDERS = ["a", "b", "a/c", "a/c/d", "b/c"]
+folders, files = st.sampled_from(FOLDERS), st.sampled_from(["x", "y"])
+edits = st.one_of(
+    st.tuples(st.just("make"), folders, files),
+    st.tuples(st.just("write"), folders, files),
+    st.tuples(st.just("delete"), folders, files),
+    st.tuples(st.just("remove"), folders, files),
+    st.tuples(st.just("move"), folders, folders),
+    st.tuples(st.just("away"), folders, files),
+    st.tuples(st.just("back"), folders, files),
+    st.tuples(st.just("link"), folders, files),
+)
+
+
+def edit(root: Path, what: str, where: str, how: str) -> None:
+    path, away = root / where, root.parent / "away"
+    match what:
+        case "make":
+            path.mkdir(parents=True, exist_ok=True)
+        case "write":
+            path.mkdir(parents=True, exist_ok=True)
+            draft = root.parent / f"draft{next(numbers)}"
+            draft.touch()
+            draft.rename(path / how)
+        case "delete":
+            (path / how).unlink()
+        case "remove":
+            shutil.rmtree(path)
+        case "move":
+            path.rename(root / how)
+        case "away":
+            shutil.rmtree(away, ignore_errors=True)
+            path.rename(away)
+        case "back":
+            away.rename(path)
+        case "link":
+            (path / how).symlink_to(root)
+
+
+async def _follow(story: list[list[tuple[str, str, str]]]) -> None:
+    with TemporaryDirectory() as place:
+        root = Path(place, "root")
+        (root / "a" / "c").mkdir(parents=True)
+        async with feeding(root) as feed:
+            known = there(root)
+            for step in story:
+                for what, where, how in step:
+                    with suppress(OSError):
+                        edit(root, what, where, how)
+                await settled(feed, known, root)
+                wanted = there(root)
+                assert known == wanted
+                assert feed.folders == 1 + list(wanted.values()).count(0)
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.lists(edits, min_size=1, max_size=6), min_size=1, max_size=6))
+@example([[("write", "a/c", "x")], [("away", "a", "x")], [("back", "b", "x")], [("write", "b/c", "y")]])
+@example([[("move", "a", "b")], [("write", "b/c", "x")]])
+@example([[("move", "a", "b"), ("make", "a", "x")]])
+def test_who_looks_only_at_what_is_told_knows_what_is_there(story: list[list[tuple[str, str, str]]]) -> None:
+    trio.run(_follow, story)
+
+
+@pytest.mark.slow
+async def test_thousands_of_changes_at_once_are_a_few_answers(tmp_path: Path) -> None:
+    wanted: dict[Path, set[str]] = {}
+    async with feeding(tmp_path) as feed:
+        for folder in range(50):
+            (tmp_path / f"{folder}").mkdir()
+            for file in range(100):
+                (tmp_path / f"{folder}" / f"{file}").touch()
+            wanted[tmp_path / f"{folder}"] = {f"{file}" for file in range(100)}
+        told: dict[Path, set[str]] = {}
+        answers = 0
+        while not all(told.get(folder, set()) >= names for folder, names in wanted.items()):
+            changes = await feed.changes()
+            answers += 1
+            for path, names in changes.names.items():
+                told.setdefault(path, set()).update(names)
+        assert answers < 20
+        assert feed.folders == 51
+
+
+async def test_when_events_are_lost_all_is_watched_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lossy(self: Inotify) -> list[Any]:
+        os.read(self.fileno(), 1 << 16)
+        monkeypatch.undo()
+        return [FolderEvent(-1, "", of_folder=True)]
+
+    async with feeding(tmp_path) as feed:
+        monkeypatch.setattr(Inotify, "read", lossy)
+        (tmp_path / "a" / "b").mkdir(parents=True)
+        assert (await feed.changes()).lost
+        assert feed.folders == 3
+        (tmp_path / "a" / "b" / "x").touch()
+        assert (await feed.changes()).names == {tmp_path / "a" / "b": {"x"}}
+
+
+async def test_only_so_many_folders_are_watched_and_that_is_said(tmp_path: Path) -> None:
+    for number in range(5):
+        (tmp_path / f"{number}").mkdir()
+    async with feeding(tmp_path, most=3) as feed:
+        assert (feed.folders, feed.why_not) == (3, "only 3 folders are watched")

@@ -1,0 +1,359 @@
+# ruff: noqa: ASYNC220, ASYNC240 - files and processes are the subject
+"""The real desk: files, kills, crowds, two who submit at once, and nobody who answers."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import trio
+
+from codec.ipc import Failure, Success, file_of, read_request, write_response
+from tests.troupe.ipc.peer import Peer, at_the_desk
+from troupe.ipc import Desk, DeskError, IdTaken, NobodyAtTheDesk, NoServer
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    return tmp_path / "base"
+
+
+def desk_of(base: Path, **options: float) -> Desk:
+    return Desk(base, state=base.parent / "no state", **options)  # type: ignore[arg-type]
+
+
+async def test_a_request_is_on_the_disk_as_the_contract_has_it_and_only_for_us(base: Path) -> None:
+    async with desk_of(base) as desk:
+        ticket = await desk.submit("ping", {"a": [1, None]}, id="r1", priority=3, reference="yes")
+    file = base / "requests" / file_of(ticket.id)
+    request = read_request(file.read_bytes(), "r1")
+    assert (request.command, request.params) == ("ping", {"a": [1, None]})
+    assert (request.wishes.priority, request.wishes.reference) == (3, "yes")
+    assert request.wishes.submitter.endswith(f"-{os.getpid()}")
+    assert base.stat().st_mode & 0o777 == 0o700
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert list((base / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize("fault", ["link", "shared", "file"])
+async def test_a_folder_that_is_not_ours_alone_is_refused_in_words(base: Path, fault: str) -> None:
+    match fault:
+        case "link":
+            (base.parent / "other").mkdir(mode=0o700)
+            base.symlink_to(base.parent / "other")
+        case "shared":
+            base.mkdir()
+            base.chmod(0o777)
+        case "file":
+            base.write_text("")
+    async with desk_of(base) as desk:
+        with pytest.raises(DeskError, match=str(base)):
+            await desk.submit("ping")
+
+
+@pytest.mark.slow
+async def test_a_thousand_tickets_are_awaited_by_one_watcher(base: Path) -> None:
+    ended = []
+    async with desk_of(base) as desk:
+        tickets = await desk.submit_many([desk.made("echo", {"prompt": n}, f"r{n}", {}) for n in range(1000)])
+
+        async def wait(number: int) -> None:
+            ended.append((number, (await tickets[number].wait()).data["content"]))
+
+        async with trio.open_nursery() as nursery:
+            for number in range(1000):
+                nursery.start_soon(wait, number)
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            assert descriptors("inotify") == 1
+            peer = Peer(base)
+            await trio.to_thread.run_sync(peer.look)
+    assert sorted(ended) == [(number, number) for number in range(1000)]
+    assert descriptors("inotify") == 0
+
+
+def descriptors(kind: str) -> int:
+    found = 0
+    for each in Path("/proc/self/fd").iterdir():
+        try:
+            found += kind in str(each.readlink())
+        except OSError:
+            continue
+    return found
+
+
+async def test_answers_are_heard_and_not_looked_for(base: Path) -> None:
+    async with desk_of(base, rescan=1000.0) as desk:
+        ticket = await desk.submit("echo", id="r1")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ticket.wait)
+            while not desk._arrivals.rescans:  # noqa: ASYNC110 - it happens in a thread
+                await trio.sleep(0.001)
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            put(base, "responses", "r1", Success({}))
+            with trio.fail_after(5):
+                await ticket.wait()
+        assert desk._arrivals.rescans == 1
+
+
+async def test_without_inotify_the_folder_is_looked_at(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(self: object) -> None:
+        raise OSError("there is no inotify on this system")
+
+    monkeypatch.setattr("troupe.ipc.arrivals.Inotify.__init__", none)
+    async with desk_of(base, poll=0.001) as desk:
+        ticket = await desk.submit("echo", id="r1")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ticket.wait)
+            await trio.testing.wait_all_tasks_blocked()
+            put(base, "responses", "r1", Success({}))
+
+
+async def test_events_that_were_lost_and_a_folder_that_was_replaced_cost_nothing(base: Path) -> None:
+    async with desk_of(base, rescan=0.02) as desk:
+        ticket = await desk.submit("echo", id="r1")
+        with trio.move_on_after(0.05):
+            await ticket.wait()
+        base.rename(base.parent / "away")
+        with trio.move_on_after(0.05):
+            await ticket.wait()
+        again = await desk.submit("echo", id="r1")
+        put(base, "responses", "r1", Success({"n": 1}))
+        with trio.fail_after(5):
+            assert (await again.wait()).data == {"n": 1}
+
+
+async def submit(desk: Desk, request_id: str) -> None:
+    await desk.submit("echo", id=request_id)
+
+
+def put(base: Path, room: str, request_id: str, outcome: Success | Failure) -> None:
+    draft = base / room / ".draft"
+    draft.write_bytes(write_response(request_id, outcome))
+    draft.rename(base / room / file_of(request_id))
+
+
+async def test_a_torn_answer_is_waited_out(base: Path) -> None:
+    async with desk_of(base) as desk:
+        ticket = await desk.submit("echo", id="r1")
+        whole = write_response("r1", Success({"n": 1}))
+        path = base / "responses" / "r1.json"
+        path.write_bytes(whole[:20])
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ticket.wait)
+            await trio.testing.wait_all_tasks_blocked(0.02)
+            assert nursery.child_tasks
+            path.write_bytes(whole)
+
+
+async def test_an_error_that_may_be_tried_again_is_no_end_and_its_record_is(base: Path) -> None:
+    async with desk_of(base) as desk:
+        ticket = await desk.submit("echo", id="r1")
+        put(base, "responses", "r1", Failure("busy"))
+        with trio.move_on_after(0.05) as scope:
+            await ticket.wait()
+        assert scope.cancelled_caught
+        put(base, "failed", "r1", Failure("busy"))
+        assert (await ticket.wait()).error == "busy"
+
+
+async def test_what_has_been_put_away_is_still_found(base: Path) -> None:
+    async with desk_of(base) as desk:
+        ticket = await desk.submit("echo", id="r1")
+        put(base, "responses", "r1", Success({"n": 1}))
+        there = base / "archive" / "2026-01-31" / "r1"
+        for folder in (there.parent.parent, there.parent, there):
+            folder.mkdir(mode=0o700)
+        (base / "requests" / "r1.json").rename(there / "request.json")
+        (base / "responses" / "r1.json").rename(there / "response.json")
+        assert (await ticket.wait()).data == {"n": 1}
+
+
+async def test_who_waits_where_nobody_is_is_told_so_and_the_request_is_kept(base: Path) -> None:
+    async with desk_of(base) as desk:
+        ticket = await desk.submit("echo", id="r1")
+        with pytest.raises(NobodyAtTheDesk, match="start the server with"):
+            await ticket.wait(patience=0.01)
+        put(base, "responses", "r1", Failure("no model"))
+        desk._presence = (float("-inf"), None)
+        with pytest.raises(NobodyAtTheDesk, match="answered with an error \\(no model\\)"):
+            await ticket.wait(patience=0.01)
+        assert (base / "requests" / "r1.json").exists()
+
+
+async def test_who_waits_where_somebody_is_is_patient(base: Path) -> None:
+    with at_the_desk(base):
+        async with desk_of(base) as desk:
+            ticket = await desk.submit("never")
+            with trio.move_on_after(0.1) as scope:
+                await ticket.wait(patience=0.01)
+            assert scope.cancelled_caught
+
+
+async def test_a_lock_that_was_left_behind_is_nobody(base: Path) -> None:
+    async with desk_of(base) as desk:
+        ended = subprocess.Popen([sys.executable, "-c", ""])
+        ended.wait()
+        (base / "state").mkdir(mode=0o700, parents=True)
+        for pid in (str(ended.pid), "0", "", "1"):
+            for end in ("server", "client"):
+                (base / "state" / f"{end}.lock").write_text(pid)
+            assert desk.folder.present() == (False, False)
+
+
+async def test_without_a_server_a_request_is_cancelled_by_taking_it_away(base: Path) -> None:
+    async with desk_of(base) as desk:
+        ticket = await desk.submit("echo", id="r1")
+        assert await ticket.cancel()
+        assert (await ticket.wait()).cancelled
+        assert not (base / "requests" / "r1.json").exists()
+        done = await desk.submit("echo", id="r2")
+        put(base, "responses", "r2", Success({}))
+        assert not await done.cancel()
+
+
+async def test_where_a_client_end_is_at_work_that_cannot_be_asked_nothing_is_taken_away(base: Path) -> None:
+    with at_the_desk(base):
+        async with desk_of(base) as desk:
+            ticket = await desk.submit("never", id="r1")
+            with pytest.raises(NoServer):
+                await ticket.cancel()
+            assert (base / "requests" / "r1.json").exists()
+
+
+async def test_an_answer_without_its_request_is_given_to_nobody_who_may_ask_for_something_else(base: Path) -> None:
+    async with desk_of(base) as desk:
+        await desk.submit("echo", id="r1")
+        put(base, "responses", "r1", Success({}))
+        (base / "requests" / "r1.json").unlink()
+        with pytest.raises(IdTaken, match="nobody can say"):
+            await desk.submit("echo", id="r1")
+
+
+async def test_what_is_submitted_at_once_is_synced_together(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trips = []
+    async with desk_of(base) as desk:
+        drop = desk.folder.drop
+
+        def counted(them: dict[str, bytes]) -> dict[str, OSError | None]:
+            trips.append(len(them))
+            fates: dict[str, OSError | None] = drop(them)
+            return fates
+
+        monkeypatch.setattr(desk.folder, "drop", counted)
+        async with trio.open_nursery() as nursery:
+            for number in range(200):
+                nursery.start_soon(submit, desk, f"r{number}")
+        assert sum(trips) == 200
+        assert len(trips) <= 3
+
+
+async def test_the_same_id_at_the_same_time_is_one_request_and_one_that_is_refused(base: Path) -> None:
+    fates = []
+    async with desk_of(base) as desk:
+
+        async def ask_for(prompt: int) -> None:
+            try:
+                fates.append((await desk.submit("echo", {"prompt": prompt}, id="r1")).id)
+            except IdTaken:
+                fates.append("taken")
+
+        async with trio.open_nursery() as nursery:
+            for prompt in (1, 1, 2):
+                nursery.start_soon(ask_for, prompt)
+    assert fates.count("taken") in (1, 2)
+    assert len(list((base / "requests").iterdir())) == 1
+
+
+async def test_who_is_cancelled_while_he_submits_keeps_nobody_from_it(base: Path) -> None:
+    async with desk_of(base) as desk:
+        async with trio.open_nursery() as nursery:
+            for number in range(20):
+                nursery.start_soon(submit, desk, f"r{number}")
+            await trio.lowlevel.checkpoint()
+            nursery.cancel_scope.cancel()
+        with trio.fail_after(5):
+            await desk.submit("echo", id="last")
+    assert (base / "requests" / "last.json").exists()
+
+
+SCRIPT = """
+import sys, time
+from troupe.ipc import Desk
+with Desk.blocking(sys.argv[1], state=sys.argv[1]) as desk:
+    tickets = [desk.submit("echo", {"prompt": n}, id=f"{sys.argv[2]}{n}") for n in range(20)]
+    print("submitted", flush=True)
+    for result in desk.as_completed(tickets, patience=None):
+        print(result.id, result.data["content"], flush=True)
+"""
+
+
+def script(base: Path, name: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-c", SCRIPT, str(base), name]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+@pytest.mark.slow
+def test_a_script_that_is_killed_between_submitting_and_waiting_goes_on_under_the_same_ids(base: Path) -> None:
+    first = script(base, "r")
+    assert first.stdout is not None
+    assert first.stdout.readline() == "submitted\n"
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    first.stdout.close()
+    assert len(list((base / "requests").iterdir())) == 20
+    with at_the_desk(base) as peer:
+        said, _ = script(base, "r").communicate(timeout=30)
+    assert sorted(said.splitlines()[1:]) == sorted(f"r{n} {n}" for n in range(20))
+    assert sorted(peer.order) == sorted(f"r{n}" for n in range(20))
+
+
+@pytest.mark.slow
+def test_two_scripts_at_once_get_their_own_answers(base: Path) -> None:
+    with at_the_desk(base):
+        both = [script(base, name) for name in ("a", "b")]
+        said = [each.communicate(timeout=30)[0] for each in both]
+    for name, lines in zip("ab", said, strict=True):
+        assert sorted(lines.splitlines()[1:]) == sorted(f"{name}{n} {n}" for n in range(20))
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_blocking_wait_and_the_request_goes_on(base: Path) -> None:
+    with at_the_desk(base), Desk.blocking(base, state=base) as desk:
+        ticket = desk.submit("never")
+        threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            ticket.wait()
+        assert desk.run("echo", {"prompt": 1}).ok
+    assert (base / "requests" / f"{ticket.id}.json").exists()
+
+
+def test_blocking_calls_do_what_the_others_do(base: Path) -> None:
+    with at_the_desk(base), Desk.blocking(base, state=base) as desk:
+        prompts = ({"prompt": number} for number in range(20))
+        assert [each.data["content"] for each in desk.map("echo", prompts, concurrency=3)] == list(range(20))
+        tickets = [desk.submit("wrong"), desk.submit("echo")]
+        assert {each.id: each.ok for each in desk.as_completed(tickets)} == {tickets[0].id: False, tickets[1].id: True}
+        with pytest.raises(TimeoutError):
+            desk.submit("never").wait(0.01)
+        with pytest.raises(ValueError, match="JSON"):
+            desk.submit("echo", {"x": object()})
+    with pytest.raises(DeskError, match="closed"):
+        desk.submit("echo")
+    assert "troupe desk" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_a_blocking_map_takes_from_its_iterable_in_the_callers_thread(base: Path) -> None:
+    def prompts() -> object:
+        for _ in range(3):
+            seen.add(threading.current_thread())
+            yield {}
+
+    seen: set[threading.Thread] = set()
+    with at_the_desk(base), Desk.blocking(base, state=base) as desk:
+        assert len(list(desk.map("echo", prompts()))) == 3  # type: ignore[arg-type]
+    assert seen == {threading.current_thread()}
