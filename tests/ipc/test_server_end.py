@@ -12,6 +12,7 @@ from actors.ipc.given import Tray
 from actors.ipc.handlers import CommandContext, KnownCommand
 from actors.ipc.messages import LEDGER
 from actors.ipc.server_steps import POISON
+from actors.kernel import Why
 from actors.kernel.testing import Puppet, staged
 from codec.ipc import Dialect, Failure, Success, write_response
 from tests.ipc.paper import PaperBase
@@ -300,3 +301,63 @@ async def test_whoever_is_killed_everything_is_answered_and_the_others_go_on(
                 assert await desk.success(f"r{number}") == "done"
             if victim == "end":
                 assert len(handler.runs) == 5
+
+
+@pytest.mark.slow
+async def test_a_storm_of_evil_handlers_restarts_nothing(base: PaperBase, autojump_clock: MockClock) -> None:
+    async def child() -> None:
+        raise SystemExit(3)
+
+    async def evil(params: Any, context: CommandContext) -> Any:
+        match params["how"] % 6:
+            case 0:
+                raise SystemExit(1)
+            case 1:
+                raise BaseExceptionGroup("all", [KeyboardInterrupt(), ValueError()])
+            case 2:
+                await trio.sleep_forever()
+            case 3:
+                return object()
+            case 4:
+                return "x" * (5 << 20)
+            case 5:
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(child)
+                    await trio.sleep_forever()
+        return None
+
+    with state_directory() as directory:
+        async with serving(base, directory, [KnownCommand("evil", evil)]) as (desk, house):
+            for number in range(120):
+                desk.put(f"r{number}", "evil", {"how": number})
+            desk.put("mine")
+            await desk.success("mine")
+            for number in range(120):
+                assert (await desk.failure(f"r{number}")).message.startswith("evil ")
+            ends = [entry.detail.stop for entry in house.trace.of("stop")]
+            assert len(ends) >= 100
+            assert all(stop.why is Why.DONE for stop in ends)
+
+
+async def test_what_waits_is_a_row_and_not_an_actor(base: PaperBase, autojump_clock: MockClock) -> None:
+    handler = Counting(held=True)
+    with state_directory() as directory:
+        async with serving(base, directory, [handler.command], concurrency=3) as (desk, house):
+            for number in range(1_000):
+                desk.put(f"r{number}", "count", {"text": "x" * 1_000})
+            await trio.sleep(5)
+            assert len(house["server/commands"].children()) == 3
+            base.overflow()
+            await trio.sleep(5)
+            assert len([call for call in base.calls if call.startswith("look")]) < 2_200
+            assert handler.runs == handler.runs[:3]
+
+
+async def test_the_mode_that_was_set_outlives_the_server(base: PaperBase, autojump_clock: MockClock) -> None:
+    with state_directory() as directory:
+        async with serving(base, directory) as (desk, _):
+            desk.put("set", "setMode", {"mode": "chat"})
+            assert await desk.success("set") == {"mode": "chat"}
+        async with serving(base, directory) as (desk, _):
+            desk.put("get", "getCurrentState")
+            assert await desk.success("get") == {"model": "none", "mode": "chat"}

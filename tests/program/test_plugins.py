@@ -15,13 +15,14 @@ MODULES = {
 }
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, text in MODULES.items():
         (tmp_path / f"{name}.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
 
 
+@pytest.mark.usefixtures("installed")
 def test_what_can_be_loaded_is_and_the_rest_is_a_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     points = [
         EntryPoint(name, value, COMMANDS)
