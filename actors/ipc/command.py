@@ -104,18 +104,26 @@ class CommandOver:
     """It may not begin yet."""
 
 
+@dataclass(frozen=True, slots=True)
+class KnownBefore:
+    files: BothFiles | None = None
+    """As they have just been found."""
+    may_have_row: bool = True
+
+
 SERVER_REPORTS = Key[CommandOver]("ipc/server")
 
 
 class RunningCommand(Actor[StirCommand]):
-    def __init__(self, id: str, means: ServerMeans, first_look: list[BothFiles]) -> None:  # noqa: A002
-        """`first_look`: how its files have just been found, for the first incarnation; it is taken out."""
+    def __init__(self, id: str, means: ServerMeans, known: "list[KnownBefore]") -> None:  # noqa: A002
+        """`known`: what its first incarnation need not find out; it is taken out."""
         self._id = id
         self._means = means
-        self._files: BothFiles | None = first_look.pop() if first_look else None
+        before = known.pop() if known else KnownBefore()
+        self._files = before.files
         """None: they are to be looked at."""
         self._row: Row | None = None
-        self._loaded = False
+        self._loaded = not before.may_have_row
         self._wake = trio.Event()
         self._stirred = False
         self._heard = 0
@@ -126,7 +134,12 @@ class RunningCommand(Actor[StirCommand]):
         self._dialects: Collection[Dialect] = BOTH
 
     async def started(self, kept: object | None) -> None:
+        self._written = kept is True
         self.run_beside(self._work)
+
+    def keep(self) -> object:
+        """Whether the answer that the journal knows was written: somebody may have taken it away since."""
+        return self._written
 
     def at_once(self, message: StirCommand) -> bool:
         self._heard += 1

@@ -15,9 +15,10 @@ Rules
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Protocol
 
 import trio
@@ -223,14 +224,34 @@ class Evaluator(Actor[EvaluatorMessage]):
 
     async def _look_at_old(self) -> bool:
         """Whether any of the next few is to be evaluated."""
-        for _ in range(min(GLANCE, len(self._old))):
-            id = self._old[0]  # noqa: A001
-            data = await self._base.read(Tray.REQUESTS, id)
-            if data is not None and any(hint in data for hint in HINTS) and (job := await self._job_of(id)):
+        next_few = list(islice(self._old, GLANCE))
+        for id in await self._hinting(next_few):  # noqa: A001
+            if job := await self._job_of(id):
                 self._put(job)
-            if self._old and self._old[0] == id:
-                self._old.popleft()
+        for _ in next_few:
+            self._old.popleft()
         return bool(self._jobs)
+
+    async def _hinting(self, ids: Sequence[str]) -> list[str]:
+        """Those whose request may have a reference. They are read together, which costs one trip to the disk."""
+        found: list[str] = []
+        trouble: list[BaseGone | BaseFull] = []
+
+        async def read(id: str) -> None:  # noqa: A002
+            try:
+                data = await self._base.read(Tray.REQUESTS, id)
+            except (BaseGone, BaseFull) as why:
+                trouble.append(why)
+                return
+            if data is not None and any(hint in data for hint in HINTS):
+                found.append(id)
+
+        async with trio.open_nursery() as nursery:
+            for id in ids:  # noqa: A001
+                nursery.start_soon(read, id)
+        if trouble:
+            raise trouble[0]
+        return found
 
     async def _job_of(self, id: str) -> _Job | None:  # noqa: A002
         both = await self._base.look(id)

@@ -26,7 +26,7 @@ class Figures:
 
 
 @dataclass(slots=True)
-class Counts:
+class DeskCounts:
     attempts: int = 0
     ended: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ENDS, 0))
     latencies: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))

@@ -19,7 +19,8 @@ from typing import TypeVar
 import trio
 from msgspec.structs import replace
 
-from actors.ipc.figures import Counts
+from actors.ipc.company import OURS, Company
+from actors.ipc.figures import DeskCounts
 from actors.ipc.given import Base, BaseHealth, Facts
 from actors.ipc.lines import Lines
 from actors.ipc.messages import (
@@ -96,10 +97,10 @@ class DeskLedger(Actor[Heard]):
         self._lines_version = 0
         self._told: set[str] | None = set()
         """The ids that were told of since the start; None: the journal is read, and it no longer matters."""
-        self._counts = Counts()
+        self._counts = DeskCounts()
         self._totals = DeskTotals(by_state={}, filling=True)
         """All but what the lines say."""
-        self._lonely_since: float | None = None
+        self._company = Company()
         self._waiting: set[ActorRef[LedgerNews]] = set()
         """Viewers that have seen all there is."""
         self._known: set[AnyRef] = set()
@@ -132,12 +133,14 @@ class DeskLedger(Actor[Heard]):
             case LinesRead(facts, last):
                 await self._read(facts, last)
             case RunningNow(count, _):
+                self._company.told(OURS, alive=True, now=trio.current_time())
                 self._say(running=count)
+                self._say_who_answers()
             case EditorNow(sentence):
                 self._say(editor=sentence)
             case PeerNow(sentence, alive):
-                self._lonely_since = None if alive else self._lonely_since or trio.current_time()
-                self._say(peer=sentence, peer_alive=alive)
+                self._company.told(sentence, alive=alive, now=trio.current_time())
+                self._say_who_answers()
             case LookedAtBase(health):
                 self._look_at(health)
             case BaseIsSilent(why):
@@ -153,7 +156,7 @@ class DeskLedger(Actor[Heard]):
             case DeskTotalsAsked(reply):
                 reply.set(self._now())
             case FiguresAsked(reply):
-                lonely = self._lonely_since
+                lonely = self._company.lonely_since
                 seconds = 0.0 if lonely is None else trio.current_time() - lonely
                 reply.set(self._counts.with_totals(self._now(), lonely_seconds=seconds))
             case NewsWanted(viewer, seen):
@@ -166,10 +169,13 @@ class DeskLedger(Actor[Heard]):
     async def _note(self, facts: Sequence[RequestFact]) -> None:
         for at in range(0, len(facts), PART):
             for fact in facts[at : at + PART]:
-                self._counts.changed(self._lines.get(fact.id), fact)
+                before = self._lines.get(fact.id)
+                self._counts.changed(before, fact)
+                self._company.changed(before, fact, trio.current_time())
                 self._lines.put(fact)
                 if self._told is not None:
                     self._told.add(fact.id)
+            self._say_who_answers()
             await self._changed_lines()
 
     async def _forget(self, ids: Sequence[str]) -> None:
@@ -215,6 +221,10 @@ class DeskLedger(Actor[Heard]):
         if totals != self._totals:
             self._totals = totals
             self._tell()
+
+    def _say_who_answers(self) -> None:
+        here = self._company
+        self._say(peer=here.sentence, peer_alive=here.lonely_since is None)
 
     def _look_at(self, health: BaseHealth) -> None:
         self._say(

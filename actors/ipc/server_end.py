@@ -21,6 +21,7 @@ Rules
 """
 
 import logging
+import math
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ from actors.ipc.command import (
     TORN_SECONDS,
     TROUBLE,
     CommandOver,
+    KnownBefore,
     RunningCommand,
     ServerMeans,
     ServerTerms,
@@ -81,6 +83,8 @@ AT_ONCE = 256
 FRESH, FRESH_BYTES = 64, 64 << 10
 """So many requests that were just read are kept until their turn, and none that is larger."""
 CLAIM_SECONDS = 10.0
+APART_SECONDS, SHARE = 0.5, 20.0
+"""Between two rescans so many seconds pass, and so many times as many as the last one took."""
 TELL_SECONDS = 0.25
 FIRST_LOOK_SECONDS = 10.0
 """The longest time until the clock on the wall is looked at again, which may be set meanwhile."""
@@ -115,8 +119,8 @@ class InHand:
     """None: it is starting."""
     stirs: int = 0
     over: CommandOver | None = None
-    adopted: bool = False
-    """Begun by an incarnation before: how often it was stirred is not known."""
+    look_again: bool = False
+    """When it has ended: it may have missed something."""
 
 
 class ServerEnd(Actor[ServerEndMessage]):
@@ -137,6 +141,7 @@ class ServerEnd(Actor[ServerEndMessage]):
         """What the journal knows. None: it is not settled, or was not looked at."""
         self._knows_rows = False
         self._rescan = False
+        self._next_rescan = -math.inf
         self._reader, self._filler = trio.Event(), trio.Event()
         self._down_because: str | None = None
         self._base_trouble: str | None = None
@@ -152,7 +157,7 @@ class ServerEnd(Actor[ServerEndMessage]):
             id = ref.path.rpartition("/")[2]  # noqa: A001 - as in the contract
             command = crowd.child(id)
             if command is not None:
-                self._take_in_hand(id, InHand(command, adopted=True))
+                self._take_in_hand(id, InHand(command, look_again=True))
         self.run_beside(self._serve)
 
     @property
@@ -183,10 +188,12 @@ class ServerEnd(Actor[ServerEndMessage]):
         if id is None or hand is None:
             return
         over = hand.over
-        if over is None or hand.adopted or over.heard < hand.stirs:
+        if over is None or hand.look_again or over.heard < hand.stirs:
             self._unread.add(id)
             self._reader.set()
-        if over is not None:
+        if over is None:
+            self._rows.setdefault(id, None)
+        else:
             if over.has_row:
                 self._rows[id] = over.settled
             else:
@@ -253,21 +260,25 @@ class ServerEnd(Actor[ServerEndMessage]):
     async def _read(self) -> None:
         while True:
             self._reader = trio.Event()
-            some = [] if self._rescan else self._next_unread()
-            if not some and not self._rescan:
-                await self._reader.wait()
+            is_time = self._rescan and trio.current_time() >= self._next_rescan
+            some = [] if is_time else self._next_unread()
+            if not some and not is_time:
+                with trio.move_on_at(self._next_rescan if self._rescan else math.inf):
+                    await self._reader.wait()
                 continue
             try:
-                if self._rescan:
+                if is_time:
                     self._rescan = False
+                    began = trio.current_time()
                     await self._look_around()
+                    self._next_rescan = trio.current_time() + max(APART_SECONDS, SHARE * (trio.current_time() - began))
                 else:
                     await self._look_at(some)
             except TROUBLE as trouble:
                 logger.info("%s: %s", self.ref.path, trouble)
                 for id in some:  # noqa: A001
                     self._unread.add(id)
-                self._rescan = True
+                self._rescan, self._next_rescan = True, -math.inf
                 with trio.move_on_after(AGAIN_SECONDS):
                     await self._reader.wait()
 
@@ -299,8 +310,10 @@ class ServerEnd(Actor[ServerEndMessage]):
                 self._unread.add(id)
             if number % STEP == 0:
                 await trio.lowlevel.checkpoint()
-        for hand in self._in_hand.values():
-            self._stir(hand)
+        for id, hand in self._in_hand.items():  # noqa: A001
+            hand.look_again = True
+            if id not in requests or id in responses:
+                self._stir(hand)
         self._changed()
 
     async def _look_at(self, ids: list[str]) -> None:
@@ -381,7 +394,8 @@ class ServerEnd(Actor[ServerEndMessage]):
             return
         fresh = self._fresh.pop(id, None)
         hand = self._in_hand[id] = InHand()
-        make = partial(RunningCommand, id, self._means, [] if fresh is None else [fresh])
+        known_before = KnownBefore(fresh, may_have_row=not self._knows_rows or id in self._rows)
+        make = partial(RunningCommand, id, self._means, [known_before])
         try:
             ref = await self._crowd.start_child(ChildSpec(id, make, restart=Restart.TRANSIENT))
         except NameTaken:  # it is still there, from before: it will hear of it
@@ -389,7 +403,7 @@ class ServerEnd(Actor[ServerEndMessage]):
             if known is None:
                 self._put_back(id)
                 return
-            hand.adopted, ref = True, known
+            hand.look_again, ref = True, known
         except KernelError as error:
             logger.info("the request %s has to wait: %s", id, error)
             self._put_back(id)
@@ -408,7 +422,7 @@ class ServerEnd(Actor[ServerEndMessage]):
         self._in_hand[id] = hand
         self._ids[hand.ref] = id
         self.monitor(hand.ref)
-        if hand.adopted:
+        if hand.look_again:
             self._stir(hand)
         self._changed()
 

@@ -32,11 +32,11 @@ class Submission(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     troupe: Wishes = Wishes()
 
 
-class Submissions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _Submitted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     requests: list[Submission]
 
 
-_submissions = msgspec.json.Decoder(Submissions)
+_submissions = msgspec.json.Decoder(_Submitted)
 _selection = msgspec.json.Decoder(Selection)
 _wanted: msgspec.json.Decoder[Wanted] = msgspec.json.Decoder(Wanted)
 

@@ -21,16 +21,16 @@ _STYLE = """
 @media (prefers-color-scheme: dark) { :root { --ink: #e6eaf0; --soft: #9aa7b6; --paper: #14181e; --line: #323b47;
   --band: #1c222a; --c0: #6ea1ff; --c1: #f09360; --c2: #5fc48d; --c3: #bb92ee; --c4: #d9b75a; --c5: #f087ab; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 68rem; padding: 1.5rem 1rem 4rem; background: var(--paper); color: var(--ink);
+body { margin: 0 auto; max-width: 76rem; padding: 1.5rem 1rem 4rem; background: var(--paper); color: var(--ink);
   font: 1rem/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.5rem; margin: 0 0 .25rem; } h2 { font-size: 1.1rem; margin: 2.5rem 0 .5rem; }
 p { color: var(--soft); margin: .25rem 0 1rem; max-width: 44rem; }
 .wide { overflow-x: auto; } .wide:focus-visible { outline: 2px solid var(--c0); }
 table { border-collapse: collapse; min-width: 100%; font-variant-numeric: tabular-nums; }
-th, td { padding: .4rem .75rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
+th, td { padding: .4rem .6rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { color: var(--soft); font-weight: 500; font-size: .875rem; }
 tbody th, thead th:first-child { text-align: left; }
-tbody th { color: var(--ink); font-size: 1rem; min-width: 9rem; max-width: 16rem; white-space: normal;
+tbody th { color: var(--ink); font-size: 1rem; min-width: 8rem; max-width: 16rem; white-space: normal;
   overflow-wrap: break-word; }
 th:first-child { position: sticky; left: 0; background: var(--paper); padding-left: 0; }
 .apart { font-weight: 600; }
@@ -58,9 +58,9 @@ def as_page(report: Report, title: str = "Runs side by side") -> str:
     if report.differences:
         parts.append(_section("Differences", _about_differences(report), _differences(report)))
     return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"/>\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n"
         f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
         f"{''.join(parts)}</main>\n</body>\n</html>\n"
     )

@@ -29,7 +29,7 @@ import httpx
 from tests.house.running import ROOT, Server, server
 from tests.ipc.peers import put
 
-PATIENCE = 90.0
+PATIENCE = 45.0
 SETTINGS = ("ipc.attempt_seconds=2.0", "ipc.backoff=immediate", "ipc.model=echo", "ipc.rescan_seconds=1.0")
 OURS, THEIRS, SCRIPT = "ours", "theirs", "script"
 KINDS = (OURS, THEIRS, SCRIPT)
@@ -71,7 +71,7 @@ class DeskStorm:
             end = time.monotonic() + PATIENCE
             while missing := [id for id in self.expected if not self._ended(id)]:  # noqa: A001
                 assert house.process.poll() is None, "the server has ended"
-                assert time.monotonic() < end, f"{len(missing)} of {len(self.expected)} never end, such as {missing[0]}"
+                assert time.monotonic() < end, f"{len(missing)} never end:\n{self._told(house, missing)}"
                 time.sleep(0.05)
             if kind != SCRIPT:
                 self._desk_agrees(house, end)
@@ -92,6 +92,14 @@ class DeskStorm:
             assert not set_aside, set_aside
 
     # --
+
+    def _told(self, house: Server, missing: Sequence[str]) -> str:
+        """What files and desk say of these."""
+        lines = [httpx.get(f"{house.url_of('ipc')}/totals").text]
+        for id in missing[:3]:  # noqa: A001
+            files = [str(path) for path in sorted(self.base.rglob(f"*{id}*"))]
+            lines += [*files, httpx.get(f"{house.url_of('ipc')}/requests/{id}").text]
+        return "\n".join(lines)
 
     def _desk_agrees(self, house: Server, end: float) -> None:
         """What the desk tells of each request is what its files say."""

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from prometheus_client.parser import text_string_to_metric_families
 from trio.testing import wait_all_tasks_blocked
 
+from actors.ipc.client_steps import OVERDUE
 from actors.ipc.ledger import LOOK_SECONDS, PATIENCE
 from actors.ipc.messages import EditorNow, Forgotten, Noted, PeerNow, RunningNow
 from actors.ipc.viewing import DETAIL_REST, REST
@@ -175,6 +176,22 @@ async def test_health_fails_on_a_lost_folder_and_where_nobody_has_answered_for_a
         assert "Nobody has answered for" in said.trouble[0]
         await house.ledger.send(PeerNow("An editor answers.", alive=True))
         assert (await health(house))[0]
+
+
+async def test_health_fails_a_minute_after_attempts_began_to_go_unanswered(autojump_clock: object) -> None:
+    async with desk_house() as house:
+        for attempts in (1, 2):
+            await house.note(fact("a", "polling", attempts=attempts))
+            await trio.sleep(30)
+            await house.note(fact("a", "retrying", attempts=attempts, message=OVERDUE))
+        assert (await house.desk.health())[0]
+        assert "The last 2 attempts were not answered in time" in (await totals(house)).peer
+        await trio.sleep(31)
+        assert not (await house.desk.health())[0]
+        await house.note(fact("a", "polling", attempts=3))
+        assert not (await house.desk.health())[0]
+        await house.note(fact("a", "success", attempts=3))
+        assert (await house.desk.health())[0]
 
 
 async def test_the_metrics_count_states_attempts_and_latencies(autojump_clock: object) -> None:

@@ -53,7 +53,7 @@ class Gathered:
                 self.over.add(event.number)
 
 
-class Pace:
+class EventPace:
     """A lone event is told at once. Where many come in a row, each answer waits for more of them."""
 
     def __init__(self) -> None:

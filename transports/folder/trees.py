@@ -22,7 +22,7 @@ from pathlib import Path
 import trio
 
 from codec.words import counted
-from transports.folder.feed import Gathered, Pace, gathered
+from transports.folder.feed import EventPace, Gathered, gathered
 from transports.folder.inotify import ARRIVALS, NO_LINKS, Inotify
 
 MOST_FOLDERS = 50_000
@@ -58,7 +58,7 @@ class TreeFeed:
         self._most = most
         self._roots: dict[Path, _Branch | None] = {}
         self._branches: dict[int, _Branch] = {}
-        self._pace, self._settle = Pace(), 0.0
+        self._pace, self._settle = EventPace(), 0.0
 
     @property
     def folders(self) -> int:

@@ -40,9 +40,9 @@ from transports.ipc.writing import RoomWriter, WriteJob
 LARGEST = 16 << 20
 """Bytes of a document that is read."""
 PATIENCE = 30.0
+"""Seconds to wait for the disk."""
 MISSED_SECONDS = 30.0
 """An end touches its lock every few seconds, so it may have lived this much longer."""
-"""Seconds to wait for the disk."""
 GROUP = 500
 """Of more requests at once, so many are published in one trip: who comes meanwhile rides in the next."""
 LOOKS, WRITES = 256, 512
@@ -153,7 +153,7 @@ class FolderBase:
             self._openings = openings
             self.tell(Rescan(OPENED))
             self.stir()
-        if self._reading.next_due() is not None:
+        if self._reading.torns.next_due() is not None:
             self.stir()
 
     # -- reading
@@ -257,11 +257,11 @@ class FolderBase:
 
     def soonest(self) -> float | None:
         """In how many seconds a torn file may be known to be spoiled."""
-        return self._reading.next_due()
+        return self._reading.torns.next_due()
 
     def due(self) -> Mapping[Tray, frozenset[str]]:
         """Files that are to be looked at again, by their names."""
-        return self._reading.due()
+        return self._reading.torns.due()
 
     @property
     def openings(self) -> int:

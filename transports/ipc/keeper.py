@@ -22,7 +22,7 @@ from codec.ipc import id_of
 from codec.ipc.folder import BaseGone, FilesChanged, Rescan, Tray
 from codec.ipc.ids import SUFFIX
 from codec.words import counted
-from transports.folder.feed import Gathered, Pace, gathered
+from transports.folder.feed import EventPace, Gathered, gathered
 from transports.folder.inotify import ARRIVALS, Inotify
 from transports.ipc.base import FolderBase
 from transports.ipc.reading import RoomReader, Stamp
@@ -75,6 +75,7 @@ class BaseKeeper(Actor[KeepWatch]):
             self._why_not = in_words(error)
         else:
             self.run_beside(self._listen, self._inotify)
+        self._base.watched = False
         self._base.stir = self._stir
         self._stir()
 
@@ -102,7 +103,7 @@ class BaseKeeper(Actor[KeepWatch]):
 
     async def _listen(self, inotify: Inotify) -> None:
         try:
-            pace, settle = Pace(), 0.0
+            pace, settle = EventPace(), 0.0
             while True:
                 found = await gathered(inotify, settle=settle)
                 settle = pace.settle(found.events)

@@ -12,7 +12,7 @@ Rules
 import hashlib
 import os
 import stat
-import time
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from transports.ipc.site import OpenedBase
 TORN_SECONDS = 1.0
 MOST_REMEMBERED = 50_000
 """Torn files whose times are remembered. The oldest is forgotten first, and waits for longer."""
-SETTLED_NS = 3_000_000_000
+SETTLED_SECONDS = 3.0
 """More than the coarsest step of a disk's clock, which is FAT's."""
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -37,11 +37,61 @@ Stamp = tuple[int, int, int]
 """Size, time of the last change, number."""
 
 
-@dataclass(slots=True)
-class StillSince:
-    stamp: Stamp
-    since: float
-    told: bool = False
+class Torns:
+    """What may still be being written, and since when it has not changed. Asked from two threads."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._since: dict[tuple[Tray, str], tuple[Stamp, float]] = {}
+        self._untold: dict[tuple[Tray, str], float] = {}
+        """The oldest first."""
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._since)
+
+    def is_still(self, tray: Tray, name: str, status: os.stat_result) -> bool:
+        """Whether it has not changed for a second, while we looked."""
+        stamp, now, key = _stamp(status), self._now(), (tray, name)
+        with self._lock:
+            known = self._since.get(key)
+            if known is not None and known[0] == stamp:
+                return now - known[1] >= TORN_SECONDS
+            if known is None and len(self._since) >= MOST_REMEMBERED:
+                oldest = next(iter(self._since))
+                self._forget(oldest)
+            self._forget(key)
+            self._since[key] = (stamp, now)
+            self._untold[key] = now
+        return False
+
+    def forget(self, tray: Tray, name: str) -> None:
+        if self._since:
+            with self._lock:
+                self._forget((tray, name))
+
+    def _forget(self, key: tuple[Tray, str]) -> None:
+        self._since.pop(key, None)
+        self._untold.pop(key, None)
+
+    def next_due(self) -> float | None:
+        """In how many seconds one may be known to be spoiled."""
+        with self._lock:
+            oldest = next(iter(self._untold.values()), None)
+        return None if oldest is None else max(0.0, oldest + TORN_SECONDS - self._now())
+
+    def due(self) -> dict[Tray, frozenset[str]]:
+        """The files that are to be looked at again, by their names. Each is told once."""
+        found: dict[Tray, set[str]] = {}
+        now = self._now()
+        with self._lock:
+            while self._untold:
+                (tray, name), since = next(iter(self._untold.items()))
+                if now - since < TORN_SECONDS:
+                    break
+                del self._untold[tray, name]
+                found.setdefault(tray, set()).add(name)
+        return {tray: frozenset(names) for tray, names in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +115,14 @@ class _Bad:
 
 
 class RoomReader:
-    """Used by one thread at a time."""
+    """Used by one thread at a time, but for its torns."""
 
     def __init__(self, now: Callable[[], float], largest: int) -> None:
         self._now = now
         self._largest = largest
-        self._torn: dict[tuple[Tray, str], StillSince] = {}
+        self.torns = Torns(now)
         self._listed: dict[Tray, tuple[Stamp, frozenset[str]]] = {}
+        self._stamps: dict[Tray, tuple[Stamp, float]] = {}
         self._entries: dict[Tray, dict[str, Stamp]] = {}
 
     # -- listing
@@ -90,8 +141,12 @@ class RoomReader:
     def stamp(self, base: OpenedBase, tray: Tray) -> Stamp | None:
         """It changes when anything comes or goes there. None: that was so recently that the next change may not show,
         because the disk's clock has not gone on."""
-        status = os.fstat(base.room(tray))
-        return _stamp(status) if time.time_ns() - status.st_mtime_ns > SETTLED_NS else None
+        stamp, now = _stamp(os.fstat(base.room(tray))), self._now()
+        known = self._stamps.get(tray)
+        if known is None or known[0] != stamp:
+            self._stamps[tray] = (stamp, now)
+            return None
+        return stamp if now - known[1] >= SETTLED_SECONDS else None
 
     def differences(self, base: OpenedBase, tray: Tray) -> frozenset[str]:
         """The ids whose files are others than the last time that this was asked."""
@@ -137,12 +192,12 @@ class RoomReader:
         try:
             status = os.stat(name, dir_fd=base.room(tray), follow_symlinks=False)
         except FileNotFoundError:
-            self._torn.pop((tray, name), None)
+            self.torns.forget(tray, name)
             return
         if not stat.S_ISREG(status.st_mode):
             base.take_in(tray, name, _not_plain(status))
-        elif not is_id and self._is_still(tray, name, status):
-            self._torn.pop((tray, name), None)
+        elif not is_id and self.torns.is_still(tray, name, status):
+            self.torns.forget(tray, name)
             base.take_in(tray, name, _why_no_id(name))
 
     # -- reading
@@ -178,7 +233,7 @@ class RoomReader:
         name = file_of(id)
         plain = self._plain(base, tray, name)
         if plain is None:
-            self._torn.pop((tray, name), None)
+            self.torns.forget(tray, name)
             return None
         why = plain.why
         if plain.data is not None:
@@ -187,9 +242,9 @@ class RoomReader:
             except (BadRequest, BadResponse) as wrong:
                 why = str(wrong)
             else:
-                self._torn.pop((tray, name), None)
+                self.torns.forget(tray, name)
                 return found, plain.data, plain.identity
-        return _Bad(plain, why) if self._is_still(tray, name, plain.status) else Torn()
+        return _Bad(plain, why) if self.torns.is_still(tray, name, plain.status) else Torn()
 
     def _plain(self, base: OpenedBase, tray: Tray, name: str) -> _Plain | None:
         """None: there is nothing, or there was something that could not stay."""
@@ -221,34 +276,6 @@ class RoomReader:
         if _stamp(before) != _stamp(after):
             return _Plain(after, None, "it was written to while it was read")
         return _Plain(after, data)
-
-    # -- what may still be being written
-
-    def _is_still(self, tray: Tray, name: str, status: os.stat_result) -> bool:
-        """Whether it has not changed for a second, while we looked."""
-        stamp, now = _stamp(status), self._now()
-        known = self._torn.get((tray, name))
-        if known is None or known.stamp != stamp:
-            if len(self._torn) >= MOST_REMEMBERED:
-                del self._torn[next(iter(self._torn))]
-            self._torn[tray, name] = StillSince(stamp, now)
-            return False
-        return now - known.since >= TORN_SECONDS
-
-    def next_due(self) -> float | None:
-        """In how many seconds a torn file may be known to be spoiled."""
-        waiting = [standing.since for standing in list(self._torn.values()) if not standing.told]
-        return max(0.0, min(waiting) + TORN_SECONDS - self._now()) if waiting else None
-
-    def due(self) -> dict[Tray, frozenset[str]]:
-        """The files that are to be looked at again, by their names. Each is told once."""
-        found: dict[Tray, set[str]] = {}
-        now = self._now()
-        for (tray, name), standing in list(self._torn.items()):
-            if not standing.told and now - standing.since >= TORN_SECONDS:
-                standing.told = True
-                found.setdefault(tray, set()).add(name)
-        return {tray: frozenset(names) for tray, names in found.items()}
 
 
 def why_not_plain(status: os.stat_result) -> str | None:

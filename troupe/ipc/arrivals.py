@@ -28,6 +28,8 @@ from troupe.ipc.results import Result
 
 RESCAN_SECONDS = 3.0
 POLL_SECONDS = 0.1
+SHARE = 20.0
+"""Between two looks at everything passes so many times what one has taken."""
 AT_ONCE = 32
 """Requests that are looked at in one go."""
 
@@ -134,6 +136,7 @@ class Arrivals:
         wanted = frozenset(self._by_id)
         look = self._folder.ended_or_gone
         self.rescans += 1
+        began = trio.current_time()
         found, is_other = await trio.to_thread.run_sync(
             lambda: (look(wanted), eyes.are_astray()), abandon_on_cancel=True, limiter=self._threads
         )
@@ -141,7 +144,8 @@ class Arrivals:
             self.close()
         else:
             every = self._poll_every if eyes.inotify is None else self._rescan_every
-            self._due = trio.current_time() + every
+            now = trio.current_time()
+            self._due = now + max(every, SHARE * (now - began))
         self.stir(found)
 
 

@@ -16,7 +16,7 @@ import os
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -105,9 +105,12 @@ class DeskFolder:
             raise self._trouble(error) from None
 
     def _dropped(self, requests: Mapping[str, bytes]) -> dict[str, OSError | None]:
-        with self._rooted.folder((DRAFTS,)) as drafts, self._rooted.folder((REQUESTS,)) as there:
+        with ExitStack() as opened:
+            rooms = (DRAFTS, REQUESTS, RESPONSES, FAILED)
+            drafts, there, *answered = [opened.enter_context(self._rooted.folder((room,))) for room in rooms]
             fates: dict[str, OSError | None] = {}
-            known = {each for each in requests if _stands(file_of(each), there) or self._is_answered(each)}
+            # An editor takes away the request that it has answered.
+            known = {each for each in requests if any(_stands(file_of(each), room) for room in (there, *answered))}
             new = {each: data for each, data in requests.items() if each not in known}
             fates.update((each, FileExistsError()) for each in known)
             written = write_drafts(drafts, list(new.values()))
@@ -119,11 +122,7 @@ class DeskFolder:
                 discard(drafts, written)
             return fates
 
-    def _is_answered(self, id: str) -> bool:  # noqa: A002 - as in the contract
-        """An editor takes away the request that it has answered."""
-        return self._exists((RESPONSES, file_of(id))) or self._exists((FAILED, file_of(id)))
-
-    def request(self, id: str) -> Request | None:  # noqa: A002
+    def request(self, id: str) -> Request | None:  # noqa: A002 - as in the contract
         """The one that has this id; None: there is none. Raises DeskError if it cannot be read. An old
         program may still be writing it: that is waited for."""
         until = time.monotonic() + TORN_SECONDS

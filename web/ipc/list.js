@@ -19,8 +19,8 @@ import { COLUMNS, painter } from "./row.js";
 
 /** @import { Desk } from "../messages" */
 
-const MARGIN = 40; // rows that are known beyond either edge
-const NEAR = 12; // rows beyond an edge, below which more are asked for
+const MARGIN = 90; // rows that are known beyond either edge
+const NEAR = 50; // rows beyond an edge, below which more are asked for
 const PAINTED = 6; // rows in the document beyond either edge
 const MOST = 500; // rows in a window
 const PATIENCE = 3000; // milliseconds after which a request is sought no longer

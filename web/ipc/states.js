@@ -20,6 +20,7 @@ export const FAILED = new Set(["gave up", "cancelled"]);
 
 /** @param {number} seconds */
 export function lasted(seconds) {
+  if (seconds >= 0.9995 && seconds < 1) return "1.0 s";
   return seconds < 60 ? format.brief(seconds) : format.span(seconds);
 }
 

@@ -72,7 +72,7 @@ def test_the_table_says_how_far_the_runs_are_apart(bases: dict[Path | None, Pape
 
 
 @pytest.mark.parametrize(
-    ("name", "begins"), [("r.html", "<!doctype"), ("r.csv", "run,n,"), ("r.json", "{"), ("r", " ")]
+    ("name", "begins"), [("r.html", "<!DOCTYPE"), ("r.csv", "run,n,"), ("r.json", "{"), ("r", " ")]
 )
 def test_the_name_of_the_file_says_in_which_form_it_is_written(
     bases: dict[Path | None, PaperFiles], tmp_path: Path, name: str, begins: str

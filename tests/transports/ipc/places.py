@@ -10,7 +10,7 @@ import trio
 from actors.kernel import Actor, ChildSpec, Mailbox
 from actors.kernel.testing import House, Log, staged
 from codec.ipc import Failure, Request, Success, write_request, write_response
-from codec.ipc.folder import FilesChanged, Identity, News, Rescan, Tray
+from codec.ipc.folder import FilesChanged, Identity, News, Tray
 from transports.ipc.base import FolderBase
 from transports.ipc.keeper import keeper_spec
 
@@ -77,10 +77,6 @@ async def heard_that(heard: Log[News], wanted: Callable[[News], bool], since: in
 
 def of(tray: Tray, id: str) -> Callable[[News], bool]:  # noqa: A002
     return lambda news: isinstance(news, FilesChanged) and id in news.ids.get(tray, ())
-
-
-def is_rescan(news: News) -> bool:
-    return isinstance(news, Rescan)
 
 
 def identity(path: Path) -> Identity:

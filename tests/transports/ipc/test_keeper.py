@@ -10,10 +10,12 @@ import trio.testing
 
 from actors.kernel.testing import Log
 from codec.ipc.folder import BaseGone, BaseIsBack, BaseIsGone, FilesChanged, News, Rescan, Spoiled, Torn, Tray
-from tests.transports.ipc.places import answered, asked, heard_that, is_rescan, kept, of, put
+from tests.transports.ipc.places import answered, asked, heard_that, kept, of, put
 from transports.folder.inotify import FolderEvent, Inotify
 from transports.ipc import keeper, reading
 from transports.ipc.base import FolderBase
+
+WATCHED = Rescan("the folder is watched from now on")
 
 
 @pytest.fixture
@@ -21,10 +23,9 @@ def base(path: Path) -> FolderBase:
     return FolderBase(path, sync=False)
 
 
-async def watched(base: FolderBase, heard: Log[News]) -> int:
+async def watched(heard: Log[News]) -> int:
     """How much has been heard once it is."""
-    while not base.watched:
-        await heard.nth(len(heard.entries) + 1, lambda news: True)
+    await heard_that(heard, lambda news: news == WATCHED)
     return len(heard.entries)
 
 
@@ -47,7 +48,7 @@ def queued_at_most() -> int:
 async def test_what_comes_changes_and_goes_is_told_by_name(base: FolderBase, path: Path) -> None:
     async with kept(base) as (_, heard):
         for tray in (Tray.REQUESTS, Tray.RESPONSES):
-            since = await watched(base, heard)
+            since = await watched(heard)
             put(path, tray, "x", b"{")
             await heard_that(heard, of(tray, "x"), since)
             since = len(heard.entries)
@@ -67,7 +68,7 @@ async def test_what_comes_changes_and_goes_is_told_by_name(base: FolderBase, pat
 async def test_of_twenty_thousand_files_at_once_each_is_told_in_few_messages(base: FolderBase, path: Path) -> None:
     wanted = frozenset(f"r{number}" for number in range(20_000))
     async with kept(base, tick=60.0) as (_, heard):
-        since = await watched(base, heard)
+        since = await watched(heard)
         (path / "tmp" / "one").write_bytes(asked("one"))
 
         def burst() -> None:
@@ -82,7 +83,7 @@ async def test_of_twenty_thousand_files_at_once_each_is_told_in_few_messages(bas
 @pytest.mark.slow
 async def test_when_the_kernel_loses_events_everybody_looks_at_everything(base: FolderBase, path: Path) -> None:
     async with kept(base, tick=60.0) as (_, heard):
-        since = await watched(base, heard)
+        since = await watched(heard)
         room = os.open(path / "requests", os.O_RDONLY)
         put(path, Tray.REQUESTS, "x", asked("x"))
         for number in range(queued_at_most() // 2 + 10):
@@ -100,9 +101,9 @@ async def test_when_the_kernel_loses_events_everybody_looks_at_everything(base: 
 async def test_what_the_kernel_does_not_tell_of_is_found_at_the_next_tick_and_idleness_costs_nothing(
     base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "SETTLED_NS", 20_000_000)
+    monkeypatch.setattr(reading, "SETTLED_SECONDS", 0.02)
     async with kept(base, tick=0.03) as (_, heard):
-        await watched(base, heard)
+        await watched(heard)
 
         def deaf(self: Inotify) -> list[FolderEvent]:
             os.read(self.fileno(), 1 << 16)
@@ -154,7 +155,7 @@ async def test_where_the_system_allows_no_more_watches_it_is_looked_at_intervals
 
 async def _is_polled(base: FolderBase, path: Path, why: str) -> None:
     async with kept(base) as (house, heard):
-        await heard_that(heard, lambda news: news == Rescan("the folder is watched from now on"))
+        await heard_that(heard, lambda news: news == WATCHED)
         assert not (await base.health()).watched
         put(path, Tray.REQUESTS, "x", b"{")
         await heard_that(heard, of(Tray.REQUESTS, "x"))
@@ -172,7 +173,7 @@ async def test_what_was_torn_is_told_again_when_it_may_be_known_to_be_spoiled(
 ) -> None:
     monkeypatch.setattr(reading, "TORN_SECONDS", 0.05)
     async with kept(base, tick=60.0) as (_, heard):
-        since = await watched(base, heard)
+        since = await watched(heard)
         put(path, Tray.RESPONSES, "x", b"{")
         put(path, Tray.REQUESTS, ".x", asked("x"))
         await heard_that(heard, of(Tray.RESPONSES, "x"), since)
@@ -209,7 +210,7 @@ async def test_a_base_that_is_lost_is_told_once_and_found_again_by_itself(
     monkeypatch.setattr(keeper, "GONE_SECONDS", 0.02)
     async with kept(base, tick=60.0) as (house, heard):
         for change in (os.rename, _linked):
-            since = await watched(base, heard)
+            since = await watched(heard)
             change(path, path.with_name(f"away-{change.__name__}"))
             await heard_that(heard, lambda news: isinstance(news, BaseIsGone), since)
             assert house["base"].statistics().trouble == (await base.health()).trouble
@@ -217,7 +218,7 @@ async def test_a_base_that_is_lost_is_told_once_and_found_again_by_itself(
                 os.unlink(path)
             os.mkdir(path, 0o700)
             await heard_that(heard, lambda news: isinstance(news, BaseIsBack), since)
-            await heard_that(heard, lambda news: news == Rescan("the folder is watched from now on"), since)
+            await heard_that(heard, lambda news: news == WATCHED, since)
             assert sum(isinstance(news, BaseIsGone) for news in heard.entries[since:]) == 1
             put(path, Tray.REQUESTS, "x", asked("x"))
             await heard_that(heard, of(Tray.REQUESTS, "x"), since)
@@ -240,11 +241,10 @@ async def test_who_attends_a_lost_base_is_told_why(base: FolderBase, path: Path)
 
 async def test_after_a_crash_of_the_keeper_everybody_looks_and_hears_again(base: FolderBase, path: Path) -> None:
     async with kept(base) as (house, heard):
-        since = await watched(base, heard)
+        since = await watched(heard)
         house["base"].kill()
         put(path, Tray.REQUESTS, "x", asked("x"))
-        await heard_that(heard, is_rescan, since)
-        await watched(base, heard)
+        await heard_that(heard, lambda news: news == WATCHED, since)
         since = len(heard.entries)
         put(path, Tray.REQUESTS, "y", asked("y"))
         await heard_that(heard, of(Tray.REQUESTS, "y"), since)
@@ -252,7 +252,7 @@ async def test_after_a_crash_of_the_keeper_everybody_looks_and_hears_again(base:
 
 async def test_who_has_ended_or_is_dismissed_is_told_nothing(base: FolderBase, path: Path) -> None:
     async with kept(base) as (house, heard):
-        await watched(base, heard)
+        await watched(heard)
         await house["attendant"].stop()
         base.tell(Rescan("for nobody"))
         assert base._listeners == {}
@@ -265,6 +265,6 @@ async def test_after_an_orderly_stop_nothing_is_left_open(base: FolderBase, path
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(3):
         async with kept(base) as (_, heard):
-            await watched(base, heard)
+            await watched(heard)
             assert await base.claim_server() is None
     assert len(os.listdir("/proc/self/fd")) <= before

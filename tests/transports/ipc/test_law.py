@@ -42,9 +42,7 @@ steps = st.one_of(
     st.tuples(st.sampled_from(["take_away", "set_aside"]), st.sampled_from(IDS), st.booleans()),
     st.tuples(st.sampled_from(["withdraw", "bring_back"]), st.sampled_from(IDS), st.none()),
     st.tuples(st.just("write"), st.sampled_from(IDS), st.sampled_from([Tray.FAILED, Tray.EVALUATIONS])),
-    st.tuples(
-        st.just("archive"), st.sets(st.sampled_from(IDS)), st.sampled_from([None, Tray.FAILED, Tray.RESPONSES])
-    ),
+    st.tuples(st.just("archive"), st.sets(st.sampled_from(IDS)), st.sampled_from([None, Tray.FAILED, Tray.RESPONSES])),
     st.tuples(st.just("put request"), st.sampled_from(IDS), st.integers(0, 10)),
     st.tuples(st.just("put response"), st.sampled_from(IDS), st.integers(0, 10)),
     st.tuples(st.just("drop"), st.sampled_from(IDS), st.sampled_from([Tray.REQUESTS, Tray.RESPONSES])),
