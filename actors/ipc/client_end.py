@@ -125,8 +125,15 @@ class ClientEnd(Actor[ClientMessage]):
             self._wall,
             self._is_over,
         )
-        self._flights = Flights(self._means, registry, self.run_beside, self.monitor, lambda: self.ref.tell(FillUp()))
         self._books = Books(self._line_up)
+        self._flights = Flights(
+            self._means,
+            registry,
+            self.run_beside,
+            self.monitor,
+            on_room=lambda: self.ref.tell(FillUp()),
+            on_none=self._is_not_open,
+        )
         self._accepting = Accepting(self._means, self._books)
         self._adopting = Adopting(self._means, self._books)
         self._orders = Orders(self._means, self._books, self._flights.stop)
@@ -276,6 +283,9 @@ class ClientEnd(Actor[ClientMessage]):
             self._next_fill = self.tell_later(min(3600.0, max(0.01, seconds)), FillUp())
         self.note = f"{counted(len(self._flights), 'request')} in flight, {len(self._flights.lineup):,} waiting"
         self._tick()
+
+    def _is_not_open(self, id: str) -> None:  # noqa: A002 - as in the contract
+        self._books.open.pop(id, None)
 
     def _is_over(self, dossier: Dossier) -> None:
         """Told by the errand, before it ends."""

@@ -38,13 +38,15 @@ class Flights:
         run_beside: Callable[[Callable[[str, Flight], Awaitable[None]], str, Flight], None],
         monitor: Callable[[AnyRef], object],
         on_room: Callable[[], None],
+        on_none: Callable[[str], None],
     ) -> None:
-        """`on_room` is told when an errand that was begun has come to nothing."""
+        """`on_room` is told when an errand has come to nothing, and `on_none` of a request that is not open."""
         self._means = means
         self._registry = registry
         self._run_beside = run_beside
         self._monitor = monitor
         self._on_room = on_room
+        self._on_none = on_none
         self.lineup = Lineup()
         self._flights: dict[str, Flight] = {}
         self._ids: dict[AnyRef, str] = {}
@@ -84,7 +86,9 @@ class Flights:
             dossier, files = self.lineup.at_hand(id)
             if dossier is None:
                 dossier = await self._means.journal.find_open(id)
-            if dossier is not None and flight.wanted:
+            if dossier is None:
+                self._on_none(id)
+            elif flight.wanted:
                 spec = ChildSpec(
                     id,
                     partial(Errand, self._means, dossier, files),

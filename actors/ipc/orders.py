@@ -161,7 +161,8 @@ class Orders:
 
     async def _cancel_one(self, order: DeskOrder, id: str) -> None:  # noqa: A002
         dossier = await self._means.journal.find_open(id)
-        if dossier is None:
+        if dossier is None:  # its errand had just written down how it ended
+            self._books.open.pop(id, None)
             self._refuse(order, id, "it has ended")
             return
         answer = (await self._means.base.look(id)).response

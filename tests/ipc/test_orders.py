@@ -7,8 +7,10 @@ import pytest
 import trio
 
 from actors.ipc.client_steps import State
+from actors.ipc.dossier import Dossier
 from actors.ipc.errand import ClientTerms
 from actors.ipc.given import Tray
+from actors.ipc.journal import ClientJournal
 from codec.ipc import Dialect, write_response
 from codec.ipc.desk import Handled
 from tests.ipc.client_kit import BUSY, DONE, NEVER, Desk, in_turn, play, request
@@ -169,6 +171,26 @@ def test_retention_archives_what_has_ended_so_many_days_ago_and_nothing_by_itsel
             assert {id for place, id in desk.base.files if place is Tray.REQUESTS} == left  # noqa: A001
 
         play(test, terms=ClientTerms(retention_days=days), base=AnsweringBase())
+
+
+def test_a_cancel_in_the_moment_of_the_end_leaves_the_id_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    keep = ClientJournal.keep
+
+    async def slow_to_say_so(journal: ClientJournal, *dossiers: Dossier, soft: bool = False) -> list[Dossier]:
+        kept = await keep(journal, *dossiers, soft=soft)
+        if dossiers[0].is_over:
+            await trio.sleep(5.0)
+        return kept
+
+    monkeypatch.setattr(ClientJournal, "keep", slow_to_say_so)
+
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("a"))
+        await desk.over("a")
+        assert (await desk.cancel(ids=("a",))).refused == {"a": "it has ended"}
+        assert (await desk.submit(request("a", params={"n": 2}))).ids == ("a",)
+
+    play(test, outcomes=in_turn(DONE))
 
 
 def test_a_folder_that_is_gone_refuses_an_order_in_its_words_and_the_request_goes_on() -> None:
