@@ -50,7 +50,7 @@ class BaseFiles(Protocol):
 
 
 @dataclass(slots=True)
-class Counts:
+class EvaluatedTally:
     evaluated: int = 0
     before: int = 0
     """They had been evaluated already."""
@@ -89,7 +89,7 @@ def run(
         raise Trouble(f"The folder {base.path} cannot be read: {error.strerror}") from None
     if not there:
         raise Trouble(f"There is no folder {base.path}; say where the requests are with --base")
-    counts = Counts()
+    counts = EvaluatedTally()
     try:
         for number, id in enumerate(ids, 1):  # noqa: A001
             status.show(f"{number:,} of {len(ids):,}  {id}")
@@ -101,7 +101,7 @@ def run(
     return WENT_WRONG if counts.not_written else 0
 
 
-def _one(id: str, base: BaseFiles, counts: Counts, when: str, *, again: bool, status: Status) -> None:  # noqa: A002
+def _one(id: str, base: BaseFiles, counts: EvaluatedTally, when: str, *, again: bool, status: Status) -> None:  # noqa: A002
     papers = base.papers(id)
     wanted = _wanted(id, papers, counts)
     if wanted is None:
@@ -119,7 +119,7 @@ def _one(id: str, base: BaseFiles, counts: Counts, when: str, *, again: bool, st
         counts.evaluated += 1
 
 
-def _wanted(id: str, papers: Papers, counts: Counts) -> Comparison | None:  # noqa: A002
+def _wanted(id: str, papers: Papers, counts: EvaluatedTally) -> Comparison | None:  # noqa: A002
     try:
         outcome = read_response(papers.response, id).outcome if papers.response is not None else None
     except BadResponse:
