@@ -52,6 +52,7 @@ class DeskStorm:
         """Requests are dropped, processes die, and at last all is answered."""
         with self._peer(kind) as peer, self._house(kind) as house:
             house.ready()
+            self._wait_for_the_client()
             self._drop(kind, self._draw.choice([5, 40]))
             for _ in range(self._draw.choice([1, 2, 3])):
                 time.sleep(self._draw.choice([0.0, 0.02, 0.2]) * self._draw.random())
@@ -92,6 +93,13 @@ class DeskStorm:
             assert not set_aside, set_aside
 
     # --
+
+    def _wait_for_the_client(self) -> None:
+        """What was answered before the first client came is history, and nobody's."""
+        end = time.monotonic() + PATIENCE
+        while not (self.base / "state" / "client.lock").exists():
+            assert time.monotonic() < end, "the client end does not come"
+            time.sleep(0.005)
 
     def _told(self, house: Server, missing: Sequence[str]) -> str:
         """What files and desk say of these."""
