@@ -1,6 +1,7 @@
 """When each attempt of the client end begins: a table, under a clock that jumps."""
 
 import random
+from dataclasses import replace
 
 import pytest
 import trio
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from actors.ipc.client_steps import OVERDUE, State
 from actors.ipc.errand import MOST_PATIENCE, ClientTerms
-from actors.ipc.given import Tray
+from actors.ipc.given import BaseHealth, Tray
 from actors.ipc.running import MOST_STEP, TOGETHER, Headway, RunningClock
 from codec.ipc import Dialect, Failure, write_response
 from tests.ipc.client_kit import BUSY, DONE, EPOCH, NEVER, Desk, play, request
@@ -78,6 +79,26 @@ def test_the_table_of_retries(
             assert each.seconds == pytest.approx(100.0 if after is None else after, abs=0.05)
 
     play(test, base=base, terms=ClientTerms(dialect=dialect, immediate=immediate, attempt_seconds=100.0))
+
+
+def test_no_attempt_ends_while_the_folder_is_in_trouble_though_it_can_be_read() -> None:
+    class TroubledBase(PaperBase):
+        trouble: str | None = "it cannot be written to"
+
+        async def health(self) -> BaseHealth:
+            return replace(await super().health(), trouble=self.trouble)
+
+    base = TroubledBase()
+
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("a"))
+        await trio.sleep(5_000.0)
+        assert (await desk.open("a")).attempt == 1
+        base.trouble = None
+        await trio.sleep(102.0)
+        assert (await desk.open("a")).attempt == 2
+
+    play(test, base=base, terms=ClientTerms(attempt_seconds=100.0, immediate=True))
 
 
 def test_no_two_requests_rest_equally_long() -> None:
