@@ -58,14 +58,14 @@ def ipc_spec(settings: Settings, listeners: Listeners) -> AnySpec:
         ipc.ledger_spec(facts, base),
         ipc.evaluator_spec(base, ScoringProcess(), time.time),
     ]
-    if section.server:
+    if section.server and not section.editor_command:  # the editor answers, and is known by its answers
         children.append(ipc.server_spec(base, section.folder, handlers(section), server_terms(section), wall=time.time))
-    if section.client:
-        children.append(ipc.client_spec(base, section.folder, time.time, client_terms(section)))
     if section.client and section.editor_command:
         readiness = ipc.Readiness(section.cold_start_seconds, by_ping=section.ready == "ping")
         editor = DetachedEditor(shlex.split(section.editor_command), folder / STATE, cwd=places.here())
         children.append(ipc.editor_spec(editor, base, readiness))
+    if section.client:
+        children.append(ipc.client_spec(base, section.folder, time.time, client_terms(section)))
     children += [ipc.desk_viewers_spec(), listener_spec("ipc", door, listeners.report)]
     return supervisor_spec("ipc", children)
 
