@@ -49,7 +49,7 @@ def line(progress: Progress, width: int) -> str:
         figures.append(f"{progress.failed:,} failed")
     if under_way:
         figures.append(f"{under_way:,} under way")
-    if under_way and progress.since:
+    if under_way and progress.rate > 0:
         figures += [f"{progress.rate:.1f}/s", f"about {_lasting(under_way / progress.rate)} left"]
     while len(figures) > 2 and cells("  ".join(figures)) + NARROWEST + 2 > width:
         figures.pop()

@@ -14,6 +14,7 @@ Everything here blocks: call it in a thread.
 
 import ctypes
 import errno
+import itertools
 import os
 import queue
 import re
@@ -34,6 +35,7 @@ NO_NAMELESS = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 
 _OURS = os.urandom(3).hex()
 """Distinguishes us from a killed process that had the same process id."""
+_numbers = itertools.count()
 _DRAFT = re.compile(r"\.([0-9]{1,9})-([0-9a-f]{6})[0-9a-f]{6}\.draft", re.ASCII)
 NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EXDEV)
 """The errors of a file system without links, such as FAT."""
@@ -78,7 +80,7 @@ def _write_nameless(here: int, name: str, content: bytes) -> bool:
 
 
 def _write_draft(here: int, name: str, content: bytes) -> None:
-    draft = f".{os.getpid()}-{_OURS}{os.urandom(3).hex()}.draft"
+    draft = new_draft()
     file = os.open(draft, _NEW, 0o666, dir_fd=here)
     try:
         with open(file, "wb") as out:
@@ -203,7 +205,8 @@ def _stamp(file: int) -> None:
 
 
 def new_draft() -> str:
-    return f".{os.getpid()}-{_OURS}{os.urandom(3).hex()}.draft"
+    """Numbered, for of a thousand that are drawn by chance two are often the same."""
+    return f".{os.getpid()}-{_OURS}{next(_numbers) & 0xFFFFFF:06x}.draft"
 
 
 def sync_data(file: int) -> None:

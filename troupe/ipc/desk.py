@@ -27,7 +27,7 @@ from troupe.ipc.whereabouts import base_of, state_dir
 T = TypeVar("T")
 History = Literal["all", "failed"]
 THREADS = 8
-JOURNAL_STEPS = (0.0, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3)
+JOURNAL_STEPS = (0.0, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 0.6)
 """Seconds before the server is asked again: it writes its journal after the file that we have seen."""
 MOST_WITHDRAWN = 10_000
 PRESENCE_SECONDS = 1.0

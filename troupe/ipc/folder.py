@@ -252,7 +252,7 @@ class DeskFolder:
 
 def _named(draft: str | OSError, name: str, drafts: int, there: int) -> OSError | None:
     if isinstance(draft, OSError):
-        return draft
+        return OSError(f"it could not be written: {draft.strerror}")  # FileExistsError is said of requests only
     try:
         rename_new(draft, name, drafts, there)
     except OSError as error:

@@ -2,6 +2,7 @@
 """The real desk: files, kills, crowds, two who submit at once, and nobody who answers."""
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -279,6 +280,35 @@ async def test_who_is_cancelled_while_he_submits_keeps_nobody_from_it(base: Path
         with trio.fail_after(5):
             await desk.submit("echo", id="last")
     assert (base / "requests" / "last.json").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(8))
+async def test_whoever_is_cancelled_while_he_waits_keeps_nobody_from_his_answer(base: Path, seed: int) -> None:
+    chance, answered, numbers = random.Random(seed), [], list(range(40))
+    async with desk_of(base, rescan=1000.0) as desk:
+        tickets = await desk.submit_many([desk.made("echo", {}, f"r{n}", {}) for n in numbers])
+        scopes = [trio.CancelScope() for _ in numbers]
+
+        async def wait(number: int) -> None:
+            with scopes[number]:
+                await tickets[number].wait()
+                answered.append(number)
+
+        with trio.fail_after(20):
+            async with trio.open_nursery() as nursery:
+                for number in numbers:
+                    nursery.start_soon(wait, number)
+                chance.shuffle(numbers)
+                left = numbers[:20]
+                for number in numbers:
+                    if number in left:
+                        scopes[number].cancel()
+                    else:
+                        put(base, "responses", f"r{number}", Success({}))
+                    for _ in range(chance.randrange(4)):
+                        await trio.sleep(chance.choice([0, 0.001]))
+    assert set(answered) >= set(numbers) - set(left)
 
 
 SCRIPT = """

@@ -120,6 +120,8 @@ async def test_what_is_requeued_goes_on_and_what_is_archived_is_still_known(serv
             again = await desk.wait("r1")
             assert len(again.attempts) == 2 * len(failed.attempts)
             done = await desk.run("echo", {"prompt": "x"}, id="r2")
+            while (detail := await desk.detail("r2")) is None or detail.fact.state != "success":  # noqa: ASYNC110
+                await trio.sleep(0.01)
             assert (await desk.order("archive", Selection(ids=("r2",)))).ids == ("r2",)
             assert not (served / "requests" / "r2.json").exists()
             assert (await desk.wait("r2")).data == done.data

@@ -1,0 +1,139 @@
+"""The server's own word: of the right server, which may come and go, and whatever it says."""
+
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from codec.ipc import Dialect, Failure, Success, write_response
+from codec.ipc.desk import Attempt, DeskTotals, RequestDetail, RequestFact, RequestState
+from troupe.ipc import Desk, DeskError, NoServer
+from troupe.ipc.office import SERVER_FILE, Office
+
+Start = Callable[..., "Answers"]
+
+
+class Answers(ThreadingHTTPServer):
+    block_on_close = False
+    base = ""
+    state: RequestState = "success"
+    body: bytes | None = None
+    count = 0
+
+    def announce(self, place: Path) -> None:
+        url = f"http://127.0.0.1:{self.server_address[1]}"
+        (place / SERVER_FILE).write_bytes(msgspec.json.encode({"pid": 1, "listeners": {"ipc": url}}))
+
+
+class Speaking(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Answers
+
+    def do_GET(self) -> None:
+        self.server.count += 1
+        fact = RequestFact(id="r1", command="echo", state=self.server.state, created=1.0, changed=2.0)
+        tried = (
+            Attempt(number=1, began=1.0, outcome=Failure("busy")),
+            Attempt(number=2, began=2.0, outcome=Success(7)),
+        )
+        said = DeskTotals(by_state={}, base=self.server.base) if self.path == "/totals" else RequestDetail(
+            fact=fact, tried=tried
+        )  # fmt: skip
+        body = msgspec.json.encode(said) if self.server.body is None or self.path == "/totals" else self.server.body
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name for it
+        pass
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    running: list[tuple[Answers, threading.Thread]] = []
+
+    def one(base: Path | None = None) -> Answers:
+        server = Answers(("127.0.0.1", 0), Speaking)
+        server.base = str(base or tmp_path / "base")
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.001})
+        thread.start()
+        running.append((server, thread))
+        server.announce(tmp_path)
+        return server
+
+    (tmp_path / "base").mkdir(mode=0o700)
+    yield one
+    for server, thread in running:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_a_server_that_comes_back_elsewhere_is_found_and_one_that_is_away_is_not_asked_all_the_time(
+    tmp_path: Path, start: Start
+) -> None:
+    now = 0.0
+    office = Office(tmp_path / "base", tmp_path, clock=lambda: now)
+    with pytest.raises(NoServer, match="No server is running"):
+        office.detail("r1")
+    start()
+    with pytest.raises(NoServer):  # a moment ago there was none
+        office.detail("r1")
+    now += 2
+    assert office.detail("r1") is not None
+    second = start()
+    office.close()
+    assert office.detail("r1") is not None
+    assert second.count == 2
+    office.close()
+
+
+def test_a_server_of_another_folder_is_none(tmp_path: Path, start: Start) -> None:
+    start(tmp_path / "another")
+    with pytest.raises(NoServer, match="does not serve"):
+        Office(tmp_path / "base", tmp_path).detail("r1")
+
+
+@pytest.mark.parametrize("body", [b"", b"hello", b"{}", b"[1]", b'{"type": "detail"}'])
+def test_whatever_a_server_says_is_understood_or_said_in_words(tmp_path: Path, start: Start, body: bytes) -> None:
+    start().body = body
+    office = Office(tmp_path / "base", tmp_path)
+    with pytest.raises(DeskError):
+        office.detail("r1")
+    office.close()
+
+
+@pytest.mark.parametrize("state", ["polling", "retrying", "gave up"])
+async def test_a_copy_in_failed_is_the_end_only_if_the_server_says_so(
+    tmp_path: Path, start: Start, state: RequestState
+) -> None:
+    """An editor of the HEAD dialect copies every failed attempt there."""
+    start().state = state
+    base = tmp_path / "base"
+    async with Desk(base, state=tmp_path) as desk:
+        ticket = await desk.submit("echo", id="r1")
+        copy = write_response("r1", Failure("busy"), (Dialect.HEAD,))
+        (base / "failed" / "r1.json").write_bytes(copy)
+        ended = await desk._ended([ticket.id])
+    assert [each.error for each in ended] == (["busy"] if state == "gave up" else [])
+
+
+async def test_attempts_of_successes_are_asked_for_unless_that_is_not_wanted(tmp_path: Path, start: Start) -> None:
+    server = start()
+    base = tmp_path / "base"
+    for history, asked, attempts in (("failed", 0, 1), ("all", 2, 2)):
+        async with Desk(base, state=tmp_path, history=history) as desk:  # type: ignore[arg-type]
+            await desk.submit("echo", id="r1")
+            (base / "responses" / "r1.json").write_bytes(write_response("r1", Success(7)))
+            assert len((await desk.wait("r1")).attempts) == attempts
+        assert server.count == asked
+
+
+async def test_what_the_server_knows_of_a_request_without_files_is_its_result(tmp_path: Path, start: Start) -> None:
+    start()
+    async with Desk(tmp_path / "base", state=tmp_path) as desk:
+        assert (await desk.wait("r1")).data == 7
