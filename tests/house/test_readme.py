@@ -38,7 +38,9 @@ EXAMPLES = ROOT / "examples" / "sidekick" / "README.md"
 FIRST_ACTOR = ROOT / "examples" / "kernel" / "README.md"
 """Has its own tests: test_first_actor.py."""
 LONG = 300
-FREE = "".join(f"[{system}]\nport = 0\n" for system in LISTENING)
+PORTS = (*LISTENING, "ipc")
+"""Of all systems, also of those that are off until they are asked for."""
+FREE = "".join(f"[{system}]\nport = 0\n" for system in PORTS)
 
 pytestmark = pytest.mark.timeout(2 * LONG)  # what it tells to install is installed
 
@@ -78,6 +80,13 @@ KNOWN = {
         "npm pack": "run, and served",
         "abc999/abc999_a/main.py": "made of a post",
         "[console]": "checked",
+        "troupe --set ipc.base": "served",
+        "troupe ipc submit": "submitted; test_readme_desk.py",
+        "from troupe.ipc": "run; test_readme_desk.py",
+        '{"request_id"': "dropped; test_readme_desk.py",
+        "[project.entry-points": "installed; test_readme_desk.py",
+        "async def count_words": "run; test_readme_desk.py",
+        "curl 'http://localhost:5164": "given; test_readme_desk.py",
     },
     EXAMPLES: {
         "pip install sidekick-py": "run, for the newest release",
@@ -198,7 +207,7 @@ def test_the_tree_is_the_one_that_lives(home: Home) -> None:
         name = re.findall(r"[a-z]+", line)[0]
         system = system if line.startswith(("│", " ")) else name
         names.add(f"troupe/{system}" if name == system else f"troupe/{system}/{name}")
-    with home.serving() as house:
+    with home.serving("troupe --set ipc.enabled=true --set ipc.base=$HOME/desk") as house:
         nodes = {node["path"] for node in house.json("/tree.json")["nodes"]}
     assert names <= nodes
     assert {path for path in nodes if path.count("/") == 1} <= names
@@ -399,7 +408,7 @@ def test_every_place_in_the_table_is_there() -> None:
 
 
 def test_the_ports_are_those_of_the_settings() -> None:
-    ports = {str(getattr(Settings(), system).port) for system in LISTENING}
+    ports = {str(getattr(Settings(), system).port) for system in PORTS}
     for path in (README, EXAMPLES):
         assert set(re.findall(r"localhost:(\d+)", path.read_text())) <= ports
     assert set(re.findall(r"http://localhost:(\d+)", block(README, "troupe   "))) == ports
