@@ -48,7 +48,8 @@ def test_a_test_may_ignore_it_for_itself():
 """
 
 ABOUT_SIGNALS = ("program/test_signals.py", "program/test_ending.py", "program/test_leaving.py", "kernel/test_life.py",
-                 "program/commands/test_tree.py", "program/commands/test_recording.py", "troupe/ipc/test_desk.py")  # fmt: skip
+                 "program/commands/test_tree.py", "program/commands/test_recording.py",
+                 "troupe/ipc/test_desk.py")  # fmt: skip
 """Those that raise them in their own process, or send them to a child."""
 
 

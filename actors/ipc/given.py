@@ -65,8 +65,8 @@ class Base(Protocol):
     async def release_client(self) -> None: ...
 
     async def missed(self) -> frozenset[str]:
-        """Of requests that have come since the last client of this folder is known to have lived, or shortly before.
-        None if there was none: what was there before the first is history."""
+        """Of requests that have come since the last client of this folder is known to have lived, or shortly before. If
+        there was none, since shortly before our start: what was there long before the first client is history."""
 
     async def ids(self, place: Tray) -> frozenset[str]:
         """Of all plain files there whose name is that of an id. Entries that are none of ours, and may not stay, have

@@ -182,8 +182,7 @@ class FolderBase:
 
     async def missed(self) -> frozenset[str]:
         def read(reading: RoomReader, opened: OpenedBase) -> frozenset[str]:
-            lived = self._site.claims.lived(CLIENT)
-            return frozenset() if lived is None else reading.since(opened, Tray.REQUESTS, lived - MISSED_SECONDS)
+            return reading.since(opened, Tray.REQUESTS, self._site.claims.lived(CLIENT) - MISSED_SECONDS)
 
         found: frozenset[str] = await self.visit(read)
         return found

@@ -31,6 +31,7 @@ class Claims:
         self._path = path
         self._held: dict[str, int] = {}
         self._lived: dict[str, float] = {}
+        self._made_at = time.time()
         self._lock = threading.Lock()
 
     def claim(self, state: int, end: str) -> str | None:
@@ -57,9 +58,10 @@ class Claims:
                 with suppress(OSError):  # the disk is full, or gone: then it lived a little earlier
                     os.utime(file)
 
-    def lived(self, end: str) -> float | None:
-        """When the end that was there before ours was last known to live, by the disk's clock. None: there was none."""
-        return self._lived.get(end)
+    def lived(self, end: str) -> float:
+        """When the end that was there before ours was last known to live, by the disk's clock. If there was none: when
+        ours began."""
+        return self._lived.get(end, self._made_at)
 
     def renew(self, state: int) -> str | None:
         """Takes what we hold anew, in a folder that may be another one."""
