@@ -111,7 +111,15 @@ class KnownBefore:
     may_have_row: bool = True
 
 
-SERVER_REPORTS = Key[CommandOver]("ipc/server")
+@dataclass(frozen=True, slots=True)
+class CommandRan:
+    """Its handler has ended. What is left to do waits for disks, and the next one may run meanwhile."""
+
+    id: str
+
+
+CommandReport = CommandOver | CommandRan
+SERVER_REPORTS = Key[CommandReport]("ipc/server")
 
 
 class RunningCommand(Actor[StirCommand]):
@@ -127,7 +135,7 @@ class RunningCommand(Actor[StirCommand]):
         self._wake = trio.Event()
         self._stirred = False
         self._heard = 0
-        self._may_run = self._running = self._written = self._over = False
+        self._may_run = self._running = self._written = self._over = self._ran = False
         self._ended: Outcome | None = None
         self._scope = trio.CancelScope()
         self._run_is_gone = trio.Event()
@@ -202,6 +210,8 @@ class RunningCommand(Actor[StirCommand]):
     async def _do(self, step: Step, files: BothFiles) -> None:
         base, journal = self._means.base, self._means.journal
         match step:
+            case Journal(Row(phase=Phase.ASKED)) if self._ran:
+                self._finish(heard=-1)  # the next run has a turn of its own
             case Journal(row):
                 await journal.save(row, self._row)
                 self._row, self._ended, self._written = row, None, False
@@ -275,9 +285,10 @@ class RunningCommand(Actor[StirCommand]):
             with self._scope:
                 self._ended = await self._means.handlers.run(context, self._means.terms.command_seconds)
         finally:
-            self._running = False
+            self._running, self._ran = False, True
             self._run_is_gone.set()
             self._wake.set()
+            self._report(CommandRan(self._id))
 
     # -- waiting, and the end
 
@@ -294,16 +305,18 @@ class RunningCommand(Actor[StirCommand]):
         with trio.move_on_after(seconds):
             await self._wake.wait()
 
-    def _finish(self, later: Wishes | None = None) -> None:
+    def _finish(self, later: Wishes | None = None, heard: int | None = None) -> None:
         row, settled = self._row, None
         if row is not None and row.phase is Phase.ANSWERED:
             settled = Settlement(row.fingerprint, isinstance(in_short(row).outcome, Failure))
-        over = CommandOver(self._id, self._heard, settled, row is not None, later)
+        self._report(CommandOver(self._id, self._heard if heard is None else heard, settled, row is not None, later))
         self._over = True
+        self.finish()
+
+    def _report(self, report: CommandReport) -> None:
         end = self.stage.registry.find(SERVER_REPORTS)
         if end is not None:
-            end.urgent(over)
-        self.finish()
+            end.urgent(report)
 
 
 def fingerprint_of(files: BothFiles) -> bytes | None:

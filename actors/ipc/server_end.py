@@ -1,6 +1,7 @@
 """The server end: it answers the requests of the base folder, in turn, a few at a time.
 
     BaseNews       from the base       what has happened to the files
+    CommandRan     from a command      its handler has ended: the next one may run
     CommandOver    from a command      there is nothing to do for its request
     LookAtTorn, TellLedger             from itself, later
 
@@ -35,6 +36,8 @@ from actors.ipc.command import (
     TORN_SECONDS,
     TROUBLE,
     CommandOver,
+    CommandRan,
+    CommandReport,
     KnownBefore,
     RunningCommand,
     ServerMeans,
@@ -80,6 +83,8 @@ from codec.ipc import Wishes
 
 AT_ONCE = 256
 """Requests that are read together."""
+MOST_ENDING = 256
+"""Commands that have run, and whose answers are on their way to the disk. They share its syncs."""
 FRESH, FRESH_BYTES = 64, 64 << 10
 """So many requests that were just read are kept until their turn, and none that is larger."""
 CLAIM_SECONDS = 10.0
@@ -109,7 +114,7 @@ class TellLedger:
     pass
 
 
-ServerEndMessage = BaseNews | CommandOver | LookAtTorn | TellLedger
+ServerEndMessage = BaseNews | CommandReport | LookAtTorn | TellLedger
 COMMANDS = Key[Children[StirCommand]]("ipc/commands")
 
 
@@ -121,6 +126,8 @@ class InHand:
     over: CommandOver | None = None
     look_again: bool = False
     """When it has ended: it may have missed something."""
+    ran: bool = False
+    """Its handler has ended, so that another one may run."""
 
 
 class ServerEnd(Actor[ServerEndMessage]):
@@ -136,6 +143,8 @@ class ServerEnd(Actor[ServerEndMessage]):
         self._fresh: dict[str, BothFiles] = {}
         self._torn: set[str] = set()
         self._in_hand: dict[str, InHand] = {}
+        self._ran = 0
+        """Of those in hand, the ones whose handlers have ended."""
         self._ids: dict[AnyRef, str] = {}
         self._rows: dict[str, Settlement | None] = {}
         """What the journal knows. None: it is not settled, or was not looked at."""
@@ -171,6 +180,11 @@ class ServerEnd(Actor[ServerEndMessage]):
             case CommandOver(id):
                 if (hand := self._in_hand.get(id)) is not None:
                     hand.over = message
+            case CommandRan(id):
+                if (hand := self._in_hand.get(id)) is not None and not hand.ran:
+                    hand.ran = True
+                    self._ran += 1
+                    self._filler.set()
             case LookAtTorn():
                 torn, self._torn = self._torn, set()
                 for each in torn:
@@ -187,6 +201,7 @@ class ServerEnd(Actor[ServerEndMessage]):
         hand = None if id is None else self._in_hand.pop(id, None)
         if id is None or hand is None:
             return
+        self._ran -= hand.ran
         over = hand.over
         if over is None or hand.look_again or over.heard < hand.stirs:
             self._unread.add(id)
@@ -375,7 +390,7 @@ class ServerEnd(Actor[ServerEndMessage]):
         while True:
             self._filler = trio.Event()
             id = None  # noqa: A001
-            if len(self._in_hand) < self._terms.concurrency and self._base_trouble is None:
+            if self._has_room and self._base_trouble is None:
                 id = self._queue.take(self._wall())  # noqa: A001
             if id is not None:
                 await self._start(id)
@@ -383,7 +398,7 @@ class ServerEnd(Actor[ServerEndMessage]):
             now = self._wall()
             moment = self._queue.next_moment(now)
             soon = trio.CancelScope()
-            if moment is not None and len(self._in_hand) < self._terms.concurrency:
+            if moment is not None and self._has_room:
                 soon.deadline = trio.current_time() + min(max(moment - now, 0.01), FIRST_LOOK_SECONDS)
             with soon:
                 await self._filler.wait()
@@ -427,6 +442,10 @@ class ServerEnd(Actor[ServerEndMessage]):
         self._changed()
 
     @property
+    def _has_room(self) -> bool:
+        return len(self._in_hand) - self._ran < self._terms.concurrency and self._ran < MOST_ENDING
+
+    @property
     def _crowd(self) -> ActorRef[Children[StirCommand]]:
         return self.stage.registry.get(COMMANDS)
 
@@ -438,7 +457,7 @@ class ServerEnd(Actor[ServerEndMessage]):
             self.tell_later(TELL_SECONDS, TellLedger())
 
     def _tell_ledger(self) -> None:
-        now = RunningNow(len(self._in_hand), len(self._queue) + len(self._unread))
+        now = RunningNow(len(self._in_hand) - self._ran, len(self._queue) + len(self._unread))
         self.note = f"{now.count:,} in hand, {now.waiting:,} wait"
         if now != self._told and (ledger := self.stage.registry.find(LEDGER)) is not None:
             with suppress(KernelError):  # it has no room: it is told again after the next change
@@ -458,7 +477,7 @@ def server_spec(
     return supervisor_spec(
         "server",
         [
-            crowd_spec("commands", name=COMMANDS, max_children=2 * terms.concurrency + 8),
+            crowd_spec("commands", name=COMMANDS, max_children=2 * terms.concurrency + MOST_ENDING + 8),
             ChildSpec("end", partial(ServerEnd, base, folder, handlers, terms, wall)),
         ],
     )
