@@ -54,9 +54,22 @@ def console(page: Page, house: Server) -> None:
     expect(page.get_by_role("treegrid").get_by_text("script plot")).to_be_visible()
 
 
+def desk(page: Page, house: Server) -> None:
+    prompts = [
+        {"id": f"explain-{number}", "command": "submitPrompt", "params": {"prompt": f"Explain file {number}."}}
+        for number in range(1, 9)
+    ]
+    requests = [*prompts, {"id": "translate-1", "command": "translate", "params": {"text": "Good morning"}}]
+    httpx.post(house.url_of("ipc") + "/requests", json={"requests": requests}).raise_for_status()
+    page.goto(house.url_of("ipc") + "/#/translate-1")
+    expect(page.locator("desk-detail .attempts li").first).to_be_visible()
+    expect(page.get_by_role("button", name="success 8")).to_be_visible()
+
+
 SHOWN: dict[str, tuple[int, Callable[[Page, Server], None]]] = {
     "board": (520, board),
     "judge": (560, judge),
+    "desk": (480, desk),
     "console": (500, console),
 }
 """For each picture its height, and the steps that lead to it."""
@@ -69,7 +82,13 @@ def post(house: Server, **changes: Any) -> None:
 @contextmanager
 def drawn_on(folder: Path, larder: Path) -> Iterator[Server]:
     """A server, and a script that has drawn on one of its boards."""
-    with server(folder, "--set", f'judge.workspace="{folder / "contests"}"') as house:
+    settings = (
+        f'judge.workspace="{folder / "contests"}"',
+        f'ipc.base="{folder / "desk"}"',
+        "ipc.port=0",
+        "ipc.model=echo",
+    )
+    with server(folder, *(word for setting in settings for word in ("--set", setting))) as house:
         house.ready()
         script = started(python_with(larder, "0.0.7"), "plot", house.url_of("sidekick"))
         try:

@@ -29,6 +29,9 @@ export function safeLink(url) {
 
 let lastId = 0;
 
+/** Systems that users know by another name than the settings do. */
+const CALLED = { ipc: "desk" };
+
 class HouseBar extends HouseElement {
   #links = h("ul");
   #folded = h("ul");
@@ -83,7 +86,7 @@ class HouseBar extends HouseElement {
     if (shown === this.#shown) return;
     this.#shown = shown;
     for (const list of [this.#links, this.#folded]) {
-      list.replaceChildren(...pages.map(([name, href]) => h("li", {}, h("a", { href, ariaCurrent: this.#at(name) }, name))));
+      list.replaceChildren(...pages.map(([name, href]) => h("li", {}, h("a", { href, ariaCurrent: this.#at(name) }, CALLED[name] ?? name))));
     }
     this.#places.hidden = pages.length === 0;
     this.#links.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
