@@ -1,0 +1,133 @@
+"""The desk on a running server: nobody beside notices what is dropped on it, and what was acknowledged is there after a
+kill, as it was shown before."""
+
+import json
+import os
+import random
+import signal
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.house.running import Server, server
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+
+PATIENCE = 60.0
+SETTINGS = ("ipc.port=0", "ipc.model=echo", "ipc.backoff=immediate", "ipc.rescan_seconds=0.5")
+
+
+def options(folder: Path) -> list[str]:
+    settings = (f"ipc.base={folder / 'base'}", *SETTINGS)
+    return [word for setting in settings for word in ("--set", setting)]
+
+
+def until(is_so: Callable[[], bool], what: str) -> None:
+    end = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < end, what
+        time.sleep(0.02)
+
+
+def restarts(house: Server) -> dict[str, int]:
+    return {node["path"]: node["restarts"] for node in house.json("/tree.json")["nodes"] if node["restarts"]}
+
+
+def odd_documents(draw: random.Random) -> list[bytes]:
+    whole = b'{"request_id": "ID", "command": "ping", "params": {}}'
+    values: list[Any] = [None, True, [], {}, "", "x" * 300, 10**400, -1, 1.5, [[]] * 50, {"a": {"b": [None]}}]
+    fields = ("request_id", "command", "params", "troupe", "prompt", "status", "final_status")
+    odd: list[bytes] = [b"", b"null", b"[]", b"{", b"\xff\xfe", b"\x00" * 100, b"[" * 100_000, whole[:20], b'"' * 999]
+    odd += [json.dumps({"request_id": "ID", draw.choice(fields): draw.choice(values)}).encode() for _ in range(60)]
+    return [each.replace(b"ID", f"odd-{number}".encode()) for number, each in enumerate(odd)]
+
+
+def drop_odd_entries(base: Path) -> None:
+    for room in ("requests", "responses", "failed"):
+        here = base / room
+        (here / "link.json").symlink_to("/etc/passwd")
+        (here / "away.json").symlink_to(here.parent.parent / "nowhere")
+        os.mkfifo(here / "pipe.json")
+        (here / "folder.json").mkdir()
+        (here / "..json").touch()
+        (here / ("n" * 250 + ".json")).touch()
+        (here / "a b.json").touch()
+        os.close(os.open(os.fsencode(here) + b"/\xff\xfe.json", os.O_CREAT | os.O_WRONLY))
+        with (here / "giant.json").open("wb") as giant:
+            giant.truncate(1 << 40)
+        with socket.socket(socket.AF_UNIX) as end:
+            before = Path.cwd()
+            os.chdir(here)  # a socket's path is short
+            try:
+                end.bind("socket.json")
+            finally:
+                os.chdir(before)
+
+
+def test_whatever_is_dropped_on_the_desk_nobody_restarts_and_a_plain_request_is_answered(tmp_path: Path) -> None:
+    draw, base = random.Random(7), tmp_path / "base"
+    with server(tmp_path, *options(tmp_path)) as house:
+        house.ready()
+        until((base / "state" / "server.lock").exists, "the server end does not come")
+        drop_odd_entries(base)
+        for number, document in enumerate(odd_documents(draw)):
+            for room in ("requests", "responses", "failed", "eval"):
+                if draw.random() < 0.6:
+                    (base / room / f"odd-{number}.json").write_bytes(document)
+        plain = {"request_id": "plain", "command": "submitPrompt", "params": {"prompt": "hello"}}
+        (base / "requests" / "plain.json").write_text(json.dumps(plain))
+        url = house.url_of("ipc")
+        until(lambda: (base / "responses" / "plain.json").exists(), "the plain request is not answered")
+        until(
+            lambda: httpx.get(f"{url}/requests?state=waiting&state=polling&state=retrying").json()["total"] == 0,
+            "something never ends",
+        )
+        assert restarts(house) == {}
+        assert house.get("/health").status_code == 200
+        assert Path("/etc/passwd").stat().st_size > 0
+        assert house.stop() == 0
+    assert "Traceback" not in house.said
+
+
+@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM])
+def test_what_was_acknowledged_ends_after_any_end_and_is_shown_as_before(by: signal.Signals, tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    prompts = {f"r{number}": str(number) for number in range(300)}
+    asked = [{"id": id, "command": "submitPrompt", "params": {"prompt": prompt}} for id, prompt in prompts.items()]  # noqa: A001
+    with server(tmp_path, *options(tmp_path)) as house:
+        house.ready()
+        answer = httpx.post(house.url_of("ipc") + "/requests", json={"requests": asked}, timeout=PATIENCE)
+        assert len(answer.json()["ids"]) == len(asked)
+        house.stop(by)
+    with server(tmp_path, *options(tmp_path)) as house:
+        house.ready()
+        url = house.url_of("ipc")
+        until(lambda: httpx.get(f"{url}/requests?state=success").json()["total"] == len(asked), "not all succeed")
+        for id, prompt in prompts.items():  # noqa: A001 - as in the contract
+            response = json.loads((base / "responses" / f"{id}.json").read_text())
+            assert response["data"]["content"] == prompt
+        before = [httpx.get(f"{url}/requests/r{number}").json() for number in (0, 150, 299)]
+        assert all(detail["fact"]["attempts"] == 1 for detail in before)
+        house.stop(signal.SIGKILL)
+    with server(tmp_path, *options(tmp_path)) as house:
+        house.ready()
+        url = house.url_of("ipc")
+        until(lambda: httpx.get(f"{url}/requests?state=success").json()["total"] == len(asked), "not all are shown")
+        assert [httpx.get(f"{url}/requests/r{number}").json() for number in (0, 150, 299)] == before
+
+
+def test_a_page_of_another_server_can_neither_read_the_desk_nor_order_anything(tmp_path: Path) -> None:
+    with server(tmp_path, *options(tmp_path)) as house:
+        house.ready()
+        url = house.url_of("ipc")
+        for origin in ("http://evil.example", "http://localhost:4173", "null", "vscode-webview://x"):
+            headers = {"Origin": origin}
+            assert httpx.get(f"{url}/requests", headers=headers).status_code == 403, origin
+            assert httpx.post(f"{url}/requests", headers=headers, json={"requests": []}).status_code == 403, origin
+        assert httpx.get(f"{url}/requests", headers={"Host": "evil.example"}).status_code in (400, 403, 421)
+        assert (tmp_path / "base").stat().st_mode & 0o777 == 0o700
