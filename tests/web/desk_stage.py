@@ -28,6 +28,7 @@ from tests.web.conftest import BROWSERS_OWN
 from transports.door.door import Door
 from transports.http.pages import add_pages
 from transports.ipc.port import ipc_application, ipc_websocket
+from transports.websocket.websocket import Upgrade
 
 PATIENCE = 10
 HOSTS = ["127.0.0.1"]
@@ -39,6 +40,8 @@ class DeskStage:
     def __init__(self, details: Iterable[RequestDetail] = (), base: PaperBase | None = None) -> None:
         self.journal = PaperJournal({each.fact.id: each for each in details}, page=1_000)
         self.base = base or PaperBase()
+        self.refusing = False
+        """New connections are refused."""
         self._ready = threading.Event()
         self._thread = threading.Thread(target=trio.run, args=(self._serve,))
 
@@ -83,7 +86,12 @@ class DeskStage:
                 web = resources.files("web")
                 links = {"sidekick": "http://127.0.0.1:5163", "judge": "http://127.0.0.1:10043"}
                 app = ipc_application(house.desk, web)
-                door = Door(app=app, on_websocket=ipc_websocket(house.desk), hosts=HOSTS)
+                live = ipc_websocket(house.desk)
+
+                async def on_websocket(upgrade: Upgrade) -> None:
+                    await (upgrade.reject(503, "The stage is dark.") if self.refusing else live(upgrade))
+
+                door = Door(app=app, on_websocket=on_websocket, hosts=HOSTS)
                 await nursery.start(door.serve)
                 self.url = door.statistics().addresses[0].url + "/"
                 add_pages(app, web, lambda: {**links, "ipc": self.url, "console": "http://127.0.0.1:5160"})

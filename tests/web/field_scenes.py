@@ -1,5 +1,6 @@
 """Pages with fields in sight, for tests that type into them. Each page can be cut off from its server and reconnect."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -10,9 +11,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from actors.sidekick.prose import prose
 from codec.judge import Compare, RunSettings, StateProblems
-from tests.web import board_stage, judge_stage, scenes
+from tests.web import board_stage, desk_stage, judge_stage, scenes
 from tests.web.board_words import CLEAR, Message, spawn
 from tests.web.conftest import visiting
+from tests.web.desk_stage import DeskStage
 from tests.web.judge_stage import init, listed, problem
 from tests.web.playground_stage import playground
 from tests.web.stage import FRAMES, Stage
@@ -21,7 +23,9 @@ from tests.web.stage import FRAMES, Stage
 class Scene:
     """A page with fields in sight. `come_back()` reconnects it, and waits until the server's messages are drawn."""
 
-    def __init__(self, page: Page, stage: Stage | None = None, come_back: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, page: Page, stage: Stage | DeskStage | None = None, come_back: Callable[[], None] = lambda: None
+    ) -> None:
         self.page = page
         self.stage = stage
         self._come_back = come_back
@@ -120,11 +124,24 @@ def script(chromium: Browser, folder: Path, **context: Any) -> Iterator[Scene]:
         yield Scene(at.page)
 
 
+@contextmanager
+def desk(chromium: Browser, _: Path, *, archiving: bool = False, **context: Any) -> Iterator[Scene]:
+    with desk_stage.showing_desk(chromium) as show:
+        page, stage = show(desk_stage.failed_one(time.time()), **context)
+        expect(page.get_by_role("button", name="gave up 1")).to_be_visible()
+        if archiving:
+            page.get_by_role("button", name="Archive…").click()
+            expect(page.get_by_role("dialog")).to_be_visible()
+        yield Scene(page, stage, lambda: expect(page.locator("html")).not_to_have_attribute("data-stale", ""))
+
+
 SCENES: dict[str, Callable[..., Any]] = {
     "board": board,
     "judge": judge,
     "judge, searching": partial(judge, key="/"),
     "judge, settings": partial(judge, key="s"),
     "console": console,
+    "desk": desk,
+    "desk, archiving": partial(desk, archiving=True),
     "script": script,
 }
