@@ -35,7 +35,7 @@ NAME = "ipc"
 ABOUT = "the desk of request and response files, beside polling, syncing one by one, and other queues"
 
 MEMORY = Path("/dev/shm")
-MILLISECONDS = Unit("ms", cost=True, scale=1e-3)
+MILLISECONDS = Unit("ms", cost=True)
 SECONDS = Unit("s", cost=True)
 PERCENT = Unit("%", cost=True)
 TRIPS = 20
@@ -43,6 +43,7 @@ MANY = 1_000
 TEXT = "x" * 1_000
 OLD, DROPPED = 100_000, 20_000
 PATIENCE = 120.0
+ONE_BY_ONE, SLOW_SYNC = "synced one by one", 0.001
 ROOMS = ("requests", "responses", "failed")
 
 
@@ -69,7 +70,8 @@ def ours(folder: Path) -> Relay:
 
 @contextmanager
 def desk_at(folder: Path) -> Iterator[tuple[Running, BlockingDesk]]:
-    with running(ours(folder)) as server, Desk.blocking(folder / "base", state=folder / "state") as desk:
+    base, state = folder / "base", folder / "state"
+    with running(ours(folder)) as server, Desk.blocking(base, state=state, history="failed") as desk:
         desk.run("ping", timeout=PATIENCE)
         yield server, desk
 
@@ -104,10 +106,14 @@ def _round_trips(rounds: int) -> Iterator[Result]:
         ]
         quick, durable, sync, slow = in_turns(sides, rounds)
     trip = "a round trip, in memory"
-    yield Result.between(NAME, trip, "allowed", [(each, 0.002) for each in quick], MILLISECONDS, goal=1.0)
-    yield Result.between(NAME, trip, "a pair that polls", list(zip(quick, slow, strict=True)), MILLISECONDS, goal=100.0)
-    pairs = list(zip(durable, sync, strict=True))
-    yield Result.between(NAME, "a round trip, on a disk", "its own sync", pairs, MILLISECONDS, goal=1 / 3)
+    yield _in_ms(trip, "allowed", quick, [0.002] * len(quick), goal=1.0)
+    yield _in_ms(trip, "a pair that polls", quick, slow, goal=100.0)
+    yield _in_ms("a round trip, on a disk", "its own sync", durable, sync, goal=1 / 3)
+
+
+def _in_ms(case: str, peer: str, mine: Sequence[float], theirs: Sequence[float], goal: float | None) -> Result:
+    pairs = [(one * 1e3, other * 1e3) for one, other in zip(mine, theirs, strict=True)]
+    return Result.between(NAME, case, peer, pairs, MILLISECONDS, goal)
 
 
 def _trip(desk: BlockingDesk) -> float:
@@ -127,7 +133,7 @@ def _sync(folder: Path) -> float:
 def _submissions(rounds: int) -> Iterator[Result]:
     texts = [TEXT] * MANY
     peers: list[tuple[str, Callable[[Path, Sequence[str]], float], float | None]] = [
-        ("synced one by one", queues.one_by_one, 10.0),
+        (ONE_BY_ONE, queues.one_by_one, 10.0),
         ("huey, SQLite", queues.huey_sqlite, 1.0),
         ("litequeue", queues.litequeue, 1.0),
         ("persist-queue", queues.persist_queue_sqlite, 1.0),
@@ -138,8 +144,9 @@ def _submissions(rounds: int) -> Iterator[Result]:
         sides = [partial(_submitted, desk), *(partial(_fresh, put, folder / "theirs", texts) for _, put, _ in peers)]
         mine, *others = in_turns(sides, rounds)
     for (peer, _, goal), theirs in zip(peers, others, strict=True):
-        pairs = list(zip(mine, theirs, strict=True))
-        yield Result.between(NAME, f"{MANY:,} requests, durable", peer, pairs, MILLISECONDS, goal)
+        if peer == ONE_BY_ONE and median(theirs) < MANY * SLOW_SYNC:
+            goal = None  # this disk syncs so fast that there is little to be won
+        yield _in_ms(f"{MANY:,} requests, durable", peer, mine, theirs, goal)
 
 
 def _submitted(desk: BlockingDesk) -> float:
@@ -159,6 +166,7 @@ def _fresh(put: Callable[[Path, Sequence[str]], float], above: Path, texts: Sequ
         return put(folder, texts)
     finally:
         shutil.rmtree(folder)
+        os.sync()  # what one side has not synced is not to be synced by the next
 
 
 def _large() -> Iterator[Result]:
@@ -169,6 +177,9 @@ def _large() -> Iterator[Result]:
         for number in range(OLD):
             _put(base, "requests", f"old-{number}", {"command": "ping", "params": {}})
             _put(base, "responses", f"old-{number}", {"status": "success", "data": {}})
+        long_ago = time.time() - 86_400
+        for path in (path for room in ROOMS for path in (base / room).iterdir()):
+            os.utime(path, (long_ago, long_ago))
         base.chmod(0o700)
         os.sync()
         begun = time.perf_counter()
