@@ -1,6 +1,7 @@
 """The command line of `troupe ipc`: what its words mean, as values."""
 
 import argparse
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,7 +131,7 @@ def add_deeds(parser: argparse.ArgumentParser, *shared: argparse.ArgumentParser)
         chosen.add_argument("--match", default="", metavar="GLOB", help="those whose id matches, such as 'monday-*'")
         if name == "archive":
             chosen.add_argument(
-                "--older-than", type=values.seconds, metavar="DAYS", help="those that ended before that"
+                "--older-than", type=values.days, metavar="DAYS", help="those that ended before that"
             )
         else:
             chosen.add_argument("--all", action="store_true", help="all of them")
@@ -197,7 +198,7 @@ def _place(make: Callable[..., argparse.ArgumentParser]) -> argparse.ArgumentPar
     )  # fmt: skip
     options.add_argument("--config", type=values.path, metavar="FILE", help="the settings, in TOML")
     options.add_argument(
-        "--url", type=values.url, help="the desk's address, such as http://127.0.0.1:5161 (default: found)"
+        "--url", type=values.url, help="the desk's address, such as http://127.0.0.1:5164 (default: found)"
     )
     return options
 
@@ -213,5 +214,6 @@ def _params(text: str) -> dict[str, Any]:
 
 
 def _priority(text: str) -> int:
-    sign = -1 if text.startswith("-") else 1
-    return sign * values.whole(0, 100)(text.removeprefix("-"))
+    if not (re.fullmatch(r"-?[0-9]{1,3}", text) and -100 <= int(text) <= 100):
+        raise argparse.ArgumentTypeError(f"expected a whole number from -100 to 100, got {text!r}")
+    return int(text)

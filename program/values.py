@@ -77,6 +77,10 @@ def seconds(text: str) -> float:
     return _number(text, "a number of seconds, such as 2")
 
 
+def days(text: str) -> float:
+    return _number(text, "a number of days, such as 30")
+
+
 def whole(least: int, most: int) -> Callable[[str], int]:
     def read(text: str) -> int:
         if not (re.fullmatch(r"[0-9]{1,9}", text) and least <= int(text) <= most):

@@ -167,6 +167,8 @@ class Adopting:
             return None
         if over.cancelled or answer.identity in (over.read, over.answered):
             return None
+        if over.tried and over.tried[-1].outcome == answer.outcome and isinstance(answer.outcome, Failure):
+            return replace(over, answered=answer.identity)  # both ends have found the same fault in the request
         sentence = "an answer came after it had been given up; it is in responses/, and a requeue takes it."
         told = noted(over, f"{moment_of(self._means.wall())}: {sentence}")
         return replace(told, answered=answer.identity)

@@ -12,6 +12,7 @@ from typing import TypeVar
 import msgspec
 import trio
 
+from actors.ipc.command import SERVER_REPORTS
 from actors.ipc.exposition import desk_exposition
 from actors.ipc.figures import Figures
 from actors.ipc.messages import (
@@ -43,6 +44,7 @@ from actors.kernel import (
     in_words,
 )
 from codec.ipc.desk import DeskHealth, DeskNotice, Handled, Selection
+from codec.ipc.ids import is_id
 from codec.ipc.orders import BadOrder, read_selection, read_submissions, read_wanted, read_window
 
 VIEWERS = Key[Children[DeskViewerMessage]]("ipc/viewers")
@@ -109,6 +111,8 @@ class IpcDesk:
 
     async def detail(self, id: str) -> bytes | None:  # noqa: A002 - as in the contract
         """None: there is no such request."""
+        if not is_id(id):
+            return None
         detail = await self._ask(partial(DetailAsked, id))
         return None if detail is None else encoder.encode(detail)
 
@@ -121,10 +125,16 @@ class IpcDesk:
     async def health(self) -> tuple[bool, bytes]:
         """Whether all is well, and what is not."""
         try:
-            trouble = troubles(await self._ask(FiguresAsked))
+            trouble = troubles(await self._ask(FiguresAsked)) or self._troubles_of_the_ends()
         except KernelError as error:
             trouble = (f"The desk cannot be asked: {in_words(error)}.",)
         return not trouble, encoder.encode(DeskHealth(status="failing" if trouble else "ok", trouble=trouble))
+
+    def _troubles_of_the_ends(self) -> tuple[str, ...]:
+        """Why an end of ours is down, if one is."""
+        ends = [self._registry.find(CLIENT_END), self._registry.find(SERVER_REPORTS)]
+        sentences = [end.statistics().trouble for end in ends if end is not None]
+        return tuple(f"{each[:1].upper()}{each[1:]}." for each in sentences if each)
 
     # -- orders
 

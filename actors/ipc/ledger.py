@@ -40,6 +40,7 @@ from actors.ipc.messages import (
     WindowAsked,
 )
 from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Down, KernelError, Mailbox, Registry, Reply
+from actors.store import StoreError
 from codec.ipc.desk import DeskTotals, RequestDetail, RequestFact, WindowWanted
 
 ASKED = 1_024
@@ -266,9 +267,9 @@ class DeskLedger(Actor[Heard]):
     async def _detail(self, id: str, reply: Reply[RequestDetail | None]) -> None:  # noqa: A002
         try:
             detail = await self._facts.detail(id)
-        except KernelError as error:
+        except (KernelError, StoreError) as error:
             if reply.wanted:
-                reply.fail(error)
+                reply.fail(error if isinstance(error, KernelError) else KernelError(str(error)))
         else:
             if reply.wanted:
                 reply.set(detail)

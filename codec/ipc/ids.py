@@ -35,6 +35,14 @@ def checked(id: str) -> str:  # noqa: A002 - as in the contract
     return id
 
 
+def is_id(id: str) -> bool:  # noqa: A002
+    try:
+        checked(id)
+    except BadId:
+        return False
+    return True
+
+
 def file_of(id: str) -> str:  # noqa: A002
     return f"{checked(id)}{SUFFIX}"
 

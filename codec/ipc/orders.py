@@ -67,6 +67,11 @@ def read_selection(data: bytes) -> Selection:
     selection = _read(_selection, data)
     if not (selection.ids or selection.all or selection.match or selection.older_than is not None):
         raise BadOrder("expected to be told which requests are meant: by ids, match, older_than, or all: true")
+    for id in selection.ids:  # noqa: A001 - as in the contract
+        try:
+            checked(id)
+        except BadId as wrong:
+            raise BadOrder(str(wrong)) from None
     return selection
 
 

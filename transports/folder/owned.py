@@ -52,3 +52,11 @@ def why_not_ours(status: os.stat_result, path: str | Path) -> str | None:
     if _HAS_ACCOUNTS and stat.S_IMODE(status.st_mode) & 0o022:
         return f"other accounts may write to {path}; look what is in it, then run: chmod 700 {shlex.quote(str(path))}"
     return None
+
+
+def check_own_file(file: int, name: str) -> None:
+    """Raises NotOurs for anything but a plain file of our account that has no other name: to write to it would be to
+    write to somebody's document."""
+    status = os.fstat(file)
+    if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1 or (_HAS_ACCOUNTS and status.st_uid != os.geteuid()):
+        raise NotOurs(f"{name} is no plain file of yours alone; move it away")

@@ -8,10 +8,12 @@ Who submits a new request under an id that was being put away when we were kille
 those that were gathered, and then the rest stays as well.
 """
 
+import errno
+import logging
 import os
 import re
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 
 from codec.ipc.folder import Tray
 from codec.ipc.ids import BadId, checked, file_of
@@ -31,6 +33,8 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 Room = Callable[[Tray], int]
+
+logger = logging.getLogger("troupe.ipc")
 
 
 def put_away(
@@ -72,13 +76,18 @@ def finish_archiving(room: Room) -> None:
         staging = os.open(STAGING, _FOLDER, dir_fd=room(Tray.ARCHIVE))
     except FileNotFoundError:
         return
+    except OSError as error:
+        if error.errno not in (errno.ENOTDIR, errno.ELOOP):
+            raise
+        logger.warning("archive/%s is no folder: nothing is archived until it is moved away", STAGING)
+        return
     try:
         for stage in os.listdir(staging):
             match = _STAGED.fullmatch(stage)
             if match is None or not _DAY.fullmatch(match[1]):
                 continue
             day, id, initials = match.groups()  # noqa: A001
-            with suppress(BadId):
+            with suppress(BadId), _left_where_it_is(stage):
                 standing = [tray for tray, initial in _INITIALS.items() if initial in initials.split(".")]
                 if _gather(room, staging, stage, checked(id), standing):
                     _file_away(room, staging, stage, day, id)
@@ -88,6 +97,17 @@ def finish_archiving(room: Room) -> None:
         os.fsync(staging)
     finally:
         os.close(staging)
+
+
+@contextmanager
+def _left_where_it_is(stage: str) -> Iterator[None]:
+    """An entry that cannot be gathered or filed away keeps nothing else from being so."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOTDIR, errno.ELOOP, errno.EISDIR, errno.EEXIST, errno.ENOTEMPTY):
+            raise
+        logger.warning("archive/%s/%s was left there: %s", STAGING, ascii(stage), error.strerror)
 
 
 def _gather(room: Room, staging: int, stage: str, id: str, standing: Iterable[Tray]) -> bool:  # noqa: A002

@@ -20,6 +20,7 @@ import trio
 
 from actors.kernel import ActorRef, AnyRef, MailboxFull
 from codec.ipc.folder import (
+    BaseFull,
     BaseGone,
     BaseHealth,
     BaseIsBack,
@@ -82,6 +83,8 @@ class FolderBase:
         self._listeners: dict[AnyRef, Attending] = {}
         self._openings = 0
         self._trouble: str | None = None
+        self._full: str | None = None
+        """The disk had no room for the last change."""
         self.stir: Callable[[], None] = lambda: None
         """Is called when the keeper has something to do."""
         self.watched = False
@@ -250,7 +253,13 @@ class FolderBase:
         return is_there
 
     async def _write(self, job: WriteJob) -> Any:
-        return await self._writes.ride(job)
+        try:
+            done = await self._writes.ride(job)
+        except BaseFull as full:
+            self._full = str(full)
+            raise
+        self._full = None
+        return done
 
     # -- looking
 
@@ -276,7 +285,7 @@ class FolderBase:
         quarantined, reasons = self._site.quarantined()
         return BaseHealth(
             path=str(self._site.path),
-            trouble=self._trouble,
+            trouble=self._trouble or self._full,
             watched=self.watched,
             events=self.events,
             overflows=self.overflows,

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from transports.folder.drafts import lives
+from transports.folder.owned import check_own_file
 
 SERVER, CLIENT = "server", "client"
 FRESH_SECONDS = 60.0
@@ -88,6 +89,7 @@ class Claims:
     def _take(self, state: int, end: str) -> str | None:
         file = os.open(f"{end}.lock", _OPEN, 0o600, dir_fd=state)
         try:
+            check_own_file(file, f"{end}.lock")
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             pid = _PID.match(os.read(file, _SHORT))

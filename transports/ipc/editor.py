@@ -33,6 +33,7 @@ from typing import TypeVar
 import trio
 
 from actors.kernel import KernelError, in_words
+from transports.folder.owned import check_own_file
 from transports.ipc.processes import MARK, Census, Known
 from transports.process.programs import clean_env, find_program
 
@@ -153,6 +154,7 @@ class DetachedEditor:
             self._let_go()  # the folder is another one by now
         file = os.open(LOCK, _LOCK, 0o600, dir_fd=folder)
         try:
+            check_own_file(file, LOCK)
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             holder = os.read(file, _SHORT).decode("ascii", "replace").strip()
@@ -186,7 +188,7 @@ class DetachedEditor:
                 fields = json.loads(file.read(_SHORT))
             process = Known(int(fields["pid"]), int(fields["start"])) if fields["pid"] is not None else None
             record = LaunchRecord(str(fields["token"]), str(fields["boot"]), float(fields["at"]), process)
-        except (OSError, ValueError, KeyError, TypeError):  # there is none, or it is none of ours
+        except (OSError, ArithmeticError, ValueError, KeyError, TypeError, RecursionError):  # none, or none of ours
             return
         if record.boot == self._census.boot and record.token:
             self._record = record

@@ -87,7 +87,7 @@ class Quarantine:
                 reason = json.loads(opened.read(1 << 14))
             bytes.fromhex(reason["entry"])
             return reason if all(isinstance(reason[key], str) for key in ("name", "room", "why")) else None
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
     def take_in(self, room: int, room_name: str, name: str, why: str) -> bool:

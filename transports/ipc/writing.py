@@ -18,6 +18,7 @@ from typing import Any
 
 from codec.ipc import file_of
 from codec.ipc.folder import BaseFull, BaseGone, Identity, Occupied, Tray
+from codec.ipc.ids import is_id
 from transports.folder.drafts import discard, rename_new, together, write_drafts
 from transports.ipc.archiving import ARCHIVED, put_away
 from transports.ipc.reading import identity_of, why_not_plain
@@ -252,7 +253,7 @@ def _give_back(base: OpenedBase, away: str, name: str) -> None:
 def give_back_what_is_away(base: OpenedBase) -> None:
     """What was being taken away when we were killed stands where it stood: that step is taken again."""
     for name in os.listdir(base.drafts):
-        if (match := _AWAY.fullmatch(name)) is not None:
+        if (match := _AWAY.fullmatch(name)) is not None and is_id(match[3]):  # else it is none of ours
             is_one = _identity(base.drafts, name) == Identity(int(match[1]), int(match[2]))
             try:
                 rename_new(name, file_of(match[3]), base.drafts, base.room(Tray.RESPONSES))

@@ -18,7 +18,7 @@ import trio
 from codec.ipc import Request
 from troupe.ipc.arrivals import Watch
 from troupe.ipc.results import Result
-from troupe.ipc.tickets import PATIENCE, AnyDesk, Ticket
+from troupe.ipc.tickets import PATIENCE, AnyDesk, Ids, Ticket
 from troupe.ipc.troubles import DeskError
 from troupe.ipc.turns import Give, SubmitThese, WaitForOne, turns
 
@@ -98,7 +98,7 @@ class BlockingDesk:
         params: Iterable[dict[str, Any]],
         *,
         concurrency: int = 16,
-        ids: Callable[[dict[str, Any]], str] | None = None,
+        ids: Ids | None = None,
         patience: float | None = PATIENCE,
         **wishes: Any,
     ) -> Iterator[Result]:

@@ -29,6 +29,10 @@ PATIENCE = 10.0
 """Seconds for which nobody may be at the desk, before whoever waits is told."""
 
 
+Ids = Callable[[dict[str, Any]], str] | Iterable[str]
+"""How `map` names its requests."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Ticket:
     """A request that was submitted."""
@@ -121,13 +125,13 @@ class AnyDesk(ABC):
         params: Iterable[dict[str, Any]],
         *,
         concurrency: int = 16,
-        ids: Callable[[dict[str, Any]], str] | None = None,
+        ids: Ids | None = None,
         patience: float | None = PATIENCE,
         **wishes: Any,
     ) -> "Results":
         """The results for all of them, in their order, with at most `concurrency` under way. `params` may be endless.
-        `ids` names each request, so that a script which was killed can go on where it was. `wishes`: as those of
-        `submit`."""
+        `ids` names the requests, so that a script which was killed can go on where it was: a function of the params, or
+        an id for each of them, in order. `wishes`: as those of `submit`."""
         plan = turns(params, concurrency)
         return Mapped(plan, self.maker(command, ids, wishes), self.submit_many, self.new_watch(), patience)
 
@@ -152,9 +156,10 @@ class AnyDesk(ABC):
         return _made(command, params, id, given)
 
     def maker(
-        self, command: str, ids: Callable[[dict[str, Any]], str] | None, wishes: Mapping[str, Any]
+        self, command: str, ids: Ids | None, wishes: Mapping[str, Any]
     ) -> Callable[[dict[str, Any]], Request]:
-        return lambda params: self.made(command, params, None if ids is None else ids(params), wishes)
+        name = _namer(ids)
+        return lambda params: self.made(command, params, name(params), wishes)
 
     @classmethod
     def blocking(cls, *arguments: Any, **options: Any) -> "BlockingDesk":
@@ -284,3 +289,20 @@ def _usual_submitter() -> str:
     """So that scripts take turns with each other."""
     name = Path(sys.argv[0]).stem if sys.argv and sys.argv[0] else "script"
     return f"{name[:60]}-{os.getpid()}"
+
+
+def _namer(ids: Ids | None) -> Callable[[dict[str, Any]], str | None]:
+    if ids is None:
+        return lambda _: None
+    if isinstance(ids, str):
+        raise BadParams("expected ids to be a function of the params, or an id for each of them, and it is a text")
+    if callable(ids):
+        return ids
+    left = iter(ids)
+
+    def name(_: dict[str, Any]) -> str:
+        for each in left:
+            return each
+        raise BadParams("there are fewer ids than params")
+
+    return name

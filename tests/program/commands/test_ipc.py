@@ -150,7 +150,7 @@ def test_a_file_that_cannot_be_submitted_is_refused_whole_and_in_words(
         (["submit", "a.json", "--id", "x"], "--id does not go with a file"),
         (["submit", "echo", "--id", "../x"], "is no id"),
         (["submit", "echo", "--timeout", "3"], "--timeout needs --wait"),
-        (["submit", "echo", "--priority", "101"], "from 0 to 100"),
+        (["submit", "echo", "--priority", "101"], "from -100 to 100"),
         (["requeue"], "say which requests"),
         (["archive"], "--older-than DAYS"),
         (["status", "../x"], "is no id"),

@@ -223,3 +223,19 @@ async def test_a_reason_whose_entry_never_came_is_cleared_at_the_next_opening(ba
     os.rmdir(os.path.join(os.fsencode(path / "quarantine"), entry))
     await _opened(base)
     assert await base.ids(Tray.QUARANTINE) == {"notes"}
+
+
+async def test_a_reason_that_is_nested_too_deeply_does_not_close_the_folder(base: FolderBase, path: Path) -> None:
+    await _opened(base)
+    base.close()
+    put(path, Tray.QUARANTINE, "x", b"[" * 16_000)
+    await _opened(base)
+    assert await base.ids(Tray.REQUESTS) == frozenset()
+
+
+async def test_a_draft_that_is_away_under_no_id_does_not_close_the_folder(base: FolderBase, path: Path) -> None:
+    await _opened(base)
+    base.close()
+    (path / "tmp" / f".away-1-1-{'a' * 200}").write_bytes(b"{}")
+    await _opened(base)
+    assert await base.ids(Tray.REQUESTS) == frozenset()
