@@ -94,6 +94,34 @@ def test_whatever_is_dropped_on_the_desk_nobody_restarts_and_a_plain_request_is_
     assert "Traceback" not in house.said
 
 
+def test_whatever_stands_in_the_base_at_a_start_and_is_asked_for_by_any_id_restarts_nobody(tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    for room in ("quarantine", "tmp", "state", "eval", "archive"):
+        (base / room).mkdir(parents=True, mode=0o700)
+    base.chmod(0o700)
+    (base / "quarantine" / "x.json").write_text("[" * 16_000)
+    (base / "eval" / "deep.json").write_text("[" * 16_000)
+    for name in (".away-1-1-" + "a" * 200, ".away-1-1-CON", "..x"):
+        (base / "tmp" / name).touch()
+    for text in ("[" * 4_090, '{"at": 1' + "0" * 400 + "}", '{"pid": 1e999}'):
+        (base / "state" / "editor.json").write_text(text)
+    with server(tmp_path, *options(tmp_path)) as house:
+        house.ready()
+        url = house.url_of("ipc")
+        for odd in ("%00", "%01", "a" * 5_000, "..%2f..%2fetc", "%ff", "CON", "open:"):
+            for _ in range(5):
+                assert httpx.get(f"{url}/requests/{odd}").status_code == 404, odd
+        for order in ("requeue", "archive", "cancel"):
+            for odd in ("", "\x00", "../x", "a" * 200):
+                answer = httpx.post(f"{url}/{order}", json={"ids": ["fine", odd]})
+                assert answer.status_code == 400, (order, odd)
+                assert "id" in answer.text
+        assert restarts(house) == {}
+        assert httpx.get(f"{url}/health").status_code == 200
+        assert house.stop() == 0
+    assert "Traceback" not in house.said
+
+
 @pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM])
 def test_what_was_acknowledged_ends_after_any_end_and_is_shown_as_before(by: signal.Signals, tmp_path: Path) -> None:
     base = tmp_path / "base"

@@ -123,3 +123,14 @@ async def test_what_can_be_no_request_is_said_in_words(
 async def test_a_concurrency_of_nothing_is_refused(desk: AnyDesk) -> None:
     with pytest.raises(ValueError, match="at least 1"):
         desk.map("echo", [], concurrency=0)
+
+
+async def test_a_map_takes_an_id_for_each_of_its_params_and_says_what_is_wrong_with_them(desk: AnyDesk) -> None:
+    prompts = [{"prompt": str(number)} for number in range(4)]
+    names = [f"own-{each['prompt']}" for each in prompts]
+    found = [result async for result in desk.map("echo", prompts, ids=iter(names))]
+    assert [each.id for each in found] == names
+    for ids, why in ((names[:2], "fewer ids than params"), ("one-text", "it is a text")):
+        with pytest.raises(BadParams, match=why):
+            async for _ in desk.map("echo", [*prompts, {"prompt": "5"}], concurrency=9, ids=ids):
+                pass
