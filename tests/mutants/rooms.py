@@ -8,12 +8,14 @@ from pathlib import Path
 
 ROOMS: dict[str, tuple[str, tuple[str, ...]]] = {
     "kernel": ("actors/kernel", ("tests/kernel",)),
-    "codec": ("codec", ("tests/sidekick", "tests/judge", "tests/console", "tests/program")),
+    "codec": ("codec", ("tests/sidekick", "tests/judge", "tests/console", "tests/program", "tests/ipc")),
+    "ipc": ("actors/ipc", ("tests/ipc", "tests/transports/ipc")),
     "judge": ("actors/judge", ("tests/judge",)),
     "store": ("actors/store", ("tests/store",)),
     "transports": ("transports", ("tests/transports",)),
     "program": ("program", ("tests/program",)),
     "sidekick": ("actors/sidekick", ("tests/sidekick", "tests/transports/sidekick")),
+    "troupe": ("troupe", ("tests/troupe", "tests/program/commands")),
 }
 """Where its sources are, and where its tests are."""
 

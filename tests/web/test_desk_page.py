@@ -409,3 +409,19 @@ def test_a_running_batch_is_followed_without_a_fault(desk: ShowDesk) -> None:
     expect(page.get_by_role("button", name="All 560")).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("waiting 0"))).to_be_visible(timeout=30_000)
     expect(page.get_by_role("button", name=re.compile("polling 0"))).to_be_visible()
+
+
+def test_moments_in_notes_are_by_the_readers_own_clock(desk: ShowDesk) -> None:
+    told = replace(failed_one(time.time()), notes=("2026-11-22T17:28:49Z: it was requeued.",))
+    page, _ = desk(told, path=f"#/{told.fact.id}", timezone_id="Asia/Tokyo")
+    expect(page.get_by_text("2026-11-23 02:28:49: it was requeued.")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [400, 340])
+def test_on_a_narrow_page_the_other_systems_are_behind_a_button(desk: ShowDesk, width: int) -> None:
+    page, _ = desk(viewport={"width": width, "height": 700})
+    expect(page.locator("house-bar > nav")).to_be_hidden()
+    page.keyboard.press("Tab")
+    page.get_by_role("button", name="Pages").press("Enter")
+    for name in ("sidekick", "judge", "desk", "console"):
+        expect(page.get_by_role("link", name=name, exact=True)).to_be_visible()

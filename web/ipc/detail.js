@@ -27,6 +27,11 @@ function text(value, label) {
   return [body, more];
 }
 
+/** A note, with its moments by the reader's own clock, as all others on the page are. */
+function locally(/** @type {string} */ note) {
+  return note.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, (at) => format.exact(Date.parse(at) / 1000).slice(0, 19));
+}
+
 class DeskDetail extends HouseElement {
   #id = null;
   #shown = "";
@@ -125,7 +130,7 @@ class DeskDetail extends HouseElement {
     this.#timeline.hidden = tried.length === 0;
     this.#attempts.replaceChildren(...tried.map((attempt) => this.#attempt(attempt)));
     mark(this.#attempts, "data-count", Math.min(tried.length, 3));
-    this.#notes.replaceChildren(...notes.map((note) => h("li", {}, note)));
+    this.#notes.replaceChildren(...notes.map((note) => h("li", {}, locally(note))));
     const facts = /** @type {[string, string][]} */ ([
       ["Command", fact.command],
       fact.submitter ? ["Submitted by", fact.submitter] : null,
