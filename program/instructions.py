@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from codec.words import counted, kind
+from codec.words import kind
 from program.trouble import Trouble
 
 LARGEST = 64 << 20
@@ -47,7 +47,7 @@ def read(path: Path) -> list[Instruction]:
     read = list(_all(listed, path))
     ids = [each.id for each in read]
     if twice := {each for each in ids if ids.count(each) > 1} if len(set(ids)) < len(ids) else None:
-        raise Trouble(f"{path}: {counted(len(twice), 'id')} stand there more than once, such as {min(twice)!r}")
+        raise Trouble(f"{path}: an id stands there more than once: {min(twice)!r}")
     return read
 
 

@@ -175,6 +175,8 @@ def test_status_and_watch_count_the_names_of_the_files_where_no_server_is(base: 
     assert troupe(base, "status", "echo") == (0, "echo: success\n", "")
     assert troupe(base, "status", "wrong") == (1, "wrong: gave up: no such model\n", "")
     assert troupe(base, "status", "never") == (0, "never: under way\n", "")
+    code, _, err = troupe(base / "elsewhere", "status")
+    assert (code, "is no folder of requests" in err) == (1, True)
     assert troupe(base, "status", "nobody") == (1, "", f"troupe: There is no request nobody in {base}\n")
 
 
