@@ -31,11 +31,11 @@ _UP_AND_CLEAR, _HIDE, _SHOW = "\x1b[{}A\x1b[J", "\x1b[?25l", "\x1b[?25h"
 
 def show_status(deed: ShowStatus, clerk: Clerk, out: TextIO, err: TextIO) -> int:
     """Exit code 1 if anything has failed."""
-    if not (clerk.base / "requests").is_dir():
-        raise Trouble(f"{clerk.base} is no folder of requests; name the right one with --base", code=WENT_WRONG)
     if deed.id is not None:
         return _one(deed.id, deed.json, clerk, out)
     totals = _totals(clerk)
+    if totals is None and not (clerk.base / "requests").is_dir():
+        raise Trouble(f"{clerk.base} is no folder of requests; name the right one with --base", code=WENT_WRONG)
     progress = _progress(clerk, totals)
     if deed.json:
         fields = {"base": str(clerk.base), "requests": progress.total, "answered": progress.succeeded}
