@@ -269,7 +269,7 @@ class DeskLedger(Actor[Heard]):
             detail = await self._facts.detail(id)
         except (KernelError, StoreError) as error:
             if reply.wanted:
-                reply.fail(error if isinstance(error, KernelError) else KernelError(str(error)))
+                reply.fail(error if isinstance(error, KernelError) else KernelError("the store cannot be asked for it"))
         else:
             if reply.wanted:
                 reply.set(detail)

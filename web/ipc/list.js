@@ -124,6 +124,10 @@ class DeskList extends HouseElement {
     const top = Math.floor(this.#top / this.#rowHeight);
     const anchor = this.#fresh || this.#top === 0 ? null : this.#fact(top)?.id ?? null;
     this.#fresh = false;
+    if (anchor !== null && !this.#wanted.includes('"at"') && !window.rows.some(({ id }) => id === anchor)) {
+      this.#want(true); // others came in above before it was said what the reader looks at
+      return;
+    }
     this.#window = window;
     this.#places = new Map(window.rows.map(({ id }, index) => [id, window.first + index]));
     mark(this, "aria-rowcount", window.total + 1);
