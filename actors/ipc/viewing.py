@@ -118,6 +118,7 @@ class DeskViewer(Actor[DeskViewerMessage]):
         match wanted:
             case WindowWanted():
                 self._window = wanted
+                self._shown.pop("window", None)  # it waits for an answer
                 await self._at_once(self._show_window)
             case DetailWanted(id=id):
                 self._detail, self._line, self._read_at = id, None, -DETAIL_REST

@@ -25,6 +25,7 @@ const PAINTED = 6; // rows in the document beyond either edge
 const MOST = 500; // rows in a window
 const PATIENCE = 3000; // milliseconds after which a request is sought no longer
 const CALM = 50; // milliseconds between two wishes while the reader scrolls
+const TRIES = 4; // windows without the row that the reader looks at, before it counts as gone
 let lastId = 0;
 
 class DeskList extends HouseElement {
@@ -45,6 +46,7 @@ class DeskList extends HouseElement {
   #timer = null;
   #wanted = "";
   #fresh = true; // the next window is of another filter or order
+  #lost = 0; // windows in a row that did not hold the row that the reader looks at
   #sought = null; // to be brought into sight as soon as it is known where it stands
   #id = `desk-list-${(lastId += 1)}`;
   #head = h("div.head", { role: "row" }, ...COLUMNS.map(([name, label]) =>
@@ -124,10 +126,12 @@ class DeskList extends HouseElement {
     const top = Math.floor(this.#top / this.#rowHeight);
     const anchor = this.#fresh || this.#top === 0 ? null : this.#fact(top)?.id ?? null;
     this.#fresh = false;
-    if (anchor !== null && !this.#wanted.includes('"at"') && !window.rows.some(({ id }) => id === anchor)) {
-      this.#want(true); // others came in above before it was said what the reader looks at
+    if (anchor !== null && this.#lost < TRIES && !window.rows.some(({ id }) => id === anchor)) {
+      this.#lost += 1; // others came in above before the server knew what the reader looks at; or it has gone
+      this.#want(true);
       return;
     }
+    this.#lost = 0;
     this.#window = window;
     this.#places = new Map(window.rows.map(({ id }, index) => [id, window.first + index]));
     mark(this, "aria-rowcount", window.total + 1);
