@@ -44,7 +44,6 @@ from actors.kernel import (
     in_words,
 )
 from codec.ipc.desk import DeskHealth, DeskNotice, Handled, Selection
-from codec.ipc.ids import is_id
 from codec.ipc.orders import BadOrder, read_selection, read_submissions, read_wanted, read_window
 
 VIEWERS = Key[Children[DeskViewerMessage]]("ipc/viewers")
@@ -111,8 +110,6 @@ class IpcDesk:
 
     async def detail(self, id: str) -> bytes | None:  # noqa: A002 - as in the contract
         """None: there is no such request."""
-        if not is_id(id):
-            return None
         detail = await self._ask(partial(DetailAsked, id))
         return None if detail is None else encoder.encode(detail)
 

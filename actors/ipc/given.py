@@ -118,7 +118,8 @@ class FactsPage(Protocol):
 
 
 class Facts(Protocol):
-    """Either call may raise a KernelError: it is to be made again after a while."""
+    """Either call may raise a KernelError or a StoreError: it is to be made again after a while. The store refuses what
+    cannot be an id."""
 
     async def facts(self, after: str = "") -> FactsPage:
         """A line of every request. One that changes meanwhile may come twice; the later line is the newer one."""

@@ -39,9 +39,10 @@ from actors.ipc.messages import (
     RunningNow,
     WindowAsked,
 )
-from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Down, KernelError, Mailbox, Registry, Reply
+from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Down, KernelError, Mailbox, Registry, Reply, in_words
 from actors.store import StoreError
 from codec.ipc.desk import DeskTotals, RequestDetail, RequestFact, WindowWanted
+from codec.ipc.ids import is_id
 
 ASKED = 1_024
 """Messages that may wait. Whoever has more to tell has to wait."""
@@ -255,7 +256,7 @@ class DeskLedger(Actor[Heard]):
         while after is not None:
             try:
                 page = await self._facts.facts(after)
-            except KernelError as error:
+            except (KernelError, StoreError) as error:
                 logger.warning("the journal of requests cannot be read now, and is asked again: %s", error)
                 await trio.sleep(AGAIN_SECONDS)
                 continue
@@ -266,10 +267,10 @@ class DeskLedger(Actor[Heard]):
 
     async def _detail(self, id: str, reply: Reply[RequestDetail | None]) -> None:  # noqa: A002
         try:
-            detail = await self._facts.detail(id)
+            detail = await self._facts.detail(id) if is_id(id) else None
         except (KernelError, StoreError) as error:
             if reply.wanted:
-                reply.fail(error if isinstance(error, KernelError) else KernelError("the store cannot be asked for it"))
+                reply.fail(error if isinstance(error, KernelError) else KernelError(in_words(error)))
         else:
             if reply.wanted:
                 reply.set(detail)

@@ -33,7 +33,6 @@ from actors.ipc.messages import (
 )
 from actors.kernel import Actor, ActorRef, Down, KernelError, Mailbox, Reply, Timer
 from codec.ipc.desk import DetailGone, DetailWanted, RequestFact, Shown, Wanted, WindowWanted
-from codec.ipc.ids import is_id
 
 REST = 0.25
 """Seconds between two times that a page is told of changes."""
@@ -166,7 +165,7 @@ class DeskViewer(Actor[DeskViewerMessage]):
         now = trio.current_time()
         if line == self._line and now < self._read_at + DETAIL_REST:
             return
-        detail = await self._ask(partial(DetailAsked, self._detail)) if is_id(self._detail) else None
+        detail = await self._ask(partial(DetailAsked, self._detail))
         self._line, self._read_at = line, now
         if detail is None:
             await self._send("gone", DetailGone(id=self._detail))

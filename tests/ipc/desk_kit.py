@@ -27,9 +27,11 @@ from actors.ipc.messages import (
     Requeue,
     SubmitRequests,
 )
-from actors.kernel import Actor, ActorRef, AnySpec, ChildSpec, KernelError, Registry, Reply, Top, run
+from actors.kernel import Actor, ActorRef, AnySpec, ChildSpec, Registry, Reply, Top, run
+from actors.store import Refused, StoreError
 from codec.ipc import Outcome, Success
 from codec.ipc.desk import Attempt, Handled, RequestDetail, RequestFact, RequestState, Selection
+from codec.ipc.ids import is_id
 from tests.ipc.paper import PaperBase
 
 NOW = 1_700_000_000.0
@@ -71,7 +73,7 @@ class PaperJournal:
         await trio.lowlevel.checkpoint()
         self.asked.append(after)
         if self.broken:
-            raise KernelError("the disk is full")
+            raise StoreError("the disk is full")
         found = sorted(each for each in self.details if each > after)[: self.page]
         page = [self.details[each].fact for each in found]
         if self.closed is not None:
@@ -81,7 +83,9 @@ class PaperJournal:
     async def detail(self, id: str) -> RequestDetail | None:  # noqa: A002
         await trio.lowlevel.checkpoint()
         if self.broken:
-            raise KernelError("the disk is full")
+            raise StoreError("the disk is full")
+        if not is_id(id):
+            raise Refused("a key must not hold control characters, and has at most 512 bytes")
         return self.details.get(id)
 
 
