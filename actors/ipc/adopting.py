@@ -25,8 +25,8 @@ from msgspec.structs import replace
 from actors.ipc.books import Books, all_of, reopened
 from actors.ipc.client_steps import Row, State
 from actors.ipc.dossier import Dossier, begun, noted, stepped
-from actors.ipc.errand import TORN_SECONDS, TROUBLE, ErrandMeans
-from actors.ipc.given import Asked, BothFiles, Tray
+from actors.ipc.errand import TORN_SECONDS, ErrandMeans
+from actors.ipc.given import TROUBLE, Asked, BothFiles, Tray
 from actors.ipc.pinging import PING
 from actors.ipc.steps import Answer, Spoiled, Torn
 from actors.ipc.telling_time import moment_of

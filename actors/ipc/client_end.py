@@ -25,9 +25,20 @@ from actors.ipc.accepting import Accepting
 from actors.ipc.adopting import Adopting
 from actors.ipc.books import Books
 from actors.ipc.dossier import Dossier
-from actors.ipc.errand import TROUBLE, ClientTerms, ErrandMeans
+from actors.ipc.errand import ClientTerms, ErrandMeans
 from actors.ipc.flights import ERRANDS, Flights
-from actors.ipc.given import Base, BaseFull, BaseIsBack, BaseIsGone, BothFiles, FilesChanged, News, Rescan, Tray
+from actors.ipc.given import (
+    TROUBLE,
+    Base,
+    BaseFull,
+    BaseIsBack,
+    BaseIsGone,
+    BothFiles,
+    FilesChanged,
+    News,
+    Rescan,
+    Tray,
+)
 from actors.ipc.journal import ClientJournal
 from actors.ipc.messages import (
     CLIENT_END,

@@ -21,7 +21,7 @@ from typing import assert_never
 
 import trio
 
-from actors.ipc.given import Asked, Base, BaseFull, BaseGone, BothFiles, Occupied
+from actors.ipc.given import TOO_LATE, TROUBLE, Asked, Base, BothFiles, Occupied
 from actors.ipc.handlers import CommandContext, Handlers
 from actors.ipc.server_journal import ServerJournal, in_short
 from actors.ipc.server_steps import (
@@ -39,18 +39,13 @@ from actors.ipc.server_steps import (
     next_step,
 )
 from actors.ipc.steps import Answer, Identity, SetAside, Torn, Wait
-from actors.kernel import Actor, KernelError, Key
-from actors.store import StoreError
+from actors.kernel import Actor, Key
 from codec.ipc import BOTH, Dialect, Failure, Outcome, Request, Wishes, write_response
 
 TORN_SECONDS = 1.05
 """What is torn is looked at again when it must be whole or spoiled."""
 AGAIN_SECONDS, SELDOM_SECONDS = 0.5, 30.0
 """The first and the longest interval before a step is tried again that trouble prevented."""
-TOO_LATE = "its deadline passed before anybody had begun it"
-
-TROUBLE = (BaseGone, BaseFull, StoreError, KernelError)
-"""Errors that are no fault of the request."""
 
 
 @dataclass(frozen=True, slots=True)

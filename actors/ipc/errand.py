@@ -35,15 +35,14 @@ from actors.ipc.client_steps import (
     next_step,
 )
 from actors.ipc.dossier import Dossier, begun, noted, stepped
-from actors.ipc.given import Asked, Base, BaseFull, BaseGone, BothFiles, Tray
+from actors.ipc.given import TOO_LATE, TROUBLE, Asked, Base, BothFiles, Tray
 from actors.ipc.journal import ClientJournal
 from actors.ipc.noting import Noting
 from actors.ipc.publishing import Publishing
 from actors.ipc.running import Headway, RunningClock
 from actors.ipc.steps import Answer, SetAside, Spoiled, Torn, Wait
 from actors.ipc.telling_time import day_of, moment_of
-from actors.kernel import Actor, KernelError
-from actors.store import StoreError
+from actors.kernel import Actor
 from codec.ipc import Dialect, Failure, write_response
 
 TORN_SECONDS = 1.05
@@ -52,10 +51,6 @@ AGAIN_SECONDS = 1.0
 MOST_BACKOFF_SECONDS = 300.0
 MOST_PATIENCE = 10
 """However a peer gets on with others, an attempt lasts at most so many times `attempt_seconds`."""
-TOO_LATE = "its deadline passed before anybody had begun it"
-
-TROUBLE = (BaseGone, BaseFull, StoreError, KernelError)
-"""Errors that are no fault of the request."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from functools import partial
 
 import trio
 
-from actors.ipc.errand import TROUBLE, Errand, ErrandMeans, NewsOfIt
+from actors.ipc.errand import Errand, ErrandMeans, NewsOfIt
+from actors.ipc.given import TROUBLE
 from actors.ipc.lineup import Lineup
 from actors.kernel import ActorRef, AnyRef, Children, ChildSpec, Key, Mailbox, Overflow, Registry, Restart
 

@@ -10,7 +10,8 @@ request: the call is to be made again, once `BaseIsBack` has been told or after 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
-from actors.kernel import ActorRef, AnyRef
+from actors.kernel import ActorRef, AnyRef, KernelError
+from actors.store import StoreError
 from codec.ipc.desk import RequestDetail, RequestFact
 from codec.ipc.folder import (
     Asked,
@@ -29,6 +30,8 @@ from codec.ipc.folder import (
 )
 
 __all__ = [
+    "TOO_LATE",
+    "TROUBLE",
     "Asked",
     "Base",
     "BaseFull",
@@ -45,6 +48,11 @@ __all__ = [
 ]
 
 M = TypeVar("M")
+
+TOO_LATE = "its deadline passed before anybody had begun it"
+
+TROUBLE = (BaseGone, BaseFull, StoreError, KernelError)
+"""Errors that are no fault of the request."""
 
 
 class Base(Protocol):

@@ -22,7 +22,8 @@ from msgspec.structs import replace
 from actors.ipc.books import Books, all_of
 from actors.ipc.client_steps import State
 from actors.ipc.dossier import Dossier, another_round, cancelled, noted
-from actors.ipc.errand import TROUBLE, ErrandMeans
+from actors.ipc.errand import ErrandMeans
+from actors.ipc.given import TROUBLE
 from actors.ipc.steps import Answer
 from actors.ipc.telling_time import day_of, moment_of
 from actors.kernel import MailboxFull, Reply, in_words

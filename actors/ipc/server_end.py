@@ -34,7 +34,6 @@ from actors.ipc.command import (
     AGAIN_SECONDS,
     SERVER_REPORTS,
     TORN_SECONDS,
-    TROUBLE,
     CommandOver,
     CommandRan,
     CommandReport,
@@ -48,6 +47,7 @@ from actors.ipc.command import (
 )
 from actors.ipc.fairness import FairQueue
 from actors.ipc.given import (
+    TROUBLE,
     Asked,
     Base,
     BaseIsBack,

@@ -6,8 +6,8 @@ import trio.testing
 
 from actors.ipc.accepting import LARGEST
 from actors.ipc.client_steps import OVERDUE, State
-from actors.ipc.errand import TOO_LATE, ClientTerms
-from actors.ipc.given import Tray
+from actors.ipc.errand import ClientTerms
+from actors.ipc.given import TOO_LATE, Tray
 from actors.ipc.messages import Hold, Release
 from actors.ipc.pinging import PING
 from actors.ipc.steps import Identity

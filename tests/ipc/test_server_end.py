@@ -7,8 +7,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from actors.ipc.command import TOO_LATE
-from actors.ipc.given import Tray
+from actors.ipc.given import TOO_LATE, Tray
 from actors.ipc.handlers import CommandContext, KnownCommand
 from actors.ipc.messages import LEDGER
 from actors.ipc.server_steps import POISON

@@ -6,9 +6,7 @@ changed but eval/, where a file is replaced as a whole.
 Everything here blocks.
 """
 
-import os
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from codec.ipc.ids import file_of, id_of
@@ -18,7 +16,6 @@ from transports.folder.rooted import FileEntry, Rooted
 MOST_BYTES = 64 * 1024 * 1024
 _ROOMS = ("requests", "responses", "failed")
 _EVALUATIONS, _ARCHIVE = "eval", "archive"
-_DRAFT = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class OfflineBase:
@@ -75,19 +72,7 @@ class OfflineBase:
 
     def keep(self, id: str, evaluation: bytes) -> None:  # noqa: A002
         """Writes eval/ID.json, in place of what is there."""
-        name, draft = file_of(id), f".{os.getpid()}-{os.urandom(6).hex()}.draft"
-        with self._rooted.folder((_EVALUATIONS,), create=True) as here:
-            try:
-                with open(os.open(draft, _DRAFT, 0o600, dir_fd=here), "wb") as out:
-                    out.write(evaluation)
-                    out.flush()
-                    os.fsync(out.fileno())
-                os.rename(draft, name, src_dir_fd=here, dst_dir_fd=here)
-                os.fsync(here)
-            except BaseException:
-                with suppress(OSError):
-                    os.unlink(draft, dir_fd=here)
-                raise
+        self._rooted.publish((_EVALUATIONS,), {file_of(id): evaluation})
 
     def _read(self, names: Sequence[str]) -> bytes | None:
         try:
