@@ -5,7 +5,6 @@ desk says so. Nothing is torn, and no draft stays.
 
     OURS       both ends are ours
     THEIRS     the client end is ours; the server is a foreign script, which is killed too
-    SCRIPT     the server end is ours; the client is a foreign script
 
     .venv/bin/python -m tests.ipc.storm --rounds 200 --seed 1
 """
@@ -31,8 +30,7 @@ from tests.ipc.peers import put
 
 PATIENCE = 45.0
 SETTINGS = ("ipc.attempt_seconds=2.0", "ipc.backoff=immediate", "ipc.model=echo", "ipc.rescan_seconds=1.0")
-OURS, THEIRS, SCRIPT = "ours", "theirs", "script"
-KINDS = (OURS, THEIRS, SCRIPT)
+OURS, THEIRS = KINDS = ("ours", "theirs")
 
 
 @dataclass
@@ -74,8 +72,7 @@ class DeskStorm:
                 assert house.process.poll() is None, "the server has ended"
                 assert time.monotonic() < end, f"{len(missing)} never end:\n{self._told(house, missing)}"
                 time.sleep(0.05)
-            if kind != SCRIPT:
-                self._desk_agrees(house, end)
+            self._desk_agrees(house, end)
             assert house.stop() == 0, house.said
         self.check()
 
@@ -147,7 +144,7 @@ class DeskStorm:
         return bool(document["status"] == ("success" if room == "responses" else "error"))
 
     def _house(self, kind: str) -> "Any":
-        own = {OURS: (), THEIRS: ("ipc.server=false",), SCRIPT: ("ipc.client=false",)}[kind]
+        own = ("ipc.server=false",) if kind == THEIRS else ()
         settings = [f"ipc.base={self.base}", "ipc.port=0", *SETTINGS, *own]
         return server(self.folder, *(word for setting in settings for word in ("--set", setting)))
 
