@@ -1,5 +1,5 @@
-"""Writes the kernel's events to the log: failures, pauses, dead letters. Ordinary ends, and peers
-that leave, are logged at debug level only."""
+"""Writes the kernel's events to the log: failures, pauses, dead letters. Ordinary ends, peers that leave, and messages
+that still wait in a mailbox when the server is stopped, are logged at debug level only."""
 
 import structlog
 
@@ -26,7 +26,8 @@ class Journal:
             case Ended(stop):
                 self._log.debug("an actor ended", actor=ref.path, why=stop.why.value)
             case DeadLetter(untaken=False):  # of what is not taken the kernel tells, once
-                self._log.warning("a message reached nobody", actor=ref.path, message=detail.message, why=detail.why)
+                tell = self._log.debug if detail.at_the_end else self._log.warning
+                tell("a message reached nobody", actor=ref.path, message=detail.message, why=detail.why)
             case float() if kind == "pause":
                 self._log.error("an actor failed too often and is paused", actor=ref.path, seconds=round(detail))
             case _ if kind == "spawn":

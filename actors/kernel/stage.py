@@ -79,6 +79,8 @@ class DeadLetter:
     why: str
     untaken: bool = False
     """The actor was alive, but no clause of its handler takes such a message. The kernel has logged that."""
+    at_the_end: bool = False
+    """The whole tree was being stopped. Whoever asked is told so, and nobody can do more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +217,8 @@ class Stage:
 
     def _bury(self, ref: AnyRef, message: object, why: str, *, untaken: bool = False) -> None:
         self.dead_count += 1
-        letter = DeadLetter(self.now(), ref.path, type(message).__name__, why, untaken)
+        at_the_end = self.root is not None and self.root.leaving
+        letter = DeadLetter(self.now(), ref.path, type(message).__name__, why, untaken, at_the_end)
         self.dead_letters.append(letter)
         self.trace("dead", ref, letter)
         if self._dead_letter is not None:

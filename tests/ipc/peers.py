@@ -33,6 +33,11 @@ def put(path: Path, document: dict[str, Any], *, in_place: bool = False) -> None
     draft.rename(path)
 
 
+def is_draft(name: str) -> bool:
+    """What `put` leaves if it is killed before the rename."""
+    return name.startswith(".") and ".json." in name and name.endswith(".tmp")
+
+
 def got(path: Path) -> dict[str, Any] | None:
     try:
         found = json.loads(path.read_text())

@@ -8,6 +8,7 @@ from mmap import mmap
 import pytest
 import structlog
 import trio
+import trio.testing
 from structlog.testing import capture_logs
 
 from actors.kernel import Actor, ChildSpec, Decay, Restart, Stop, Top, Why, run
@@ -169,6 +170,28 @@ async def test_the_journal_tells_failures_pauses_and_dead_letters(autojump_clock
     ]
     assert entries[0]["log_level"] == "debug"
     assert "secret" not in str([{**entry, "exc_info": None} for entry in entries])
+
+
+async def test_what_waits_in_a_mailbox_when_the_server_is_stopped_is_no_warning(autojump_clock: object) -> None:
+    class Slow(Actor[str]):
+        async def handle(self, message: str) -> None:
+            await trio.sleep(60)
+
+    stopped_alone = ChildSpec("stopped_alone", Slow, restart=Restart.TEMPORARY)
+    with capture_logs() as entries:
+        async with trio.open_nursery() as nursery:
+            spec = ChildSpec("top", lambda: Top([stopped_alone, ChildSpec("busy", Slow)]))
+            top = await nursery.start(lambda task_status: run(spec, tracer=Journal(), task_status=task_status))
+            first, second = top.children()
+            for ref in (first, second):
+                for _ in range(3):
+                    ref.tell("a word")
+            await trio.testing.wait_all_tasks_blocked()
+            await first.stop()
+            await top.stop()
+    letters = [entry for entry in entries if entry["event"] == "a message reached nobody"]
+    told = [(letter["actor"], letter["log_level"]) for letter in letters]
+    assert told == [("top/stopped_alone", "warning")] * 2 + [("top/busy", "debug")] * 2
 
 
 def test_memory_in_use_is_that_of_this_process() -> None:
