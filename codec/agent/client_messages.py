@@ -1,0 +1,114 @@
+"""What a client says on the stream of a session. The names are those of the contract; `client.withdraw` and
+`client.ping` are ours and the original's.
+
+The first message must be `client.hello`. Fields beside the contract are optional: `resume_from` (the last `seq` seen),
+`delivery`, `message_id`, `hunks`, `remember`, `reason`.
+"""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from codec.agent.context import ContextChange, EditorContext
+
+LONGEST_MESSAGE = 1_000_000
+"""Characters of what a user says at once."""
+Identity = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class ClientInfo(Struct, frozen=True, kw_only=True):
+    name: Annotated[str, Meta(max_length=200)] = "unnamed"
+    version: Annotated[str, Meta(max_length=200)] = ""
+    capabilities: Annotated[tuple[Annotated[str, Meta(max_length=100)], ...], Meta(max_length=100)] = ()
+
+
+class ClientHello(Struct, frozen=True, kw_only=True, tag="client.hello"):
+    client_info: ClientInfo = ClientInfo()
+    resume_from: Annotated[int, Meta(ge=0)] | None = None
+    cancel_on_disconnect: bool = False
+    """Whether the turn of this session ends when this client vanishes."""
+    protocol_version: str | None = None
+
+
+class UserSays(Struct, frozen=True, kw_only=True, tag="client.user_message"):
+    message: Annotated[str, Meta(min_length=1, max_length=LONGEST_MESSAGE)]
+    context: EditorContext = EditorContext()
+    delivery: Literal["queue", "steer"] = "queue"
+    """While a turn runs: after it, or at its next tool."""
+    message_id: Identity | None = None
+    """The same id again is the same message, which is taken once: for a client that reconnects."""
+
+
+class ContextUpdate(Struct, frozen=True, kw_only=True, tag="client.context_update"):
+    updates: ContextChange = ContextChange()
+
+
+class ApprovalResponse(Struct, frozen=True, kw_only=True, tag="client.approval_response"):
+    request_id: Identity
+    approved: bool
+    scope: Literal["all", "file", "hunk"] = "all"
+    file_path: str | None = None
+    hunks: tuple[int, ...] | None = None
+    remember: Literal["once", "session", "workspace"] = "once"
+    reason: Annotated[str, Meta(max_length=10_000)] | None = None
+
+
+class PatchError(Struct, frozen=True, kw_only=True):
+    message: str = ""
+    type: str | None = None
+
+
+class PatchApplyResult(Struct, frozen=True, kw_only=True, tag="client.patch_apply_result"):
+    patch_id: Identity
+    success: bool
+    file_path: str = ""
+    error: PatchError | str | None = None
+    applied_hash: str | None = None
+
+
+class CommandResult(Struct, frozen=True, kw_only=True, tag="client.command_result"):
+    command_id: Identity
+    command: str = ""
+    exit_code: int | None = None
+    stdout: str = ""
+    stderr: str = ""
+    duration_ms: float = 0
+
+
+class CancelTurn(Struct, frozen=True, kw_only=True, tag="client.cancel"):
+    reason: Annotated[str, Meta(max_length=10_000)] = "user_cancelled"
+
+
+class Withdraw(Struct, frozen=True, kw_only=True, tag="client.withdraw"):
+    """Takes back a message that is queued."""
+
+    message_id: Identity
+
+
+class FileChange(Struct, frozen=True, kw_only=True):
+    type: Literal["created", "modified", "deleted"]
+    file_path: str
+    content_hash: str | None = None
+    timestamp: str | None = None
+
+
+class FileChanges(Struct, frozen=True, kw_only=True, tag="client.file_changes"):
+    changes: Annotated[tuple[FileChange, ...], Meta(max_length=10_000)] = ()
+
+
+class ClientPing(Struct, frozen=True, kw_only=True, tag="client.ping"):
+    timestamp: Any = None
+
+
+ClientMessage = (
+    ClientHello
+    | UserSays
+    | ContextUpdate
+    | ApprovalResponse
+    | PatchApplyResult
+    | CommandResult
+    | CancelTurn
+    | Withdraw
+    | FileChanges
+    | ClientPing
+)

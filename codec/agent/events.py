@@ -1,0 +1,271 @@
+"""What the server says on the stream of a session. The names are those of the contract, or the notes' decisions.
+
+An event of the session's log has a `seq`, and is in the store before it is sent (tokens: soon after). The others answer
+one client, or tell how things are now: `server.hello`, `server.pong`, `session.state`, and a `server.error` about a
+message that could not be taken.
+"""
+
+from typing import Any, Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+from codec.agent.context import EditorContext
+from codec.agent.sessions import SessionMode
+
+Phase = Literal["analyzing", "planning", "retrieving", "executing"]
+RetrieveStage = Literal["symbol_search", "text_search", "vector_search", "reranking"]
+ToolStatus = Literal["started", "completed", "failed"]
+Risk = Literal["low", "medium", "high"]
+ErrorCode = Literal[
+    "RETRIEVAL_FAILED",
+    "MODEL_ERROR",
+    "POLICY_VIOLATION",
+    "SESSION_NOT_FOUND",
+    "WORKSPACE_NOT_FOUND",
+    "INVALID_MESSAGE",
+    "BUSY",
+    "CANCELLED",
+    "FILE_MODIFIED",
+    "VERSION_MISMATCH",
+    "UNAUTHORIZED",
+    "INTERNAL",
+]
+
+
+class Numbered(Struct, frozen=True, kw_only=True):
+    seq: int | UnsetType = UNSET
+
+
+# -- what answers a client, or tells how things are
+
+
+class ModelNow(Struct, frozen=True, kw_only=True):
+    provider: str
+    model_name: str
+    capabilities: tuple[str, ...] = ()
+
+
+class ServerInfo(Struct, frozen=True, kw_only=True):
+    version: str
+    model: ModelNow
+    capabilities: tuple[str, ...] = ()
+    protocol_version: str = "1.0.0"
+
+
+class ServerHello(Struct, frozen=True, kw_only=True, tag="server.hello"):
+    server_info: ServerInfo
+    session_id: str
+    last_seq: int
+    """The last number of the log so far; what is newer follows."""
+
+
+class ServerPong(Struct, frozen=True, kw_only=True, tag="server.pong"):
+    timestamp: Any = None
+
+
+class QueuedMessage(Struct, frozen=True, kw_only=True):
+    message_id: str
+    message: str
+    delivery: Literal["queue", "steer"] = "queue"
+
+
+class PlanStep(Struct, frozen=True, kw_only=True):
+    step_number: int
+    description: str
+    files_involved: tuple[str, ...] = ()
+
+
+class SessionState(Struct, frozen=True, kw_only=True):
+    pending_patches: tuple[str, ...] = ()
+    applied_patches: tuple[str, ...] = ()
+    pending_approvals: tuple[str, ...] = ()
+    current_step: int = 0
+    total_steps: int = 0
+    running: bool = False
+    """Whether a turn is under way."""
+    turn_id: str | None = None
+    queued: tuple[QueuedMessage, ...] = ()
+    mode: SessionMode = "ask"
+    model: ModelNow | None = None
+    title: str | None = None
+    context_used: int = 0
+    context_window: int = 0
+    clients: int = 0
+    """How many are attached."""
+
+
+class SessionStateNow(Struct, frozen=True, kw_only=True, tag="session.state"):
+    state: SessionState
+    last_seq: int = 0
+
+
+class ErrorBody(Struct, frozen=True, kw_only=True):
+    code: ErrorCode
+    message: str
+    details: dict[str, Any] = {}
+    recoverable: bool = True
+
+
+# -- events of the log
+
+
+class UserMessage(Numbered, frozen=True, kw_only=True, tag="user.message"):
+    message: str
+    message_id: str
+    turn_id: str
+    context: EditorContext = EditorContext()
+    by: str = ""
+    """The name of the client."""
+    steers: bool = False
+    at: float = 0.0
+    """Seconds since 1970, for display."""
+
+
+class Thinking(Numbered, frozen=True, kw_only=True, tag="assistant.thinking"):
+    phase: Phase
+    message: str
+
+
+class PlanPresented(Numbered, frozen=True, kw_only=True, tag="agent.plan"):
+    steps: tuple[PlanStep, ...]
+    rationale: str = ""
+
+
+class RetrieveStatus(Numbered, frozen=True, kw_only=True, tag="agent.retrieve.status"):
+    stage: RetrieveStage
+    results_count: int
+    message: str
+    items: tuple["ContextItem", ...] = ()
+
+
+class ContextItem(Struct, frozen=True, kw_only=True):
+    """A piece of context, and why it was chosen."""
+
+    source: str
+    """Such as src/app.py:12-40."""
+    score: float
+    reason: str
+    tokens: int = 0
+
+
+class ToolExecute(Numbered, frozen=True, kw_only=True, tag="tool.execute"):
+    tool_name: str
+    args: Any
+    status: ToolStatus
+    call_id: str
+    result: Any = None
+    """`{"text": what the model is told, ...}` when it is over."""
+
+
+class Token(Numbered, frozen=True, kw_only=True, tag="assistant.token"):
+    token: str
+    cumulative_text: str | UnsetType = UNSET
+    """The whole text of this answer so far; not for clients with the capability `token_delta`."""
+
+
+class FinalMetadata(Struct, frozen=True, kw_only=True):
+    success: bool
+    tokens_used: int = 0
+    files_modified: int = 0
+    tools_used: tuple[str, ...] = ()
+    cancelled: bool = False
+    interrupted: bool = False
+    """The server was killed or its turn failed in the middle of it."""
+    turn_id: str = ""
+    seconds: float = 0.0
+
+
+class MessageFinal(Numbered, frozen=True, kw_only=True, tag="assistant.message_final"):
+    """Ends the turn. `message` is the whole text that is kept; a client that has shown more or less shows this."""
+
+    message: str
+    metadata: FinalMetadata
+
+
+class ServerError(Numbered, frozen=True, kw_only=True, tag="server.error"):
+    error: ErrorBody
+
+
+class ContextUsage(Numbered, frozen=True, kw_only=True, tag="context.usage"):
+    used: int
+    window: int
+
+
+class ContextCompacted(Numbered, frozen=True, kw_only=True, tag="context.compacted"):
+    """From now on the model is told this in place of what came before `upto`."""
+
+    summary: str
+    upto: int
+    """The last number that the summary stands for."""
+
+
+class ModelChanged(Numbered, frozen=True, kw_only=True, tag="model.changed"):
+    model: ModelNow
+
+
+# -- events that need hands; here because the contract has them (the next half sends them)
+
+
+class DiffHunk(Struct, frozen=True, kw_only=True):
+    old_start: int
+    old_lines: int
+    new_start: int
+    new_lines: int
+    content: str
+
+
+class PatchProposed(Numbered, frozen=True, kw_only=True, tag="patch.proposed"):
+    patch_id: str
+    file_path: str
+    diff: str
+    rationale: str = ""
+    acceptance_criteria: tuple[str, ...] = ()
+    requires_approval: bool = True
+    hunks: tuple[DiffHunk, ...] = ()
+    request_id: str = ""
+    base_hash: str | None = None
+
+
+class RequestApproval(Numbered, frozen=True, kw_only=True, tag="tool.request_approval"):
+    request_id: str
+    tool_name: str
+    args: Any
+    risk_level: Risk = "medium"
+
+
+class RequestCommandApproval(Numbered, frozen=True, kw_only=True, tag="command.request_approval"):
+    command_id: str
+    command: str
+    working_directory: str
+    environment: dict[str, str] = {}
+    requires_approval: bool = True
+    reason: str = ""
+    request_id: str = ""
+
+
+class ApprovalResolved(Numbered, frozen=True, kw_only=True, tag="approval.resolved"):
+    request_id: str
+    approved: bool
+    scope: Literal["all", "file", "hunk"] = "all"
+    by: str = ""
+    reason: str | None = None
+
+
+LogEvent = (
+    UserMessage
+    | Thinking
+    | PlanPresented
+    | RetrieveStatus
+    | ToolExecute
+    | Token
+    | MessageFinal
+    | ServerError
+    | ContextUsage
+    | ContextCompacted
+    | ModelChanged
+    | PatchProposed
+    | RequestApproval
+    | RequestCommandApproval
+    | ApprovalResolved
+)
+ServerMessage = LogEvent | ServerHello | ServerPong | SessionStateNow
