@@ -82,6 +82,11 @@ LAWS = (
     Law("transports/process", ours=("actors.kernel", "codec"), theirs=("trio",)),
     Law("transports/folder", ours=("actors.kernel", "codec"), theirs=("trio",)),
     Law(
+        "transports/agent",  # the one that asks other servers
+        ours=("actors.kernel", "codec", *(f"transports.{room}" for room in SHARED)),
+        theirs=("trio", "trio_websocket", "msgspec", "structlog", "httpx", "cryptography", *QUART),
+    ),
+    Law(
         "transports",  # and a room for each system
         ours=("actors.kernel", "codec", *(f"transports.{room}" for room in SHARED)),
         theirs=("trio", "trio_websocket", "msgspec", "structlog", *QUART),
