@@ -13,6 +13,7 @@ Rules
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -74,7 +75,8 @@ from codec.agent.reading import BadClientMessage, read_client_message
 PROTOCOL = "1"
 """The versions that begin so are understood."""
 MOST_CLIENTS_OF_ALL = 1024
-TOKEN_DELTA = "token_delta"
+WITHOUT_TEXT = "token_delta"
+"""The capability of clients that add tokens up themselves."""
 PATIENCE = 10.0
 HEAR_SECONDS = 15.0
 AGAIN_SECONDS = 0.5
@@ -182,7 +184,7 @@ class Client(Actor[AttachedMessage]):
 
     async def down(self, down: Down) -> None:
         """The session has failed: whatever it was just told may be lost, and so may be what it has not stored."""
-        if self._said is not None and self._said.wanted:
+        if self._greeted and self._said is not None and self._said.wanted:
             self._refuse(self._said, "INTERNAL", "The session has failed, and may not have taken this. Say it again.")
         if down.final:
             self._session = None
@@ -236,37 +238,44 @@ class Client(Actor[AttachedMessage]):
             if self._hello is not None and self._holding.behind:
                 try:
                     await self._catch_up(self._hello)
+                except (KernelError, StoreError):  # the store is away, or in trouble
+                    self._holding.fall_behind()
+                    await trio.sleep(AGAIN_SECONDS)
                 except SessionAway as away:
-                    await self._send(said_error("SESSION_NOT_FOUND", str(away), recoverable=False))
-                    self.finish()
+                    await self._leave(str(away))
                     return
             if len(self._holding):
                 await self._send_held()
             elif self._dismissed is not None:
-                await self._send(said_error("SESSION_NOT_FOUND", self._dismissed, recoverable=False))
-                self.finish()
+                await self._leave(self._dismissed)
                 return
             elif self._hello is None or not self._holding.behind:
                 self._stir = trio.Event()
                 await self._stir.wait()
 
+    async def _leave(self, why: str) -> None:
+        if self._said is not None:
+            answer(self._said)
+        await self._send(said_error("SESSION_NOT_FOUND", why, recoverable=False))
+        self.finish()
+
     async def _send_held(self) -> None:
         entries: list[LogEntry] = []
         for item in self._holding.take():
-            if type(item) is LogEntry:
+            if isinstance(item, LogEntry):
                 if item.seq > self._seen:
                     entries.append(item)
                 continue
             await self._send_entries(entries)
             entries = []
-            if type(item) is ShowState:
+            if isinstance(item, ShowState):
                 await self._send(SessionStateNow(state=item.state, last_seq=item.last_seq))
             else:
                 await self._send(item)
         await self._send_entries(entries)
 
     async def _send_entries(self, entries: Iterable[LogEntry]) -> None:
-        delta = self._hello is not None and TOKEN_DELTA in self._hello.client_info.capabilities
+        delta = self._hello is not None and WITHOUT_TEXT in self._hello.client_info.capabilities
         for entry in joined(entries):
             event = entry.event
             text = entry.text
@@ -295,19 +304,20 @@ class Client(Actor[AttachedMessage]):
             await self._send(SessionStateNow(state=attachment.state, last_seq=attachment.last_seq))
         first = attachment.tail[0].seq if attachment.tail else attachment.last_seq + 1
         if self._seen < first - 1:
-            async for page in self._log.pages(self._seen, first - 1):
-                await self._send_entries(page)
+            async with aclosing(self._log.pages(self._seen, first - 1)) as pages:
+                async for page in pages:
+                    await self._send_entries(page)
         await self._send_entries(entry for entry in attachment.tail if entry.seq > self._seen)
 
     async def _greet(self, hello: ClientHello, attachment: Attachment) -> None:
         model = attachment.state.model or ModelNow(provider=BUILTIN, model_name=BUILTIN)
         info = ServerInfo(version=self._facts.version, model=model, capabilities=self._facts.capabilities)
         last = attachment.last_seq
+        self._seen = last if hello.resume_from is None else min(hello.resume_from, last)
+        if WITHOUT_TEXT not in hello.client_info.capabilities:
+            self._text = await self._text_at(self._seen, attachment.tail)
         await self._send(ServerHello(server_info=info, session_id=self._id, last_seq=last))
         await self._send(SessionStateNow(state=attachment.state, last_seq=last))
-        self._seen = last if hello.resume_from is None else min(hello.resume_from, last)
-        if TOKEN_DELTA not in hello.client_info.capabilities:
-            self._text = await self._text_at(self._seen, attachment.tail)
         self._greeted = True
         if self._said is not None:
             answer(self._said)
@@ -339,6 +349,7 @@ class Client(Actor[AttachedMessage]):
 
     async def _woken(self) -> ActorRef[SessionMessage]:
         registry: Registry = self.stage.registry
+        session: ActorRef[SessionMessage] | None
         session = await registry.get(SESSIONS).ask(partial(WakeSession, self._id), timeout=PATIENCE)
         if session is None:
             raise SessionAway("There is no such session.")

@@ -8,7 +8,8 @@ left out. The entry of a number is found by halving. Whoever reads needs no acto
 """
 
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 
 import msgspec
 from msgspec.structs import replace
@@ -131,10 +132,12 @@ class SessionLog:
     async def remove(self) -> None:
         """First the blobs, then the log, then the row, which says until then that there is something to remove."""
         store = self._store
-        async for _, entry in store.replay(self._stream):
-            digest = blob_of(entry)
-            if digest is not None:
-                await store.drop_blob(digest)
+        position = 0
+        while page := await store.read(self._stream, position, PAGE):
+            for position, entry in page:  # noqa: B007 - the next page begins after the last one
+                digest = blob_of(entry)
+                if digest is not None:
+                    await store.drop_blob(digest)
         await store.drop(self._stream)
         await store.delete(SPACE, self.id)
         if self._row_blob is not None:
@@ -170,7 +173,7 @@ class SessionLog:
                 high = middle - 1
         return low
 
-    async def pages(self, after: int = 0, upto: int | None = None) -> AsyncIterator[list[LogEntry]]:
+    async def pages(self, after: int = 0, upto: int | None = None) -> AsyncGenerator[list[LogEntry]]:
         """The events with numbers after the one and up to the other."""
         position = await self.position_after(after)
         while page := await self._store.read(self._stream, position, PAGE):
@@ -200,8 +203,9 @@ class SessionLog:
     async def entries(self, after: int = 0, upto: int | None = None) -> list[LogEntry]:
         """All of these; tokens joined."""
         found: list[LogEntry] = []
-        async for page in self.pages(after, upto):
-            found.extend(page)
+        async with aclosing(self.pages(after, upto)) as pages:
+            async for page in pages:
+                found.extend(page)
         return list(joined(found))
 
     async def text_before(self, seq: int) -> str:
@@ -226,10 +230,11 @@ class SessionLog:
 
     async def events(self, after: int = 0, limit: int = 1000) -> EventPage:
         found: list[LogEntry] = []
-        async for page in self.pages(after):
-            found = list(joined([*found, *page]))
-            if len(found) > limit:
-                break
+        async with aclosing(self.pages(after)) as pages:
+            async for page in pages:
+                found = list(joined([*found, *page]))
+                if len(found) > limit:
+                    break
         told = found[:limit]
         return EventPage(
             events=tuple(replace(entry.event, seq=entry.seq) for entry in told),
@@ -240,14 +245,15 @@ class SessionLog:
     async def messages(self) -> list[TranscriptMessage]:
         return transcript(await self.entries())
 
-    async def export(self) -> AsyncIterator[bytes]:
+    async def export(self) -> AsyncGenerator[bytes]:
         """The whole session as lines of JSON: its fact, then every event."""
         row = await self.row()
         if row is None:
             return
         yield msgspec.json.encode(row.fact) + b"\n"
-        async for page in self.pages():
-            yield b"".join(event_text(entry.seq, entry.event) + b"\n" for entry in joined(page))
+        async with aclosing(self.pages()) as pages:
+            async for page in pages:
+                yield b"".join(event_text(entry.seq, entry.event) + b"\n" for entry in joined(page))
 
 
 async def _whole(store: StoreClient, data: bytes) -> bytes:

@@ -52,7 +52,7 @@ from actors.agent.messages import (
 from actors.agent.outflow import Outflow
 from actors.agent.queueing import MOST_MESSAGE_BYTES, accepted, carried, entitled, refusal, remembered, steering
 from actors.agent.retelling import SoFar, timestamp
-from actors.agent.session_states import CANCELLABLE, CLOSING, IDLE, KEEPING, MOVES, PREPARING, SPEAKS, TurnEvent
+from actors.agent.session_states import CANCELLABLE, CLOSING, IDLE, KEEPING, MOVES, SPEAKS, TurnEvent
 from actors.agent.turning import CANCEL_GRACE, CurrentTurn, NotPrepared, final, model_of, order
 from actors.agent.writing import SessionCommit, Writing, answer
 from actors.kernel import Actor, ActorRef, ChildSpec, Down, KernelError, MailboxFull, Reply, Stop, Timer, in_words

@@ -180,7 +180,7 @@ class Sessions(Actor[SessionsMessage]):
         self._note()
         return True
 
-    async def _asked(self, id: str, question: Callable[[Reply[R]], SessionMessage], timeout: float) -> R | None:  # noqa: A002, ASYNC109
+    async def _asked(self, id: str, question: Callable[[Reply[R]], SessionMessage], timeout: float) -> R | None:  # noqa: A002
         """None: there is no such session (any more)."""
         tries = 0
         while (session := await self._wake(id)) is not None:

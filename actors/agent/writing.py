@@ -55,8 +55,8 @@ class Writing:
         on_kept: Callable[[SessionCommit], None],
         on_trouble: Callable[[], None],
     ) -> None:
-        """`reserved`: as the row in the store has it. `row`: as it is now. The last two are called when a commit is kept,
-        and when one fails."""
+        """`reserved`: as the row in the store has it. `row`: as it is now. The last two are called when a commit is
+        kept, and when one fails."""
         self.trouble: str | None = None
         self.resting = False
         """No more tokens are expected: the numbers that are reserved for them are given back."""
