@@ -6,11 +6,13 @@ models       ModelsAsked, CurrentModelAsked, ChangeModel   from the port, and fr
 sessions     CreateSession, SessionsAsked, SessionAsked,
              ChangeSession, DeleteSession, WakeSession     from the port
              SessionNoted                                  from a session
+             SessionGone                                   from a session
 session      Attach, Detach, ClientSays                    from a client's actor
              TurnSays, SteersAsked                         from its turn
              SessionChanged, DeleteNow                     from sessions
 turn         ContextChanged                                from its session, which stops it to cancel it
-client       Deliver, ShowState, TellOnly, Dismissed       from its session
+client       Deliver, ShowState, TellOnly, FellBehind,
+             Dismissed                                     from its session
              ClientHeard                                   from the port
 
 One session is one log. Only its actor writes it, so only that gives numbers. A turn ends with a MessageFinal, which it
@@ -18,7 +20,7 @@ says itself; if it is cancelled or fails, the session says it, when the turn's a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from actors.kernel import ActorRef, Children, Key, Reply
 from codec.agent.client_messages import ClientHello, ClientMessage
@@ -150,8 +152,22 @@ class SessionNoted:
     fact: SessionFact
 
 
+@dataclass(frozen=True, slots=True)
+class SessionGone:
+    """A session is deleted, and nothing of it is left."""
+
+    id: str
+
+
 SessionsMessage = (
-    CreateSession | SessionsAsked | SessionAsked | ChangeSession | DeleteSession | WakeSession | SessionNoted
+    CreateSession
+    | SessionsAsked
+    | SessionAsked
+    | ChangeSession
+    | DeleteSession
+    | WakeSession
+    | SessionNoted
+    | SessionGone
 )
 SESSIONS = Key[SessionsMessage]("agent/sessions")
 
@@ -165,6 +181,8 @@ class LogEntry:
 
     seq: int
     event: LogEvent
+    text: bytes = field(default=b"", compare=False, repr=False)
+    """The event as it is sent, with its number, if somebody has encoded it already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +204,11 @@ class TellOnly:
 
 
 @dataclass(frozen=True, slots=True)
+class FellBehind:
+    """Something could not be delivered, and nothing more is before the client attaches again."""
+
+
+@dataclass(frozen=True, slots=True)
 class ClientHeard:
     """The client's next message, as it came. Answered when it has been taken."""
 
@@ -200,7 +223,7 @@ class Dismissed:
     why: str
 
 
-AttachedMessage = Deliver | ShowState | TellOnly | ClientHeard | Dismissed
+AttachedMessage = Deliver | ShowState | TellOnly | FellBehind | ClientHeard | Dismissed
 
 
 # -- to a session
@@ -266,6 +289,8 @@ class DeleteNow:
 
 
 SessionMessage = Attach | Detach | ClientSays | TurnSays | SteersAsked | SessionChanged | DeleteNow
+SESSION_ACTORS = Key[Children[SessionMessage]]("agent/session-actors")
+CLIENTS = Key[Children[AttachedMessage]]("agent/clients")
 
 
 # -- to a turn

@@ -17,12 +17,13 @@ from actors.store.errors import (
 )
 from actors.store.executors import Inline, Threaded
 from actors.store.messages import StoreMessage, StoreStatistics
-from actors.store.operations import Delete, Put
+from actors.store.operations import Append, Delete, Put
 from actors.store.store import NAME as STORE
 from actors.store.store import Store, store_spec
 
 __all__ = [
     "STORE",
+    "Append",
     "Conflict",
     "DatabaseDamaged",
     "Delete",

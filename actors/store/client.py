@@ -15,6 +15,7 @@ from actors.store.operations import (
     Append,
     Delete,
     Drop,
+    DropBlob,
     Get,
     GetBlob,
     Keys,
@@ -81,8 +82,8 @@ class StoreClient:
     def delete(self, space: str, key: str, *, soft: bool = False) -> Call[None]:
         return self._write(Delete(space, key, soft))
 
-    def together(self, *changes: Put | Delete) -> Call[None]:
-        """All of them, or none."""
+    def together(self, *changes: Append | Put | Delete) -> Call[int | None]:
+        """All of them, or none. The last number of the last Append."""
         return self._write(Together(changes))
 
     def keys(self, space: str, prefix: str = "", after: str = "", limit: int = 1000) -> Call[list[tuple[str, bytes]]]:
@@ -95,6 +96,10 @@ class StoreClient:
 
     def get_blob(self, digest: str) -> Call[bytes | None]:
         return self._ask(GetBlob(digest))
+
+    def drop_blob(self, digest: str) -> Call[None]:
+        """Deletes it for everybody: see operations.py."""
+        return self._write(DropBlob(digest))
 
     # -- the store itself
 

@@ -44,6 +44,7 @@ from actors.store.operations import (
     Append,
     Delete,
     Drop,
+    DropBlob,
     Operation,
     Put,
     PutBlob,
@@ -55,6 +56,7 @@ from actors.store.operations import (
     check_name,
     check_number,
     check_pair,
+    check_together,
     chosen,
     is_soft,
 )
@@ -276,9 +278,12 @@ class Database:
             return error
 
     def _append(self, plan: Plan, append: Append) -> int:
-        name = append.stream
-        counter = self._counter(name)
+        counter = self._counter(append.stream)
         check_append(append, 0 if counter is None else counter.last)
+        return self._count_up(plan, append, counter)
+
+    def _count_up(self, plan: Plan, append: Append, counter: Counter | None) -> int:
+        name = append.stream
         plan.touched.add(name)
         if counter is None:
             counter = self._counters[name] = Counter(self._next_id, 0)
@@ -316,17 +321,28 @@ class Database:
         check_pair(delete)
         plan.then("DELETE FROM pair WHERE space = ? AND key = ?", delete.space, delete.key)
 
-    def _together(self, plan: Plan, together: Together) -> None:
-        for change in together.changes:
-            check_pair(change)
-        for change in together.changes:
-            chosen(PLANS, change)(self, plan, change)
+    def _together(self, plan: Plan, together: Together) -> int | None:
+        check_together(together, self._last)
+        last = None
+        for change in together.changes:  # nothing of it can fail any more, so nothing is planned by half
+            match change:
+                case Append():
+                    last = self._count_up(plan, change, self._counter(change.stream))
+                case Put():
+                    self._put(plan, change)
+                case Delete():
+                    self._delete(plan, change)
+        return last
 
     def _put_blob(self, plan: Plan, put: PutBlob) -> str:
         check_bytes("a blob", put.data, MAX_BLOB)
         digest = hashlib.sha256(put.data).hexdigest()
         plan.then("INSERT OR IGNORE INTO blob (digest, data) VALUES (?, ?)", digest, put.data)
         return digest
+
+    def _drop_blob(self, plan: Plan, drop: DropBlob) -> None:
+        check_name("a digest", drop.digest)
+        plan.then("DELETE FROM blob WHERE digest = ?", drop.digest)
 
     def _touch(self, plan: Plan, touch: Touch) -> None:
         plan.then(WRITE_ANYHOW)
@@ -339,6 +355,10 @@ class Database:
             row = self._connection.execute(FIND_STREAM, (stream,)).fetchone()
             counter = self._counters[stream] = None if row is None else Counter(*row)
             return counter
+
+    def _last(self, stream: str) -> int:
+        counter = self._counter(stream)
+        return 0 if counter is None else counter.last
 
     # -- housekeeping
 
@@ -365,6 +385,7 @@ PLANS: dict[type[Operation[Any]], Callable[[Database, Plan, Any], object]] = {
     Delete: Database._delete,
     Together: Database._together,
     PutBlob: Database._put_blob,
+    DropBlob: Database._drop_blob,
     Touch: Database._touch,
 }
 

@@ -4,8 +4,10 @@
     Append(stream, events, expected)                          sequence number of the last event
     Trim(stream, upto)      Drop(stream)                      None
     Put(space, key, value)  Delete(space, key)                None
-    Together(changes)       several of these two, all or none None
+    Together(changes)       several of Append, Put and        last number of its last Append; None without one
+                            Delete, all or none
     PutBlob(data)                                             its digest
+    DropBlob(digest)                                          None
     Touch()                                                   None
 
     question (changes nothing)
@@ -17,16 +19,21 @@
 
 A Put or Delete may be `soft`. It is answered when no end of this program can undo it any more, kill -9 included, but it
 does not wait for the disk: a power cut undoes it, unless something that is not soft was answered since. All changes are
-kept in their order: whatever is undone, nothing that came after it is kept. Together is soft if all its changes are.
+kept in their order: whatever is undone, nothing that came after it is kept. Together is soft if all its changes are,
+so with an Append it never is.
 
 A log counts its events from 1, without a gap. Trimmed events are gone but still counted; a dropped log starts over.
 Only the owner knows the meaning of an event, a value or a blob; here they are bytes. The store records no times. Order
 is given by sequence numbers, so no clock can disturb it.
 
+The same data is one blob, however often it was put, and DropBlob deletes it for all: the store counts no references.
+So who drops a blob must know that nobody else names its digest. Who cannot know writes something of its own, such as
+an id, into the data.
+
 A page of an answer holds at most `limit` entries and about PAGE_BYTES, but at least one entry if there is any.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -83,14 +90,21 @@ class Delete(Operation[None], frozen=True):
     soft: bool = False
 
 
-class Together(Operation[None], frozen=True):
-    """All of these changes or, if one fails, none."""
+class Together(Operation[int | None], frozen=True):
+    """All of these changes, in their order, or, if one fails, none: an event and the state that it changes. An Append
+    that expects where its log ends counts those before it."""
 
-    changes: Sequence[Put | Delete]
+    changes: Sequence[Append | Put | Delete]
 
 
 class PutBlob(Operation[str], frozen=True):
     data: bytes
+
+
+class DropBlob(Operation[None], frozen=True):
+    """Deletes the blob for everybody who names it."""
+
+    digest: str
 
 
 class Touch(Operation[None], frozen=True):
@@ -169,8 +183,6 @@ def check_number(what: str, number: int) -> None:
 
 
 def check_pair(change: Put | Delete) -> None:
-    if not isinstance(change, Put | Delete):
-        raise Refused(f"what is done together is Put and Delete, not {type(change).__name__}")
     check_name("a space", change.space)
     check_name("a key", change.key)
     if isinstance(change, Put):
@@ -189,6 +201,27 @@ def check_append(append: Append, last: int) -> None:
             check_bytes("an event", event, MAX_EVENT)
     if len(append.events) > 1 and (size := sum(map(len, append.events))) > MAX_APPEND:
         raise Refused(f"an append has at most {MAX_APPEND:,} bytes, not {size:,}")
+
+
+def check_together(together: Together, last_of: Callable[[str], int]) -> None:
+    if not isinstance(together.changes, Sequence):
+        raise Refused(f"the changes that are done together are a list, not {type(together.changes).__name__}")
+    lasts: dict[str, int] = {}
+    size = 0
+    for change in together.changes:
+        match change:
+            case Append(stream):
+                if type(stream) is not str or stream not in lasts:  # what is no name is refused by `last_of`
+                    lasts[stream] = last_of(stream)
+                check_append(change, lasts[stream])
+                lasts[stream] += len(change.events)
+                size += sum(map(len, change.events))
+            case Put() | Delete():
+                check_pair(change)
+            case _:
+                raise Refused(f"what is done together is Append, Put and Delete, not {type(change).__name__}")
+    if size > MAX_APPEND:
+        raise Refused(f"what is appended together has at most {MAX_APPEND:,} bytes, not {size:,}")
 
 
 def check_limit(limit: int) -> None:

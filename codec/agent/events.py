@@ -92,6 +92,8 @@ class SessionState(Struct, frozen=True, kw_only=True):
     context_window: int = 0
     clients: int = 0
     """How many are attached."""
+    trouble: str | None = None
+    """Why nothing can be kept at the moment, in a sentence. Until that has passed, nothing new is taken."""
 
 
 class SessionStateNow(Struct, frozen=True, kw_only=True, tag="session.state"):
@@ -129,6 +131,8 @@ class Thinking(Numbered, frozen=True, kw_only=True, tag="assistant.thinking"):
 class PlanPresented(Numbered, frozen=True, kw_only=True, tag="agent.plan"):
     steps: tuple[PlanStep, ...]
     rationale: str = ""
+    current_step: int = 0
+    """The step that is being done, counted from 1. 0: none yet."""
 
 
 class RetrieveStatus(Numbered, frozen=True, kw_only=True, tag="agent.retrieve.status"):
@@ -269,3 +273,12 @@ LogEvent = (
     | ApprovalResolved
 )
 ServerMessage = LogEvent | ServerHello | ServerPong | SessionStateNow
+
+
+class EventPage(Struct, frozen=True, kw_only=True):
+    """GET /v1/sessions/{id}/events. What is newer is asked for with this `after`."""
+
+    events: tuple[LogEvent, ...]
+    after: int
+    more: bool = False
+    """Whether there is more now."""

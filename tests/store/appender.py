@@ -1,7 +1,8 @@
 """A server that is made to be killed: it appends as fast as it can and prints what was acknowledged.
 
 The parent process imports once and forks a child for each line on its input; the child runs a store and prints its
-process number, then a line for each acknowledgement. When the child is dead, the parent prints "dead".
+process number, then a line for each acknowledgement. Every second event of a writer is one change with its state (space
+"together"). When the child is dead, the parent prints "dead".
 """
 
 import os
@@ -11,7 +12,7 @@ from pathlib import Path
 import trio
 
 from actors.kernel import run
-from actors.store import StateDirectory, StoreClient, store_spec
+from actors.store import Append, Put, StateDirectory, StoreClient, store_spec
 
 WRITERS = 6
 STREAMS = 3
@@ -26,10 +27,17 @@ async def write(client: StoreClient, name: str, stream: str) -> None:
     while True:
         number += 1
         payload = f"{name}-{number}"
-        seq = await client.append(stream, [payload.encode()])
-        await client.put("last", name, payload.encode())
-        await client.put("soft", name, payload.encode(), soft=True)
+        data = payload.encode()
+        seq = await client.append(stream, [data])
+        await client.put("last", name, data)
+        await client.put("soft", name, data, soft=True)
         say(f"{stream} {seq} {payload}")
+        number += 1
+        payload = f"{name}-{number}"
+        data = payload.encode()
+        both = await client.together(Put("together", name, data), Append(stream, [data]), Put("last", name, data))
+        await client.put("soft", name, data, soft=True)
+        say(f"{stream} {both} {payload}")
 
 
 async def serve(path: Path, life: str) -> None:

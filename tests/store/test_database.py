@@ -19,6 +19,7 @@ from actors.store.operations import (
     Append,
     Delete,
     Drop,
+    DropBlob,
     Get,
     GetBlob,
     Keys,
@@ -128,9 +129,21 @@ WRONG: list[tuple[Operation[Any], str]] = [
     (Put("s", "k", b"x" * (operations.MAX_VALUE + 1)), "a value has at most"),
     (Delete("s", "\n"), "control characters"),
     (Together([Put("s", "k", b"1"), Put("s", "", b"2")]), "a key has 1 to 512"),
-    (Together([Delete("s", "k"), Append("a", [b"1"])]), "is Put and Delete, not Append"),  # type: ignore[list-item]
+    (Together([Put("s", "k", b"1"), Append("a", [])]), "no event"),
+    (Together([Append("a", [b"1"]), Delete("s", "\n")]), "control characters"),
+    (Together([Append("a", [b"1"]), Append([], [b"1"])]), "a str, not list"),  # type: ignore[arg-type]
+    (Together([Append("a", [b"1"]), Append("a", ["2"])]), "bytes, not str"),  # type: ignore[list-item]
+    (Together([Append("a", [b"1"]), Append("b", (b for b in [b"1"]))]), "a list, not generator"),  # type: ignore[arg-type]
+    (Together([Append("a", [b"1"]), Drop("a")]), "is Append, Put and Delete, not Drop"),  # type: ignore[list-item]
+    (Together(Put("s", "k", b"1")), "a list, not Put"),  # type: ignore[arg-type]
+    (
+        Together([Append(stream, [b"x" * operations.MAX_EVENT] * 8) for stream in ("a", "b", "a")]),
+        "appended together has at most 16,777,216 bytes, not 25,165,824",
+    ),
+    (DropBlob(""), "a digest has 1 to 512"),
+    (DropBlob(b"digest"), "a str, not bytes"),  # type: ignore[arg-type]
     (PutBlob("text"), "bytes, not str"),  # type: ignore[arg-type]
-    (Read("a"), "can do Append, Delete, Drop, Put, PutBlob, Together, Touch, Trim here, not Read"),  # type: ignore[list-item]
+    (Read("a"), "can do Append, Delete, Drop, DropBlob, Put, PutBlob, Together, Touch, Trim here, not Read"),  # type: ignore[list-item]
 ]
 
 
@@ -209,6 +222,110 @@ def test_of_what_is_done_together_nothing_is_done_if_one_cannot_be(database: Dat
     assert isinstance(refusal, Refused)
     assert after is None
     assert one(reader, Keys("s")) == [("m", b"3")]
+
+
+def test_events_and_the_state_that_they_change_are_one_transaction(database: Database, reader: Reader) -> None:
+    one(database, Put("s", "gone", b"1"))
+    together = Together(
+        [Append("a", [b"1", b"2"]), Put("s", "k", b"v"), Append("b", [b"1"]), Delete("s", "gone"), Append("a", [b"3"])]
+    )
+    ran = [statement for statement in statements(database, [together]) if not statement.startswith("SELECT")]
+    assert (ran[0], ran[-1], ran.count("COMMIT")) == ("BEGIN IMMEDIATE", "COMMIT", 1)
+    assert one(reader, Read("a")) == [(1, b"1"), (2, b"2"), (3, b"3")]
+    assert one(reader, Read("b")) == [(1, b"1")]
+    assert one(reader, Keys("s")) == [("k", b"v")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "answer"),
+    [
+        ([], None),
+        ([Put("s", "k", b"")], None),
+        ([Append("a", [b"x"])], 3),
+        ([Append("a", [b"x"] * 3), Put("s", "k", b"")], 5),
+        ([Append("a", [b"x"]), Append("new", [b"x", b"x"])], 2),
+        ([Append("a", [b"x"]), Append("a", [b"x"])], 4),
+    ],
+    ids=str,
+)
+def test_together_answers_the_last_number_of_its_last_append(
+    database: Database, changes: list[Append | Put], answer: int | None
+) -> None:
+    one(database, Append("a", [b"1", b"2"]))
+    assert one(database, Together(changes)) == answer
+
+
+@pytest.mark.parametrize(
+    ("expected", "conflict"),
+    [
+        ((2, 3), None),
+        ((2, None), None),
+        ((None, 3), None),
+        ((2, 2), (2, 3)),
+        ((1, 3), (1, 2)),
+        ((3, 3), (3, 2)),
+        ((None, 0), (0, 3)),
+    ],
+    ids=str,
+)
+def test_an_append_among_others_may_expect_where_its_log_ends_after_those_before_it(
+    database: Database,
+    reader: Reader,
+    expected: tuple[int | None, int | None],
+    conflict: tuple[int, int] | None,
+) -> None:
+    one(database, Append("a", [b"1", b"2"]))
+    first, second = expected
+    together = Together(
+        [Append("new", [b"x"], 0), Append("a", [b"3"], first), Put("s", "k", b"v"), Append("a", [b"4"], second)]
+    )
+    answer, after = database.execute([together, Append("a", [b"after"])])
+    if conflict is None:
+        assert (answer, after) == (4, 5)
+        assert one(reader, Get("s", "k")) == b"v"
+        assert one(reader, Streams()) == [("a", 5), ("new", 1)]
+    else:
+        assert isinstance(answer, Conflict)
+        assert (answer.stream, answer.expected, answer.last) == ("a", *conflict)
+        assert after == 3
+        assert one(reader, Get("s", "k")) is None
+        assert one(reader, Streams()) == [("a", 3)]
+
+
+def test_together_sees_what_its_own_group_did_before_it(database: Database, reader: Reader) -> None:
+    group: list[Operation[Any]] = [Append("a", [b"1", b"2"]), Drop("a")]
+    group += [Together([Append("a", [b"new"], 0), Append("a", [b"more"], 1)])]
+    assert database.execute(group) == [2, None, 2]
+    assert one(reader, Read("a")) == [(1, b"new"), (2, b"more")]
+
+
+def test_an_event_and_its_state_that_do_not_fit_are_both_not_kept_and_their_numbers_are_not_used(
+    database: Database, reader: Reader
+) -> None:
+    one(database, Append("a", [b"1"]))
+    pages = database._connection.execute("PRAGMA page_count").fetchone()[0]
+    database._connection.execute(f"PRAGMA max_page_count = {pages + 8}").fetchone()
+    large = Together([Append("a", [b"2"]), Append("new", [b"1"]), Put("s", "k", b"x" * 500_000)])
+    small = Together([Append("a", [b"two"], 1), Put("s", "l", b"v")])
+    full, kept = database.execute([large, small])
+    assert isinstance(full, StoreFull)
+    assert kept == 2
+    assert one(reader, Read("a")) == [(1, b"1"), (2, b"two")]
+    assert one(reader, Keys("s")) == [("l", b"v")]
+    assert one(reader, Streams()) == [("a", 2)]
+
+
+def test_a_blob_that_is_dropped_is_gone_for_all_who_put_it_until_it_is_put_again(
+    database: Database, reader: Reader
+) -> None:
+    digest, other = one(database, PutBlob(b"data")), one(database, PutBlob(b"other"))
+    assert one(database, PutBlob(b"data")) == digest
+    assert one(database, DropBlob(digest)) is None
+    assert one(reader, GetBlob(digest)) is None
+    assert one(reader, GetBlob(other)) == b"other"
+    assert one(database, DropBlob(digest)) is None
+    assert database.execute([PutBlob(b"data"), DropBlob(digest), PutBlob(b"data")]) == [digest, None, digest]
+    assert one(reader, GetBlob(digest)) == b"data"
 
 
 def test_a_page_of_any_length_is_two_statements(database: Database, reader: Reader) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from actors.store.operations import (
     Append,
     Delete,
     Drop,
+    DropBlob,
     Get,
     GetBlob,
     Keys,
@@ -23,19 +25,29 @@ from actors.store.operations import (
     PutBlob,
     Read,
     Streams,
+    Together,
     Trim,
 )
 from actors.store.reader import Reader
 
+
+def digest_of(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
 NAMES = st.sampled_from(["a", "b", "ü/c"])
 DATA = st.binary(max_size=20) | st.just(b"x" * 5000)
+APPENDS = st.builds(Append, NAMES, st.lists(DATA, min_size=1, max_size=4), st.none() | st.integers(0, 6))
+TOGETHER = APPENDS | st.builds(Put, NAMES, NAMES, DATA) | st.builds(Delete, NAMES, NAMES)
 OPERATIONS: st.SearchStrategy[Operation[Any]] = st.one_of(
-    st.builds(Append, NAMES, st.lists(DATA, min_size=1, max_size=4), st.none() | st.integers(0, 6)),
+    APPENDS,
+    st.builds(Together, st.lists(TOGETHER, max_size=5)),
     st.builds(Trim, NAMES, st.integers(0, 8)),
     st.builds(Drop, NAMES),
     st.builds(Put, NAMES, NAMES, DATA, st.booleans()),
     st.builds(Delete, NAMES, NAMES, st.booleans()),
     st.builds(PutBlob, DATA),
+    st.builds(DropBlob, DATA.map(digest_of)),
 )
 GROUPS = st.lists(OPERATIONS, min_size=1, max_size=8)
 
@@ -74,9 +86,30 @@ class Model:
             case Delete(space, key):
                 self.pairs.pop((space, key), None)
                 assert answer is None
+            case Together(changes):
+                self.check_together(changes, answer)
             case PutBlob(data):
-                self.blobs[hashlib.sha256(data).hexdigest()] = data
-                assert answer == hashlib.sha256(data).hexdigest()
+                self.blobs[digest_of(data)] = data
+                assert answer == digest_of(data)
+            case DropBlob(digest):
+                self.blobs.pop(digest, None)
+                assert answer is None
+
+    def check_together(self, changes: Sequence[Append | Put | Delete], answer: object) -> None:
+        lasts = {stream: last for stream, (last, _) in self.logs.items()}
+        done = None
+        for change in changes:
+            if isinstance(change, Append):
+                last = lasts.get(change.stream, 0)
+                if change.expected not in (None, last):
+                    assert isinstance(answer, Conflict)
+                    assert (answer.stream, answer.last) == (change.stream, last)
+                    return
+                done = lasts[change.stream] = last + len(change.events)
+        assert answer == done
+        for change in changes:
+            each = self.logs.get(change.stream, (0, {}))[0] + len(change.events) if isinstance(change, Append) else None
+            self.check(change, each)
 
     def check_all(self, reader: Reader) -> None:
         names = sorted(self.logs, key=str.encode)
@@ -88,8 +121,8 @@ class Model:
             assert reader.execute([Keys(name)]) == [pairs]
             for key, value in pairs:
                 assert reader.execute([Get(name, key)]) == [value]
-        for digest, data in self.blobs.items():
-            assert reader.execute([GetBlob(digest)]) == [data]
+        for digest in (digest_of(b""), digest_of(b"x" * 5000), *self.blobs):
+            assert reader.execute([GetBlob(digest)]) == [self.blobs.get(digest)]
 
 
 @pytest.mark.slow

@@ -16,7 +16,19 @@ from actors.store.connection import log_of
 from actors.store.database import Database
 from actors.store.directory import StateDirectory
 from actors.store.mark import read_mark
-from actors.store.operations import Append, Delete, Keys, Operation, Put, PutBlob, Together, Touch, Trim, is_soft
+from actors.store.operations import (
+    Append,
+    Delete,
+    DropBlob,
+    Keys,
+    Operation,
+    Put,
+    PutBlob,
+    Together,
+    Touch,
+    Trim,
+    is_soft,
+)
 from actors.store.reader import Reader
 
 KEYS = st.sampled_from(["a", "b", "c"])
@@ -133,8 +145,10 @@ def test_a_kill_undoes_nothing_and_a_power_cut_what_was_soft_since_the_last_that
         ([SOFT, Put("s", "b", b"v")], False),
         ([Together([SOFT, Delete("s", "b")])], False),
         ([SOFT, Append("a", [b"v"])], False),
+        ([Together([SOFT, Append("a", [b"v"])])], False),
         ([SOFT, Trim("a", 1)], False),
         ([SOFT, PutBlob(b"v")], False),
+        ([SOFT, DropBlob("d")], False),
         ([SOFT, Touch()], False),
     ],
 )

@@ -1,0 +1,125 @@
+"""What a session does for a turn: it gathers what the turn is made from, and knows how far the turn has come."""
+
+from dataclasses import dataclass, field
+from functools import partial
+
+import msgspec
+import trio
+
+from actors.agent.log import SessionLog
+from actors.agent.messages import (
+    MODELS,
+    WORKSPACES,
+    CurrentModelAsked,
+    PolicyAsked,
+    SessionMessage,
+    TurnMessage,
+    TurnOrder,
+    WorkspaceAsked,
+)
+from actors.agent.retelling import SoFar
+from actors.kernel import ActorRef, KernelError, Registry, in_words
+from actors.store import StoreError
+from codec.agent.events import ErrorCode, FinalMetadata, MessageFinal, UserMessage
+from codec.agent.kept import TurnMark
+from codec.agent.models import BUILTIN, ModelConfig
+from codec.agent.sessions import SessionFact
+
+PATIENCE = 10.0
+CANCEL_GRACE = 0.2
+"""Seconds that a cancelled turn has for its last words, until it is killed."""
+
+
+class NotPrepared(Exception):
+    """A turn cannot be made. The text is a sentence for the user."""
+
+    def __init__(self, code: ErrorCode, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(slots=True, eq=False)
+class CurrentTurn:
+    """The turn of a session."""
+
+    mark: TurnMark
+    message: UserMessage
+    so_far: SoFar = field(default_factory=SoFar)
+    actor: ActorRef[TurnMessage] | None = None
+    preparing: trio.CancelScope = field(default_factory=trio.CancelScope)
+    failed: NotPrepared | None = None
+    """Why it ends without its own last word. None: it is cancelled."""
+
+    @property
+    def id(self) -> str:
+        return self.mark.turn_id
+
+
+def final(
+    mark: TurnMark, so_far: SoFar, now: float, *, cancelled: bool = False, interrupted: bool = False
+) -> MessageFinal:
+    """The end of a turn that has not said its own."""
+    return MessageFinal(
+        message=so_far.text,
+        metadata=FinalMetadata(
+            success=False,
+            tools_used=tuple(so_far.tools),
+            cancelled=cancelled,
+            interrupted=interrupted,
+            turn_id=mark.turn_id,
+            seconds=max(0.0, round(now - mark.began, 3)) if mark.began else 0.0,
+        ),
+    )
+
+
+def model_of(fact: SessionFact, current: ModelConfig) -> ModelConfig:
+    """The model of this session: its own, and the current one for all that it does not say."""
+    provider = fact.model_provider or current.provider
+    ours = provider == current.provider
+    default = current.model_name if ours else BUILTIN if provider == BUILTIN else ""
+    named = fact.model_name or default
+    chosen = {
+        "provider": provider,
+        "model_name": named,
+        "url": fact.model_url or (current.url if ours else ""),
+        "context_window": fact.context_window or current.context_window,
+        "temperature": current.temperature if fact.temperature is None else fact.temperature,
+        "display_name": current.display_name if (provider, named) == (current.provider, current.model_name) else None,
+    }
+    try:
+        return msgspec.convert(chosen, ModelConfig)
+    except msgspec.ValidationError as error:
+        raise NotPrepared("MODEL_ERROR", f"This session's model cannot be used: {error}. Choose another one.") from None
+
+
+async def order(
+    registry: Registry,
+    session: ActorRef[SessionMessage],
+    log: SessionLog,
+    fact: SessionFact,
+    turn: CurrentTurn,
+    compacted: int,
+) -> TurnOrder:
+    """All that the turn is made from. Raises NotPrepared."""
+    try:
+        workspaces, models = registry.get(WORKSPACES), registry.get(MODELS)
+        workspace = await workspaces.ask(partial(WorkspaceAsked, fact.workspace_id), timeout=PATIENCE)
+        policy = await workspaces.ask(partial(PolicyAsked, fact.workspace_id), timeout=PATIENCE)
+        current = await models.ask(CurrentModelAsked, timeout=PATIENCE)
+        before = await log.entries(compacted, turn.mark.seq - 1)
+    except (KernelError, StoreError) as error:
+        raise NotPrepared("INTERNAL", f"The turn could not be begun: {in_words(error)}.") from error
+    if workspace is None or policy is None:
+        raise NotPrepared("WORKSPACE_NOT_FOUND", "The workspace of this session is not registered any more.")
+    if workspace.missing:
+        raise NotPrepared("WORKSPACE_NOT_FOUND", f"The folder {workspace.path} is not there now.")
+    return TurnOrder(
+        turn_id=turn.id,
+        session=session,
+        fact=fact,
+        workspace=workspace,
+        policy=policy,
+        model=model_of(fact, current),
+        message=turn.message,
+        transcript=before,
+    )

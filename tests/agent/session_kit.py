@@ -1,0 +1,383 @@
+"""Sessions in virtual time: the real actors over a store on paper, scripted turns, and clients that keep what they see.
+
+A kill of the process is the end of a house, and another one over what was committed at that moment.
+"""
+
+import itertools
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import trio
+
+from actors.agent.client import ClientSeat, ServerFacts, client_spec
+from actors.agent.log import SessionLog
+from actors.agent.messages import (
+    CLIENTS,
+    MODELS,
+    SESSION_ACTORS,
+    SESSIONS,
+    TURNS,
+    WORKSPACES,
+    ContextChanged,
+    CreateSession,
+    CurrentModelAsked,
+    LogEntry,
+    ModelsMessage,
+    PolicyAsked,
+    SteersAsked,
+    TurnMessage,
+    TurnOrder,
+    TurnSays,
+    WorkspaceAsked,
+    WorkspacesMessage,
+)
+from actors.agent.sessions import sessions_specs
+from actors.kernel import Actor, ActorRef, AnySpec, ChildSpec, Down, KernelError, PeerGone, Restart
+from actors.kernel.testing import House, staged
+from codec.agent.context import EditorContext
+from codec.agent.events import FinalMetadata, LogEvent, MessageFinal, Token
+from codec.agent.models import ModelConfig
+from codec.agent.sessions import SessionFact, SessionWish
+from codec.agent.workspaces import Policy, WorkspaceFact
+from tests.agent.paper_store import PaperDisk, paper_spec
+
+EPOCH = 1_800_000_000.0
+PATIENCE = 3600.0
+
+
+def wall() -> float:
+    return EPOCH + trio.current_time()
+
+
+# -- scripted turns: events are said, and these done
+
+
+@dataclass(frozen=True)
+class Pause:
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Tokens:
+    count: int
+    every: float = 0.01
+
+
+@dataclass(frozen=True)
+class Steers:
+    """Reads what steers, and repeats it."""
+
+
+@dataclass(frozen=True)
+class Fall:
+    """Crashes."""
+
+
+@dataclass(frozen=True)
+class Vanish:
+    """Ends without a last word."""
+
+
+class ScriptedTurn(Actor[TurnMessage]):
+    def __init__(self, order: TurnOrder, script: Sequence[Any]) -> None:
+        self.order = order
+        self.script = script
+        self.contexts: list[EditorContext] = []
+        self.text = ""
+
+    async def started(self, kept: object | None) -> None:
+        self.monitor(self.order.session, every=True)
+        self.run_beside(self._act)
+
+    async def handle(self, message: TurnMessage) -> None:
+        match message:
+            case ContextChanged(context):
+                self.contexts.append(context)
+            case _:
+                self.unknown(message)
+
+    async def down(self, down: Down) -> None:
+        self.finish()
+
+    async def _say(self, event: LogEvent) -> None:
+        if isinstance(event, Token):
+            self.text += event.token
+        await self.order.session.send(TurnSays(self.order.turn_id, event))
+
+    async def _act(self) -> None:
+        for step in self.script:
+            match step:
+                case Pause(seconds):
+                    await trio.sleep(seconds)
+                case Tokens(count, every):
+                    for number in range(count):
+                        await self._say(Token(token=f"{number} "))
+                        await trio.sleep(every)
+                case Steers():
+                    asked = partial(SteersAsked, self.order.turn_id)
+                    for said in await self.order.session.ask(asked, timeout=PATIENCE):
+                        await self._say(Token(token=f"({said.message}) "))
+                case Fall():
+                    raise RuntimeError("the turn falls")
+                case Vanish():
+                    self.finish()
+                    return
+                case _:
+                    await self._say(step)
+        metadata = FinalMetadata(success=True, turn_id=self.order.turn_id)
+        await self._say(MessageFinal(message=self.text, metadata=metadata))
+        self.finish()
+
+
+# -- what else it needs
+
+
+class PaperWorkspaces(Actor[WorkspacesMessage]):
+    def __init__(self, facts: dict[str, WorkspaceFact]) -> None:
+        self.facts = facts
+
+    async def started(self, kept: object | None) -> None:
+        self.stage.registry.claim(WORKSPACES, self.ref)
+
+    async def handle(self, message: WorkspacesMessage) -> None:
+        match message:
+            case WorkspaceAsked(id, reply):
+                reply.set(self.facts.get(id))
+            case PolicyAsked(id, reply):
+                reply.set(Policy() if id in self.facts else None)
+            case _:
+                raise NotImplementedError(message)
+
+
+class PaperModels(Actor[ModelsMessage]):
+    def __init__(self, here: "Stay") -> None:
+        self.here = here
+
+    async def started(self, kept: object | None) -> None:
+        self.stage.registry.claim(MODELS, self.ref)
+
+    async def handle(self, message: ModelsMessage) -> None:
+        match message:
+            case CurrentModelAsked(reply):
+                reply.set(self.here.model)
+            case _:
+                raise NotImplementedError(message)
+
+
+# -- clients
+
+
+@dataclass
+class Screen:
+    """A client as a person has it in front of them: over all its connections it keeps what it has seen."""
+
+    name: str
+    delta: bool = False
+    cancels: bool = False
+    """Whether the turn is to end when it vanishes."""
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    seat: ClientSeat | None = None
+    scope: trio.CancelScope | None = None
+    gone: bool = False
+    """The socket has broken."""
+    stalled: bool = False
+    """It does not read."""
+    ended: trio.Event = field(default_factory=trio.Event)
+    _read: trio.Event = field(default_factory=trio.Event)
+
+    # the outlet
+
+    async def send(self, text: str) -> None:
+        await trio.lowlevel.checkpoint()
+        while self.stalled and not self.gone:
+            await self._read.wait()
+        if self.gone:
+            raise PeerGone("it has gone")
+        self.messages.append(json.loads(text))
+
+    def stall(self) -> None:
+        if not self.stalled:
+            self.stalled, self._read = True, trio.Event()
+
+    def read(self) -> None:
+        self.stalled = False
+        self._read.set()
+
+    # what it has seen
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        return [message for message in self.messages if "seq" in message]
+
+    @property
+    def last(self) -> int:
+        return max((message["seq"] for message in self.events), default=0)
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        return [message for message in self.messages if message["type"] == kind]
+
+    @property
+    def errors(self) -> list[str]:
+        return [message["error"]["code"] for message in self.of("server.error")]
+
+    @property
+    def state(self) -> dict[str, Any]:
+        state: dict[str, Any] = self.of("session.state")[-1]["state"]
+        return state
+
+    def rendered(self) -> list[str]:
+        """The text of each turn, as it stands in front of the user: added up, until the end says what it is."""
+        turns: list[str] = []
+        for message in self.events:
+            match message["type"]:
+                case "user.message" if not message["steers"]:
+                    turns.append("")
+                case "assistant.token":
+                    turns = turns or [""]
+                    turns[-1] = turns[-1] + message["token"] if self.delta else message["cumulative_text"]
+                case "assistant.message_final":
+                    turns = turns or [""]
+                    turns[-1] = message["message"]
+        return turns
+
+    # what it says
+
+    async def say(self, message: dict[str, Any] | str) -> None:
+        assert self.seat is not None
+        await self.seat.heard(message if isinstance(message, str) else json.dumps(message))
+
+    async def ask(self, text: str, id: str | None = None, **more: Any) -> None:  # noqa: A002
+        await self.say({"type": "client.user_message", "message": text, "message_id": id, **more})
+
+    async def cancel(self) -> None:
+        await self.say({"type": "client.cancel"})
+
+
+# -- the house
+
+
+@dataclass
+class Stay:
+    """A process: a house, from its start to its end or its kill."""
+
+    disk: PaperDisk
+    scripts: Callable[[TurnOrder], Sequence[Any]]
+    ids: Iterator[int]
+    workspaces: dict[str, WorkspaceFact] = field(default_factory=dict)
+    model: ModelConfig = field(default_factory=lambda: ModelConfig(provider="builtin"))
+    made: list[ScriptedTurn] = field(default_factory=list)
+    house: House = None  # type: ignore[assignment]
+    nursery: trio.Nursery = None  # type: ignore[assignment]
+
+    def new_id(self) -> str:
+        return f"id-{next(self.ids)}"
+
+    def make_turn(self, order: TurnOrder) -> ChildSpec[TurnMessage]:
+        def make() -> ScriptedTurn:
+            turn = ScriptedTurn(order, self.scripts(order))
+            self.made.append(turn)
+            return turn
+
+        return ChildSpec(order.turn_id, make, restart=Restart.TEMPORARY)
+
+    @property
+    def registry(self) -> Any:
+        return self.house.stage.registry
+
+    @property
+    def sessions(self) -> ActorRef[Any]:
+        found: ActorRef[Any] = self.registry.get(SESSIONS)
+        return found
+
+    async def ask(self, question: Any, *args: Any) -> Any:
+        return await self.sessions.ask(partial(question, *args), timeout=PATIENCE)
+
+    async def create(self, **wish: Any) -> SessionFact:
+        fact: SessionFact = await self.ask(CreateSession, SessionWish(**{"workspace_id": "w", **wish}))
+        return fact
+
+    def session(self, id: str) -> ActorRef[Any] | None:  # noqa: A002
+        found: ActorRef[Any] | None = self.registry.get(SESSION_ACTORS).child(id)
+        return found
+
+    def turns(self) -> list[Any]:
+        return list(self.registry.get(TURNS).children())
+
+    def log(self, id: str) -> SessionLog:  # noqa: A002
+        return SessionLog(self.registry, id)
+
+    async def stored(self, id: str) -> list[LogEntry]:  # noqa: A002
+        """Every event, and every token by itself."""
+        return [entry async for page in self.log(id).pages() for entry in page]
+
+    def open(self, screen: Screen, session: str) -> None:
+        """A socket, without a word on it."""
+        screen.gone, screen.seat, screen.ended = False, None, trio.Event()
+        screen.scope = trio.CancelScope()
+        self.nursery.start_soon(self._connection, screen, session, screen.scope)
+
+    async def _connection(self, screen: Screen, session: str, scope: trio.CancelScope) -> None:
+        try:
+            with scope:
+                spec = client_spec(self.new_id(), session, screen, ServerFacts("0.0.0"))
+                async with self.registry.get(CLIENTS).lease(spec) as client:
+                    screen.seat = ClientSeat(client)
+                    await trio.sleep_forever()
+        except KernelError:
+            pass
+        finally:
+            screen.seat = None
+            screen.ended.set()
+
+    async def connect(self, screen: Screen, session: str, resume: int | None = None) -> None:
+        self.open(screen, session)
+        while screen.seat is None:
+            await trio.sleep(0.001)
+        info = {"name": screen.name, "capabilities": ["token_delta"] if screen.delta else []}
+        hello = {"type": "client.hello", "client_info": info, "cancel_on_disconnect": screen.cancels}
+        await screen.say({**hello, "resume_from": resume})
+
+    async def drop(self, screen: Screen) -> None:
+        """The network is gone."""
+        screen.gone = True
+        screen.read()
+        if screen.scope is not None:
+            screen.scope.cancel()
+            await screen.ended.wait()
+
+
+Scripts = Sequence[Any] | Callable[[TurnOrder], Sequence[Any]]
+
+
+@asynccontextmanager
+async def stay(
+    disk: PaperDisk | None = None,
+    script: Scripts = (Tokens(3),),
+    ids: Iterator[int] | None = None,
+    store: AnySpec | None = None,
+) -> AsyncIterator[Stay]:
+    scripts = script if callable(script) else lambda order: script
+    here = Stay(disk or PaperDisk(), scripts, ids or itertools.count(1))
+    here.workspaces["w"] = WorkspaceFact(id="w", path="/work", name="work", created_at="2026-01-01T00:00:00Z")
+    specs = [
+        store or paper_spec(here.disk),
+        ChildSpec("workspaces", partial(PaperWorkspaces, here.workspaces)),
+        ChildSpec("models", partial(PaperModels, here)),
+        *sessions_specs(here.make_turn, wall, here.new_id),
+    ]
+    async with trio.open_nursery() as nursery:
+        async with staged(*specs, intensity=10_000) as house:
+            here.house, here.nursery = house, nursery
+            await until(lambda: house.stage.registry.find(SESSIONS) is not None)
+            yield here
+            nursery.cancel_scope.cancel()
+
+
+async def until(holds: Callable[[], Any]) -> None:
+    with trio.fail_after(PATIENCE):
+        while not holds():
+            await trio.sleep(0.005)
