@@ -8,6 +8,9 @@ from functools import partial
 from importlib import resources
 from pathlib import Path
 
+from transports.agent.providers import Families, Server
+from transports.agent.tree import FolderTrees
+
 from actors import agent
 from actors.kernel import AnySpec, Decay, Stage, supervisor_spec
 from codec.agent.schemas import openapi
@@ -21,9 +24,7 @@ from program.version import version
 from transports.agent.certificates import Certificates, CertificatesUnusable, aware_now, certificates
 from transports.agent.gate import Gate
 from transports.agent.port import BODY_BYTES, MESSAGE_BYTES, agent_application, agent_websocket
-from transports.agent.providers import Families, Server
 from transports.agent.secret import TOKEN_FILE, AgentToken, TokenUnusable, agent_token
-from transports.agent.tree import FolderTrees
 from transports.door.door import Door
 from transports.door.listener import Report, listener_spec
 from transports.http.pages import add_pages
