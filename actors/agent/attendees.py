@@ -17,11 +17,16 @@ from actors.agent.messages import (
     ShowState,
     TellOnly,
 )
-from actors.kernel import ActorRef, AnyRef, MailboxFull
+from actors.kernel import ActorRef, AnyRef, KernelError, MailboxFull
 from codec.agent.client_messages import ClientHello
 from codec.agent.events import ErrorBody, ErrorCode, ServerError, ServerMessage
 
 MOST_CLIENTS = 64
+
+
+class TooManyClients(KernelError):
+    told = f"This session has {MOST_CLIENTS} clients already. Close one."
+
 
 ClientRef = ActorRef[AttachedMessage]
 

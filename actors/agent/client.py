@@ -22,7 +22,7 @@ import msgspec
 import trio
 from msgspec.structs import replace
 
-from actors.agent.attendees import said_error
+from actors.agent.attendees import TooManyClients, said_error
 from actors.agent.holding import Holding
 from actors.agent.log import SessionLog
 from actors.agent.messages import (
@@ -127,6 +127,10 @@ class ClientSeat:
 
 class SessionAway(Exception):
     """There is no such session, or it cannot be had."""
+
+    def __init__(self, message: str, code: ErrorCode = "SESSION_NOT_FOUND") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class Client(Actor[AttachedMessage]):
@@ -242,7 +246,7 @@ class Client(Actor[AttachedMessage]):
                     self._holding.fall_behind()
                     await trio.sleep(AGAIN_SECONDS)
                 except SessionAway as away:
-                    await self._leave(str(away))
+                    await self._leave(str(away), away.code)
                     return
             if len(self._holding):
                 await self._send_held()
@@ -253,10 +257,10 @@ class Client(Actor[AttachedMessage]):
                 self._stir = trio.Event()
                 await self._stir.wait()
 
-    async def _leave(self, why: str) -> None:
+    async def _leave(self, why: str, code: ErrorCode = "SESSION_NOT_FOUND") -> None:
         if self._said is not None:
             answer(self._said)
-        await self._send(said_error("SESSION_NOT_FOUND", why, recoverable=False))
+        await self._send(said_error(code, why, recoverable=code == "BUSY"))
         self.finish()
 
     async def _send_held(self) -> None:
@@ -340,11 +344,14 @@ class Client(Actor[AttachedMessage]):
                 self._unmonitor = self.monitor(session, every=True)
                 self._holding.begin_again()
                 return await session.ask(partial(Attach, self.ref, hello), timeout=PATIENCE)
+            except TooManyClients as error:
+                raise SessionAway(in_words(error), "BUSY") from error
             except (KernelError, StoreError) as error:
                 self._session = None
                 self._holding.fall_behind()
                 if trio.current_time() >= give_up:
-                    raise SessionAway(f"The session cannot be opened: {in_words(error)}.") from error
+                    raise SessionAway(f"The session cannot be opened: {in_words(error)}.", "BUSY") from error
+            await self._send_held()  # what it said meanwhile is answered
             await trio.sleep(AGAIN_SECONDS)
 
     async def _woken(self) -> ActorRef[SessionMessage]:

@@ -25,7 +25,7 @@ import trio
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from actors.agent.attendees import MOST_CLIENTS, Attendees, ClientRef, said_error
+from actors.agent.attendees import Attendees, ClientRef, TooManyClients, said_error
 from actors.agent.log import SessionLog
 from actors.agent.messages import (
     MODELS,
@@ -117,10 +117,6 @@ class RestNow:
 
 
 SessionActorMessage = SessionMessage | TurnEnded | RestNow
-
-
-class TooManyClients(KernelError):
-    told = f"this session has {MOST_CLIENTS} clients already; close one"
 
 
 class Session(Actor[SessionActorMessage]):

@@ -66,15 +66,15 @@ logger = logging.getLogger("troupe.agent")
 
 def sessions_specs(make_turn: MakeTurn, wall: Callable[[], float], new_id: Callable[[], str]) -> list[AnySpec]:
     """Whatever the sessions need of the tree, in this order, after the store, the workspaces and the models. When the
-    tree stops, clients end first, then sessions, which keep all that is said by then, then their turns.
+    tree stops, clients end before sessions, which keep all that was said by then, and these before their turns.
 
     `wall`: seconds since 1970. `new_id`: for sessions, turns and messages; never the same twice, also after a
     restart."""
     return [
-        ChildSpec("sessions", partial(Sessions, make_turn, wall, new_id), start_timeout=START_SECONDS),
         crowd_spec("turns", name=TURNS, max_children=MOST_TURNS),
         crowd_spec("session-actors", name=SESSION_ACTORS, max_children=MOST_AWAKE),
         clients_spec(),
+        ChildSpec("sessions", partial(Sessions, make_turn, wall, new_id), start_timeout=START_SECONDS),
     ]
 
 

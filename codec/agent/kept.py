@@ -76,7 +76,7 @@ class SessionRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class _OnlyFact(Struct, frozen=True, kw_only=True):
     fact: SessionFact
     queue: tuple[msgspec.Raw, ...] = ()
-    turn: msgspec.Raw | None = None
+    turn: TurnMark | None = None
     deleted: bool = False
 
 
