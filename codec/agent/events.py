@@ -129,6 +129,8 @@ class Thinking(Numbered, frozen=True, kw_only=True, tag="assistant.thinking"):
 class PlanPresented(Numbered, frozen=True, kw_only=True, tag="agent.plan"):
     steps: tuple[PlanStep, ...]
     rationale: str = ""
+    current_step: int = 0
+    """The step that is being done, counted from 1. 0: none yet."""
 
 
 class RetrieveStatus(Numbered, frozen=True, kw_only=True, tag="agent.retrieve.status"):
