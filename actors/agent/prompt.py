@@ -112,9 +112,7 @@ def _shown(editor: ActiveEditor, command: Command | None) -> WantedLines:
     path, selection, visible = editor.file_path, editor.selection, editor.visible_range
     if selection is not None and selection.start != selection.end:
         first, last = selection.start.line + 1, selection.end.line + (1 if selection.end.character else 0)
-        return WantedLines(
-            path, "selected in the editor", selection.start.line + 1, max(last, selection.start.line + 1)
-        )
+        return WantedLines(path, "selected in the editor", first, max(first, last))
     if selection is not None and command == "/explain":
         line = selection.start.line + 1
         return WantedLines(path, "around the cursor in the editor", line, line, whole_definition=True)

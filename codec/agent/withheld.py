@@ -99,16 +99,33 @@ def _header(found: re.Match[str]) -> str:
 
 
 def _named(found: re.Match[str]) -> str:
-    name, value = found["name"].rsplit(".", 1)[-1], found["value"]
-    if not is_secret(name, value) or value.startswith(("$", "{", "<", "%", "[", "(", BLANK)):
+    value = found["value"]
+    if not _is_secret_name(found["name"], value) or value.startswith(("$", "{", "<", "%", "[", "(", BLANK)):
         return found[0]
-    if not found["quote"] and _PATH.match(value) and (found["sign"] != "=" or not _PATH.fullmatch(value)):
-        plain = _PATH.match(value)
-        if plain is not None and (plain.end() == len(value) or value[plain.end()] in "([.") and len(value) < 40:
-            return found[0]  # a name, or the beginning of a call
-    if not _unlikely(value):
+    if not found["quote"] and _is_code(value, plainly_set=found["sign"] == "="):
         return found[0]
-    return found[0][: found.start("value") - found.start()] + BLANK
+    return found[0][: found.start("value") - found.start()] + BLANK if _unlikely(value) else found[0]
+
+
+def _is_secret_name(name: str, value: str) -> bool:
+    last = name.rsplit(".", 1)[-1]
+    return is_secret(last, value) or re.search(r"(?i)(?:secret|encryption|master|auth)[_-]?key$", last) is not None
+
+
+def _is_code(value: str, *, plainly_set: bool) -> bool:
+    """Whether a value without quotes is a name or a call rather than a text: token = self.next(), but not TOKEN=abc123.
+    `plainly_set`: there is no blank around the sign, as in a shell."""
+    path = _PATH.match(value)
+    if path is None or len(path[0]) >= 40:
+        return False
+    rest = value[path.end() :]
+    if rest[:1] in ("(", "[", ".") or path[0].endswith((")", "(")) or re.search(r"\.|::|->", path[0]):
+        return True
+    return rest.strip(")]}") == "" and (not plainly_set or _names_a_secret(path[0]))
+
+
+def _names_a_secret(value: str) -> bool:
+    return any(word in value.lower() for word in ("token", "passw", "secret", "key"))
 
 
 def _unlikely(value: str) -> bool:

@@ -1,6 +1,5 @@
 """A workspace in memory, models that follow a script, and a session that notes what its turn says."""
 
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
@@ -12,12 +11,23 @@ from actors.agent.conversing import TurnLimits
 from actors.agent.given import FileHit, FileLine, FileRefused, FileText, Tree, TreeEntry
 from actors.agent.messages import LogEntry, SessionMessage, SteersAsked, TurnOrder, TurnSays
 from actors.agent.turn import turn_spec, turns_spec
-from actors.kernel import Actor, ActorRef, ChildSpec, Down
+from actors.kernel import Actor, ActorRef, ChildSpec
 from actors.kernel.testing import House, Log, staged
 from codec.agent.builtin import deltas
 from codec.agent.context import EditorContext
-from codec.agent.events import LogEvent, MessageFinal, Token, UserMessage
-from codec.agent.models import BUILTIN, Delta, Finished, ModelConfig, ModelFact, ModelRequest, ModelTrouble
+from codec.agent.events import LogEvent, MessageFinal, Token, ToolExecute, UserMessage
+from codec.agent.models import (
+    BUILTIN,
+    CalledTool,
+    Delta,
+    Finished,
+    ModelConfig,
+    ModelFact,
+    ModelMessage,
+    ModelRequest,
+    ModelTrouble,
+    ToolCall,
+)
 from codec.agent.sessions import SessionFact
 from codec.agent.workspaces import Policy, WorkspaceFact
 
@@ -200,10 +210,13 @@ async def turn(
     files: Mapping[str, str] | MemoryTree | None = None,
     *,
     limits: TurnLimits | None = None,
+    instrument: Any = None,
     **given: Any,
 ) -> AsyncIterator[tuple[Heard, House]]:
     """A turn that has begun."""
     heard = Heard()
+    if instrument is not None:
+        instrument.heard = heard
     tree = files if isinstance(files, MemoryTree) else MemoryTree(files or {})
     session: ChildSpec[SessionMessage] = ChildSpec("session", lambda: NotingSession(heard))
     async with staged(session, turns_spec()) as house:
@@ -224,9 +237,50 @@ async def whole(message: str, script: Script, files: Any = None, **given: Any) -
     return heard
 
 
-def lines_with(text: str, word: str) -> list[str]:
-    return [line for line in text.splitlines() if re.search(word, line)]
+def call(name: str, /, **arguments: Any) -> CalledTool:
+    return CalledTool(ToolCall(id="c", name=name, arguments=arguments))
+
+
+def entries(events: Sequence[LogEvent], first: int = 1) -> list[LogEntry]:
+    return [LogEntry(number, event) for number, event in enumerate(events, first)]
+
+
+def faults(messages: Sequence[ModelMessage]) -> list[str]:
+    """What is wrong with a request, as a strict server of models would see it."""
+    found = []
+    open_calls: list[str] = []
+    for index, message in enumerate(messages):
+        if message.role == "tool":
+            if message.tool_call_id in open_calls:
+                open_calls.remove(message.tool_call_id)
+            else:
+                found.append(f"{index}: a result of no call")
+            continue
+        if open_calls:
+            found.append(f"{index}: {open_calls} have no result")
+        open_calls = [call.id for call in message.tool_calls]
+        if len(set(open_calls)) < len(open_calls):
+            found.append(f"{index}: two calls with one id")
+        if message.tool_calls and message.role != "assistant":
+            found.append(f"{index}: {message.role} calls")
+        if message.role == "assistant" and not message.tool_calls and not message.content.strip():
+            found.append(f"{index}: an answer that says nothing")
+        if message.role == "system" and index:
+            found.append(f"{index}: a second system message")
+    return found + ([f"at the end: {open_calls} have no result"] if open_calls else [])
+
+
+def unpaired(events: Sequence[LogEvent]) -> list[str]:
+    """Calls of which clients are not told one begin and then one end."""
+    found = dict[str, list[str]]()
+    for event in events:
+        if isinstance(event, ToolExecute):
+            found.setdefault(event.call_id, []).append(event.status)
+    return [
+        f"{call_id}: {told}"
+        for call_id, told in found.items()
+        if told not in (["started", "completed"], ["started", "failed"])
+    ]
 
 
 STOP = Finished()
-__all__ = ["STOP", "Down", "Heard", "MemoryTree", "MemoryTrees", "Script", "order", "turn", "whole"]
