@@ -13,7 +13,6 @@ from transports.agent.tree import FolderTrees
 
 from actors import agent
 from actors.kernel import AnySpec, Decay, Stage, supervisor_spec
-from codec.agent.schemas import openapi
 from codec.console import Listening
 from codec.settings import AgentSettings, Settings
 from program import streams
@@ -41,12 +40,13 @@ def agent_spec(settings: Settings, listeners: Listeners, state_dir: Path) -> Any
     providers = families(section)
     trees = FolderTrees()
     web = resources.files("web")
+    contract = (resources.files("schemas") / "openapi.json").read_bytes()
     gate = Gate(token.text, time.monotonic, where=str(state_dir / TOKEN_FILE))
 
     def door(stage: Stage) -> Door:
         desk = agent.AgentDesk(stage.registry, stage.new_id, FACTS)
         return Door(
-            app=add_pages(agent_application(desk, gate, web, openapi(version())), web, listeners.urls),
+            app=add_pages(agent_application(desk, gate, web, contract), web, listeners.urls),
             on_websocket=agent_websocket(desk, gate),
             hosts=section.addresses,
             port=section.port,
@@ -62,7 +62,7 @@ def agent_spec(settings: Settings, listeners: Listeners, state_dir: Path) -> Any
     return supervisor_spec(
         "agent",
         [
-            agent.workspaces_spec(trees, time.time, new_id),
+            agent.workspaces_spec(trees, time.time),
             agent.models_spec(providers, section.servers),
             *agent.sessions_specs(partial(agent.turn_spec, providers=providers, trees=trees), time.time, new_id),
             listener_spec("agent", door, partial(_tell_link, token, listeners.report)),
