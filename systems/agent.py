@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import ssl
 import sys
 import time
 from functools import partial
@@ -20,7 +21,6 @@ from program.serving import Listeners
 from program.terminal import is_terminal
 from program.trouble import Trouble
 from program.version import version
-from transports.agent.certificates import Certificates, CertificatesUnusable, aware_now, certificates
 from transports.agent.gate import Gate
 from transports.agent.port import BODY_BYTES, MESSAGE_BYTES, agent_application, agent_websocket
 from transports.agent.secret import TOKEN_FILE, AgentToken, TokenUnusable, agent_token
@@ -36,7 +36,7 @@ FACTS = agent.ServerFacts(version(), capabilities=("agentic_rag", "token_delta",
 def agent_spec(settings: Settings, listeners: Listeners, state_dir: Path) -> AnySpec:
     """Raises Trouble if there can be no token, or no certificates."""
     section = settings.agent
-    token, tls = _secrets(section, state_dir)
+    token, tls = _token(state_dir), _tls(section, state_dir)
     providers = families(section)
     trees = FolderTrees()
     web = resources.files("web")
@@ -50,7 +50,7 @@ def agent_spec(settings: Settings, listeners: Listeners, state_dir: Path) -> Any
             on_websocket=agent_websocket(desk, gate),
             hosts=section.addresses,
             port=section.port,
-            tls=None if tls is None else tls.context,
+            tls=tls,
             accounts=section.accounts,
             policy=HostPolicy(origins=section.origins, setting="agent.origins"),
             limits=DoorLimits(
@@ -84,12 +84,28 @@ def new_id() -> str:
     return secrets.token_hex(8)
 
 
-def _secrets(section: AgentSettings, state_dir: Path) -> tuple[AgentToken, Certificates | None]:
+def _token(state_dir: Path) -> AgentToken:
     try:
-        token = agent_token(state_dir)
-        return token, certificates(state_dir, section.addresses, aware_now()) if section.tls else None
-    except (TokenUnusable, CertificatesUnusable) as error:
+        return agent_token(state_dir)
+    except TokenUnusable as error:
         raise Trouble(str(error)) from None
+
+
+def _tls(section: AgentSettings, state_dir: Path) -> ssl.SSLContext | None:
+    if not section.tls:
+        return None
+    from transports.agent.certificates import CertificatesUnusable, aware_now, certificates  # takes a while to load
+
+    try:
+        made = certificates(state_dir, section.addresses, aware_now())
+    except CertificatesUnusable as error:
+        raise Trouble(str(error)) from None
+    structlog.get_logger("agent").info(
+        "the agent's certificates are signed by an authority of this machine",
+        authority=str(made.authority),
+        sha256=made.fingerprint,
+    )
+    return made.context
 
 
 def _tell_link(token: AgentToken, report: Report, name: str, listening: Listening) -> None:
