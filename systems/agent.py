@@ -9,6 +9,7 @@ from functools import partial
 from importlib import resources
 from pathlib import Path
 
+import structlog
 from transports.agent.providers import Families, Server
 from transports.agent.tree import FolderTrees
 

@@ -203,12 +203,17 @@ async def test_whoever_may_not_cannot(tmp_path: Path, model: str) -> None:
         url = house.url_of("agent")
         token = (house.state / "agent.token").read_text().strip()
         right = {"authorization": f"Bearer {token}"}
-        for path in ("workspaces", "sessions", f"sessions/{session}/messages", "models/current", "openapi.json"):
-            assert httpx.get(f"{url}/v1/{path}").status_code == 401
-            assert httpx.get(f"{url}/v1/{path}", headers={"authorization": "Bearer no"}).status_code in (401, 429)
-            assert httpx.get(f"{url}/v1/{path}", headers=right | {"origin": "https://evil.example"}).status_code == 403
-            assert httpx.get(f"{url}/v1/{path}", headers=right | {"host": "evil.example"}).status_code == 421
-            assert httpx.get(f"{url}/v1/{path}", headers=right).status_code == 200
+        async with httpx.AsyncClient(base_url=f"{url}/v1/") as client:
+
+            async def status(path: str, headers: dict[str, str]) -> int:
+                return (await client.get(path, headers=headers)).status_code
+
+            for path in ("workspaces", "sessions", f"sessions/{session}/messages", "models/current", "openapi.json"):
+                assert await status(path, {}) in (401, 429)
+                assert await status(path, {"authorization": "Bearer no"}) in (401, 429)
+                assert await status(path, right | {"origin": "https://evil.example"}) == 403
+                assert await status(path, right | {"host": "evil.example"}) == 421
+                assert await status(path, right) == 200
         assert (house.state / "agent.token").stat().st_mode & 0o777 == 0o600
         assert house.stop() == 0
     assert token not in house.said
