@@ -17,8 +17,7 @@ from msgspec.structs import replace
 from actors.agent.messages import LogEntry
 from actors.agent.retelling import begins, joined, transcript
 from actors.kernel import Registry
-from actors.store import STORE, Conflict, Put, StoreClient
-from actors.store.operations import MAX_EVENT, MAX_VALUE, Append
+from actors.store import MAX_EVENT, MAX_VALUE, STORE, Append, Conflict, Put, StoreClient
 from codec.agent.events import EventPage, MessageFinal, Token
 from codec.agent.kept import (
     RowGist,

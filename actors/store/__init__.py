@@ -17,11 +17,13 @@ from actors.store.errors import (
 )
 from actors.store.executors import Inline, Threaded
 from actors.store.messages import StoreMessage, StoreStatistics
-from actors.store.operations import Append, Delete, Put
+from actors.store.operations import MAX_EVENT, MAX_VALUE, Append, Delete, Put
 from actors.store.store import NAME as STORE
 from actors.store.store import Store, store_spec
 
 __all__ = [
+    "MAX_EVENT",
+    "MAX_VALUE",
     "STORE",
     "Append",
     "Conflict",

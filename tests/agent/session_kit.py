@@ -186,6 +186,7 @@ class Screen:
     """The socket has broken."""
     stalled: bool = False
     """It does not read."""
+    seated: trio.Event = field(default_factory=trio.Event)
     ended: trio.Event = field(default_factory=trio.Event)
     _read: trio.Event = field(default_factory=trio.Event)
 
@@ -316,7 +317,7 @@ class Stay:
 
     def open(self, screen: Screen, session: str) -> None:
         """A socket, without a word on it."""
-        screen.gone, screen.seat, screen.ended = False, None, trio.Event()
+        screen.gone, screen.seat, screen.seated, screen.ended = False, None, trio.Event(), trio.Event()
         screen.scope = trio.CancelScope()
         self.nursery.start_soon(self._connection, screen, session, screen.scope)
 
@@ -326,6 +327,7 @@ class Stay:
                 spec = client_spec(self.new_id(), session, screen, ServerFacts("0.0.0"))
                 async with self.registry.get(CLIENTS).lease(spec) as client:
                     screen.seat = ClientSeat(client)
+                    screen.seated.set()
                     await trio.sleep_forever()
         except KernelError:
             pass
@@ -335,8 +337,7 @@ class Stay:
 
     async def connect(self, screen: Screen, session: str, resume: int | None = None) -> None:
         self.open(screen, session)
-        while screen.seat is None:
-            await trio.sleep(0.001)
+        await screen.seated.wait()
         info = {"name": screen.name, "capabilities": ["token_delta"] if screen.delta else []}
         hello = {"type": "client.hello", "client_info": info, "cancel_on_disconnect": screen.cancels}
         await screen.say({**hello, "resume_from": resume})
@@ -351,33 +352,33 @@ class Stay:
 
 
 Scripts = Sequence[Any] | Callable[[TurnOrder], Sequence[Any]]
+THREE = (Tokens(3),)
 
 
 @asynccontextmanager
 async def stay(
     disk: PaperDisk | None = None,
-    script: Scripts = (Tokens(3),),
+    script: Scripts = THREE,
     ids: Iterator[int] | None = None,
     store: AnySpec | None = None,
 ) -> AsyncIterator[Stay]:
     scripts = script if callable(script) else lambda order: script
     here = Stay(disk or PaperDisk(), scripts, ids or itertools.count(1))
     here.workspaces["w"] = WorkspaceFact(id="w", path="/work", name="work", created_at="2026-01-01T00:00:00Z")
-    specs = [
+    specs: list[AnySpec] = [
         store or paper_spec(here.disk),
         ChildSpec("workspaces", partial(PaperWorkspaces, here.workspaces)),
         ChildSpec("models", partial(PaperModels, here)),
         *sessions_specs(here.make_turn, wall, here.new_id),
     ]
-    async with trio.open_nursery() as nursery:
-        async with staged(*specs, intensity=10_000) as house:
-            here.house, here.nursery = house, nursery
-            await until(lambda: house.stage.registry.find(SESSIONS) is not None)
-            yield here
-            nursery.cancel_scope.cancel()
+    async with trio.open_nursery() as nursery, staged(*specs, intensity=10_000) as house:
+        here.house, here.nursery = house, nursery
+        await until(lambda: house.stage.registry.find(SESSIONS) is not None)
+        yield here
+        nursery.cancel_scope.cancel()
 
 
 async def until(holds: Callable[[], Any]) -> None:
     with trio.fail_after(PATIENCE):
-        while not holds():
+        while not holds():  # noqa: ASYNC110 - what is looked at tells nobody
             await trio.sleep(0.005)

@@ -36,12 +36,12 @@ from codec.agent.events import (
 from codec.agent.models import ModelConfig
 from codec.agent.sessions import SessionChange
 from tests.agent.paper_store import PaperDisk
-from tests.agent.session_kit import Fall, Pause, Screen, Scripts, Stay, Steers, Tokens, Vanish, stay, until
+from tests.agent.session_kit import THREE, Fall, Pause, Screen, Scripts, Stay, Steers, Tokens, Vanish, stay, until
 
 Test = Callable[[Stay, str, Screen], Awaitable[None]]
 
 
-def play(test: Test, script: Scripts = (Tokens(3),), disk: PaperDisk | None = None, *, delta: bool = False) -> None:
+def play(test: Test, script: Scripts = THREE, disk: PaperDisk | None = None, *, delta: bool = False) -> None:
     """With a session, and Ann attached to it."""
 
     async def playing() -> None:
@@ -519,7 +519,7 @@ def test_a_client_that_comes_back_is_replayed_what_it_has_missed() -> None:
 
 
 @pytest.mark.parametrize("delta", [False, True])
-def test_a_replay_may_begin_at_any_number(delta: bool) -> None:  # noqa: FBT001
+def test_a_replay_may_begin_at_any_number(delta: bool) -> None:
     async def test(here: Stay, id: str, ann: Screen) -> None:  # noqa: A002
         for _ in range(3):
             await ann.ask("go")
@@ -848,7 +848,7 @@ def test_a_deleted_session_takes_nothing() -> None:
         assert session is not None
         await here.ask(DeleteSession, id)
         with pytest.raises(ActorDown):
-            await session.ask(lambda reply: SessionAsked(id, reply), timeout=1)  # type: ignore[arg-type, return-value]
+            await session.ask(lambda reply: SessionAsked(id, reply), timeout=1)  # type: ignore[arg-type]
         assert here.registry.get(SESSION_ACTORS).child(id) is None
         assert here.registry.get(TURNS).children() == []
 
