@@ -127,7 +127,12 @@ class Conversation:
         return answer
 
     async def _answer(
-        self, request: ModelRequest, say: Callable[[str], Awaitable[None]], think: Callable[[str], Awaitable[None]]
+        self,
+        request: ModelRequest,
+        say: Callable[[str], Awaitable[None]],
+        think: Callable[[str], Awaitable[None]],
+        *,
+        shown: bool = True,
     ) -> ModelAnswer:
         last_chance = trio.current_time() + self._limits.hearing.first_piece
         stream = self._ask(request)
@@ -138,7 +143,8 @@ class Conversation:
             prompt, completion = answer.used.prompt or prompt, answer.used.completion or completion
         if self._model.provider != BUILTIN:
             self._voice.tokens_used += prompt + completion
-        await self._voice.event(ContextUsage(used=prompt + completion, window=self._model.context_window))
+        if shown:
+            await self._voice.event(ContextUsage(used=prompt + completion, window=self._model.context_window))
         return answer
 
     async def _execute(self, answer: ModelAnswer) -> None:
@@ -186,7 +192,7 @@ class Conversation:
             asked = compaction.summary_request(gone, self._model, longest, most)
             request = msgspec.structs.replace(asked, messages=tuple(clean(message) for message in asked.messages))
             try:
-                answer = await self._answer(request, _unheard, _unheard)
+                answer = await self._answer(request, _unheard, _unheard, shown=False)
             except ModelTrouble:  # the turn itself will tell, if the model is really gone
                 return withheld(compaction.digest(gone, longest))
             summary = withheld(encodable("".join(answer.text)).strip())

@@ -58,6 +58,8 @@ async def editor_materials(tree: Tree, context: EditorContext, command: Command 
 
 
 async def _read(tree: Tree, reading: WantedLines) -> Material | None:
+    if reading.text is not None:
+        return _lines(reading.path, reading.text, reading.first, reading.why)
     first: int = reading.first
     last: int | None = reading.last
     try:
@@ -68,11 +70,15 @@ async def _read(tree: Tree, reading: WantedLines) -> Material | None:
         found = await tree.read(reading.path, first=first, last=last, most=LONGEST_READING)
     except FileRefused:
         return None
-    if not found.text.strip():
+    return _lines(found.path, found.text, found.first_line, reading.why)
+
+
+def _lines(path: str, text: str, first_line: int, why: str) -> Material | None:
+    text = withheld(text[:LONGEST_READING], path).removesuffix("\n")
+    if not text.strip():
         return None
-    text = withheld(found.text, found.path).removesuffix("\n")
-    source = f"{found.path}:{found.first_line}-{found.first_line + text.count(chr(10))}"
-    return Material(source=source, why=reading.why, text=numbered(text, found.first_line))
+    source = f"{path}:{first_line}-{first_line + text.count(chr(10))}"
+    return Material(source=source, why=why, text=numbered(text, first_line))
 
 
 async def _tests(tree: Tree, path: str) -> list[Material]:
@@ -148,11 +154,7 @@ async def _around_hits(tree: Tree, hit: FileHit, words: Sequence[str]) -> Materi
         found = await tree.read(hit.path, first=first, last=last, most=LONGEST_READING)
     except FileRefused:
         return None
-    text = withheld(found.text, hit.path).removesuffix("\n")
-    if not text.strip():
-        return None
-    said = text.lower()
+    said = found.text.lower()
     has = [word for word in words if word.lower() in said] or list(words[:1])
     why = f"has {listed(has[:4])} ({counted(hit.count, 'line')})"
-    end = found.first_line + text.count("\n")
-    return Material(source=f"{hit.path}:{found.first_line}-{end}", why=why, text=numbered(text, found.first_line))
+    return _lines(found.path, found.text, found.first_line, why)

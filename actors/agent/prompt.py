@@ -90,6 +90,8 @@ class WantedLines:
     first: int = 1
     last: int | None = None
     whole_definition: bool = False
+    text: str | None = None
+    """What the editor says stands there, saved or not."""
 
 
 def readings(context: EditorContext, command: Command | None) -> tuple[WantedLines, ...]:
@@ -112,7 +114,7 @@ def _shown(editor: ActiveEditor, command: Command | None) -> WantedLines:
     path, selection, visible = editor.file_path, editor.selection, editor.visible_range
     if selection is not None and selection.start != selection.end:
         first, last = selection.start.line + 1, selection.end.line + (1 if selection.end.character else 0)
-        return WantedLines(path, "selected in the editor", first, max(first, last))
+        return WantedLines(path, "selected in the editor", first, max(first, last), text=selection.text)
     if selection is not None and command == "/explain":
         line = selection.start.line + 1
         return WantedLines(path, "around the cursor in the editor", line, line, whole_definition=True)

@@ -124,11 +124,15 @@ async def _read_file(tree: Tree, wanted: ReadFile) -> Told:
     if wanted.last_line is not None and wanted.last_line < wanted.first_line:
         raise BadCall(f"last_line ({wanted.last_line}) is before first_line ({wanted.first_line})")
     found = await tree.read(wanted.file_path, first=wanted.first_line, last=wanted.last_line, most=LONGEST_RESULT)
-    text = file_text(found.path, withheld(found.text, found.path), found.first_line, found.lines)
-    if found.cut and found.text:
-        following = found.first_line + found.text.removesuffix("\n").count("\n") + 1
+    shown = found.text
+    if len(shown) >= LONGEST_RESULT and "\n" in shown:  # the last line may be cut, and then comes whole next time
+        shown = shown[: shown.rindex("\n") + 1]
+    following = found.first_line + shown.removesuffix("\n").count("\n") + 1
+    more = bool(shown) and following <= min(found.lines, wanted.last_line or found.lines)
+    text = file_text(found.path, withheld(shown, found.path), found.first_line, found.lines)
+    if more:
         text += f"\n[There is more: call read_file with first_line {following}.]"
-    return Told(text, {"file_path": found.path, "first_line": found.first_line, "lines": found.lines, "cut": found.cut})
+    return Told(text, {"file_path": found.path, "first_line": found.first_line, "lines": found.lines, "cut": more})
 
 
 async def _list_files(tree: Tree, wanted: ListFiles) -> Told:

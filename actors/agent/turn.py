@@ -33,6 +33,7 @@ from actors.agent.given import FileRefused, Providers, Tree, Trees
 from actors.agent.history import history
 from actors.agent.messages import TURNS, ContextChanged, TurnMessage, TurnOrder
 from actors.agent.prompt import Command, changes, command_of, fitted, plain_words, system_text
+from actors.agent.readable import ReadableTree
 from actors.agent.saying import Voice
 from actors.kernel import Actor, AnySpec, ChildSpec, Down, Restart, crowd_spec
 from codec.agent.events import RetrieveStatus
@@ -92,7 +93,7 @@ class AgentTurn(Actor[TurnMessage]):
     async def _turn(self) -> bool:
         order, voice = self._order, self._voice
         command = command_of(order.message.message, order.message.context)
-        tree = self._trees.tree(order.workspace.path)
+        tree = ReadableTree(self._trees.tree(order.workspace.path), order.policy)
         await voice.thinking("analyzing", "Reading your message and what the editor shows")
         now = await self._question(tree, command)
         system = ModelMessage(role="system", content=system_text(order.workspace.name, command))

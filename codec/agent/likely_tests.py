@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-_SIGN = re.compile(r"(?i)(?:^|[._-])(?:tests?|specs?)(?:[._-]|$)|(?<=[a-z0-9])(?:Tests?|Spec|IT)$")
+_SIGN = re.compile(r"(?i:(?:^|[._-])(?:tests?|specs?)(?:[._-]|$))|(?<=[a-z0-9])(?:Tests?|Spec|IT)$")
 _FOLDERS = frozenset({"test", "tests", "spec", "specs", "__tests__", "testing"})
 
 

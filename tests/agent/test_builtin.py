@@ -46,7 +46,7 @@ def answered(message: str, files: dict[str, str] | None = None, context: EditorC
 def test_a_question_is_answered_by_the_definition_its_comment_and_who_mentions_it() -> None:
     heard = answered("What does login do?")
     assert heard.final.message.startswith(
-        "`login` is a function, defined in `src/auth.py:4`.\n\nIts comment says: Lets a user in.\n\n```python\ndef login("
+        "`login` is a function, defined in `src/auth.py:4`.\n\nIts comment says: Lets a user in.\n\n```python\ndef"
     )
     for place in ("`src/app.py:1`", "`src/app.py:3`", "`tests/test_auth.py:5`"):
         assert place in heard.final.message
@@ -59,7 +59,7 @@ def test_a_comment_above_a_definition_is_its_comment() -> None:
     assert "Its comment says: Tree is a binary tree. It is sorted." in answered("where is Tree?").final.message
 
 
-SAYINGS = [
+SAYINGS: list[tuple[str, dict[str, str] | None, str]] = [
     ("hello", None, "Hello! Ask me about a function"),
     ("Thanks!", None, "You are welcome."),
     ("who are you?", None, "I am the assistant that is built into Troupe"),

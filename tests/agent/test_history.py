@@ -128,13 +128,13 @@ events = st.one_of(
 )
 
 
-@given(st.lists(events, max_size=25))
+@given(st.lists(events, max_size=16))
 def test_any_log_at_all_is_folded_to_a_request(log: list[LogEvent]) -> None:
     messages: tuple[ModelMessage, ...] = history(entries(log)).messages
     assert faults(messages) == []
 
 
-@given(st.lists(events, max_size=25))
+@given(st.lists(events, max_size=16))
 def test_joined_tokens_tell_the_same(log: list[LogEvent]) -> None:
     joined: list[LogEntry] = []
     for entry in entries(log):

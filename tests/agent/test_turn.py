@@ -120,7 +120,7 @@ BAD_CALLS = [
 @pytest.mark.parametrize(("bad", "told"), BAD_CALLS, ids=[str(number) for number in range(len(BAD_CALLS))])
 def test_a_call_that_cannot_work_is_told_to_the_model_and_the_turn_goes_on(bad: object, told: str) -> None:
     async def play() -> None:
-        script = Script([bad, STOP], [SaidText("I see."), STOP])  # type: ignore[list-item]
+        script = Script([bad, STOP], [SaidText("I see."), STOP])
         heard = await whole("Hm?", script, FILES)
         ((status, text),) = results(heard)
         assert status == "failed"
@@ -203,7 +203,7 @@ def test_an_answer_that_does_not_end_is_ended() -> None:
 )
 def test_an_answer_without_words_gets_words(said: list[object], message: str, success: bool) -> None:
     async def play() -> None:
-        heard = await whole("Hm?", Script(said))  # type: ignore[arg-type]
+        heard = await whole("Hm?", Script(said))
         assert message in heard.final.message
         assert heard.final.metadata.success is success
 

@@ -80,7 +80,7 @@ class MemoryTree:
             ]
             if lines:
                 has = sum(word.lower() in text.lower() for word in words)
-                found.append(FileHit(path, lines[:10], len(lines), has + len(lines) / 1000))
+                found.append(FileHit(path, lines[:10], len(lines), has + len(lines) / 1_000_000))
         return sorted(found, key=lambda hit: -hit.score)[:most]
 
 
@@ -102,8 +102,8 @@ Act = Delta | Exception | Callable[[], Awaitable[object]]
 class Script:
     """Providers whose model answers the n-th request with the n-th list of acts; the last list is repeated."""
 
-    def __init__(self, *answers: Iterable[Act]) -> None:
-        self.answers = [list(answer) for answer in answers]
+    def __init__(self, *answers: Iterable[Any]) -> None:  # of acts; a type checker joins structs to none of them
+        self.answers: list[list[Act]] = [list(answer) for answer in answers]
         self.requests: list[ModelRequest] = []
         self.open = 0
         """Streams that are open now."""
@@ -196,11 +196,12 @@ def order(
     model: ModelConfig = REMOTE,
     context: EditorContext | None = None,
     transcript: Sequence[LogEntry] = (),
+    policy: Policy | None = None,
 ) -> TurnOrder:
     said = UserMessage(message=message, message_id="m1", turn_id="t1", context=context or EditorContext())
     fact = SessionFact(id="s1", workspace_id="w1", created_at=NOW, updated_at=NOW)
     workspace = WorkspaceFact(id="w1", path="/w", name="demo", created_at=NOW)
-    return TurnOrder("t1", session, fact, workspace, Policy(), model, said, transcript)
+    return TurnOrder("t1", session, fact, workspace, policy or Policy(), model, said, transcript)
 
 
 @asynccontextmanager
