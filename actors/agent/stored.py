@@ -6,7 +6,7 @@ from typing import Never
 
 from actors.kernel import Reply
 from actors.store import Refused, StoreClient, StoreError, StoreFull
-from codec.agent.refusals import ContractRefusal
+from codec.agent.refusing import ContractRefusal
 
 
 async def every_pair(store: StoreClient, space: str) -> AsyncIterator[tuple[str, bytes]]:

@@ -35,7 +35,7 @@ from actors.kernel import ActorRef, ChildSpec, Restart
 from actors.kernel.testing import House, run_in_virtual_time, staged
 from actors.store import STORE, Inline, StateDirectory, Store, StoreClient
 from codec.agent.audit import PolicyAudited
-from codec.agent.refusals import ContractRefusal
+from codec.agent.refusing import ContractRefusal
 from codec.agent.workspaces import Policy, PolicyChange, WorkspaceFact, WorkspaceWish
 
 EPOCH = 1_800_000_000.0
