@@ -9,12 +9,13 @@ from functools import partial
 from importlib import resources
 from pathlib import Path
 
+import msgspec
 import structlog
-from transports.agent.providers import Families, Server
-from transports.agent.tree import FolderTrees
 
 from actors import agent
 from actors.kernel import AnySpec, Decay, Stage, supervisor_spec
+from codec.agent.builtin import deltas
+from codec.agent.models import Provider
 from codec.console import Listening
 from codec.settings import AgentSettings, Settings
 from program import streams
@@ -24,7 +25,9 @@ from program.trouble import Trouble
 from program.version import version
 from transports.agent.gate import Gate
 from transports.agent.port import BODY_BYTES, MESSAGE_BYTES, agent_application, agent_websocket
+from transports.agent.providers import Families, Server
 from transports.agent.secret import TOKEN_FILE, AgentToken, TokenUnusable, agent_token
+from transports.agent.tree import FolderTrees
 from transports.door.door import Door
 from transports.door.listener import Report, listener_spec
 from transports.http.pages import add_pages
@@ -73,11 +76,12 @@ def agent_spec(settings: Settings, listeners: Listeners, state_dir: Path) -> Any
 
 
 def families(section: AgentSettings) -> Families:
+    configured: dict[Provider, str] = msgspec.convert(section.servers, dict[Provider, str])
     servers = [
         Server(provider, url, section.key_variable if provider == "openai" else "")
-        for provider, url in section.servers.items()
+        for provider, url in configured.items()
     ]
-    return Families(servers, agent.builtin, environment=os.environ)
+    return Families(servers, deltas, environment=os.environ)
 
 
 def new_id() -> str:

@@ -1,6 +1,5 @@
 """The agent: workspaces, sessions that outlive their clients and the process, their turns, and the models."""
 
-from actors.agent.builtin import builtin
 from actors.agent.client import ServerFacts
 from actors.agent.desk import AgentDesk
 from actors.agent.models import models_spec
@@ -11,7 +10,6 @@ from actors.agent.workspaces import workspaces_spec
 __all__ = [
     "AgentDesk",
     "ServerFacts",
-    "builtin",
     "models_spec",
     "sessions_specs",
     "turn_spec",

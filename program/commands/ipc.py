@@ -17,6 +17,7 @@ from typing import TextIO
 import msgspec
 
 from codec.ipc.desk import Handled, Selection
+from codec.printable import printable
 from codec.words import counted
 from program import streams
 from program.clerk import Clerk, DeskMeans
