@@ -42,11 +42,11 @@ from codec.agent.events import (
 )
 from codec.agent.sessions import SessionFact, SessionWish
 from codec.agent.workspaces import WorkspaceFact, WorkspaceWish
+from codec.printable import printable
 from codec.words import counted
 from program import ready, streams
 from program.agent_arguments import AskAgent, ListSessions
 from program.status import Status
-from program.terminal import printable
 from program.trouble import WENT_WRONG, Trouble
 from program.version import version
 from program.visiting import Finish, Visit, address, run
@@ -103,13 +103,13 @@ def _question(command: AskAgent) -> str:
 
 async def _ask(command: AskAgent, question: str, means: AgentMeans, out: TextIO, status: Status, stop: Finish) -> int:
     try:
-        async with AsyncExitStack() as stack:
-            with stop.waiting():
+        with stop.waiting():  # until the turn is under way, which waits for itself
+            async with AsyncExitStack() as stack:
                 visitor = await _visitor(command, means, stack)
                 session = await _session(command, question, visitor)
                 stream = await stack.enter_async_context(visitor.stream(session))
                 return await _Asking(command, question, stream, out, status, stop).turn()
-            return stop.code
+        return stop.code
     except PeerGone as gone:
         raise Trouble(f"The agent cannot be asked: {gone}", code=WENT_WRONG) from None
     except means.refused as refused:

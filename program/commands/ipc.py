@@ -26,7 +26,6 @@ from program.commands.ipc_status import show_status, watch
 from program.commands.ipc_submit import submit
 from program.ending import tidily
 from program.ipc_arguments import Chosen, Evaluate, Ipc, MakeReport, ShowStatus, SubmitAtDesk, WatchDesk
-from program.terminal import printable
 from program.trouble import WENT_WRONG
 
 SHOWN = 20

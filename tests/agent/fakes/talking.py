@@ -42,7 +42,8 @@ def talking(rate: float) -> Play:
         said = str(last.get("content") or "")
         if last.get("role") == "tool":
             return _paced(_words(f"The tool says: {said}"), rate)
-        order, _, rest = said.strip().partition(" ")
+        first = said.strip().partition("\n")[0]  # what follows is context, which the turn has added
+        order, _, rest = first.partition(" ")
         if order == "!refuse":
             status = int(rest) if rest.isdigit() else 500
             return Refuse(status, json.dumps({"error": "as you said"}).encode())
