@@ -34,17 +34,25 @@ export class LiveSocket extends EventTarget {
   state = "connecting";
   silence = 20;
   /** Wall-clock milliseconds: when the connection was lost, and when it is tried again. */
+  /** @type {number | null} */
   lostAt = null;
+  /** @type {number | null} */
   retryAt = null;
   /** The reason that the server gave when it closed the connection, if any. */
   reason = "";
 
   #url;
   #opening;
-  #socket = null;
-  #timer = null;
+  /** @type {WebSocket} */
+  #socket;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
   #failures = 0;
 
+  /**
+   * @param {string} url
+   * @param {{opening?: (() => object | object[]) | null}} how
+   */
   constructor(url, { opening = null } = {}) {
     super();
     this.#url = url;
