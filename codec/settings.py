@@ -50,6 +50,10 @@ FolderOrAddress = Annotated[
     str, Meta(description='the absolute path of a folder, an address that begins with https://, or "" for none')
 ]
 
+ServerAddress = Annotated[
+    str, Meta(max_length=2000, description='the address of a server such as "http://127.0.0.1:11434", or "" for none')
+]
+
 Origins = Annotated[
     tuple[str, ...],
     Meta(max_length=64, description='an array of origins such as ["https://tools.example", "vscode-webview://*"]'),
@@ -215,6 +219,29 @@ class IpcSettings(Section, frozen=True, kw_only=True):
         return self.editor if isinstance(self.editor, str) else ""
 
 
+class AgentSettings(Section, frozen=True, kw_only=True):
+    port: Port = 3199
+    tls: Switch = False
+    """Whether to speak HTTPS, with certificates that are made on demand."""
+    ollama: ServerAddress = "http://127.0.0.1:11434"
+    """The servers of models. Empty: it is not asked."""
+    openai: ServerAddress = ""
+    vllm: ServerAddress = ""
+    llamacpp: ServerAddress = ""
+    key_variable: Annotated[
+        str, Meta(pattern=r"\A[A-Za-z_][A-Za-z0-9_]{0,99}\Z", description='a name such as "OPENAI_API_KEY"')
+    ] = "OPENAI_API_KEY"
+    """The environment variable that holds the key for the server in `openai`."""
+    origins: Origins = ()
+    """Websites whose pages may use the agent, besides our own page; they need the token, too."""
+
+    @property
+    def servers(self) -> dict[str, str]:
+        """The address of each family's server, as far as they are configured."""
+        named = {"ollama": self.ollama, "openai": self.openai, "vllm": self.vllm, "llamacpp": self.llamacpp}
+        return {family: address for family, address in named.items() if address}
+
+
 def _all_of(programs: str | tuple[str, ...]) -> tuple[str, ...]:
     return (programs,) if isinstance(programs, str) else tuple(dict.fromkeys(programs))
 
@@ -224,6 +251,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     sidekick: SidekickSettings = SidekickSettings()
     judge: JudgeSettings = JudgeSettings()
     ipc: IpcSettings = IpcSettings()
+    agent: AgentSettings = AgentSettings()
 
     def enabled(self) -> dict[str, Section]:
         """The sections that are switched on, by name."""
@@ -396,6 +424,14 @@ def _wrong_editor(path: str, editor: object) -> str | None:
     return None if fine else f"{path}: expected {_expected(Editor)}, got {_shown(editor)}"
 
 
+_SERVER = re.compile(r"(?i)https?://([a-z0-9._-]{1,253}|\[[0-9a-f:]{2,39}\])(:[0-9]{1,5})?(/[a-z0-9._~-]+)*/?")
+
+
+def _wrong_server(path: str, address: object) -> str | None:
+    fine = address == "" or _SERVER.fullmatch(str(address))
+    return None if fine else f"{path}: expected {_expected(ServerAddress)}, got {_shown(address)}"
+
+
 _CHECKS: Mapping[str, Callable[[str, object], str | None]] = {
     "host": _wrong_host,
     "scripts": _wrong_folder,
@@ -405,6 +441,7 @@ _CHECKS: Mapping[str, Callable[[str, object], str | None]] = {
     "origins": _wrong_origins,
     "base": _wrong_folder,
     "editor": _wrong_editor,
+    **dict.fromkeys(("ollama", "openai", "vllm", "llamacpp"), _wrong_server),
     "python_command": _wrong_programs,
     "pypy_command": _wrong_programs,
 }

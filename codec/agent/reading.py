@@ -1,8 +1,14 @@
-"""Reads what a client sends. A mistake is a BadClientMessage, whose text says what is wrong and where."""
+"""Reads what a client sends. A mistake is a BadClientMessage, whose text says what is wrong and where; in a body over
+HTTP it is a ContractRefusal."""
+
+from typing import TypeVar
 
 import msgspec
 
 from codec.agent.client_messages import ClientMessage
+from codec.agent.refusing import ContractRefusal
+
+B = TypeVar("B")
 
 _decoder = msgspec.json.Decoder(ClientMessage)
 
@@ -24,3 +30,15 @@ def read_client_message(text: str | bytes) -> ClientMessage:
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise BadClientMessage(f"this is no JSON: {error}") from None
     return message
+
+
+def read_body(body: bytes, kind: type[B]) -> B:
+    """Raises a ContractRefusal."""
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError as error:
+        what, _, where = str(error).partition(" - at `")
+        sentence = f"The body is not what is expected: {what}."
+        raise ContractRefusal(422, "INVALID_MESSAGE", sentence, where.rstrip("`") or None) from None
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise ContractRefusal(400, "INVALID_MESSAGE", f"The body is no JSON: {error}.") from None

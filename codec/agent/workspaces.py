@@ -85,6 +85,22 @@ class IndexStatus(Struct, frozen=True, kw_only=True):
     mode: Literal["full", "text_only"] = "text_only"
 
 
+class Health(Struct, frozen=True, kw_only=True):
+    """GET /v1/health, which says no more than that the server lives."""
+
+    status: Literal["healthy"] = "healthy"
+    version: str
+    protocol_version: str = "1.0.0"
+
+
+class Ticket(Struct, frozen=True, kw_only=True):
+    """POST /v1/tickets: lets one WebSocket in, once."""
+
+    ticket: str
+    expires_in: float
+    """Seconds."""
+
+
 class Detail(Struct, frozen=True, kw_only=True):
     """The body of every refusal over HTTP."""
 

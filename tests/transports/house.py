@@ -1,7 +1,7 @@
 """A door with a small application behind it, and the clients that come to it."""
 
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -241,7 +241,13 @@ class House:
 
     @asynccontextmanager
     async def websocket(
-        self, path: str = "/", *, address: Address | None = None, tls: ssl.SSLContext | None = None
+        self,
+        path: str = "/",
+        *,
+        address: Address | None = None,
+        tls: ssl.SSLContext | None = None,
+        headers: Mapping[str, str] | None = None,
+        protocols: Sequence[str] = (),
     ) -> AsyncIterator[WebSocketConnection]:
         """A client of trio-websocket. Its own `open_websocket` leaves the socket open when the server closes first."""
         address = address or self.door.statistics().addresses[0]
@@ -251,7 +257,14 @@ class House:
         try:
             async with trio.open_nursery() as nursery:
                 with trio.fail_after(PATIENCE):
-                    yield await wrap_client_stream(nursery, cast(trio.SocketStream, stream), address.netloc, path)
+                    yield await wrap_client_stream(
+                        nursery,
+                        cast(trio.SocketStream, stream),
+                        address.netloc,
+                        path,
+                        subprotocols=protocols,
+                        extra_headers=[(name.encode(), value.encode()) for name, value in (headers or {}).items()],
+                    )
                 nursery.cancel_scope.cancel()
         finally:
             await trio.aclose_forcefully(stream)

@@ -1,0 +1,49 @@
+"""The token is this account's alone, and stays the same for as long as it is."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from transports.agent.secret import TOKEN_FILE, TokenUnusable, agent_token
+
+
+def test_a_token_is_made_once_and_only_this_account_can_read_it(tmp_path: Path) -> None:
+    first = agent_token(tmp_path)
+    assert first.new
+    assert stat.S_IMODE((tmp_path / TOKEN_FILE).stat().st_mode) == 0o600
+    again = agent_token(tmp_path)
+    assert (again.text, again.new) == (first.text, False)
+    assert first.text not in repr(first)
+    assert [path.name for path in tmp_path.iterdir()] == [TOKEN_FILE]
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o666])
+def test_a_token_that_others_could_read_is_replaced(tmp_path: Path, mode: int) -> None:
+    old = agent_token(tmp_path)
+    (tmp_path / TOKEN_FILE).chmod(mode)
+    new = agent_token(tmp_path)
+    assert new.new
+    assert new.text != old.text
+    assert stat.S_IMODE((tmp_path / TOKEN_FILE).stat().st_mode) == 0o600
+
+
+def test_what_is_no_file_of_a_token_is_refused_in_words_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / TOKEN_FILE
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("x" * 43)
+    elsewhere.chmod(0o600)
+    path.symlink_to(elsewhere)
+    with pytest.raises(TokenUnusable, match="it is a link"):
+        agent_token(tmp_path)
+    path.unlink()
+    os.mkfifo(path, 0o600)
+    with pytest.raises(TokenUnusable, match="not a file of this account"):
+        agent_token(tmp_path)
+    path.unlink()
+    path.write_text("no token\n")
+    path.chmod(0o600)
+    with pytest.raises(TokenUnusable, match="holds no token"):
+        agent_token(tmp_path)
+    assert path.read_text() == "no token\n"

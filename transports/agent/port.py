@@ -1,0 +1,278 @@
+"""The agent's port: the contract over HTTP, and the stream of a session as a WebSocket.
+
+GET  /v1/health                                   alone needs no token
+GET  /v1/workspaces   POST .../register           GET .../{id}   GET, PUT .../{id}/policy
+POST /v1/workspaces/{id}/index/...                GET .../index/status
+GET, POST /v1/sessions                            GET, PATCH, DELETE .../{id}   GET .../{id}/messages, /events, /export
+GET  /v1/models   GET, PUT /v1/models/current     POST /v1/models/switch
+POST /v1/tickets                                  lets one WebSocket in, once: for pages
+GET  /v1/openapi.json                             all of this, for programs
+WS   /v1/sessions/{id}/stream
+GET  /   /web/...                                 the page and its files, which hold nothing that is secret
+
+Every refusal is `{"detail": sentence, "code": ...}`. gate.py says who is let in; the door checks Host and Origin.
+"""
+
+import re
+from contextlib import AbstractAsyncContextManager
+from importlib.resources.abc import Traversable
+from typing import Protocol
+
+import msgspec
+from quart import Response, request
+
+from actors.kernel import KernelError, in_words
+from codec.agent.events import ErrorBody, ServerError
+from codec.agent.refusing import ContractRefusal
+from codec.agent.workspaces import Detail, Ticket
+from transports.agent.gate import Denial, Gate, bearer, bearer_protocol
+from transports.http.application import Application, fresh
+from transports.http.static import TYPES, serve_files
+from transports.websocket.websocket import Handler, Upgrade, WebSocket
+
+RESTARTING, TRY_LATER, NOT_FOUND = 1012, 1013, 4404
+BODY_BYTES = 16 << 20
+"""The largest body; for the door's limits."""
+MESSAGE_BYTES = 8 << 20
+"""The largest message of a client; the same."""
+
+_STREAM = re.compile(r"/v1/sessions/([^/]{1,200})/stream")
+_TICKET = re.compile(r"(?:.*&)?ticket=([A-Za-z0-9_-]{1,200})(?:&.*)?")
+
+encoder = msgspec.json.Encoder()
+
+
+class AgentSeat(Protocol):
+    async def heard(self, text: str | bytes) -> None:
+        """The client's next message."""
+
+
+class AgentDesk(Protocol):
+    """Answers requests. Every refusal is a ContractRefusal or a KernelError whose text can be shown."""
+
+    async def health(self) -> bytes: ...
+    async def workspaces(self) -> bytes: ...
+    async def register(self, body: bytes) -> bytes: ...
+    async def workspace(self, id: str) -> bytes: ...  # noqa: A002 - as in the contract
+    async def policy(self, id: str) -> bytes: ...  # noqa: A002
+    async def change_policy(self, id: str, body: bytes, by: str) -> bytes: ...  # noqa: A002
+    async def index_status(self, id: str) -> bytes: ...  # noqa: A002
+    async def index_changed(self, id: str, body: bytes) -> bytes: ...  # noqa: A002
+    async def models(self) -> bytes: ...
+    async def model(self) -> bytes: ...
+    async def change_model(self, body: bytes) -> bytes: ...
+    async def switch_model(self, body: bytes) -> bytes: ...
+    async def create_session(self, body: bytes) -> bytes: ...
+    async def sessions(self, workspace_id: str | None) -> bytes: ...
+    async def session(self, id: str) -> bytes: ...  # noqa: A002
+    async def change_session(self, id: str, body: bytes) -> bytes: ...  # noqa: A002
+    async def delete_session(self, id: str) -> bytes: ...  # noqa: A002
+    async def messages(self, id: str) -> bytes: ...  # noqa: A002
+    async def events(self, id: str, after: int, limit: int) -> bytes: ...  # noqa: A002
+    async def export(self, id: str) -> bytes: ...  # noqa: A002
+    def attach(self, id: str, wire: WebSocket) -> AbstractAsyncContextManager[AgentSeat]: ...  # noqa: A002
+
+
+def agent_application(desk: AgentDesk, gate: Gate, web: Traversable, contract: bytes) -> Application:
+    """`contract`: the OpenAPI document."""
+    app = Application("agent")
+    serve_files(app, web, index="agent/index.html")
+    serve_files(app, web, at="/web/")
+
+    @app.before_request
+    async def only_with_a_token() -> Response | None:
+        if not request.path.startswith("/v1/") or (request.method in ("GET", "HEAD") and request.path == "/v1/health"):
+            return None
+        denial = gate.admit(bearer(request.headers.getlist("authorization")), request.remote_addr or "")
+        return None if denial is None else _denied(denial)
+
+    @app.post("/v1/tickets")
+    async def ticket() -> Response:
+        text, seconds = gate.ticket()
+        return _json(encoder.encode(Ticket(ticket=text, expires_in=seconds)), 201)
+
+    @app.get("/v1/openapi.json")
+    async def openapi() -> Response:
+        return _json(contract)
+
+    _routes(app, desk)
+
+    @app.errorhandler(ContractRefusal)
+    async def refused(refusal: ContractRefusal) -> Response:
+        detail = Detail(detail=str(refusal), code=refusal.code, where=refusal.where)
+        return _json(encoder.encode(detail), refusal.status)
+
+    @app.errorhandler(KernelError)
+    async def not_now(error: KernelError) -> Response:
+        answer = _json(encoder.encode(Detail(detail=_sentence(in_words(error)), code="BUSY")), 503)
+        answer.headers["retry-after"] = "1"
+        return answer
+
+    @app.after_request
+    async def refused_in_json(response: Response) -> Response:
+        if request.path.startswith("/v1/") and response.status_code >= 400 and response.content_type == TYPES[".txt"]:
+            sentence = (await response.get_data(as_text=True)).strip()
+            response.set_data(encoder.encode(Detail(detail=sentence)))
+            response.content_type = TYPES[".json"]
+        return response
+
+    return app
+
+
+def _routes(app: Application, desk: AgentDesk) -> None:
+    """What is passed on as it is: a path, its method, and the desk's answer."""
+
+    @app.get("/v1/health")
+    async def health() -> Response:
+        return _json(await desk.health())
+
+    @app.get("/v1/workspaces")
+    async def workspaces() -> Response:
+        return _json(await desk.workspaces())
+
+    @app.post("/v1/workspaces/register")
+    async def register() -> Response:
+        return _json(await desk.register(await _body()))
+
+    @app.get("/v1/workspaces/<id>")
+    async def workspace(id: str) -> Response:  # noqa: A002
+        return _json(await desk.workspace(id))
+
+    @app.get("/v1/workspaces/<id>/policy")
+    async def policy(id: str) -> Response:  # noqa: A002
+        return _json(await desk.policy(id))
+
+    @app.put("/v1/workspaces/<id>/policy")
+    async def change_policy(id: str) -> Response:  # noqa: A002
+        return _json(await desk.change_policy(id, await _body(), request.remote_addr or ""))
+
+    @app.get("/v1/workspaces/<id>/index/status")
+    async def index_status(id: str) -> Response:  # noqa: A002
+        return _json(await desk.index_status(id))
+
+    @app.post("/v1/workspaces/<id>/index/rebuild", endpoint="rebuild")
+    @app.post("/v1/workspaces/<id>/index/refresh", endpoint="refresh")
+    async def index(id: str) -> Response:  # noqa: A002
+        return _json(await desk.index_status(id), 202)
+
+    @app.post("/v1/workspaces/<id>/index/incremental")
+    async def incremental(id: str) -> Response:  # noqa: A002
+        return _json(await desk.index_changed(id, await _body()), 202)
+
+    @app.get("/v1/models")
+    async def models() -> Response:
+        return _json(await desk.models())
+
+    @app.get("/v1/models/current")
+    async def model() -> Response:
+        return _json(await desk.model())
+
+    @app.put("/v1/models/current")
+    async def change_model() -> Response:
+        return _json(await desk.change_model(await _body()))
+
+    @app.post("/v1/models/switch")
+    async def switch_model() -> Response:
+        return _json(await desk.switch_model(await _body()))
+
+    @app.post("/v1/sessions")
+    async def create_session() -> Response:
+        return _json(await desk.create_session(await _body()))
+
+    @app.get("/v1/sessions")
+    async def sessions() -> Response:
+        return _json(await desk.sessions(request.args.get("workspace_id")))
+
+    @app.get("/v1/sessions/<id>")
+    async def session(id: str) -> Response:  # noqa: A002
+        return _json(await desk.session(id))
+
+    @app.patch("/v1/sessions/<id>")
+    async def change_session(id: str) -> Response:  # noqa: A002
+        return _json(await desk.change_session(id, await _body()))
+
+    @app.delete("/v1/sessions/<id>")
+    async def delete_session(id: str) -> Response:  # noqa: A002
+        return _json(await desk.delete_session(id))
+
+    @app.get("/v1/sessions/<id>/messages")
+    async def messages(id: str) -> Response:  # noqa: A002
+        return _json(await desk.messages(id))
+
+    @app.get("/v1/sessions/<id>/events")
+    async def events(id: str) -> Response:  # noqa: A002
+        return _json(await desk.events(id, _number("after", 0, 1 << 53), _number("limit", 1000, 10_000)))
+
+    @app.get("/v1/sessions/<id>/export")
+    async def export(id: str) -> Response:  # noqa: A002
+        answer = _json(await desk.export(id))
+        answer.headers["content-disposition"] = 'attachment; filename="session.json"'
+        return answer
+
+
+def agent_websocket(desk: AgentDesk, gate: Gate) -> Handler:
+    async def on_websocket(upgrade: Upgrade) -> None:
+        if not (match := _STREAM.fullmatch(upgrade.path)):
+            await upgrade.reject(404, "The stream of a session is at /v1/sessions/ID/stream.")
+            return
+        token, subprotocol = bearer_protocol(upgrade.subprotocols)
+        denial = _checked(gate, upgrade, token)
+        if denial is not None:
+            await upgrade.reject(denial.status, denial.sentence)
+            return
+        socket = await upgrade.accept(subprotocol=subprotocol)
+        try:
+            async with desk.attach(match[1], socket) as seat:
+                while True:
+                    await seat.heard(await socket.receive())
+        except ContractRefusal as refusal:
+            body = ErrorBody(code=refusal.code, message=str(refusal), recoverable=False)
+            await socket.send(encoder.encode(ServerError(error=body)).decode())
+            await socket.close(NOT_FOUND, str(refusal))
+        except KernelError as error:
+            await socket.close(TRY_LATER, in_words(error))
+        else:
+            await socket.close(RESTARTING, "the session's end of this has ended; connect again")
+
+    return on_websocket
+
+
+def _checked(gate: Gate, upgrade: Upgrade, token: str | None) -> Denial | None:
+    address = upgrade.remote.rpartition(":")[0]
+    if token is None:
+        values = [value for name, value in upgrade.headers if name.lower() == "authorization"]
+        token = bearer(values)
+    if token is None and (match := _TICKET.fullmatch(upgrade.query)):
+        return gate.admit_ticket(match[1], address)
+    return gate.admit(token, address)
+
+
+def _number(name: str, default: int, most: int) -> int:
+    text = request.args.get(name)
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) < 17 and int(text) <= most):
+        raise ContractRefusal(422, "INVALID_MESSAGE", f"`{name}` is a whole number from 0 to {most:,}.")
+    return int(text)
+
+
+async def _body() -> bytes:
+    body = await request.get_data(as_text=False)
+    assert isinstance(body, bytes)
+    return body
+
+
+def _json(answer: bytes, status: int = 200) -> Response:
+    return fresh(answer, TYPES[".json"], status)
+
+
+def _denied(denial: Denial) -> Response:
+    answer = _json(encoder.encode(Detail(detail=denial.sentence, code="UNAUTHORIZED")), denial.status)
+    answer.headers["www-authenticate"] = "Bearer"
+    if denial.retry_after is not None:
+        answer.headers["retry-after"] = str(denial.retry_after)
+    return answer
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?")) else ".")
