@@ -112,6 +112,8 @@ class ClientEnd(Actor[ClientMessage]):
         self._down: str | None = None
         self._gone: str | None = None
         self._full: str | None = None
+        self._stopped: str | None = None
+        """Our own server end is a process that is stopped."""
         self._held: Hold | None = None
         self._release: Timer | None = None
         self._next_fill: Timer | None = None
@@ -200,7 +202,7 @@ class ClientEnd(Actor[ClientMessage]):
 
     @property
     def trouble(self) -> str | None:
-        return self._down or self._gone or self._full
+        return self._down or self._gone or self._full or self._stopped
 
     # -- messages
 
@@ -312,7 +314,23 @@ class ClientEnd(Actor[ClientMessage]):
         self._clock.read()
         if len(self._flights) and not self._ticking:
             self._ticking = True
+            self.run_beside(self._look_at_server)
             self.tell_later(TICK, TickNow())
+        elif not len(self._flights):
+            self._note_stopped(None)
+
+    async def _look_at_server(self) -> None:
+        try:
+            self._note_stopped(await self._base.stopped_server())
+        except TROUBLE:  # then nothing counts anyway
+            return
+
+    def _note_stopped(self, stopped: str | None) -> None:
+        self._stopped = stopped
+        if stopped is None:
+            self._clock.release("stopped")
+        else:
+            self._clock.hold("stopped")
 
     def _tidy_up(self) -> None:
         days = self._terms.retention_days

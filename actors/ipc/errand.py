@@ -7,7 +7,7 @@ Rules
     request (View) is lost with it, and what the journal knows is not.
   - An attempt's time runs from when its request was seen to be in place, or from when the peer has last answered what
     was asked for before, by a clock that counts only the seconds in which this process could work (running.py). It is
-    over only if a look after that finds no answer, and the folder is well.
+    over only if a look after that finds no answer, the folder is well, and our own server end is no stopped process.
   - Between an attempt that failed and the next one it rests, longer each time, and never exactly as long as another.
   - A folder that is gone, a full disk or a store that is busy is no attempt: it waits, and takes the same step again.
   - A crash begins anew with what was journalled last. How an attempt ended waits for the disk only if the answer is to
@@ -244,7 +244,7 @@ class Errand(Actor[NewsOfIt]):
         means = self._means
         if self._since is None or self._left(self._since) > 0.0:
             return False
-        if (await means.base.health()).trouble is not None:
+        if (await means.base.health()).trouble is not None or await means.base.stopped_server() is not None:
             self._since = means.clock.read()
             return False
         return True

@@ -72,6 +72,9 @@ class Base(Protocol):
 
     async def release_client(self) -> None: ...
 
+    async def stopped_server(self) -> str | None:
+        """A sentence, if our server end of this folder is another process, and that is stopped (as by SIGSTOP)."""
+
     async def missed(self) -> frozenset[str]:
         """Of requests that have come since the last client of this folder is known to have lived, or shortly before. If
         there was none, since shortly before our start: what was there long before the first client is history."""

@@ -41,6 +41,8 @@ class PaperBase:
         self.known = False
         """A client has lived here before: its successor looks at all requests."""
         self.full = False
+        self.stopped: str | None = None
+        """Our own server end is a process that is stopped."""
         self.calls: list[str] = []
         self._listeners: dict[AnyRef, Callable[[News], None]] = {}
 
@@ -66,6 +68,10 @@ class PaperBase:
 
     async def release_client(self) -> None:
         await self._trip("release client")
+
+    async def stopped_server(self) -> str | None:
+        await self._trip("stopped server")
+        return self.stopped
 
     async def missed(self) -> frozenset[str]:
         await self._trip("missed")

@@ -228,6 +228,27 @@ def test_a_process_that_was_stopped_burns_no_attempt() -> None:
     run_in_virtual_time(main)
 
 
+def test_while_our_own_server_end_is_a_stopped_process_no_attempt_is_burnt_and_that_is_said() -> None:
+    async def main() -> None:
+        base = PaperBase()
+        with a_state() as directory:
+            async with desk(directory, base, ClientTerms(attempt_seconds=10.0)) as it:
+                await it.submit(request("a"))
+                await trio.sleep(8.5)
+                base.stopped = "process 7 is stopped"
+                await trio.sleep(500.0)
+                assert (await it.open("a")).attempt == 1
+                assert it.house["client/end"].statistics().trouble == "process 7 is stopped"
+                base.stopped = None
+                await trio.sleep(1.1)  # it is looked at each second
+                assert it.house["client/end"].statistics().trouble is None
+                assert (await it.open("a")).attempt == 1
+                await trio.sleep(12.0)
+                assert (await it.open("a")).attempt == 2
+
+    run_in_virtual_time(main)
+
+
 def test_a_crash_of_the_end_alone_leaves_no_errand_behind() -> None:
     async def test(desk: Desk) -> None:
         await desk.submit(*(request(str(n)) for n in range(5)))

@@ -32,8 +32,9 @@ from codec.ipc.folder import (
     Tray,
 )
 from transports.ipc import writing
-from transports.ipc.claims import CLIENT, SERVER
+from transports.ipc.claims import CLIENT, SERVER, stopped_server
 from transports.ipc.ferry import Ferry
+from transports.ipc.processes import Census
 from transports.ipc.reading import RoomReader
 from transports.ipc.site import STATE, OpenedBase, Site, in_words
 from transports.ipc.writing import RoomWriter, WriteJob
@@ -80,6 +81,7 @@ class FolderBase:
         self._writing = RoomWriter(self._site, sync=sync)
         self._reads = self._ferry(self._read_all, "reading the desk's folder", LOOKS, patience)
         self._writes = self._ferry(self._writing.run, "writing to the desk's folder", WRITES, patience)
+        self._census = Census()
         self._listeners: dict[AnyRef, Attending] = {}
         self._openings = 0
         self._trouble: str | None = None
@@ -178,6 +180,12 @@ class FolderBase:
     async def _claim(self, end: str) -> str | None:
         why: str | None = await self.visit(lambda _, opened: self._site.claims.claim(opened.rooms[STATE], end))
         return why
+
+    async def stopped_server(self) -> str | None:
+        pid: int | None = await self.visit(lambda _, opened: stopped_server(opened.rooms[STATE], self._census))
+        if pid is None:
+            return None
+        return f"process {pid} is the server of {self._site.path}, and is stopped; `kill -CONT {pid}` lets it go on"
 
     def live(self) -> None:
         """Our ends live. Blocks: the keeper calls this in a thread."""

@@ -38,6 +38,19 @@ class Census:
         fields = self._stat(pid)
         return None if fields is None else int(fields[1])
 
+    def is_stopped(self, pid: int) -> bool:
+        """As by SIGSTOP."""
+        fields = self._stat(pid)
+        return fields is not None and fields[0] in (b"T", b"t")
+
+    def has_open(self, pid: int, file: os.stat_result) -> bool:
+        with suppress(OSError), os.scandir(self._proc / str(pid) / "fd") as entries:
+            for entry in entries:
+                with suppress(OSError):  # it is no file, or was closed
+                    if os.path.samestat(os.stat(entry.path), file):
+                        return True
+        return False
+
     def _stat(self, pid: int) -> list[bytes] | None:
         """The fields from the third on: the second may hold blanks and brackets."""
         try:
