@@ -1,4 +1,4 @@
-"""The short form of the burst (burst.py): real servers, one of which is a stopped process for longer than all attempts."""
+"""The short form of the burst (burst.py): one of two real servers is a stopped process for longer than all attempts."""
 
 from pathlib import Path
 

@@ -102,7 +102,8 @@ class Claims:
             raise
         before = os.fstat(file)
         if before.st_size:
-            self._lived[end] = before.st_mtime
+            ahead = before.st_mtime - time.time()
+            self._lived[end] = before.st_mtime - 2 * max(0.0, ahead)  # the clock was set back, by so much or more
         else:
             self._lived.pop(end, None)
         with suppress(OSError):  # the disk is full: the number is only for whoever reads it
