@@ -387,6 +387,7 @@ export namespace Desk {
     sync_ms?: number;
     peer?: string;
     editor?: string;
+    editor_order?: "" | "start" | "stop";
     peer_alive?: boolean;
     reasons?: string[];
     filling?: boolean;

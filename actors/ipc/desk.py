@@ -13,6 +13,7 @@ import msgspec
 import trio
 
 from actors.ipc.command import SERVER_REPORTS
+from actors.ipc.editor import EDITOR, StartEditor, StopEditor
 from actors.ipc.exposition import desk_exposition
 from actors.ipc.figures import Figures
 from actors.ipc.messages import (
@@ -43,14 +44,16 @@ from actors.kernel import (
     crowd_spec,
     in_words,
 )
-from codec.ipc.desk import DeskHealth, DeskNotice, Handled, Selection
-from codec.ipc.orders import BadOrder, read_selection, read_submissions, read_wanted, read_window
+from codec.ipc.desk import DeskHealth, DeskNotice, EditorAnswer, Handled, Selection
+from codec.ipc.orders import BadOrder, read_editor_order, read_selection, read_submissions, read_wanted, read_window
 
 VIEWERS = Key[Children[DeskViewerMessage]]("ipc/viewers")
 MOST_PAGES = 256
 PATIENCE = 5.0
 ORDER_SECONDS = 60.0
 """For an order: ten thousand requests have to be on the disk."""
+EDITOR_SECONDS = 30.0
+"""To look at its processes, and to ask them to end."""
 SHOW_SECONDS = 40.0
 """For a page that reads slowly; the wire gives it up before."""
 LARGE = 64 << 10
@@ -144,6 +147,14 @@ class IpcDesk:
     async def order(self, what: str, body: bytes) -> bytes:
         """`what`: requeue, cancel or archive."""
         return await self._order(partial(ORDERS[what], read_selection(body)))
+
+    async def editor(self, body: bytes) -> bytes:
+        order = read_editor_order(body)
+        editor = self._registry.find(EDITOR)
+        if editor is None:
+            raise KernelError("no editor is managed here; name the command that starts one in ipc.editor")
+        sentence = await editor.ask(StopEditor if order == "stop" else StartEditor, timeout=EDITOR_SECONDS)
+        return encoder.encode(EditorAnswer(editor=sentence))
 
     # -- pages
 

@@ -138,8 +138,8 @@ class DeskLedger(Actor[Heard]):
                 self._company.told(OURS, alive=True, now=trio.current_time())
                 self._say(running=count)
                 self._say_who_answers()
-            case EditorNow(sentence):
-                self._say(editor=sentence)
+            case EditorNow(sentence, order):
+                self._say(editor=sentence, editor_order=order or "")
             case PeerNow(sentence, alive):
                 self._company.told(sentence, alive=alive, now=trio.current_time())
                 self._say_who_answers()

@@ -16,7 +16,16 @@ from dataclasses import dataclass
 from actors.ipc.figures import Figures
 from actors.kernel import ActorRef, Key, Reply
 from codec.ipc import Request, Success
-from codec.ipc.desk import DeskTotals, Handled, RequestDetail, RequestFact, Selection, Window, WindowWanted
+from codec.ipc.desk import (
+    DeskTotals,
+    EditorOrder,
+    Handled,
+    RequestDetail,
+    RequestFact,
+    Selection,
+    Window,
+    WindowWanted,
+)
 
 # -- to the client end. A reply is an answer to be kept: it is set after the journal has it.
 
@@ -97,6 +106,8 @@ class RunningNow:
 @dataclass(frozen=True, slots=True)
 class EditorNow:
     sentence: str
+    order: EditorOrder | None = None
+    """What it can be asked for now."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,9 +170,10 @@ async def desk_house(
     *,
     client: bool = True,
     wall: Callable[[], float] = lambda: NOW,
+    beside: Sequence[AnySpec] = (),
 ) -> AsyncIterator[DeskHouse]:
     journal, base = journal or PaperJournal(), base or PaperBase()
-    specs: list[AnySpec] = [ledger_spec(lambda _: journal, base), desk_viewers_spec()]
+    specs: list[AnySpec] = [ledger_spec(lambda _: journal, base), desk_viewers_spec(), *beside]
     if client:
         specs.append(ChildSpec("client", partial(PaperClient, journal, wall)))
     async with trio.open_nursery() as nursery:

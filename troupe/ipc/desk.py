@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 import trio
 
 from codec.ipc import Failure, Request, write_request
-from codec.ipc.desk import DeskTotals, Handled, RequestDetail, Selection
+from codec.ipc.desk import DeskTotals, EditorOrder, Handled, RequestDetail, Selection
 from troupe.ipc.arrivals import POLL_SECONDS, RESCAN_SECONDS, Arrivals, FileWatch
 from troupe.ipc.dropping import Dropping
 from troupe.ipc.folder import DeskFolder, Sight
@@ -94,6 +94,10 @@ class Desk(AnyDesk):
     async def order(self, what: Literal["requeue", "cancel", "archive"], which: Selection) -> Handled:
         """Raises NoServer."""
         return await self._in_thread(partial(self.office.order, what, which))
+
+    async def editor(self, order: EditorOrder) -> str:
+        """What is done about it, in a sentence. Raises NoServer."""
+        return await self._in_thread(partial(self.office.editor, order))
 
     # -- submitting
 

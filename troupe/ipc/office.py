@@ -15,7 +15,7 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from codec.ipc.desk import DeskTotals, Handled, RequestDetail, Selection
+from codec.ipc.desk import DeskTotals, EditorAnswer, EditorOrder, EditorWanted, Handled, RequestDetail, Selection
 from troupe.ipc.troubles import DeskError, NoServer
 
 SERVER_FILE = "server.json"
@@ -65,6 +65,13 @@ class Office:
         if handled is None:
             raise NoServer(f"What answers for {self._base} cannot {what}; is it another version of Troupe?")
         return handled
+
+    def editor(self, order: EditorOrder) -> str:
+        """What is done about it, in a sentence."""
+        answer = self._ask("POST", "/editor", EditorAnswer, msgspec.json.encode(EditorWanted(order=order)))
+        if answer is None:
+            raise NoServer(f"What answers for {self._base} cannot {order} an editor; is it another version of Troupe?")
+        return answer.editor
 
     def close(self) -> None:
         with self._lock:
