@@ -376,6 +376,7 @@ export namespace Desk {
     by_state: Record<string, number>;
     oldest?: number | null;
     running?: number;
+    lost?: number;
     quarantined?: number;
     failed?: number;
     base?: string;

@@ -134,9 +134,9 @@ class DeskLedger(Actor[Heard]):
                 await self._forget(ids)
             case LinesRead(facts, last):
                 await self._read(facts, last)
-            case RunningNow(count, _):
+            case RunningNow(count, _, lost):
                 self._company.told(OURS, alive=True, now=trio.current_time())
-                self._say(running=count)
+                self._say(running=count, lost=lost)
                 self._say_who_answers()
             case EditorNow(sentence, order):
                 self._say(editor=sentence, editor_order=order or "")

@@ -101,6 +101,8 @@ class RunningNow:
 
     count: int
     waiting: int
+    lost: int = 0
+    """Commands that did not let themselves be ended, since the server began."""
 
 
 @dataclass(frozen=True, slots=True)

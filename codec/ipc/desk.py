@@ -87,6 +87,8 @@ class DeskTotals(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="tot
     """When the oldest request that is not over was accepted."""
     running: int = 0
     """Commands that our server end runs now."""
+    lost: int = 0
+    """Commands that did not let themselves be ended since it began; they may run still."""
     quarantined: int = 0
     failed: int = 0
     base: str = ""

@@ -14,6 +14,7 @@ const NUMBERS = /** @type {[string, (totals: Desk.DeskTotals) => string][]} */ (
   ["Last sync", ({ sync_ms }) => (sync_ms ? format.brief(sync_ms / 1000) : "–")],
 ]);
 
+const commands = (count) => (count === 1 ? "1 command" : `${format.count(count)} commands`);
 const ORDERS = { stop: "End the editor…", start: "Launch the editor" };
 
 class DeskHealth extends HouseElement {
@@ -59,7 +60,8 @@ class DeskHealth extends HouseElement {
       : "The system tells of every change.");
     NUMBERS.forEach(([, said], at) => put(this.#values[at], said(totals)));
     mark(this.#values[1], "data-tone", totals.overflows ? "warn" : null);
-    put(this.#peer, totals.peer || "Nothing is known yet.");
+    const lost = totals.lost ? ` ${commands(totals.lost)} did not end in time, and may run still.` : "";
+    put(this.#peer, (totals.peer || "Nothing is known yet.") + lost);
     mark(this.#peer, "data-tone", lonely ? "warn" : null);
     put(this.#editor, totals.editor || "No editor is managed here.");
     const order = totals.editor_order || null;
