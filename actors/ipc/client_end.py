@@ -2,6 +2,7 @@
 
     SubmitRequests                       accepting.py   journalled before it is answered
     Requeue, CancelRequests, Archive     orders.py        over many requests, in turns
+    TellLedgerNow                                         noting.py: somebody asks it
     Hold, Release                                         nothing is published until the peer is ready
     ClientNews                             adopting.py      what scripts have dropped; and errands are stirred
 
@@ -49,6 +50,7 @@ from actors.ipc.messages import (
     Release,
     Requeue,
     SubmitRequests,
+    TellLedgerNow,
 )
 from actors.ipc.noting import Noting
 from actors.ipc.orders import DeskOrder, Orders
@@ -207,6 +209,10 @@ class ClientEnd(Actor[ClientMessage]):
     # -- messages
 
     def at_once(self, message: ClientMessage) -> bool:
+        if type(message) is TellLedgerNow:
+            self._noting.flush()
+            message.reply.set(None)
+            return True
         if type(message) is not SubmitRequests or self._down is not None:
             return False
         self._accepting.add(message)
@@ -224,6 +230,9 @@ class ClientEnd(Actor[ClientMessage]):
                 self._orders.add(DeskOrder("cancel", which, reply))
             case Archive(which, reply):
                 self._orders.add(DeskOrder("archive", which, reply))
+            case TellLedgerNow(reply):
+                self._noting.flush()
+                reply.set(None)
             case Hold():
                 self._hold(message)
             case Release():

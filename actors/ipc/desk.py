@@ -5,7 +5,7 @@ or a KernelError (nobody is there, or has time), and the text of either can be s
 """
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TypeVar
 
@@ -29,6 +29,7 @@ from actors.ipc.messages import (
     LineAsked,
     Requeue,
     SubmitRequests,
+    TellLedgerNow,
     WindowAsked,
 )
 from actors.ipc.viewing import DeskViewer, DeskViewerMessage, Outlet, PageWants, viewer_mailbox
@@ -50,6 +51,7 @@ from codec.ipc.orders import BadOrder, read_editor_order, read_selection, read_s
 VIEWERS = Key[Children[DeskViewerMessage]]("ipc/viewers")
 MOST_PAGES = 256
 PATIENCE = 5.0
+CATCH_UP_SECONDS = 1.0
 ORDER_SECONDS = 60.0
 """For an order: ten thousand requests have to be on the disk."""
 EDITOR_SECONDS = 30.0
@@ -107,6 +109,7 @@ class IpcDesk:
 
     async def window(self, query: dict[str, list[str]]) -> bytes:
         wanted = read_window(query)
+        await self._catch_up()
         if wanted.at and await self._ask(partial(LineAsked, wanted.at)) is None:
             raise BadOrder(f"there is no request {wanted.at!r} any more to go on after; begin again without `after`")
         return encoder.encode(await self._ask(partial(WindowAsked, wanted)))
@@ -117,6 +120,7 @@ class IpcDesk:
         return None if detail is None else encoder.encode(detail)
 
     async def totals(self) -> bytes:
+        await self._catch_up()
         return encoder.encode(await self._ask(DeskTotalsAsked))
 
     async def metrics(self) -> bytes:
@@ -167,6 +171,11 @@ class IpcDesk:
 
     async def _ask(self, question: Callable[[Reply[R]], LedgerMessage]) -> R:
         return await self._registry.get(LEDGER).ask(question, timeout=PATIENCE)
+
+    async def _catch_up(self) -> None:
+        """The ledger hears of changes a few times a second. Who asks by HTTP may have seen more in the files."""
+        with suppress(KernelError):  # nobody is there who could have more to tell, or who has time
+            await self._registry.get(CLIENT_END).ask(TellLedgerNow, timeout=CATCH_UP_SECONDS)
 
     async def _order(self, order: Callable[[Reply[Handled]], ClientOrder]) -> bytes:
         return encoder.encode(await self._registry.get(CLIENT_END).ask(order, timeout=ORDER_SECONDS))

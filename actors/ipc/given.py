@@ -110,8 +110,8 @@ class Base(Protocol):
         """Moves all files of these requests, or only those of one tray, to archive/DAY/ID/. Returns the ids that were
         moved. After a kill a request is wholly there or wholly here, once the folder has been opened again."""
 
-    async def bring_back(self, id: str) -> bool:  # noqa: A002
-        """Deletes failed/ID.json and the response, so that it can be tried anew; whether its request is there."""
+    async def reopen(self, id: str) -> bool:  # noqa: A002
+        """Deletes failed/ID.json, which says that it is over; whether there was one."""
 
     async def health(self) -> BaseHealth: ...
 

@@ -74,7 +74,14 @@ class Release:
     """What was held may go on."""
 
 
-ClientOrder = SubmitRequests | Requeue | CancelRequests | Archive | Hold | Release
+@dataclass(frozen=True, slots=True)
+class TellLedgerNow:
+    """What is still gathered is told to the ledger before the reply: whoever asks then sees what the journal knows."""
+
+    reply: Reply[None]
+
+
+ClientOrder = SubmitRequests | Requeue | CancelRequests | Archive | Hold | Release | TellLedgerNow
 CLIENT_END = Key[ClientOrder]("ipc/client")
 
 

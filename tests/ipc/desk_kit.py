@@ -26,6 +26,7 @@ from actors.ipc.messages import (
     Release,
     Requeue,
     SubmitRequests,
+    TellLedgerNow,
 )
 from actors.kernel import Actor, ActorRef, AnySpec, ChildSpec, Registry, Reply, Top, run
 from actors.store import Refused, StoreError
@@ -110,6 +111,8 @@ class PaperClient(Actor[ClientOrder]):
                 self._turn(which, reply, ("gave up", "cancelled"), "waiting", "it has not failed")
             case CancelRequests(which, reply):
                 self._turn(which, reply, ("waiting", "polling", "retrying"), "cancelled", "it is over")
+            case TellLedgerNow(reply):
+                reply.set(None)
             case Hold() | Release():
                 pass
             case Archive(which, reply):

@@ -70,7 +70,7 @@ class PaperBase:
         await self._trip("release client")
 
     async def stopped_server(self) -> str | None:
-        await self._trip("stopped server")
+        await trio.lowlevel.checkpoint()
         return self.stopped
 
     async def missed(self) -> frozenset[str]:

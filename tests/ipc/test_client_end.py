@@ -8,7 +8,7 @@ from actors.ipc.accepting import LARGEST
 from actors.ipc.client_steps import OVERDUE, State
 from actors.ipc.errand import ClientTerms
 from actors.ipc.given import TOO_LATE, Tray
-from actors.ipc.messages import Hold, Release
+from actors.ipc.messages import Hold, Noted, Release, TellLedgerNow
 from actors.ipc.pinging import PING
 from actors.ipc.steps import Identity
 from actors.kernel import KernelError
@@ -405,6 +405,20 @@ def test_the_ledger_hears_of_each_request_and_the_evaluator_of_successes_with_a_
         assert states[0] in ("waiting", "polling")
 
     play(test, outcomes=in_turn(DONE))
+
+
+def test_whoever_asks_has_the_ledger_hear_at_once_what_the_journal_knows() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("first"))
+        await trio.sleep(10.0)
+        for number in range(3):  # the ledger hears a few times a second
+            await desk.submit(request(f"r{number}"))
+            await desk.client.ask(TellLedgerNow, timeout=1.0)
+            await trio.testing.wait_all_tasks_blocked()
+            noted = [message for message in desk.ledger.messages if isinstance(message, Noted)]
+            assert f"r{number}" in {fact.id for fact in noted[-1].facts}
+
+    play(test)
 
 
 def test_requests_that_cannot_be_sent_are_refused_in_words_and_the_others_are_not() -> None:

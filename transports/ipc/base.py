@@ -256,9 +256,9 @@ class FolderBase:
             moved |= await self._write(writing.archiving(some, day, only))
         return moved
 
-    async def bring_back(self, id: str) -> bool:  # noqa: A002
-        is_there: bool = await self._write(writing.bringing_back(id))
-        return is_there
+    async def reopen(self, id: str) -> bool:  # noqa: A002
+        was: bool = await self._write(writing.reopening(id))
+        return was
 
     async def _write(self, job: WriteJob) -> Any:
         try:

@@ -170,13 +170,8 @@ def archiving(ids: Iterable[str], day: str, only: Tray | None = None) -> WriteJo
     return WriteJob([], lambda trip, _: put_away(trip.base.room, ids, day, trip.touched, trays))
 
 
-def bringing_back(id: str) -> WriteJob:  # noqa: A002
-    def act(trip: Trip, _: Sequence[str]) -> bool:
-        for tray in (Tray.FAILED, Tray.RESPONSES):
-            _deleted(trip, tray, file_of(id))
-        return _identity(trip.base.room(Tray.REQUESTS), file_of(id)) is not None
-
-    return WriteJob([], act)
+def reopening(id: str) -> WriteJob:  # noqa: A002
+    return WriteJob([], lambda trip, _: _deleted(trip, Tray.FAILED, file_of(id)))
 
 
 # -- their steps

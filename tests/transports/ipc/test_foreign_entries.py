@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codec.ipc.folder import BaseFull, Tray
+from codec.ipc.folder import BaseFull, BaseGone, Tray
 from transports.ipc import writing
 from transports.ipc.base import FolderBase
 
@@ -30,12 +30,8 @@ async def test_a_lock_that_is_somebodys_document_is_not_written_to(path: Path, e
     os.link(document, path / "state" / f"{end}.lock")
     base = FolderBase(path)
     claim = base.claim_client if end == "client" else base.claim_server
-    try:
-        why = await claim()
-    except Exception as error:
-        why = str(error)
-    assert why is not None
-    assert "lock is no plain file of yours" in why
+    with pytest.raises(BaseGone, match=f"{end}.lock is no plain file of yours"):
+        await claim()
     assert document.read_text() == "mine"
     base.close()
 
