@@ -106,7 +106,7 @@ class Errand(Actor[NewsOfIt]):
         self._published = 0
         self._recorded = False
         self._cleared = False
-        self._brought_back = False
+        self._reopened = False
         self._since: float | None = None
         """When the present attempt was seen to be under way, by the running clock."""
         self._rest_until: float | None = None
@@ -152,9 +152,9 @@ class Errand(Actor[NewsOfIt]):
         """Steps until there is only waiting left, and for how long at most."""
         if self._dossier.stale:
             await self._archive_what_is_old()
-        if self._dossier.attempt == 0 and not self._brought_back:  # requeued
-            await self._means.base.archive([self._dossier.id], day_of(self._means.wall()), Tray.FAILED)
-            self._brought_back = True
+        if self._dossier.attempt == 0 and not self._reopened:  # requeued
+            await self._means.base.reopen(self._dossier.id)  # the journal has what it says
+            self._reopened = True
         while not self._dossier.is_over:
             overdue = await self._is_overdue()
             files = self._first or await self._means.base.look(self._dossier.id)

@@ -231,7 +231,7 @@ class DeskLedger(Actor[Heard]):
     def _look_at(self, health: BaseHealth) -> None:
         self._say(
             base=health.path,
-            trouble=health.trouble or "",
+            trouble=health.trouble or health.blocked or "",
             watched=health.watched,
             events=health.events,
             overflows=health.overflows,

@@ -128,11 +128,9 @@ class PaperBase:
                 moved.add(id)
         return frozenset(moved)
 
-    async def bring_back(self, id: str) -> bool:  # noqa: A002
-        await self._trip(f"bring back {id}")
-        self._drop(Tray.FAILED, id)
-        self._drop(Tray.RESPONSES, id)
-        return (Tray.REQUESTS, id) in self.files
+    async def reopen(self, id: str) -> bool:  # noqa: A002
+        await self._trip(f"reopen {id}")
+        return self._drop(Tray.FAILED, id)
 
     async def health(self) -> BaseHealth:
         return BaseHealth("/paper", self.gone, True, 0, 0, 0, len(self.quarantined), 0.0)

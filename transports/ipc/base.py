@@ -32,6 +32,7 @@ from codec.ipc.folder import (
     Tray,
 )
 from transports.ipc import writing
+from transports.ipc.archiving import ArchiveBlocked
 from transports.ipc.claims import CLIENT, SERVER, stopped_server
 from transports.ipc.ferry import Ferry
 from transports.ipc.processes import Census
@@ -87,6 +88,8 @@ class FolderBase:
         self._trouble: str | None = None
         self._full: str | None = None
         """The disk had no room for the last change."""
+        self._blocked: str | None = None
+        """Something stood in the way of the last thing that was to be archived."""
         self.stir: Callable[[], None] = lambda: None
         """Is called when the keeper has something to do."""
         self.watched = False
@@ -253,7 +256,12 @@ class FolderBase:
     async def archive(self, ids: Iterable[str], day: str, only: Tray | None = None) -> frozenset[str]:
         moved: frozenset[str] = frozenset()
         for some in _groups(dict.fromkeys(ids)):
-            moved |= await self._write(writing.archiving(some, day, only))
+            try:
+                moved |= await self._write(writing.archiving(some, day, only))
+            except ArchiveBlocked as blocked:
+                self._blocked = str(blocked)
+                raise
+            self._blocked = None
         return moved
 
     async def reopen(self, id: str) -> bool:  # noqa: A002
@@ -301,6 +309,7 @@ class FolderBase:
             quarantined=quarantined,
             reasons=reasons,
             last_sync_ms=self._writing.sync_ms,
+            blocked=self._blocked,
         )
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ from codec.ipc import file_of
 from codec.ipc.folder import BaseFull, BaseGone, Identity, Occupied, Tray
 from codec.ipc.ids import is_id
 from transports.folder.drafts import discard, rename_new, together, write_drafts
-from transports.ipc.archiving import ARCHIVED, put_away
+from transports.ipc.archiving import ARCHIVED, ArchiveBlocked, put_away
 from transports.ipc.reading import identity_of, why_not_plain
 from transports.ipc.site import OpenedBase, Site, in_words
 
@@ -94,8 +94,8 @@ class RoomWriter:
                     raise draft
                 names.append(draft)
             return job.act(trip, names)
-        except Occupied as occupied:
-            return occupied
+        except (Occupied, ArchiveBlocked) as refusal:
+            return refusal
         except OSError as error:
             return self._refusal(error)
 
