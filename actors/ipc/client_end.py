@@ -52,6 +52,7 @@ from actors.ipc.messages import (
     SubmitRequests,
     TellLedgerNow,
 )
+from actors.ipc.missing import Missing
 from actors.ipc.noting import Noting
 from actors.ipc.orders import DeskOrder, Orders
 from actors.ipc.publishing import Publishing
@@ -151,6 +152,7 @@ class ClientEnd(Actor[ClientMessage]):
         )
         self._accepting = Accepting(self._means, self._books)
         self._adopting = Adopting(self._means, self._books)
+        self._missing = Missing(self._means, self._books)
         self._orders = Orders(self._means, self._books, self._flights.stop)
         if isinstance(kept, Hold):
             self._hold(kept)
@@ -170,6 +172,7 @@ class ClientEnd(Actor[ClientMessage]):
             self.run_beside(serve)
         self.run_beside(self._adopting.serve)
         self.run_beside(self._orders.serve)
+        self.run_beside(self._missing.serve)
         self._base.attend(self.ref, ClientNews)
         self.ref.tell(FillUp())
         if self._terms.retention_days is not None:
@@ -278,6 +281,7 @@ class ClientEnd(Actor[ClientMessage]):
                 self._clock.release("gone")
                 self._publishing.reopen("gone")
                 self._adopting.reopened()
+                self._missing.look()
                 self._flights.news_of_all()
 
     def _note_trouble(self, error: Exception | None) -> None:

@@ -9,6 +9,7 @@ from actors.ipc.client_steps import OVERDUE, State
 from actors.ipc.errand import ClientTerms
 from actors.ipc.given import TOO_LATE, Tray
 from actors.ipc.messages import Hold, Noted, Release, TellLedgerNow
+from actors.ipc.missing import GONE
 from actors.ipc.pinging import PING
 from actors.ipc.steps import Identity
 from actors.kernel import KernelError
@@ -206,6 +207,38 @@ def test_a_folder_that_is_gone_and_a_full_disk_burn_no_attempt() -> None:
         assert [each.begun for each in await desk.over("before", "a")] == [1, 1]
 
     play(test)
+
+
+def test_after_the_folder_was_made_anew_a_request_that_is_over_says_that_its_files_are_gone() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("done"), request("failed"), request("kept"), request("cancelled"), request("open"))
+        await trio.sleep(1.0)
+        for id, outcome in (("done", DONE), ("failed", NEVER), ("kept", DONE)):  # noqa: A001 - as in the contract
+            desk.base.foreign_put(Tray.RESPONSES, id, write_response(id, outcome))
+        await desk.over("done", "failed", "kept")
+        await desk.cancel(ids=("cancelled",))
+        desk.base.lose("the folder is gone")
+        for place, id in list(desk.base.files):  # noqa: A001
+            if id != "kept":
+                desk.base.foreign_drop(place, id)
+        desk.base.mend()
+        await trio.sleep(10.0)
+        over = {each.id: each for each in await desk.over("done", "failed", "kept", "cancelled")}
+        assert {each.id for each in over.values() if each.message == GONE} == {"done", "failed"}
+        assert all("had no file of this request" in over[name].notes[-1] for name in ("done", "failed"))
+        noted = [message for message in desk.ledger.messages if isinstance(message, Noted)]
+        assert {fact.id for message in noted for fact in message.facts if fact.message == GONE} == {"done", "failed"}
+        for _ in range(3):  # it is said once
+            desk.base.lose("the folder is gone")
+            desk.base.mend()
+            await trio.sleep(10.0)
+        assert len((await desk.over("done"))[0].notes) == 1
+        assert (await desk.open("open")).attempt == 1
+        await desk.requeue(ids=("failed",))
+        await trio.sleep(1.0)
+        assert (Tray.REQUESTS, "failed") in desk.base.files
+
+    play(test, terms=ClientTerms(immediate=True, attempt_seconds=100_000.0))
 
 
 def test_a_process_that_was_stopped_burns_no_attempt() -> None:
