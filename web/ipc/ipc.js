@@ -8,7 +8,7 @@
 
 import { LiveSocket, beside, format, h, icon, mark, notify, put } from "../house/house.js";
 import { listenToKeys } from "./keys.js";
-import { order } from "./orders.js";
+import { order, orderEditor } from "./orders.js";
 import { FAILED, OPEN, requests } from "./states.js";
 import "./detail.js";
 import "./health.js";
@@ -238,6 +238,15 @@ how.addEventListener("click", () => showHow(!document.body.hasAttribute("data-ho
 health.addEventListener("close", () => {
   showHow(false);
   how.focus();
+});
+
+health.addEventListener("editor", async ({ detail: { order: wanted } }) => {
+  const agreed = wanted === "start" || await question.ask({
+    title: "End the editor?",
+    sentence: "It is ended with all that it has started, and what is not saved in it may be lost. Requests wait until it is launched again.",
+    verb: "End it",
+  });
+  if (agreed) await orderEditor(wanted);
 });
 
 /** On a narrow page, where it has no place of its own. */
