@@ -5,6 +5,8 @@ Whatever is asked of it rides to the disk with one of two ferries (ferry.py). So
     reading   ids, look, read, claims      reading.py
     writing   all else                     writing.py
 
+In a folder that lies in memory, a look at one small request, and a change of one, are made in the loop itself.
+
 News is told to those who attend. The keeper (keeper.py) finds most of it out; that the folder is gone, or back, is also
 noticed by any trip. Who has no room for news in their mailbox is told to look at everything, as soon as they have room.
 """
@@ -36,7 +38,7 @@ from transports.ipc.claims import CLIENT, SERVER
 from transports.ipc.ferry import Ferry
 from transports.ipc.reading import RoomReader
 from transports.ipc.site import STATE, OpenedBase, Site, in_words
-from transports.ipc.writing import RoomWriter, WriteJob
+from transports.ipc.writing import SHORT, RoomWriter, WriteJob
 
 LARGEST = 16 << 20
 """Bytes of a document that is read."""
@@ -96,7 +98,10 @@ class FolderBase:
         def hangs() -> BaseGone:
             return BaseGone(f"{self._site.path} has not answered for {patience:g} seconds; see what its disk is doing")
 
-        return Ferry(run, name, most=most, patience=patience, hangs=hangs, after=self._after)
+        def near() -> bool:
+            return self._site.in_memory
+
+        return Ferry(run, name, most=most, patience=patience, hangs=hangs, after=self._after, near=near)
 
     # -- news
 
@@ -195,7 +200,10 @@ class FolderBase:
         return found
 
     async def look(self, id: str) -> BothFiles:  # noqa: A002 - as in the contract
-        found: BothFiles = await self.visit(lambda reading, opened: reading.look(opened, id))
+        found: BothFiles = await self._reads.ride(
+            lambda reading, opened: reading.look(opened, id),
+            short=lambda reading, opened: reading.look(opened, id, SHORT),
+        )
         return found
 
     async def read(self, place: Tray, id: str) -> bytes | None:  # noqa: A002
@@ -254,7 +262,7 @@ class FolderBase:
 
     async def _write(self, job: WriteJob) -> Any:
         try:
-            done = await self._writes.ride(job)
+            done = await self._writes.ride(job, short=job if job.is_short else None)
         except BaseFull as full:
             self._full = str(full)
             raise

@@ -20,6 +20,7 @@ from codec.ipc import BadId, BadRequest, BadResponse, checked, file_of, id_of, r
 from codec.ipc.folder import Answer, Asked, BothFiles, Identity, Spoiled, Torn, Tray, Unreadable
 from codec.ipc.ids import SUFFIX
 from codec.words import counted
+from transports.ipc.ferry import NotShort
 from transports.ipc.quarantine import kind_of
 from transports.ipc.site import OpenedBase
 from transports.ipc.torns import Stamp, Torns, stamp_of
@@ -139,16 +140,17 @@ class RoomReader:
 
     # -- reading
 
-    def look(self, base: OpenedBase, id: str) -> BothFiles:  # noqa: A002
+    def look(self, base: OpenedBase, id: str, short: int | None = None) -> BothFiles:  # noqa: A002
+        """`short`: raises NotShort if either has more bytes than this."""
         request: Asked | Torn | Unreadable | None
-        match self._document(base, Tray.REQUESTS, id, read_request):
+        match self._document(base, Tray.REQUESTS, id, read_request, short):
             case _Bad(plain, why):
                 request = Unreadable(hashlib.sha256(plain.data or repr(plain.identity).encode()).digest(), why)
             case (found, data, _):
                 request = Asked(found, data)
             case other:
                 request = other
-        match self._document(base, Tray.RESPONSES, id, read_response):
+        match self._document(base, Tray.RESPONSES, id, read_response, short):
             case _Bad(plain, why):
                 return BothFiles(request, Spoiled(plain.identity, why))
             case (answered, data, identity):
@@ -166,9 +168,10 @@ class RoomReader:
         tray: Tray,
         id: str,  # noqa: A002
         read: Callable[[bytes, str], T],
+        short: int | None,
     ) -> tuple[T, bytes, Identity] | _Bad | Torn | None:
         name = file_of(id)
-        plain = self._plain(base, tray, name)
+        plain = self._plain(base, tray, name, short)
         if plain is None:
             self.torns.forget(tray, name)
             return None
@@ -183,7 +186,7 @@ class RoomReader:
                 return found, plain.data, plain.identity
         return _Bad(plain, why) if self.torns.is_still(tray, name, plain.status) else Torn()
 
-    def _plain(self, base: OpenedBase, tray: Tray, name: str) -> _Plain | None:
+    def _plain(self, base: OpenedBase, tray: Tray, name: str, short: int | None = None) -> _Plain | None:
         """None: there is nothing, or there was something that could not stay."""
         room = base.room(tray)
         try:
@@ -193,6 +196,8 @@ class RoomReader:
         why = why_not_plain(status)
         if why is not None:
             return None if base.take_in(tray, name, why) else _Plain(status, None, why)
+        if short is not None and status.st_size > short:
+            raise NotShort
         if status.st_size > self._largest:
             size = counted(status.st_size, "byte")
             return _Plain(status, None, f"it has {size}, and at most {self._largest:,} are read")
