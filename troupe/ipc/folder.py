@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,10 +35,13 @@ from codec.ipc import (
     read_response,
 )
 from transports.folder.drafts import discard, lives, rename_new, sweep, write_drafts
+from transports.folder.memory import lies_in_memory
 from transports.folder.owned import NotOurs
 from transports.folder.rooted import NotPlain, Rooted
 from troupe.ipc.troubles import DeskError
 
+SHORT = 64 << 10
+"""Bytes that are read, or written, in a fraction of a millisecond where no device is waited for."""
 REQUESTS, RESPONSES, FAILED, ARCHIVE, STATE, DRAFTS = "requests", "responses", "failed", "archive", "state", "tmp"
 LARGEST = 16 << 20
 """A larger file is refused by the server."""
@@ -70,22 +74,31 @@ class Sight:
     """There is no file of it."""
 
 
+class TakesLonger(Exception):
+    """What was to be done at once is to be done in a thread."""
+
+
 class DeskFolder:
     def __init__(self, base: Path) -> None:
         self.base = base
         self._rooted = Rooted(base, own=True)
         self._is_made = False
+        self.in_memory = False
+        """Nothing that is done there waits for a device. Until it is made, that is not known."""
 
     def make(self) -> None:
         """Makes what is missing. Raises DeskError."""
+        devices = set()
         try:
             for room in (REQUESTS, RESPONSES, FAILED, DRAFTS):
                 with self._rooted.folder((room,), create=True) as here:
+                    devices.add(os.fstat(here).st_dev)
                     if room == DRAFTS:
                         sweep(here)
         except OSError as error:
             raise self._trouble(error) from None
         self._is_made = True
+        self.in_memory = len(devices) == 1 and lies_in_memory(devices.pop())
 
     # -- requests
 
@@ -150,17 +163,23 @@ class DeskFolder:
 
     # -- what became of them
 
-    def look(self, id: str) -> Sight:  # noqa: A002
-        answer = self._outcome((RESPONSES, file_of(id)), id)
+    def look(self, id: str, short: int | None = None) -> Sight:  # noqa: A002
+        """`short`: raises TakesLonger, if the answer has more bytes than that, or there is no request any more."""
+        answer = self._outcome((RESPONSES, file_of(id)), id, short)
         if answer is not None and isinstance(answer[0], Success):
             return Sight(*answer)
-        record = self._outcome((FAILED, file_of(id)), id)
+        record = self._outcome((FAILED, file_of(id)), id, short)
         if record is not None and isinstance(record[0], Failure):
             return Sight(*record)
         error = answer[0] if answer is not None and isinstance(answer[0], Failure) else None
-        if error is None and not self._exists((REQUESTS, file_of(id))):
+        if error is None and not self.has_request(id):
+            if short is not None:
+                raise TakesLonger
             return self._put_away(id) or Sight(None, is_gone=not self._exists((RESPONSES, file_of(id))))
         return Sight(None, error=error)
+
+    def has_request(self, id: str) -> bool:  # noqa: A002
+        return self._exists((REQUESTS, file_of(id)))
 
     def ended_or_gone(self, ids: Iterable[str]) -> set[str]:
         """Those of which there is an answer or a record, or nothing at all. It looks at names only."""
@@ -188,9 +207,14 @@ class DeskFolder:
                     return Sight(*found)
         return None
 
-    def _outcome(self, names: Sequence[str], id: str) -> tuple[Outcome, float] | None:  # noqa: A002
+    def _outcome(
+        self,
+        names: Sequence[str],
+        id: str,  # noqa: A002
+        short: int | None = None,
+    ) -> tuple[Outcome, float] | None:
         """None: there is nothing that can be read, or not yet."""
-        found = self._content(names)
+        found = self._content(names, short)
         if found is None:
             return None
         try:
@@ -214,11 +238,14 @@ class DeskFolder:
 
     # --
 
-    def _content(self, names: Sequence[str]) -> tuple[bytes, float] | None:
+    def _content(self, names: Sequence[str], short: int | None = None) -> tuple[bytes, float] | None:
         try:
             file = self._rooted.open(names)
-            with open(file, "rb") as opened:
-                return opened.read(LARGEST + 1), os.fstat(file).st_mtime
+            with open(file, "rb", buffering=0) as opened:
+                status = os.fstat(file)
+                if short is not None and status.st_size > short:
+                    raise TakesLonger
+                return _whole(opened), status.st_mtime
         except (FileNotFoundError, NotPlain):
             return None
         except OSError as error:
@@ -258,6 +285,14 @@ def _named(draft: str | OSError, name: str, drafts: int, there: int) -> OSError 
     except OSError as error:
         return error
     return None
+
+
+def _whole(file: FileIO) -> bytes:
+    chunks, left = [], LARGEST + 1
+    while left and (chunk := file.read(min(left, 1 << 20))):
+        chunks.append(chunk)
+        left -= len(chunk)
+    return b"".join(chunks)
 
 
 def _stands(name: str, here: int) -> bool:
