@@ -122,17 +122,21 @@ class DeskFolder:
             rooms = (DRAFTS, REQUESTS, RESPONSES, FAILED)
             drafts, there, *answered = [opened.enter_context(self._rooted.folder((room,))) for room in rooms]
             fates: dict[str, OSError | None] = {}
+            names = {each: file_of(each) for each in requests}
             # An editor takes away the request that it has answered.
-            known = {each for each in requests if any(_stands(file_of(each), room) for room in (there, *answered))}
+            known = {each for each, name in names.items() if any(_stands(name, room) for room in (there, *answered))}
             new = {each: data for each, data in requests.items() if each not in known}
             fates.update((each, FileExistsError()) for each in known)
             written = write_drafts(drafts, list(new.values()))
+            unnamed = dict(zip(new, written, strict=True))
             try:
                 for id, draft in zip(new, written, strict=True):  # noqa: A001 - as in the contract
-                    fates[id] = _named(draft, file_of(id), drafts, there)
+                    fates[id] = _named(draft, names[id], drafts, there)
+                    if fates[id] is None:
+                        del unnamed[id]
                 os.fsync(there)
             finally:
-                discard(drafts, written)
+                discard(drafts, unnamed.values())
             return fates
 
     def request(self, id: str) -> Request | None:  # noqa: A002 - as in the contract
@@ -296,11 +300,7 @@ def _whole(file: FileIO) -> bytes:
 
 
 def _stands(name: str, here: int) -> bool:
-    try:
-        os.stat(name, dir_fd=here, follow_symlinks=False)
-    except FileNotFoundError:
-        return False
-    return True
+    return os.access(name, os.F_OK, dir_fd=here, follow_symlinks=False)
 
 
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
