@@ -48,6 +48,8 @@ MISSED_SECONDS = 30.0
 """An end touches its lock every few seconds, so it may have lived this much longer."""
 GROUP = 500
 """Of more requests at once, so many are published in one trip: who comes meanwhile rides in the next."""
+STEP = 2_000
+"""Of many files so many are asked for their times in one trip, so that others need not wait for all of them."""
 LOOKS, WRITES = 256, 512
 OPENED = "the folder has just been opened"
 
@@ -189,11 +191,16 @@ class FolderBase:
         self._site.claims.touch()
 
     async def missed(self) -> frozenset[str]:
-        def read(reading: RoomReader, opened: OpenedBase) -> frozenset[str]:
-            return reading.since(opened, Tray.REQUESTS, self._site.claims.lived(CLIENT) - MISSED_SECONDS)
+        found: set[str] = set()
+        ids = list(await self.ids(Tray.REQUESTS))
+        for start in range(0, len(ids), STEP):
+            some = ids[start : start + STEP]
 
-        found: frozenset[str] = await self.visit(read)
-        return found
+            def read(reading: RoomReader, opened: OpenedBase, some: list[str] = some) -> set[str]:
+                return reading.since(opened, Tray.REQUESTS, some, self._site.claims.lived(CLIENT) - MISSED_SECONDS)
+
+            found |= await self.visit(read)
+        return frozenset(found)
 
     async def ids(self, place: Tray) -> frozenset[str]:
         found: frozenset[str] = await self.visit(lambda reading, opened: reading.ids(opened, place))
@@ -216,7 +223,7 @@ class FolderBase:
 
     def _read_all(self, jobs: Sequence[ReadJob]) -> list[Any]:
         try:
-            with self._site.entered() as opened:
+            with self._site.entered() as opened, self._reading.trip():
                 return [self._read_one(job, opened) for job in jobs]
         except BaseGone as gone:
             return [gone] * len(jobs)
