@@ -5,6 +5,8 @@ Whatever is asked of it rides to the disk with one of two ferries (ferry.py). So
     reading   ids, look, read, claims      reading.py
     writing   all else                     writing.py
 
+In a folder that lies in memory, a look at one small request, and a change of one, are made in the loop itself.
+
 News is told to those who attend. The keeper (keeper.py) finds most of it out; that the folder is gone, or back, is also
 noticed by any trip. Who has no room for news in their mailbox is told to look at everything, as soon as they have room.
 """
@@ -38,7 +40,7 @@ from transports.ipc.ferry import Ferry
 from transports.ipc.processes import Census
 from transports.ipc.reading import RoomReader
 from transports.ipc.site import STATE, OpenedBase, Site, in_words
-from transports.ipc.writing import RoomWriter, WriteJob
+from transports.ipc.writing import SHORT, RoomWriter, WriteJob
 
 LARGEST = 16 << 20
 """Bytes of a document that is read."""
@@ -48,6 +50,8 @@ MISSED_SECONDS = 30.0
 """An end touches its lock every few seconds, so it may have lived this much longer."""
 GROUP = 500
 """Of more requests at once, so many are published in one trip: who comes meanwhile rides in the next."""
+STEP = 2_000
+"""Of many files so many are asked for their times in one trip, so that others need not wait for all of them."""
 LOOKS, WRITES = 256, 512
 OPENED = "the folder has just been opened"
 
@@ -101,7 +105,10 @@ class FolderBase:
         def hangs() -> BaseGone:
             return BaseGone(f"{self._site.path} has not answered for {patience:g} seconds; see what its disk is doing")
 
-        return Ferry(run, name, most=most, patience=patience, hangs=hangs, after=self._after)
+        def near() -> bool:
+            return self._site.in_memory
+
+        return Ferry(run, name, most=most, patience=patience, hangs=hangs, after=self._after, near=near)
 
     # -- news
 
@@ -195,18 +202,26 @@ class FolderBase:
         self._site.claims.touch()
 
     async def missed(self) -> frozenset[str]:
-        def read(reading: RoomReader, opened: OpenedBase) -> frozenset[str]:
-            return reading.since(opened, Tray.REQUESTS, self._site.claims.lived(CLIENT) - MISSED_SECONDS)
+        found: set[str] = set()
+        ids = list(await self.ids(Tray.REQUESTS))
+        for start in range(0, len(ids), STEP):
+            some = ids[start : start + STEP]
 
-        found: frozenset[str] = await self.visit(read)
-        return found
+            def read(reading: RoomReader, opened: OpenedBase, some: list[str] = some) -> set[str]:
+                return reading.since(opened, Tray.REQUESTS, some, self._site.claims.lived(CLIENT) - MISSED_SECONDS)
+
+            found |= await self.visit(read)
+        return frozenset(found)
 
     async def ids(self, place: Tray) -> frozenset[str]:
         found: frozenset[str] = await self.visit(lambda reading, opened: reading.ids(opened, place))
         return found
 
     async def look(self, id: str) -> BothFiles:  # noqa: A002 - as in the contract
-        found: BothFiles = await self.visit(lambda reading, opened: reading.look(opened, id))
+        found: BothFiles = await self._reads.ride(
+            lambda reading, opened: reading.look(opened, id),
+            short=lambda reading, opened: reading.look(opened, id, SHORT),
+        )
         return found
 
     async def read(self, place: Tray, id: str) -> bytes | None:  # noqa: A002
@@ -219,7 +234,7 @@ class FolderBase:
 
     def _read_all(self, jobs: Sequence[ReadJob]) -> list[Any]:
         try:
-            with self._site.entered() as opened:
+            with self._site.entered() as opened, self._reading.trip():
                 return [self._read_one(job, opened) for job in jobs]
         except BaseGone as gone:
             return [gone] * len(jobs)
@@ -270,7 +285,7 @@ class FolderBase:
 
     async def _write(self, job: WriteJob) -> Any:
         try:
-            done = await self._writes.ride(job)
+            done = await self._writes.ride(job, short=job if job.is_short else None)
         except BaseFull as full:
             self._full = str(full)
             raise

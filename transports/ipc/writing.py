@@ -25,6 +25,8 @@ from transports.ipc.reading import identity_of, why_not_plain
 from transports.ipc.site import OpenedBase, Site, in_words
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
+SHORT = 64 << 10
+"""Bytes that are written, or read, in a fraction of a millisecond where no device is waited for."""
 AWAY = ".away-"
 _AWAY = re.compile(re.escape(AWAY) + r"([0-9]+)-([0-9]+)-(.+)", re.DOTALL)
 
@@ -45,6 +47,12 @@ class WriteJob:
     contents: Sequence[bytes]
     act: Callable[[Trip, Sequence[str]], Any]
     """Is given the drafts of these contents, in a thread."""
+    of_one: bool = True
+    """It concerns a single request."""
+
+    @property
+    def is_short(self) -> bool:
+        return self.of_one and sum(map(len, self.contents)) <= SHORT
 
 
 class RoomWriter:
@@ -114,7 +122,7 @@ def publishing(requests: Mapping[str, bytes]) -> WriteJob:
         for id, draft in zip(requests, drafts, strict=True):  # noqa: A001 - as in the contract
             _put(trip, Tray.REQUESTS, file_of(id), draft)
 
-    return WriteJob(list(requests.values()), act)
+    return WriteJob(list(requests.values()), act, of_one=len(requests) == 1)
 
 
 def answering(id: str, data: bytes) -> WriteJob:  # noqa: A002
@@ -167,7 +175,7 @@ def withdrawing(id: str) -> WriteJob:  # noqa: A002
 
 def archiving(ids: Iterable[str], day: str, only: Tray | None = None) -> WriteJob:
     trays = tuple(ARCHIVED) if only is None else (only,)
-    return WriteJob([], lambda trip, _: put_away(trip.base.room, ids, day, trip.touched, trays))
+    return WriteJob([], lambda trip, _: put_away(trip.base.room, ids, day, trip.touched, trays), of_one=False)
 
 
 def reopening(id: str) -> WriteJob:  # noqa: A002

@@ -76,6 +76,11 @@ class Office:
             raise NoServer(f"What answers for {self._base} cannot {order} an editor; is it another version of Troupe?")
         return answer.editor
 
+    @property
+    def is_there(self) -> bool:
+        """When it was last asked."""
+        return self._connection is not None
+
     def close(self) -> None:
         with self._lock:
             self._hang_up()

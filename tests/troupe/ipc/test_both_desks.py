@@ -11,7 +11,8 @@ from hypothesis import given
 
 from tests.ipc.test_documents import JSON
 from tests.troupe.ipc.peer import at_the_desk
-from troupe.ipc import BadId, BadParams, Desk, IdTaken, NoSuchRequest, NotYet, RequestFailed, Result
+from troupe.ipc import BadId, BadParams, Desk, IdTaken, NoSuchRequest, NotYet, RequestFailed, Result, folder
+from troupe.ipc.desk import History
 from troupe.ipc.testing import NEVER, FakeDesk, fails
 from troupe.ipc.tickets import AnyDesk
 
@@ -24,14 +25,19 @@ ANSWERS = {
 }
 
 
-@pytest.fixture(params=["real", "fake"])
-async def desk(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[AnyDesk]:
+@pytest.fixture(params=["real", "in memory", "fake"])
+async def desk(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[AnyDesk]:
+    """In memory, what is short is done in the loop."""
+    monkeypatch.setattr(folder, "lies_in_memory", lambda device: request.param == "in memory")
     if request.param == "fake":
         async with FakeDesk(ANSWERS) as fake:
             yield fake
     else:
         with at_the_desk(tmp_path / "base"):
-            async with Desk(tmp_path / "base", state=tmp_path) as real:
+            history: History = "failed" if request.param == "in memory" else "all"
+            async with Desk(tmp_path / "base", state=tmp_path, history=history) as real:
                 yield real
 
 

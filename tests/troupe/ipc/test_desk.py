@@ -14,18 +14,20 @@ import trio
 
 from codec.ipc import Failure, Success, file_of, read_request, write_response
 from tests.troupe.ipc.peer import Peer, at_the_desk
-from troupe.ipc import Desk, DeskError, IdTaken, NobodyAtTheDesk, NoServer, NoSuchRequest
+from troupe.ipc import Desk, DeskError, IdTaken, NobodyAtTheDesk, NoServer, NoSuchRequest, folder
 
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture
-def base(tmp_path: Path) -> Path:
+@pytest.fixture(params=["on a disk", "in memory"])
+def base(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """In memory, what is short is done in the loop."""
+    monkeypatch.setattr(folder, "lies_in_memory", lambda device: request.param == "in memory")
     return tmp_path / "base"
 
 
 def desk_of(base: Path, **options: float) -> Desk:
-    return Desk(base, state=base.parent / "no state", **options)  # type: ignore[arg-type]
+    return Desk(base, state=base.parent / "no state", history="failed", **options)  # type: ignore[arg-type]
 
 
 async def test_a_request_is_on_the_disk_as_the_contract_has_it_and_only_for_us(base: Path) -> None:
@@ -39,6 +41,14 @@ async def test_a_request_is_on_the_disk_as_the_contract_has_it_and_only_for_us(b
     assert base.stat().st_mode & 0o777 == 0o700
     assert file.stat().st_mode & 0o777 == 0o600
     assert list((base / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize("size", [1, folder.SHORT, 10 * folder.SHORT])
+async def test_however_large_a_request_and_its_answer_are_they_arrive_whole(base: Path, size: int) -> None:
+    with at_the_desk(base):
+        async with desk_of(base) as desk:
+            assert (await desk.run("echo", {"prompt": "x" * size})).data == {"content": "x" * size}
+            assert (await desk.run("fail")).error == "busy"
 
 
 @pytest.mark.parametrize("fault", ["link", "shared", "file"])
