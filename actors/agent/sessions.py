@@ -72,7 +72,7 @@ def sessions_specs(make_turn: MakeTurn, wall: Callable[[], float], new_id: Calla
     restart."""
     return [
         crowd_spec("turns", name=TURNS, max_children=MOST_TURNS),
-        crowd_spec("session-actors", name=SESSION_ACTORS, max_children=MOST_AWAKE),
+        crowd_spec("awake", name=SESSION_ACTORS, max_children=MOST_AWAKE),
         clients_spec(),
         ChildSpec("sessions", partial(Sessions, make_turn, wall, new_id), start_timeout=START_SECONDS),
     ]

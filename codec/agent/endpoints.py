@@ -13,12 +13,12 @@ from codec.agent.models import ModelConfig, ModelList, ModelSwitch
 from codec.agent.sessions import Deleted, SessionChange, SessionFact, SessionWish, TranscriptMessage
 from codec.agent.transcripts import SessionEvents, SessionExport
 from codec.agent.workspaces import (
-    Health,
+    AgentHealth,
     IndexChanges,
     IndexStatus,
     Policy,
     PolicyChange,
-    Ticket,
+    StreamTicket,
     WorkspaceFact,
     WorkspaceWish,
 )
@@ -56,7 +56,7 @@ _ONE, _INDEX, _SESSION = f"{_W}/{{workspace_id}}", f"{_W}/{{workspace_id}}/index
 _NO_INDEX = "There is no index yet, so nothing happens: searches read the files."
 
 ENDPOINTS = (
-    Endpoint("get", "/v1/health", Health, "Tell that the server lives", "Needs no token.", token=False),
+    Endpoint("get", "/v1/health", AgentHealth, "Tell that the server lives", "Needs no token.", token=False),
     # -- workspaces
     Endpoint("get", _W, list[WorkspaceFact], "List the workspaces", "The newest comes first."),
     Endpoint(
@@ -151,7 +151,7 @@ ENDPOINTS = (
     Endpoint(
         "post",
         "/v1/tickets",
-        Ticket,
+        StreamTicket,
         "Get a ticket for a page's WebSocket",
         "A page cannot send the token with a WebSocket, so it connects with `?ticket=TICKET`. A ticket is good once.",
         201,

@@ -25,7 +25,7 @@ from quart import Response, request
 from actors.kernel import KernelError, in_words
 from codec.agent.events import ErrorBody, ServerError
 from codec.agent.refusing import ContractRefusal
-from codec.agent.workspaces import Detail, Ticket
+from codec.agent.workspaces import Detail, StreamTicket
 from transports.agent.gate import Denial, Gate, bearer, bearer_protocol
 from transports.http.application import Application, fresh
 from transports.http.static import TYPES, serve_files
@@ -90,7 +90,7 @@ def agent_application(desk: AgentDesk, gate: Gate, web: Traversable, contract: b
     @app.post("/v1/tickets")
     async def ticket() -> Response:
         text, seconds = gate.ticket()
-        return _json(encoder.encode(Ticket(ticket=text, expires_in=seconds)), 201)
+        return _json(encoder.encode(StreamTicket(ticket=text, expires_in=seconds)), 201)
 
     @app.get("/v1/openapi.json")
     async def openapi() -> Response:
