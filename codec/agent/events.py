@@ -269,3 +269,12 @@ LogEvent = (
     | ApprovalResolved
 )
 ServerMessage = LogEvent | ServerHello | ServerPong | SessionStateNow
+
+
+class EventPage(Struct, frozen=True, kw_only=True):
+    """GET /v1/sessions/{id}/events. What is newer is asked for with this `after`."""
+
+    events: tuple[LogEvent, ...]
+    after: int
+    more: bool = False
+    """Whether there is more now."""

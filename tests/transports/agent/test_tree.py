@@ -20,6 +20,7 @@ from codec.agent.tree_paths import tree_names
 from transports.agent import scanning
 from transports.agent import tree as module
 from transports.agent.tree import LARGEST, FolderTree, FolderTrees
+from transports.folder.rooted import Rooted
 
 SECRET = "the secret outside"
 FILES = {
@@ -243,6 +244,16 @@ async def test_links_that_are_swapped_in_between_check_and_use_lead_nowhere(root
         over.set()
         thread.join()
     assert seen["inside"] > 0
+
+
+async def test_a_file_that_has_become_a_folder_since_it_was_listed_holds_nothing_and_is_closed_again(
+    root: Path,
+) -> None:
+    place = Rooted(root, firm=True)
+    with place.folder(()) as here:
+        before = len(os.listdir("/dev/fd"))
+        assert [scanning._read(place, here, name) for name in ("src", "pipe", "link.txt", "none")] == [b""] * 4
+        assert len(os.listdir("/dev/fd")) == before
 
 
 async def test_the_root_itself_is_no_link_however_it_changes(root: Path, tree: FolderTree) -> None:
