@@ -573,6 +573,28 @@ async def test_who_gives_up_is_free_at_once_and_the_thread_ends(
     go.set()
 
 
+def test_a_walk_and_a_scan_end_when_they_are_given_up_and_when_their_time_is_over(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, given_up = Rooted(root, firm=True), scanning.GivenUp()
+    assert scanning.listed_files(place, (), 100, given_up) != []
+    given_up.set()
+    assert scanning.listed_files(place, (), 100, given_up) == []
+    assert scanning.scanned(place, ["user"], 100, given_up) == []
+    monkeypatch.setattr(scanning, "WALK_SECONDS", -1.0)
+    monkeypatch.setattr(scanning, "SCAN_SECONDS", -1.0)
+    assert scanning.listed_files(place, (), 100, scanning.GivenUp()) == []
+    assert scanning.scanned(place, ["user"], 100, scanning.GivenUp()) == []
+
+
+async def test_a_scan_ends_when_it_has_read_enough(
+    root: Path, tree: FolderTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scanning, "SCAN_BYTES", len(FILES["README.md"]) + len(FILES[".gitignore"]))
+    assert await tree.search(["project"]) != []
+    assert await tree.search(["getUserName"]) == []
+
+
 async def test_a_disk_that_does_not_answer_is_told_in_words_and_holds_up_no_other_workspace(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
