@@ -376,6 +376,7 @@ export namespace Desk {
     by_state: Record<string, number>;
     oldest?: number | null;
     running?: number;
+    lost?: number;
     quarantined?: number;
     failed?: number;
     base?: string;
@@ -387,6 +388,7 @@ export namespace Desk {
     sync_ms?: number;
     peer?: string;
     editor?: string;
+    editor_order?: "" | "start" | "stop";
     peer_alive?: boolean;
     reasons?: string[];
     filling?: boolean;

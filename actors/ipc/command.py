@@ -7,6 +7,7 @@ Rules
   - Nothing but the steps changes anything. Files are looked at again when news of them has come, and when a step did
     not find them as they were.
   - The handler runs beside the steps. So a request that disappears is noticed meanwhile, and its run cancelled.
+  - A run that does not end when it is to is left behind (apart.py). Its request fails, and is not run beside it.
   - A folder that is gone, a full disk and a store that is busy cost neither a start nor an answer: the same step is
     taken again, at growing intervals or when news comes.
   - A crash begins anew with what was journalled last. A run that was under way counts as a start.
@@ -14,13 +15,16 @@ Rules
     contract or from one of the newest peers), it is in both.
 """
 
+import logging
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import assert_never
 
 import trio
 
+from actors.ipc.apart import RunApart, RunIsLost
 from actors.ipc.given import TOO_LATE, TROUBLE, Asked, Base, BothFiles, Occupied
 from actors.ipc.handlers import CommandContext, Handlers
 from actors.ipc.server_journal import ServerJournal, in_short
@@ -46,6 +50,8 @@ TORN_SECONDS = 1.05
 """What is torn is looked at again when it must be whole or spoiled."""
 AGAIN_SECONDS, SELDOM_SECONDS = 0.5, 30.0
 """The first and the longest interval before a step is tried again that trouble prevented."""
+
+logger = logging.getLogger("troupe.ipc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +114,11 @@ class KnownBefore:
 
 @dataclass(frozen=True, slots=True)
 class CommandRan:
-    """Its handler has ended. What is left to do waits for disks, and the next one may run meanwhile."""
+    """Its handler has ended, or is lost. What is left to do waits for disks, and the next one may run meanwhile."""
 
     id: str
+    lost: bool = False
+    """It goes on, though it was to end."""
 
 
 CommandReport = CommandOver | CommandRan
@@ -132,7 +140,7 @@ class RunningCommand(Actor[StirCommand]):
         self._heard = 0
         self._may_run = self._running = self._written = self._over = self._ran = False
         self._ended: Outcome | None = None
-        self._scope = trio.CancelScope()
+        self._run_apart: RunApart[Outcome] | None = None
         self._run_is_gone = trio.Event()
         self._dialects: Collection[Dialect] = BOTH
 
@@ -218,7 +226,8 @@ class RunningCommand(Actor[StirCommand]):
                 assert isinstance(files.request, Asked)
                 self._begin(files.request.request)
             case Cancel():
-                self._scope.cancel()
+                if self._run_apart is not None:
+                    self._run_apart.cancel()
                 await self._run_is_gone.wait()
                 self._ended = None
             case Write(outcome):
@@ -272,18 +281,26 @@ class RunningCommand(Actor[StirCommand]):
         means = self._means
         context = CommandContext(request, self._row.starts, means.handlers, means.journal, means.wall)
         self._may_run, self._running = False, True
-        self._scope, self._run_is_gone = trio.CancelScope(), trio.Event()
+        self._run_is_gone = trio.Event()
         self.run_beside(self._run, context)
 
     async def _run(self, context: CommandContext) -> None:
+        command, seconds, lost = context.request.command, self._means.terms.command_seconds, False
+        run = partial(self._means.handlers.run, context, seconds)
         try:
-            with self._scope:
-                self._ended = await self._means.handlers.run(context, self._means.terms.command_seconds)
+            self._run_apart = RunApart(run, seconds, f"{self.ref.path}: {command}")
+            self._ended = await self._run_apart.result()
+        except RunIsLost:
+            lost = True
+            logger.warning("%s of the request %s does not let itself be ended, and goes on", command, self._id)
+            self._ended = Failure(
+                f"{command} was not over after {seconds:g} seconds, and did not let itself be ended", permanent=True
+            )
         finally:
-            self._running, self._ran = False, True
+            self._running, self._ran, self._run_apart = False, True, None
             self._run_is_gone.set()
             self._wake.set()
-            self._report(CommandRan(self._id))
+            self._report(CommandRan(self._id, lost))
 
     # -- waiting, and the end
 

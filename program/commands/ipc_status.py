@@ -106,6 +106,8 @@ def _facts(totals: DeskTotals | None, width: int = 10_000) -> list[str]:
     lines = [", ".join(states)] if states else []
     if totals.running:
         lines.append(f"{counted(totals.running, 'command')} running")
+    if totals.lost:
+        lines.append(f"{counted(totals.lost, 'command')} did not end in time, and may run still")
     if totals.quarantined:
         lines.append(f"{counted(totals.quarantined, 'file')} in quarantine/")
     lines += [printable(each) for each in (totals.trouble, totals.peer, totals.editor) if each]

@@ -32,8 +32,10 @@ from codec.ipc.folder import (
     Tray,
 )
 from transports.ipc import writing
-from transports.ipc.claims import CLIENT, SERVER
+from transports.ipc.archiving import ArchiveBlocked
+from transports.ipc.claims import CLIENT, SERVER, stopped_server
 from transports.ipc.ferry import Ferry
+from transports.ipc.processes import Census
 from transports.ipc.reading import RoomReader
 from transports.ipc.site import STATE, OpenedBase, Site, in_words
 from transports.ipc.writing import RoomWriter, WriteJob
@@ -80,11 +82,14 @@ class FolderBase:
         self._writing = RoomWriter(self._site, sync=sync)
         self._reads = self._ferry(self._read_all, "reading the desk's folder", LOOKS, patience)
         self._writes = self._ferry(self._writing.run, "writing to the desk's folder", WRITES, patience)
+        self._census = Census()
         self._listeners: dict[AnyRef, Attending] = {}
         self._openings = 0
         self._trouble: str | None = None
         self._full: str | None = None
         """The disk had no room for the last change."""
+        self._blocked: str | None = None
+        """Something stood in the way of the last thing that was to be archived."""
         self.stir: Callable[[], None] = lambda: None
         """Is called when the keeper has something to do."""
         self.watched = False
@@ -179,6 +184,12 @@ class FolderBase:
         why: str | None = await self.visit(lambda _, opened: self._site.claims.claim(opened.rooms[STATE], end))
         return why
 
+    async def stopped_server(self) -> str | None:
+        pid: int | None = await self.visit(lambda _, opened: stopped_server(opened.rooms[STATE], self._census))
+        if pid is None:
+            return None
+        return f"process {pid} is the server of {self._site.path}, and is stopped; `kill -CONT {pid}` lets it go on"
+
     def live(self) -> None:
         """Our ends live. Blocks: the keeper calls this in a thread."""
         self._site.claims.touch()
@@ -245,12 +256,17 @@ class FolderBase:
     async def archive(self, ids: Iterable[str], day: str, only: Tray | None = None) -> frozenset[str]:
         moved: frozenset[str] = frozenset()
         for some in _groups(dict.fromkeys(ids)):
-            moved |= await self._write(writing.archiving(some, day, only))
+            try:
+                moved |= await self._write(writing.archiving(some, day, only))
+            except ArchiveBlocked as blocked:
+                self._blocked = str(blocked)
+                raise
+            self._blocked = None
         return moved
 
-    async def bring_back(self, id: str) -> bool:  # noqa: A002
-        is_there: bool = await self._write(writing.bringing_back(id))
-        return is_there
+    async def reopen(self, id: str) -> bool:  # noqa: A002
+        was: bool = await self._write(writing.reopening(id))
+        return was
 
     async def _write(self, job: WriteJob) -> Any:
         try:
@@ -293,6 +309,7 @@ class FolderBase:
             quarantined=quarantined,
             reasons=reasons,
             last_sync_ms=self._writing.sync_ms,
+            blocked=self._blocked,
         )
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ from codec.ipc import file_of
 from codec.ipc.folder import BaseFull, BaseGone, Identity, Occupied, Tray
 from codec.ipc.ids import is_id
 from transports.folder.drafts import discard, rename_new, together, write_drafts
-from transports.ipc.archiving import ARCHIVED, put_away
+from transports.ipc.archiving import ARCHIVED, ArchiveBlocked, put_away
 from transports.ipc.reading import identity_of, why_not_plain
 from transports.ipc.site import OpenedBase, Site, in_words
 
@@ -94,8 +94,8 @@ class RoomWriter:
                     raise draft
                 names.append(draft)
             return job.act(trip, names)
-        except Occupied as occupied:
-            return occupied
+        except (Occupied, ArchiveBlocked) as refusal:
+            return refusal
         except OSError as error:
             return self._refusal(error)
 
@@ -170,13 +170,8 @@ def archiving(ids: Iterable[str], day: str, only: Tray | None = None) -> WriteJo
     return WriteJob([], lambda trip, _: put_away(trip.base.room, ids, day, trip.touched, trays))
 
 
-def bringing_back(id: str) -> WriteJob:  # noqa: A002
-    def act(trip: Trip, _: Sequence[str]) -> bool:
-        for tray in (Tray.FAILED, Tray.RESPONSES):
-            _deleted(trip, tray, file_of(id))
-        return _identity(trip.base.room(Tray.REQUESTS), file_of(id)) is not None
-
-    return WriteJob([], act)
+def reopening(id: str) -> WriteJob:  # noqa: A002
+    return WriteJob([], lambda trip, _: _deleted(trip, Tray.FAILED, file_of(id)))
 
 
 # -- their steps

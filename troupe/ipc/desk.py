@@ -14,14 +14,14 @@ from typing import Literal, TypeVar
 import trio
 
 from codec.ipc import Failure, Request, write_request
-from codec.ipc.desk import DeskTotals, Handled, RequestDetail, Selection
+from codec.ipc.desk import DeskTotals, EditorOrder, Handled, RequestDetail, Selection
 from troupe.ipc.arrivals import POLL_SECONDS, RESCAN_SECONDS, Arrivals, FileWatch
 from troupe.ipc.dropping import Dropping
 from troupe.ipc.folder import DeskFolder, Sight
 from troupe.ipc.office import Office
 from troupe.ipc.results import CANCELLED, OVER, Result, result_of, told
 from troupe.ipc.tickets import AnyDesk
-from troupe.ipc.troubles import DeskError, IdTaken, NobodyAtTheDesk, NoServer
+from troupe.ipc.troubles import DeskError, IdTaken, NobodyAtTheDesk, NoServer, NoSuchRequest
 from troupe.ipc.whereabouts import base_of, state_dir
 
 T = TypeVar("T")
@@ -54,7 +54,8 @@ class Desk(AnyDesk):
         super().__init__(submitter)
         self.base = base_of(base, config)
         self.folder = DeskFolder(self.base)
-        self.office = Office(self.base, Path(state) if state is not None else state_dir(), url)
+        where = Path(state) if state is not None else state_dir()
+        self.office = Office(self.base, where, url, elsewhere=self.folder.client_process)
         self._history = history
         self._dropping = Dropping(self.folder)
         self._arrivals = Arrivals(self.folder, rescan=rescan, poll=poll)
@@ -95,6 +96,10 @@ class Desk(AnyDesk):
         """Raises NoServer."""
         return await self._in_thread(partial(self.office.order, what, which))
 
+    async def editor(self, order: EditorOrder) -> str:
+        """What is done about it, in a sentence. Raises NoServer."""
+        return await self._in_thread(partial(self.office.editor, order))
+
     # -- submitting
 
     async def _submit(self, requests: Sequence[Request]) -> None:
@@ -130,6 +135,23 @@ class Desk(AnyDesk):
 
     # -- waiting
 
+    async def _check_known(self, id: str) -> None:  # noqa: A002
+        if await self._in_thread(partial(self._is_unknown, id)):
+            raise self._no_such(id)
+
+    def _no_such(self, id: str) -> NoSuchRequest:  # noqa: A002
+        return NoSuchRequest(
+            f"There is no request {id} in {self.base}, nor in its archive. Submit it, or correct the id"
+        )
+
+    def _is_unknown(self, id: str) -> bool:  # noqa: A002
+        if id in self._withdrawn or not self.folder.look(id).is_gone:
+            return False
+        try:
+            return self.office.detail(id) is None and self.folder.look(id).is_gone
+        except DeskError:  # nobody is there who could know it; a client end may be about to publish it again
+            return not self.folder.present().client
+
     def new_watch(self) -> FileWatch:
         return FileWatch(self._arrivals, self._ended, self._complain)
 
@@ -150,10 +172,10 @@ class Desk(AnyDesk):
             return None
         is_failure = isinstance(sight.outcome, Failure)
         if not is_failure and self._history == "failed":
-            return result_of(id, sight.outcome, sight.at)
+            return result_of(id, sight.outcome, sight.at, asked=sight.asked)
         detail = self._settled(id)
         if detail is None:
-            return result_of(id, sight.outcome, sight.at)
+            return result_of(id, sight.outcome, sight.at, asked=sight.asked)
         if is_failure and detail.fact.state not in OVER:  # an editor's copy of an attempt that is not the last
             return None
         if detail.fact.state == "cancelled":
@@ -181,8 +203,10 @@ class Desk(AnyDesk):
         if trio.current_time() - at > PRESENCE_SECONDS:
             why = await self._in_thread(self._who_is_missing)
             self._presence = (trio.current_time(), why)
+        sight = await self.look(id)
+        if why is None and sight.is_gone and await self._in_thread(partial(self._asked, id)) is None:
+            raise self._no_such(id)  # a client end that cannot be asked would have published it again by now
         if why is not None:
-            sight = await self.look(id)
             if sight.is_gone:
                 why = f"Its file was taken away, and nobody is at the desk who could say why. Submit {id} again"
             elif sight.error is not None:

@@ -63,7 +63,9 @@ class Sight:
     outcome: Outcome | None
     """How it ended; None: it goes on."""
     at: float = 0.0
-    """When that was written."""
+    """When that was written..."""
+    asked: float | None = None
+    """...and the request; None: its file is not there any more."""
     error: Failure | None = None
     """While it goes on: the error that stands in responses/."""
     is_gone: bool = False
@@ -153,10 +155,10 @@ class DeskFolder:
     def look(self, id: str) -> Sight:  # noqa: A002
         answer = self._outcome((RESPONSES, file_of(id)), id)
         if answer is not None and isinstance(answer[0], Success):
-            return Sight(*answer)
+            return Sight(*answer, self._written((REQUESTS, file_of(id))))
         record = self._outcome((FAILED, file_of(id)), id)
         if record is not None and isinstance(record[0], Failure):
-            return Sight(*record)
+            return Sight(*record, self._written((REQUESTS, file_of(id))))
         error = answer[0] if answer is not None and isinstance(answer[0], Failure) else None
         if error is None and not self._exists((REQUESTS, file_of(id))):
             return self._put_away(id) or Sight(None, is_gone=not self._exists((RESPONSES, file_of(id))))
@@ -185,7 +187,7 @@ class DeskFolder:
             for name, is_record in (("response.json", False), ("failed.json", True)):
                 found = self._outcome((ARCHIVE, day, id, name), id)
                 if found is not None and isinstance(found[0], Failure) == is_record:
-                    return Sight(*found)
+                    return Sight(*found, self._written((ARCHIVE, day, id, "request.json")))
         return None
 
     def _outcome(self, names: Sequence[str], id: str) -> tuple[Outcome, float] | None:  # noqa: A002
@@ -206,11 +208,18 @@ class DeskFolder:
                 names = os.listdir(here)
                 locks = [name for name in names if name.startswith("ws.") and name.endswith(".lock")]
                 editor = any(_is_fresh(name, here) for name in locks)
-                return Attendance(editor or _is_held("server.lock", here), _is_held("client.lock", here))
+                server, client = (_holder(name, here) is not None for name in ("server.lock", "client.lock"))
+                return Attendance(editor or server, client)
         except FileNotFoundError:
             return Attendance(False, False)
         except OSError as error:
             raise self._trouble(error) from None
+
+    def client_process(self) -> int | None:
+        """The one that has the client end; None: there is none that lives."""
+        with suppress(OSError), self._rooted.folder((STATE,)) as here:
+            return _holder("client.lock", here)
+        return None
 
     # --
 
@@ -227,11 +236,15 @@ class DeskFolder:
             raise self._trouble(error) from None
 
     def _exists(self, names: Sequence[str]) -> bool:
+        return self._written(names) is not None
+
+    def _written(self, names: Sequence[str]) -> float | None:
+        """When; None: it is not there."""
         try:
             with self._rooted.folder(names[:-1]) as here:
-                return _stands(names[-1], here)
+                return os.stat(names[-1], dir_fd=here, follow_symlinks=False).st_mtime
         except FileNotFoundError:
-            return False
+            return None
         except OSError as error:
             raise self._trouble(error) from None
 
@@ -271,23 +284,25 @@ def _stands(name: str, here: int) -> bool:
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-def _is_held(name: str, here: int) -> bool:
-    """Whether its holder lives. The lock itself is tried only where the process in it seems to live, for to try it is
-    to hold it for a moment, and then the server would be refused that is just starting."""
+def _holder(name: str, here: int) -> int | None:
+    """The process that holds it; None: there is none that lives. The lock itself is tried only where the process in it
+    seems to live, for to try it is to hold it for a moment, and then the server would be refused that is just
+    starting."""
     import fcntl  # not on Windows
 
     with suppress(OSError):
         file = os.open(name, _READ, dir_fd=here)
+        pid = None
         try:
             pid = _PID.match(os.read(file, 64))
             if pid is None or not lives(int(pid[0])):
-                return False
+                return None
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            return True
+            return int(pid[0]) if pid else None
         finally:
             os.close(file)
-    return False
+    return None
 
 
 def _is_fresh(name: str, here: int) -> bool:
