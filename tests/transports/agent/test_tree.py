@@ -169,11 +169,25 @@ PARTS = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("generated")
+    files = {"outside/secret.txt": SECRET, "project/src/app.py": "x", "project/.git/config": "[core]"}
+    for name, text in files.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(text)
+    project = place / "project"
+    for link, target in {"link": "../outside", "link.txt": "../outside/secret.txt", "up": "..", "inner": "src"}.items():
+        (project / link).symlink_to(target)
+    os.mkfifo(project / "pipe")
+    return project
+
+
 @pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(st.lists(PARTS, max_size=8), st.sampled_from(["/", "//", "/./", "\\"]), st.sampled_from(["", "/", "./", "../"]))
-def test_no_generated_path_leads_out(parts: list[str], sign: str, before: str) -> None:
-    tree = FolderTree(generated(), trio.CapacityLimiter(1))
+def test_no_generated_path_leads_out(generated: Path, parts: list[str], sign: str, before: str) -> None:
+    tree = FolderTree(generated, trio.CapacityLimiter(1))
     path = before + sign.join(parts)
     for call in (
         lambda: tree._read(path, 1, None, 1000).text,
@@ -185,27 +199,6 @@ def test_no_generated_path_leads_out(parts: list[str], sign: str, before: str) -
             found = str(error)
         assert SECRET not in found
         assert "[core]" not in found
-
-
-def generated(made: list[Path] = []) -> Path:  # noqa: B006 - made once
-    if not made:
-        import tempfile
-
-        place = Path(tempfile.mkdtemp(prefix="troupe-tree-"))
-        made.append(place / "project")
-        for name, text in {
-            "outside/secret.txt": SECRET,
-            "project/src/app.py": "x",
-            "project/.git/config": "[core]",
-        }.items():
-            (place / name).parent.mkdir(parents=True, exist_ok=True)
-            (place / name).write_text(text)
-        (place / "project" / "link").symlink_to(place / "outside")
-        (place / "project" / "link.txt").symlink_to(place / "outside" / "secret.txt")
-        (place / "project" / "up").symlink_to("..")
-        (place / "project" / "inner").symlink_to("src")
-        os.mkfifo(place / "project" / "pipe")
-    return made[0]
 
 
 @pytest.mark.slow
