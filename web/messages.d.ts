@@ -1216,15 +1216,10 @@ export namespace Agent {
     cancelled: boolean;
     interrupted: boolean;
   }
-  export interface SessionEvents {
+  export interface EventPage {
     events: (UserMessage | Thinking | PlanPresented | RetrieveStatus | ToolExecute | Token | MessageFinal | ServerError | ContextUsage | ContextCompacted | ModelChanged | PatchProposed | RequestApproval | RequestCommandApproval | ApprovalResolved)[];
-    last_seq: number;
-  }
-  export interface SessionExport {
-    session: SessionFact;
-    workspace: WorkspaceFact | null;
-    messages: TranscriptMessage[];
-    events: (UserMessage | Thinking | PlanPresented | RetrieveStatus | ToolExecute | Token | MessageFinal | ServerError | ContextUsage | ContextCompacted | ModelChanged | PatchProposed | RequestApproval | RequestCommandApproval | ApprovalResolved)[];
+    after: number;
+    more: boolean;
   }
   export interface ModelList {
     models: ModelFact[];

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
+from codec.agent.events import EventPage
 from codec.agent.models import ModelConfig, ModelList, ModelSwitch
 from codec.agent.sessions import Deleted, SessionChange, SessionFact, SessionWish, TranscriptMessage
-from codec.agent.transcripts import SessionEvents, SessionExport
 from codec.agent.workspaces import (
     AgentHealth,
     IndexChanges,
@@ -39,12 +39,14 @@ class Endpoint:
     method: Method
     path: str
     answer: Any
-    """None: any JSON."""
+    """None: an object of no certain kind."""
     summary: str
     says: str = ""
     status: int = 200
     body: Any = None
     query: tuple[QueryField, ...] = ()
+    media: str = "application/json"
+    """Of the answer."""
     token: bool = True
     finds: bool = True
     """Whether it answers 404 if there is nothing with the id in its path."""
@@ -121,14 +123,21 @@ ENDPOINTS = (
     Endpoint(
         "get",
         f"{_SESSION}/events",
-        SessionEvents,
+        EventPage,
         "Get events of a session's log",
         query=(
             QueryField("after", Annotated[int, Meta(ge=0, le=1 << 53)], "Only events with larger numbers.", 0),
             QueryField("limit", Annotated[int, Meta(ge=0, le=10_000)], "At most so many events.", 1000),
         ),
     ),
-    Endpoint("get", f"{_SESSION}/export", SessionExport, "Get all that is kept of a session, as a file"),
+    Endpoint(
+        "get",
+        f"{_SESSION}/export",
+        None,
+        "Get all that is kept of a session, as a file",
+        "Lines of JSON: the first is the session, and each further line is an event of its log.",
+        media="application/x-ndjson",
+    ),
     # -- models
     Endpoint(
         "get",
