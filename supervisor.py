@@ -5,6 +5,7 @@
     ├─ sidekick                boards · rooms · peers (one per connection) · door on :5163
     ├─ judge                   launcher · shelf · runs (cases under each) · problems · intake · panels · door on :10043
     ├─ ipc                     base · server · client · editor · evaluator · ledger · viewers · door on :5164
+    ├─ agent                   workspaces · models · sessions · turns · clients · door on :3199
     └─ console                 observer · viewers (one per open page) · door on :5160
 
 Each branch is built by a file in systems/. `python supervisor.py` is the same as `troupe`.
@@ -55,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def obey(command: "Command") -> int:
-    from program import arguments, ipc_arguments, places
+    from program import agent_arguments, arguments, ipc_arguments, places
     from program.config import described, load
 
     match command:
@@ -95,6 +96,18 @@ def obey(command: "Command") -> int:
             from systems.ipc_commands import IPC
 
             return work(command, IPC)
+        case agent_arguments.Ask():
+            from systems.agent_commands import AGENT
+
+            from program.commands.agent import ask
+
+            return ask(command, AGENT)
+        case agent_arguments.Sessions():
+            from systems.agent_commands import AGENT
+
+            from program.commands.agent import sessions
+
+            return sessions(command, AGENT)
     return 0
 
 
@@ -145,6 +158,7 @@ SYSTEMS = {
     "sidekick": "scripts draw live boards",
     "judge": "runs solutions against their tests",
     "ipc": "requests and responses as files, for scripts and an editor",
+    "agent": "answers questions about your files, with a model",
     "console": "shows the live tree",
 }
 
@@ -168,6 +182,10 @@ def troupe(settings: "Settings", directory: "StateDirectory", listeners: "Listen
         from systems.ipc import ipc_spec
 
         children.append(ipc_spec(settings, listeners))
+    if settings.agent.enabled:
+        from systems.agent import agent_spec
+
+        children.append(agent_spec(settings, listeners, directory.path))
     if settings.console.enabled:
         from systems.console import console_spec
 

@@ -19,6 +19,7 @@ from typing import Any, Literal, get_args
 from codec.judge import CompareMode
 from codec.judge.settings import LONGEST_TIMEOUT
 from program import places, streams, values
+from program.agent_arguments import ASK, SESSIONS, Ask, Sessions, add_ask, add_sessions, read_ask, read_sessions
 from program.ipc_arguments import Ipc, add_deeds, read_deed
 from program.trouble import Trouble
 from program.version import version
@@ -104,7 +105,7 @@ class JudgeRun:
     json: bool
 
 
-Command = Serve | Tree | Check | Backup | Record | Replay | JudgeRun | Ipc
+Command = Serve | Tree | Check | Backup | Record | Replay | JudgeRun | Ipc | Ask | Sessions
 
 _COMMANDS = {
     "serve": "run the server (this is what `troupe` alone does)",
@@ -115,6 +116,8 @@ _COMMANDS = {
     "replay": "draw a recording again",
     "judge": "run a solution against its tests, here in the terminal",
     "ipc": "submit requests at the desk, and see what becomes of them",
+    "ask": ASK,
+    "sessions": SESSIONS,
 }
 
 _EXAMPLES = """\
@@ -128,6 +131,8 @@ examples:
   troupe replay talk.jsonl --speed 2        draw it again, twice as fast
   troupe judge run                          run main.py of this folder on the tests in tests/
   troupe ipc submit ping --wait             ask whoever answers requests whether anybody is there
+  troupe ask "where is the port read?"      ask the agent about the files of this folder
+  troupe sessions --link                    the link that opens the agent's page
 """
 
 
@@ -189,6 +194,10 @@ def read(arguments: Sequence[str]) -> Command:
             )
         case "ipc":
             return read_deed(asked)
+        case "ask":
+            return read_ask(asked)
+        case "sessions":
+            return read_sessions(asked)
         case _:
             return Serve(
                 config=asked.config,
@@ -357,6 +366,9 @@ def _parser(*, with_deeds: bool = False) -> _Parser:
         help="read each case's output from a file of this name, in that folder",
     )
     judge_run.add_argument("--json", action="store_true", help="print the messages that a page would get, one a line")
+
+    add_ask(command("ask", configured, stateful))
+    add_sessions(command("sessions", stateful))
 
     desk = command("ipc")
     if with_deeds:

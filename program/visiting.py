@@ -101,8 +101,8 @@ async def _run(work: Callable[[Finish], Awaitable[int]]) -> int:
     return stop.code if code is None else code
 
 
-def address(url: str | None, state_dir: Path) -> str:
-    """The address of the running server's Sidekick."""
+def address(url: str | None, state_dir: Path, listener: str = "sidekick") -> str:
+    """The address of this listener of the running server."""
     if url:
         return url
     announced = ready.read(state_dir / ready.SERVER_FILE)
@@ -112,10 +112,11 @@ def address(url: str | None, state_dir: Path) -> str:
             "--state-dir or --url",
             code=WENT_WRONG,
         )
-    found = announced.listeners.get("sidekick")
+    found = announced.listeners.get(listener)
     if found is None:
         raise Trouble(
-            f"The server is running (pid {announced.pid}), but its Sidekick is switched off or down; its log says why",
+            f"The server is running (pid {announced.pid}), but its {listener.capitalize()} is switched off or down; "
+            "its log says why",
             code=WENT_WRONG,
         )
     return found

@@ -32,7 +32,7 @@ from actors.agent.messages import (
 from actors.kernel import Key, Registry, Reply
 from codec.agent.models import ModelConfig, ModelSwitch
 from codec.agent.reading import read_body
-from codec.agent.refusals import ContractRefusal, no_session, no_workspace
+from codec.agent.refusing import ContractRefusal, no_session, no_workspace
 from codec.agent.sessions import Deleted, SessionChange, SessionWish
 from codec.agent.workspaces import Health, IndexStatus, PolicyChange, WorkspaceFact, WorkspaceWish
 

@@ -6,7 +6,7 @@ from typing import TypeVar
 import msgspec
 
 from codec.agent.client_messages import ClientMessage
-from codec.agent.refusals import ContractRefusal
+from codec.agent.refusing import ContractRefusal
 
 B = TypeVar("B")
 

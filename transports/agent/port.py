@@ -23,7 +23,7 @@ from quart import Response, request
 
 from actors.kernel import KernelError, in_words
 from codec.agent.events import ErrorBody, ServerError
-from codec.agent.refusals import ContractRefusal
+from codec.agent.refusing import ContractRefusal
 from codec.agent.workspaces import Detail, Ticket
 from transports.agent.gate import Denial, Gate, bearer, bearer_protocol
 from transports.http.application import Application, fresh

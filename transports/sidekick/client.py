@@ -1,102 +1,11 @@
-"""The other end of Sidekick's port: a connection to a room, as a hero or a screen makes one.
+"""A visit to a room, as a hero or a screen makes one."""
 
-It is for commands that visit a running server; no system uses it. It does not interpret messages; the visitor does.
-Every end is a `Closed`, as on the server's side. If no server answers, the error is `Unreachable`, with a text for the
-user.
+from contextlib import AbstractAsyncContextManager
+from urllib.parse import urlencode
 
-The library's queue holds only a few messages. If a visitor does not receive, the rest stays with the server, which
-bounds what it keeps for each peer.
-"""
-
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from urllib.parse import urlencode, urlsplit
-
-import trio
-from trio_websocket import ConnectionClosed, ConnectionRejected, HandshakeError
-
-from actors.kernel import PeerGone
-from transports.websocket.library import Visiting
-from transports.websocket.websocket import VANISHED, Closed
-from transports.wire.limits import WebSocketLimits
-
-CONNECT_SECONDS = 5.0
-GOODBYE_SECONDS = 2.0
-LIMITS = WebSocketLimits(message_bytes=64 * 1024 * 1024)
-"""Twice the server's own limit, because a message may grow when it is translated into canonical form."""
-QUEUED = 16
+from transports.websocket.client import Visit, visiting
 
 
-class Unreachable(PeerGone):
-    """No room can be entered there. The text says why."""
-
-
-class Visit:
-    """Any task may send; only one at a time may receive."""
-
-    def __init__(self, connection: Visiting) -> None:
-        self._connection = connection
-
-    async def receive(self) -> bytes:
-        try:
-            message = await self._connection.get_message()
-        except ConnectionClosed:
-            raise self._closed() from None
-        return message if isinstance(message, bytes) else message.encode()
-
-    async def send(self, message: bytes) -> None:
-        try:
-            await self._connection.send_message(message.decode())
-        except ConnectionClosed:
-            raise self._closed() from None
-
-    def _closed(self) -> Closed:
-        reason = self._connection.closed
-        if reason is None:
-            return Closed(VANISHED, "the connection broke")
-        return Closed(int(reason.code), reason.reason or "")
-
-
-@asynccontextmanager
-async def visit(url: str, room: str) -> AsyncIterator[Visit]:
+def visit(url: str, room: str) -> AbstractAsyncContextManager[Visit]:
     """A connection to a room of the server at `url`, such as http://127.0.0.1:5163; "" is the default room."""
-    try:
-        async with trio.open_nursery() as nursery:
-            connection = await _connect(url, room, nursery)
-            try:
-                yield Visit(connection)
-            finally:
-                with trio.move_on_after(GOODBYE_SECONDS):  # if it does not say goodbye: we have gone all the same
-                    await connection.aclose()
-            nursery.cancel_scope.cancel()
-    except BaseExceptionGroup as group:
-        if len(group.exceptions) > 1:
-            raise
-        raise group.exceptions[0] from None  # the visitor's own, as if there were no nursery
-
-
-async def _connect(url: str, room: str, nursery: trio.Nursery) -> Visiting:
-    """Connects within a deadline. The library itself waits for ever if a server accepts a connection and stays
-    silent."""
-    parts = urlsplit(url)
-    try:
-        with trio.fail_after(CONNECT_SECONDS):
-            stream = await trio.open_tcp_stream(parts.hostname or "", parts.port or 80)
-            connection = Visiting(
-                stream,
-                parts.netloc,
-                f"/?{urlencode({'session': room})}" if room else "/",
-                LIMITS,
-                queued=QUEUED,
-            )
-            await nursery.start(connection.run)
-            return connection
-    except trio.TooSlowError:
-        raise Unreachable(f"the server at {url} did not answer within {CONNECT_SECONDS:g} seconds") from None
-    except ConnectionRejected as rejected:
-        said = (rejected.body or b"").decode("utf-8", "replace").strip()
-        raise Unreachable(f"the server at {url} answered {rejected.status_code}: {said}") from None
-    except HandshakeError:
-        raise Unreachable(f"what answers at {url} is no room: it does not speak WebSocket") from None
-    except OSError:
-        raise Unreachable(f"no server answers at {url}") from None
+    return visiting(url, f"/?{urlencode({'session': room})}" if room else "/", "room")

@@ -11,8 +11,9 @@
  *   - The server sends at least one message in `silence` seconds. If it does not, the connection counts as lost (a
  *     half-open connection closes by itself only after minutes).
  *   - If the page sends the first message (`opening` returns it, or several), the connection counts as live when that
- * is
- *     sent, and the server may be silent for any time.
+ *     is sent, and the server may be silent for any time.
+ *   - The address may be a function that promises one: it is asked for each attempt, for a ticket that is good once. If
+ *     it fails, the attempt has failed.
  *   - A wait ends at once when the user returns to the page, when the network is back, or with `retry()`.
  *
  * Events: "state", and "message" with the decoded JSON in `detail`. The page has to understand the first message after
@@ -39,19 +40,27 @@ export class LiveSocket extends EventTarget {
   /** The reason that the server gave when it closed the connection, if any. */
   reason = "";
 
-  #url;
+  #address;
   #opening;
   #socket = null;
+  #life = new AbortController();
   #timer = null;
   #failures = 0;
+  /** The attempt whose address is awaited. */
+  #attempt = null;
 
-  constructor(url, { opening = null } = {}) {
+  /**
+   * @param {string | (() => Promise<string>)} address
+   * @param {{opening?: (() => object | object[]) | null}} options
+   */
+  constructor(address, { opening = null } = {}) {
     super();
-    this.#url = url;
+    this.#address = address;
     this.#opening = opening;
     if (opening) this.silence = Infinity;
-    window.addEventListener("online", () => this.retry());
-    document.addEventListener("visibilitychange", () => document.hidden || this.retry());
+    const { signal } = this.#life;
+    window.addEventListener("online", () => this.retry(), { signal });
+    document.addEventListener("visibilitychange", () => document.hidden || this.retry(), { signal });
     this.#connect();
   }
 
@@ -68,10 +77,32 @@ export class LiveSocket extends EventTarget {
     return true;
   }
 
-  #connect() {
+  /** Closes the connection for good. Nothing is announced any more. */
+  end() {
+    this.#life.abort();
+    clearTimeout(this.#timer);
+    this.#drop();
+  }
+
+  async #connect() {
     this.retryAt = null;
     this.#enter("connecting");
-    const socket = new WebSocket(this.#url);
+    if (typeof this.#address === "string") {
+      this.#begin(this.#address);
+      return;
+    }
+    this.#expectWithin(CONNECT_LIMIT);
+    const waiting = (this.#attempt = {});
+    try {
+      const address = await this.#address();
+      if (this.#attempt === waiting) this.#begin(address);
+    } catch (error) {
+      if (this.#attempt === waiting) this.#lose(error instanceof Error ? error.message : "");
+    }
+  }
+
+  #begin(address) {
+    const socket = new WebSocket(address);
     this.#socket = socket;
     socket.onopen = () => this.#open();
     socket.onmessage = ({ data }) => this.#hear(data);
@@ -107,10 +138,17 @@ export class LiveSocket extends EventTarget {
     this.#timer = setTimeout(() => this.#lose("The server fell silent."), seconds * 1000);
   }
 
-  #lose(reason) {
+  #drop() {
     const socket = this.#socket;
+    this.#socket = null;
+    this.#attempt = null;
+    if (!socket) return;
     socket.onopen = socket.onmessage = socket.onclose = null;
     socket.close();
+  }
+
+  #lose(reason) {
+    this.#drop();
     if (this.state === "live") this.lostAt = Date.now();
     if (reason) this.reason = reason;
     const longest = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** this.#failures);

@@ -14,7 +14,7 @@ import trio
 from trio_websocket import ConnectionClosed, ConnectionRejected
 
 from actors.kernel import NobodyThere
-from codec.agent.refusals import ContractRefusal, no_session
+from codec.agent.refusing import ContractRefusal, no_session
 from tests.transports.house import PATIENCE, House, open_house
 from transports.agent.gate import Gate
 from transports.agent.port import AgentDesk, agent_application, agent_websocket

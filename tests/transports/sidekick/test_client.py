@@ -8,8 +8,9 @@ import trio
 
 from tests.transports.house import PATIENCE, open_house, read_until
 from tests.transports.websocket.test_fast_lane import Fast
-from transports.sidekick import client
-from transports.sidekick.client import Unreachable, visit
+from transports.sidekick.client import visit
+from transports.websocket import client
+from transports.websocket.client import Unreachable
 from transports.websocket.websocket import Closed
 
 

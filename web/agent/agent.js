@@ -1,0 +1,337 @@
+/**
+ * The agent's page: workspaces, their sessions, and what is said and done in one of them.
+ *
+ *   HTTP (api.js)        workspaces, sessions, models; asked again while the page is looked at
+ *   stream (session.js)  the chosen session's log, and how it is now -> transcript, plan, head, composer
+ *
+ * The chosen session stands in the address (#/ID), so that a reload, Back and a second window find it again.
+ */
+
+import { notify } from "../house/house.js";
+import { Refused, access, ask } from "./api.js";
+import "./composer.js";
+import "./dialogs.js";
+import "./head.js";
+import { listenToKeys } from "./keys.js";
+import "./plan.js";
+import { Session } from "./session.js";
+import "./sessions.js";
+import "./transcript.js";
+
+const EACH = 3000;
+const WORKSPACE = "troupe.agent.workspace";
+const $ = (selector) => document.querySelector(selector);
+
+const bar = $("house-bar");
+const banner = $("house-banner");
+const main = $("main");
+const entrance = $("agent-access");
+const sidebar = $("agent-sessions");
+const head = $("agent-head");
+const plan = $("agent-plan");
+const transcript = $("agent-transcript");
+const empty = $(".session > house-empty");
+const composer = $("agent-composer");
+const question = $("agent-question");
+const folder = $("agent-folder");
+const models = $("agent-models");
+
+let workspaces = [];
+let sessions = [];
+let workspace = null;
+/** @type {Session | null} */
+let session = null;
+const usage = { used: 0, window: 0 };
+
+// --- in and out
+
+entrance.addEventListener("token", ({ detail: token }) => {
+  access.set(token);
+  start();
+});
+
+async function start() {
+  try {
+    await refresh();
+  } catch (error) {
+    if (error instanceof Refused && (error.status === 401 || error.status === 429)) {
+      shut(access.token ? error.message : "");
+    } else {
+      main.hidden = false;
+      entrance.hidden = true;
+      drawSession();
+      empty.say("The agent does not answer.", error.message);
+    }
+    return;
+  }
+  entrance.hidden = true;
+  main.hidden = false;
+  turnTo(idOf(location.hash));
+}
+
+function shut(sentence) {
+  leave();
+  access.set("");
+  main.hidden = true;
+  entrance.hidden = false;
+  entrance.refused(sentence);
+}
+
+// --- what there is
+
+async function refresh() {
+  workspaces = await ask("GET", "workspaces");
+  const kept = workspace ?? remembered();
+  workspace = (workspaces.find(({ id }) => id === kept) ?? workspaces[0])?.id ?? null;
+  sessions = workspace ? await ask("GET", `sessions?workspace_id=${encodeURIComponent(workspace)}`) : [];
+  draw();
+}
+
+function draw() {
+  sidebar.showWorkspaces(workspaces, workspace);
+  sidebar.show(sessions, session?.id ?? null);
+  drawSession();
+}
+
+function remembered() {
+  try {
+    return localStorage.getItem(WORKSPACE);
+  } catch {
+    return null;
+  }
+}
+
+/** What was asked for by the reader: a refusal is told, and nothing else happens. */
+async function tried(work) {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Refused && error.status === 401) shut(error.message);
+    else notify(error.message);
+    return null;
+  }
+}
+
+setInterval(() => {
+  if (!document.hidden && !main.hidden) refresh().catch(() => {}); // the banner tells of a lost connection
+}, EACH);
+
+sidebar.addEventListener("workspace", ({ detail: { id } }) => {
+  workspace = id;
+  try {
+    localStorage.setItem(WORKSPACE, id);
+  } catch {
+    // kept for as long as the page is open
+  }
+  choose(null);
+  tried(refresh);
+});
+sidebar.addEventListener("register", () => folder.open());
+folder.addEventListener("register", async ({ detail: { path } }) => {
+  try {
+    workspace = (await ask("POST", "workspaces/register", { path })).id;
+    folder.close();
+    await refresh();
+    composer.focus();
+  } catch (error) {
+    folder.refused(error.message);
+  }
+});
+
+sidebar.addEventListener("create", () => tried(create));
+
+async function create() {
+  if (!workspace) {
+    folder.open();
+    return;
+  }
+  const made = await ask("POST", "sessions", { workspace_id: workspace });
+  await refresh();
+  choose(made.id);
+  composer.focus();
+}
+
+sidebar.addEventListener("rename", async ({ detail: { session: { id, title } } }) => {
+  const text = await question.ask({ title: "Name of the session", verb: "Rename", text: title ?? "" });
+  if (typeof text === "string" && text) await tried(async () => {
+    await ask("PATCH", `sessions/${encodeURIComponent(id)}`, { title: text });
+    await refresh();
+  });
+});
+
+sidebar.addEventListener("delete", async ({ detail: { session: { id, title } } }) => {
+  const agreed = await question.ask({
+    title: `Delete “${title || "New session"}”?`,
+    sentence: "What was said in it is deleted for good. A turn that runs is stopped.",
+    verb: "Delete",
+  });
+  if (agreed) await tried(async () => {
+    await ask("DELETE", `sessions/${encodeURIComponent(id)}`);
+    if (session?.id === id) choose(null);
+    await refresh();
+  });
+});
+
+// --- the chosen session
+
+function idOf(hash) {
+  try {
+    return hash.startsWith("#/") ? decodeURIComponent(hash.slice(2)) || null : null;
+  } catch {
+    return null;
+  }
+}
+
+function choose(id) {
+  const address = id === null ? location.pathname + location.search : `#/${encodeURIComponent(id)}`;
+  if ((session?.id ?? null) !== id) history.pushState(null, "", address);
+  turnTo(id);
+}
+
+for (const event of ["popstate", "hashchange"]) window.addEventListener(event, () => turnTo(idOf(location.hash)));
+sidebar.addEventListener("choose", ({ detail: { id } }) => {
+  choose(id);
+  unfold(false);
+});
+
+function leave() {
+  session?.end();
+  session = null;
+}
+
+function turnTo(id) {
+  if (main.hidden || (session && session.id === id)) return;
+  leave();
+  transcript.clear();
+  plan.show(null);
+  usage.used = usage.window = 0;
+  composer.session = id;
+  if (id !== null) attach(new Session(id));
+  else bar.connection = "live";
+  draw();
+}
+
+function attach(made) {
+  session = made;
+  const mine = (act) => ({ detail }) => {
+    if (session === made) act(detail);
+  };
+  banner.socket = made.socket;
+  made.socket.addEventListener("state", mine(() => (bar.connection = made.socket.state)));
+  bar.connection = made.socket.state;
+  made.addEventListener("event", mine((event) => {
+    transcript.show(event);
+    if (event.type === "assistant.message_final") refresh().catch(() => {});
+    empty.hidden = true;
+  }));
+  made.addEventListener("state", mine(drawSession));
+  made.addEventListener("told", mine(({ error }) => {
+    if (error?.code === "SESSION_NOT_FOUND") {
+      notify("There is no such session any more.");
+      choose(null);
+    } else if (error) {
+      notify(error.message);
+    }
+  }));
+}
+
+transcript.addEventListener("plan", ({ detail }) => {
+  plan.show(detail);
+  plan.at(session?.state?.current_step ?? 0);
+});
+transcript.addEventListener("usage", ({ detail }) => {
+  usage.used = detail.used;
+  usage.window = detail.window;
+  drawSession();
+});
+
+function drawSession() {
+  const state = session?.state;
+  const fact = sessions.find(({ id }) => id === session?.id);
+  head.show({
+    title: state?.title || fact?.title || (session ? "New session" : "Agent"),
+    model: state?.model ?? session?.model ?? null,
+    used: usage.used || (state?.context_used ?? 0),
+    window: usage.window || (state?.context_window ?? 0),
+    clients: state?.clients ?? 0,
+  });
+  composer.hidden = !session;
+  composer.show({ running: state?.running ?? false, queued: state?.queued ?? [] });
+  plan.at(state?.current_step ?? 0);
+  empty.hidden = Boolean(session) && !transcript.isEmpty;
+  transcript.hidden = !empty.hidden;
+  document.title = `${state?.running ? "… " : ""}${state?.title || fact?.title || "Agent"} · Troupe`;
+  if (empty.hidden) return;
+  if (!workspaces.length) empty.say("Add a folder to begin.", "The agent answers questions about the files in it. The button beside the list of folders adds one.");
+  else if (!session) empty.say(sessions.length ? "Choose a session, or begin a new one." : "Begin a session.", "n begins one; ? shows all keys.");
+  else empty.say("Ask about this folder.", "Such as: where is the configuration read? Or /explain @src/main.py");
+}
+
+composer.addEventListener("say", ({ detail }) => {
+  if (!session) return;
+  const id = crypto.randomUUID ? crypto.randomUUID() : `${Date.now()}-${Math.random()}`;
+  if (session.say({ type: "client.user_message", message_id: id, ...detail })) {
+    composer.sent();
+    transcript.toEnd();
+  } else {
+    notify("There is no connection now. The text stays in the field.");
+  }
+});
+composer.addEventListener("stop", stop);
+composer.addEventListener("withdraw", ({ detail: { id } }) => {
+  const queued = session?.state?.queued.find((each) => each.message_id === id);
+  if (session?.say({ type: "client.withdraw", message_id: id }) && queued) composer.giveBack(queued.message);
+});
+
+function stop() {
+  if (session?.state?.running) session.say({ type: "client.cancel", reason: "user_cancelled" });
+}
+
+// --- models
+
+head.addEventListener("models", chooseModel);
+
+async function chooseModel() {
+  models.open();
+  try {
+    const [listed, current] = await Promise.all([ask("GET", "models"), ask("GET", "models/current")]);
+    models.show(listed, current);
+  } catch (error) {
+    models.refused(error.message);
+  }
+}
+
+models.addEventListener("model", async ({ detail: model }) => {
+  const wish = { provider: model.provider, model_name: model.id, url: model.url };
+  if (model.context_window) wish.context_window = model.context_window;
+  try {
+    await ask("PUT", "models/current", wish);
+    models.close();
+    notify(`From the next message on: ${model.display_name || model.id}.`);
+  } catch (error) {
+    models.refused(error.message);
+  }
+});
+
+// --- the keyboard, and what a narrow page hides
+
+head.addEventListener("sessions", () => unfold(!document.body.hasAttribute("data-sessions")));
+
+function unfold(open) {
+  document.body.toggleAttribute("data-sessions", open);
+  head.open = open;
+}
+
+const WISHES = {
+  write: () => composer.focus(),
+  stop: () => (document.body.hasAttribute("data-sessions") ? unfold(false) : stop()),
+  create: () => tried(create),
+  next: () => sidebar.step(1),
+  previous: () => sidebar.step(-1),
+  models: chooseModel,
+  end: () => transcript.toEnd(),
+  help: () => $("agent-keys").open(),
+};
+listenToKeys((wish) => WISHES[wish]());
+head.addEventListener("help", () => $("agent-keys").open());
+start();

@@ -1,0 +1,152 @@
+/**
+ * <agent-composer>: where one writes. Enter sends, Shift+Enter is a new line. While a turn runs, what is sent waits for
+ * its end, or steers it: then the turn hears it before its next step. What waits is listed, and can be taken back.
+ *
+ * A text that could not be sent stays in the field. Each session keeps its own draft.
+ * Events: "say" {message, context, delivery}, "stop", "withdraw" {id}.
+ */
+
+import { HouseElement, h, icon, inComposition, mark, put } from "../house/house.js";
+
+const COMMANDS = {
+  "/explain": "Explain the selection, or a file",
+  "/fix": "Fix the problems that the editor reports",
+  "/test": "Write or find tests",
+  "/refactor": "Improve code without a change of what it does",
+};
+const MENTION = /(?:^|\s)@([^\s@]+)/g;
+
+class AgentComposer extends HouseElement {
+  #field = h("textarea", { rows: 1, ariaLabel: "Message", maxLength: 1_000_000, spellcheck: true,
+    placeholder: "Ask, or /explain /fix /test /refactor" });
+  #steer = h("button.steer", { type: "button", title: "The turn hears it before its next step",
+    onclick: () => this.#send("steer") }, "Steer");
+  #send_ = h("button.send", { type: "submit" }, icon("up"), h("span", {}, "Send"));
+  #stop = h("button.stop", { type: "button", onclick: () => this.announce("stop") }, icon("block"), "Stop", h("kbd", {}, "Esc"));
+  #queue = h("ul.queue", { ariaLabel: "Messages that wait" });
+  #hints = h("ul.hints", { role: "listbox", ariaLabel: "Commands", hidden: true, id: "agent-hints" });
+  #running = false;
+  #id = null;
+  #drafts = new Map();
+  #marked = 0;
+
+  build() {
+    const buttons = h("div.buttons", {}, this.#steer, this.#stop, this.#send_);
+    const form = h("form", { onsubmit: (event) => this.#submitted(event) }, this.#field, buttons);
+    this.append(this.#queue, this.#hints, form);
+    this.#field.addEventListener("input", () => this.#changed());
+    this.#field.addEventListener("keydown", (event) => this.#key(event));
+    this.#field.setAttribute("aria-controls", this.#hints.id);
+    this.#changed();
+  }
+
+  /** The session that is written to. */
+  set session(id) {
+    if (this.#id !== null) this.#drafts.set(this.#id, this.#field.value);
+    this.#id = id;
+    this.#field.value = this.#drafts.get(id) ?? "";
+    this.#field.disabled = id === null;
+    this.#changed();
+  }
+
+  /** @param {{running: boolean, queued: {message_id: string, message: string, delivery: string}[]}} state */
+  show({ running, queued }) {
+    this.#running = running;
+    this.#stop.hidden = !running;
+    this.#steer.hidden = !running;
+    put(this.#send_.lastChild, running ? "Queue" : "Send");
+    this.#queue.hidden = !queued.length;
+    this.#queue.replaceChildren(...queued.map(({ message_id: id, message, delivery }) => h("li", {},
+      icon(delivery === "steer" ? "out" : "clock"), h("span", {}, message),
+      h("button.quiet", { type: "button", title: "Take it back", ariaLabel: `Take back: ${message.slice(0, 60)}`,
+        onclick: () => this.announce("withdraw", { id }) }, icon("cross")))));
+  }
+
+  focus() {
+    this.#field.focus();
+  }
+
+  /** What was said has been sent. */
+  sent() {
+    this.#field.value = "";
+    this.#drafts.delete(this.#id);
+    this.#changed();
+  }
+
+  /** A message that was taken back can be written anew. */
+  giveBack(text) {
+    if (this.#field.value.trim()) return;
+    this.#field.value = text;
+    this.#changed();
+  }
+
+  #submitted(event) {
+    event.preventDefault();
+    this.#send("queue");
+  }
+
+  #send(delivery) {
+    const message = this.#field.value.trim();
+    if (!message) {
+      this.#field.focus();
+      return;
+    }
+    const command = Object.keys(COMMANDS).find((each) => message === each || message.startsWith(`${each} `));
+    const mentions = [...message.matchAll(MENTION)].map(([, path]) => ({ type: "file", path: path.replace(/[.,;:!?]$/, "") }));
+    const context = { ...(command ? { command } : {}), ...(mentions.length ? { mentions } : {}) };
+    this.announce("say", { message, context, delivery: this.#running ? delivery : "queue" });
+  }
+
+  #changed() {
+    const { value } = this.#field;
+    this.#field.style.height = "auto"; // allowed: a property, not an attribute
+    this.#field.style.height = `${Math.min(this.#field.scrollHeight + 2, 240)}px`;
+    this.#send_.disabled = this.#steer.disabled = !value.trim();
+    this.#hint(value);
+  }
+
+  // --- commands
+
+  #hint(value) {
+    const found = /^\/\w*$/.test(value) ? Object.keys(COMMANDS).filter((each) => each.startsWith(value) && each !== value) : [];
+    this.#hints.hidden = !found.length;
+    this.#marked = 0;
+    this.#hints.replaceChildren(...found.map((each, at) => h("li", { role: "option", id: `agent-hint-${at}`,
+      onclick: () => this.#take(each) }, h("b", {}, each), h("span", {}, COMMANDS[each]))));
+    this.#markHint();
+  }
+
+  #markHint() {
+    [...this.#hints.children].forEach((row, at) => mark(row, "aria-selected", at === this.#marked));
+    mark(this.#field, "aria-activedescendant", this.#hints.hidden ? null : `agent-hint-${this.#marked}`);
+  }
+
+  #take(command) {
+    this.#field.value = `${command} `;
+    this.#changed();
+    this.#field.focus();
+  }
+
+  #key(event) {
+    if (inComposition(event)) return;
+    const { key, shiftKey } = event;
+    const hints = this.#hints.hidden ? 0 : this.#hints.childElementCount;
+    if (hints && (key === "ArrowDown" || key === "ArrowUp")) {
+      event.preventDefault();
+      this.#marked = (this.#marked + (key === "ArrowDown" ? 1 : hints - 1)) % hints;
+      this.#markHint();
+    } else if (hints && (key === "Tab" || key === "Enter") && !shiftKey) {
+      event.preventDefault();
+      this.#take(this.#hints.children[this.#marked].querySelector("b").textContent);
+    } else if (hints && key === "Escape") {
+      event.preventDefault();
+      this.#hints.hidden = true;
+      this.#markHint();
+    } else if (key === "Enter" && !shiftKey) {
+      event.preventDefault();
+      this.#send(event.altKey ? "steer" : "queue");
+    }
+  }
+}
+
+customElements.define("agent-composer", AgentComposer);
