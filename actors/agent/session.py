@@ -247,7 +247,7 @@ class Session(Actor[SessionActorMessage]):
                 self._record.clients.tell(client, ServerPong(timestamp=timestamp))
             case ClientHello():
                 self._refuse(client, "client.hello has been said already.")
-        answer(reply)
+        answer(reply, None)
 
     def _refuse(self, client: ClientRef, why: str) -> None:
         self._record.clients.tell(client, said_error("INVALID_MESSAGE", why))
@@ -262,13 +262,13 @@ class Session(Actor[SessionActorMessage]):
             refused = self._why_not(message)
             if refused is not None:
                 record.clients.tell(client, refused)
-                answer(reply)
+                answer(reply, None)
                 return
             self._context = replace(context, mentions=(), command=None)
             fact = replace(row.fact, title=row.fact.title or entitled(said.message), updated_at=timestamp(now))
             record.change(fact=fact, taken=remembered(row.taken, id), queue=(*row.queue, message))
             self._go_on()
-        record.writing.promise(reply)
+        record.writing.promise(reply, None)
 
     def _why_not(self, message: Waiting) -> ServerError | None:
         """Why a message is not taken."""
@@ -289,10 +289,10 @@ class Session(Actor[SessionActorMessage]):
         queue = tuple(each for each in record.row.queue if each.message_id != id)
         if len(queue) == len(record.row.queue):
             self._refuse(client, f"No message of the id {id!r} waits. It may have begun.")
-            answer(reply)
+            answer(reply, None)
             return
         record.change(queue=queue)
-        record.writing.promise(reply)
+        record.writing.promise(reply, None)
 
     # -- over HTTP
 
@@ -304,12 +304,7 @@ class Session(Actor[SessionActorMessage]):
         record.change(fact=fact)
         if any(name.startswith("model_") for name in parts):
             self.run_beside(self._look_at_model)
-
-        def kept() -> None:
-            if message.reply.wanted:
-                message.reply.set(fact)
-
-        record.writing.then(kept)
+        record.writing.promise(message.reply, fact)
 
     async def _erase(self) -> None:
         record = self._record
@@ -324,7 +319,7 @@ class Session(Actor[SessionActorMessage]):
                 await trio.sleep(ERASE_AGAIN_SECONDS)
         record.clients.dismiss("This session is deleted.")
         for reply in self._deleting:
-            answer(reply)
+            answer(reply, None)
         with suppress(KernelError):  # it sees that itself when it starts again
             self.stage.registry.get(SESSIONS).tell(SessionGone(self._id))
         self.finish()

@@ -28,6 +28,7 @@ from actors.agent.record import SessionRecord
 from actors.agent.retelling import SoFar, timestamp
 from actors.agent.session_states import CANCELLABLE, CLOSING, IDLE, KEEPING, MOVES, SPEAKS, TurnEvent
 from actors.agent.turning import CANCEL_GRACE, CurrentTurn, NotPrepared, final, model_of, order
+from actors.agent.writing import answer
 from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Down, KernelError, MailboxFull, Reply, Stop, in_words
 from codec.agent.context import EditorContext
 from codec.agent.events import (
@@ -40,7 +41,6 @@ from codec.agent.events import (
     ModelNow,
     PlanPresented,
     ServerError,
-    Token,
     UserMessage,
 )
 from codec.agent.kept import TurnMark, Waiting
@@ -170,9 +170,6 @@ class TurnKeeping:
             return
         turn.so_far.add(entry)
         match event:
-            case Token():
-                if record.overfull:
-                    self._break_off(turn, "The turn was ended, because what it says cannot be kept.")
             case MessageFinal(metadata=metadata):
                 self._move(TurnEvent.FINAL)
                 self._said_last_word(
@@ -186,6 +183,8 @@ class TurnKeeping:
                 record.change(context_used=used, context_window=window)
             case ContextCompacted(upto=upto):
                 record.change(compacted=upto)
+        if record.overfull and self._state in SPEAKS:
+            self._break_off(turn, "The turn was ended, because what it says cannot be kept.")
 
     def steer(self, turn_id: str, reply: Reply[Any]) -> None:
         """What was said to steer this turn becomes part of it."""
@@ -198,12 +197,7 @@ class TurnKeeping:
         record.change(queue=rest)
         for each in said:
             record.say(each)
-
-        def kept() -> None:
-            if reply.wanted:
-                reply.set(said)
-
-        record.writing.then(kept)
+        record.writing.then(partial(answer, reply, said))
 
     def tell(self, context: EditorContext) -> None:
         if self._turn is not None and self._turn.actor is not None:

@@ -1,5 +1,6 @@
 """The numbers of a session: what is sent, what is kept, and what a kill may take. And what is held for one client."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -88,7 +89,7 @@ class Numbers(RuleBasedStateMachine):
         assert all(type(self.seen[seq].event) is Token for seq in lost), "a kill takes tokens only"
 
 
-TestNumbers = Numbers.TestCase
+TestNumbers = pytest.mark.slow(Numbers.TestCase)
 
 
 def test_while_no_turn_runs_a_kill_leaves_no_hole() -> None:

@@ -19,6 +19,7 @@ from actors.agent.messages import (
     TurnSays,
 )
 from actors.agent.queueing import MOST_MESSAGE_BYTES, MOST_QUEUED
+from actors.agent.writing import NotStored
 from actors.kernel import ActorDown, KernelError, TooSlow
 from actors.kernel.testing import run_in_virtual_time
 from codec.agent.events import (
@@ -624,6 +625,25 @@ def test_while_the_disk_is_full_nothing_is_acknowledged_and_all_is_well_later() 
         assert ann.state["title"] == "one"
 
     play(test)
+
+
+def test_a_turn_that_says_much_more_than_can_be_kept_is_ended() -> None:
+    async def test(here: Stay, id: str, ann: Screen) -> None:  # noqa: A002
+        await ann.ask("one")
+        await until(lambda: here.turns())
+        here.disk.full = True
+        await until(lambda: not here.turns())
+        assert here.session(id) is not None
+        with pytest.raises(NotStored, match="the disk is full"):
+            await here.ask(ChangeSession, id, SessionChange(title="two"))
+        here.disk.full = False
+        (final,) = await finals(ann, 1)
+        assert final["metadata"]["interrupted"]
+        assert "INTERNAL" in ann.errors
+        assert ann.state["title"] == "two", "it was said that it is tried again"
+
+    said = ToolExecute(tool_name="t", args={}, status="completed", call_id="c", result={"text": "x" * 1_000_000})
+    play(test, [Pause(0.1), *[said, Pause(0.01)] * 100])
 
 
 def test_a_turn_that_meets_a_full_disk_goes_on_when_there_is_room() -> None:

@@ -105,6 +105,7 @@ async def paper_log() -> AsyncIterator[tuple[SessionLog, Registry]]:
         yield SessionLog(house.stage.registry, "s"), house.stage.registry
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(logs(), st.data())
 def test_a_log_is_read_after_any_number_and_up_to_any(entries: list[LogEntry], data: st.DataObject) -> None:
