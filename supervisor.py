@@ -96,16 +96,14 @@ def obey(command: "Command") -> int:
             from systems.ipc_commands import IPC
 
             return work(command, IPC)
-        case agent_arguments.Ask():
-            from systems.agent_commands import AGENT
-
+        case agent_arguments.AskAgent():
             from program.commands.agent import ask
+            from systems.agent_commands import AGENT
 
             return ask(command, AGENT)
-        case agent_arguments.Sessions():
-            from systems.agent_commands import AGENT
-
+        case agent_arguments.ListSessions():
             from program.commands.agent import sessions
+            from systems.agent_commands import AGENT
 
             return sessions(command, AGENT)
     return 0

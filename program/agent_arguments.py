@@ -11,7 +11,7 @@ SESSIONS = "list the agent's sessions, or show the link to its page"
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class AskAgent:
     question: str
     workspace: Path
     session: str | None
@@ -23,7 +23,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Sessions:
+class ListSessions:
     workspace: Path | None
     """None: those of all."""
     state_dir: Path
@@ -56,8 +56,8 @@ def add_sessions(parser: argparse.ArgumentParser) -> None:
     style.add_argument("--link", action="store_true", help="print the link that opens the page, with the token in it")
 
 
-def read_ask(asked: argparse.Namespace) -> Ask:
-    return Ask(
+def read_ask(asked: argparse.Namespace) -> AskAgent:
+    return AskAgent(
         question=asked.question,
         workspace=asked.workspace or places.here(),
         session=asked.session,
@@ -68,5 +68,5 @@ def read_ask(asked: argparse.Namespace) -> Ask:
     )
 
 
-def read_sessions(asked: argparse.Namespace) -> Sessions:
-    return Sessions(asked.workspace, asked.state_dir or places.state_dir(), asked.json, asked.link)
+def read_sessions(asked: argparse.Namespace) -> ListSessions:
+    return ListSessions(asked.workspace, asked.state_dir or places.state_dir(), asked.json, asked.link)

@@ -19,7 +19,16 @@ from typing import Any, Literal, get_args
 from codec.judge import CompareMode
 from codec.judge.settings import LONGEST_TIMEOUT
 from program import places, streams, values
-from program.agent_arguments import ASK, SESSIONS, Ask, Sessions, add_ask, add_sessions, read_ask, read_sessions
+from program.agent_arguments import (
+    ASK,
+    SESSIONS,
+    AskAgent,
+    ListSessions,
+    add_ask,
+    add_sessions,
+    read_ask,
+    read_sessions,
+)
 from program.ipc_arguments import Ipc, add_deeds, read_deed
 from program.trouble import Trouble
 from program.version import version
@@ -105,7 +114,7 @@ class JudgeRun:
     json: bool
 
 
-Command = Serve | Tree | Check | Backup | Record | Replay | JudgeRun | Ipc | Ask | Sessions
+Command = Serve | Tree | Check | Backup | Record | Replay | JudgeRun | Ipc | AskAgent | ListSessions
 
 _COMMANDS = {
     "serve": "run the server (this is what `troupe` alone does)",

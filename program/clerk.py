@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from codec.ipc import Failure, Outcome, Request
-from codec.ipc.desk import Attempt, DeskTotals, Handled, RequestDetail, Selection
+from codec.ipc.desk import Attempt, DeskTotals, EditorOrder, Handled, RequestDetail, Selection
 from program.commands.ipc_evaluate import BaseFiles
 from program.ipc_arguments import DeskPlace
 from program.trouble import WENT_WRONG, Trouble
@@ -72,6 +72,9 @@ class Clerk(Protocol):
     def totals(self) -> DeskTotals: ...
 
     def order(self, what: Literal["requeue", "cancel", "archive"], which: Selection) -> Handled: ...
+
+    def editor(self, order: EditorOrder) -> str:
+        """What is done about it, in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)

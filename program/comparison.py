@@ -17,8 +17,9 @@ from itertools import groupby
 
 from codec.ipc.report import Difference, Report, RunSummary
 from codec.ipc.report_page import LABELS
+from codec.printable import printable
 from codec.words import counted
-from program.terminal import cells, fitted, printable
+from program.terminal import cells, fitted
 
 NARROWEST = 40
 WIDEST_NAME = 24

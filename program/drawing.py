@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from codec.console import Hello, Node, StopNote
-from program.terminal import cells, fitted, printable
+from codec.printable import printable
+from program.terminal import cells, fitted
 
 READABLE = 24
 """The smallest number of columns for an error at the end of its row."""

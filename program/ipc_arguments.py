@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from codec.ipc.desk import EditorOrder
 from program import places, values
 
 NEEDS = "It needs a running server."
@@ -64,6 +65,13 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
+class AskEditor:
+    order: EditorOrder | None
+    """None: how it is."""
+    json: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluate:
     asked: argparse.Namespace
 
@@ -76,7 +84,7 @@ class MakeReport:
 @dataclass(frozen=True, slots=True)
 class Ipc:
     place: DeskPlace
-    deed: SubmitAtDesk | ShowStatus | WatchDesk | Chosen | Evaluate | MakeReport
+    deed: SubmitAtDesk | ShowStatus | WatchDesk | Chosen | AskEditor | Evaluate | MakeReport
 
 
 def add_deeds(parser: argparse.ArgumentParser, *shared: argparse.ArgumentParser) -> None:
@@ -137,6 +145,14 @@ def add_deeds(parser: argparse.ArgumentParser, *shared: argparse.ArgumentParser)
             chosen.add_argument("--all", action="store_true", help="all of them")
         chosen.add_argument("--json", action="store_true", help="print JSON")
 
+    editor = deed("editor", "show how the editor is, end it, or let it be launched again", NEEDS)
+    editor.add_argument(
+        "order", nargs="?", choices=("stop", "start"), metavar="stop|start",
+        help="stop: end it, with all that it has started, and launch none; start: launch it again (default: show how "
+        "it is)",
+    )  # fmt: skip
+    editor.add_argument("--json", action="store_true", help="print JSON")
+
     evaluate = deed("evaluate", "compare answers with their references, and write eval/", NEEDS_NONE)
     ipc_evaluate.add_arguments(evaluate)
     report = deed("report", "compare runs of requests side by side", NEEDS_NONE)
@@ -152,6 +168,8 @@ def read_deed(asked: argparse.Namespace) -> Ipc:
             return Ipc(place, ShowStatus(asked.id, asked.json))
         case "watch":
             return Ipc(place, WatchDesk(asked.until_done))
+        case "editor":
+            return Ipc(place, AskEditor(asked.order, asked.json))
         case "evaluate":
             return Ipc(place, Evaluate(asked))
         case "report":

@@ -8,7 +8,7 @@ Rules
     discarded.
   - Entries that belong to a conversation carry its id: log them inside `with conversation(id):`. Tasks that are started
     inside it inherit the id.
-  - Nothing secret is written (program/redaction.py).
+  - Nothing secret is written (codec/redaction.py).
   - An entry that cannot be rendered is a line that says so; logging never raises.
 """
 
@@ -24,9 +24,9 @@ from typing import Any, Literal, TextIO
 import msgspec
 import structlog
 
+from codec.redaction import blank_secrets
 from program import streams
 from program.arguments import LogFormat, LogLevel
-from program.redaction import blank_secrets
 from program.terminal import colours_wanted, is_terminal
 
 CAPACITY = 4_096

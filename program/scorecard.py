@@ -16,7 +16,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from codec.judge import RunResult, Status, Verdict
-from program.terminal import cells, fitted, printable
+from codec.printable import printable
+from program.terminal import cells, fitted
 
 NARROWEST = 40
 CONSOLE_LINES = 10

@@ -3,8 +3,9 @@
 import shutil
 from typing import TextIO
 
+from codec.printable import printable
 from program import streams
-from program.terminal import fitted, is_terminal, printable
+from program.terminal import fitted, is_terminal
 
 INTERVAL = 0.1
 """Seconds between two updates of the line."""

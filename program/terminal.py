@@ -22,13 +22,6 @@ def is_terminal(stream: TextIO) -> bool:
         return False
 
 
-def printable(text: str) -> str:
-    """`text` with all characters escaped that would move a terminal's cursor or change its colours."""
-    if text.isprintable():
-        return text
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text)
-
-
 def cells(text: str) -> int:
     """The number of columns that `text` needs."""
     if text.isascii():

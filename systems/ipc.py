@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 from actors import ipc
-from actors.kernel import AnySpec, Registry, Stage, supervisor_spec
+from actors.kernel import AnySpec, Decay, Registry, Stage, supervisor_spec
 from codec.ipc import Dialect
 from codec.settings import IpcSettings, Settings
 from program import places
@@ -67,7 +67,7 @@ def ipc_spec(settings: Settings, listeners: Listeners) -> AnySpec:
     if section.client:
         children.append(ipc.client_spec(base, section.folder, time.time, client_terms(section)))
     children += [ipc.desk_viewers_spec(), listener_spec("ipc", door, listeners.report)]
-    return supervisor_spec("ipc", children)
+    return supervisor_spec("ipc", children, meter=Decay())
 
 
 def handlers(section: IpcSettings) -> ipc.Handlers:

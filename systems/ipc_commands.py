@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from codec.ipc import BadId, Request
-from codec.ipc.desk import DeskTotals, Handled, RequestDetail, Selection
+from codec.ipc.desk import DeskTotals, EditorOrder, Handled, RequestDetail, Selection
 from program.clerk import Clerk, DeskMeans, ServerAway
 from program.ipc_arguments import DeskPlace
 from program.trouble import WENT_WRONG, WRONGLY_ASKED, Trouble
@@ -56,6 +56,10 @@ class DeskClerk:
     def order(self, what: Literal["requeue", "cancel", "archive"], which: Selection) -> Handled:
         with _asking():
             return self._blocking.call(partial(self._desk.order, what, which))
+
+    def editor(self, order: EditorOrder) -> str:
+        with _asking():
+            return self._blocking.call(partial(self._desk.editor, order))
 
 
 @contextmanager

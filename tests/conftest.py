@@ -1,4 +1,5 @@
-"""For every test a limit (`limit.py`); a real Chromium for those that look at a page; a folder for what is fetched."""
+"""For every test a limit (`limit.py`), and a worker (`sharing.py`); a real Chromium for those that look at a page; a
+folder for what is fetched."""
 
 import os
 import shutil
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
 
-pytest_plugins = ["tests.limit", "tests.hearing"]
+pytest_plugins = ["tests.limit", "tests.hearing", "tests.sharing"]
 
 if "CI" not in os.environ:  # where hypothesis has no deadline anyway: a busy machine is no mistake of the code
     settings.register_profile("here", deadline=None)

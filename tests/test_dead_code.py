@@ -38,6 +38,7 @@ ALLOWED = {
     "pykka calls it": "on_receive",
     "benches find it by getattr": "ring",
     "named in a string": "LongBench",
+    "the page of the desk reads it": "editor_order",
     "kept alive by its name": "game",
 }
 

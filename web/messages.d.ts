@@ -376,6 +376,7 @@ export namespace Desk {
     by_state: Record<string, number>;
     oldest?: number | null;
     running?: number;
+    lost?: number;
     quarantined?: number;
     failed?: number;
     base?: string;
@@ -387,6 +388,7 @@ export namespace Desk {
     sync_ms?: number;
     peer?: string;
     editor?: string;
+    editor_order?: "" | "start" | "stop";
     peer_alive?: boolean;
     reasons?: string[];
     filling?: boolean;
@@ -731,4 +733,524 @@ export namespace Board {
     | { id?: number; component: "textbox"; type: "event"; src: string; payload: Submit };
   export type Message = Spawn | Update | Remove | Fault | Announce | ClearAll | BoardState;
   export type UiMessage = Event | Announce | Follow | Clear;
+}
+
+export namespace Agent {
+  export interface UserMessage {
+    type: "user.message";
+    seq?: number;
+    message: string;
+    message_id: string;
+    turn_id: string;
+    context: EditorContext;
+    by: string;
+    steers: boolean;
+    at: number;
+  }
+  export interface EditorContext {
+    active_editor?: ActiveEditor | null;
+    open_editors?: OpenEditor[];
+    diagnostics?: Diagnostic[];
+    terminal_output?: TerminalOutput | null;
+    git_context?: GitContext | null;
+    mentions?: Mention[];
+    command?: string | null;
+  }
+  export interface ActiveEditor {
+    file_path: string;
+    language?: string | null;
+    selection?: TextSelection | null;
+    visible_range?: VisibleRange | null;
+    content_hash?: string | null;
+  }
+  export interface TextSelection {
+    start: TextPosition;
+    end: TextPosition;
+    text?: string | null;
+  }
+  export interface TextPosition {
+    line: number;
+    character?: number;
+  }
+  export interface VisibleRange {
+    start: number;
+    end: number;
+  }
+  export interface OpenEditor {
+    file_path: string;
+    is_dirty?: boolean;
+    visible?: boolean;
+  }
+  export interface Diagnostic {
+    file_path: string;
+    message: string;
+    severity?: "error" | "hint" | "info" | "information" | "warning";
+    line?: number;
+    character?: number;
+    source?: string | null;
+    code?: any;
+  }
+  export interface TerminalOutput {
+    command?: string;
+    exit_code?: number | null;
+    stdout?: string;
+    stderr?: string;
+    timestamp?: string | null;
+  }
+  export interface GitContext {
+    branch?: string | null;
+    staged_files?: string[];
+    modified_files?: string[];
+    recent_commits?: RecentCommit[];
+    diff?: string | null;
+  }
+  export interface RecentCommit {
+    sha: string;
+    message?: string;
+    author?: string;
+    timestamp?: string | null;
+  }
+  export interface Mention {
+    type: "file" | "folder" | "symbol";
+    path?: string | null;
+    name?: string | null;
+    file_path?: string | null;
+    line?: number | null;
+  }
+  export interface Thinking {
+    type: "assistant.thinking";
+    seq?: number;
+    phase: "analyzing" | "executing" | "planning" | "retrieving";
+    message: string;
+  }
+  export interface PlanPresented {
+    type: "agent.plan";
+    seq?: number;
+    steps: PlanStep[];
+    rationale: string;
+  }
+  export interface PlanStep {
+    step_number: number;
+    description: string;
+    files_involved: string[];
+  }
+  export interface RetrieveStatus {
+    type: "agent.retrieve.status";
+    seq?: number;
+    stage: "reranking" | "symbol_search" | "text_search" | "vector_search";
+    results_count: number;
+    message: string;
+    items: ContextItem[];
+  }
+  export interface ContextItem {
+    source: string;
+    score: number;
+    reason: string;
+    tokens: number;
+  }
+  export interface ToolExecute {
+    type: "tool.execute";
+    seq?: number;
+    tool_name: string;
+    args: any;
+    status: "completed" | "failed" | "started";
+    call_id: string;
+    result: any;
+  }
+  export interface Token {
+    type: "assistant.token";
+    seq?: number;
+    token: string;
+    cumulative_text?: string;
+  }
+  export interface MessageFinal {
+    type: "assistant.message_final";
+    seq?: number;
+    message: string;
+    metadata: FinalMetadata;
+  }
+  export interface FinalMetadata {
+    success: boolean;
+    tokens_used: number;
+    files_modified: number;
+    tools_used: string[];
+    cancelled: boolean;
+    interrupted: boolean;
+    turn_id: string;
+    seconds: number;
+  }
+  export interface ServerError {
+    type: "server.error";
+    seq?: number;
+    error: ErrorBody;
+  }
+  export interface ErrorBody {
+    code: "BUSY" | "CANCELLED" | "FILE_MODIFIED" | "INTERNAL" | "INVALID_MESSAGE" | "MODEL_ERROR" | "POLICY_VIOLATION" | "RETRIEVAL_FAILED" | "SESSION_NOT_FOUND" | "UNAUTHORIZED" | "VERSION_MISMATCH" | "WORKSPACE_NOT_FOUND";
+    message: string;
+    details: Record<string, any>;
+    recoverable: boolean;
+  }
+  export interface ContextUsage {
+    type: "context.usage";
+    seq?: number;
+    used: number;
+    window: number;
+  }
+  export interface ContextCompacted {
+    type: "context.compacted";
+    seq?: number;
+    summary: string;
+    upto: number;
+  }
+  export interface ModelChanged {
+    type: "model.changed";
+    seq?: number;
+    model: ModelNow;
+  }
+  export interface ModelNow {
+    provider: string;
+    model_name: string;
+    capabilities: string[];
+  }
+  export interface PatchProposed {
+    type: "patch.proposed";
+    seq?: number;
+    patch_id: string;
+    file_path: string;
+    diff: string;
+    rationale: string;
+    acceptance_criteria: string[];
+    requires_approval: boolean;
+    hunks: DiffHunk[];
+    request_id: string;
+    base_hash: string | null;
+  }
+  export interface DiffHunk {
+    old_start: number;
+    old_lines: number;
+    new_start: number;
+    new_lines: number;
+    content: string;
+  }
+  export interface RequestApproval {
+    type: "tool.request_approval";
+    seq?: number;
+    request_id: string;
+    tool_name: string;
+    args: any;
+    risk_level: "high" | "low" | "medium";
+  }
+  export interface RequestCommandApproval {
+    type: "command.request_approval";
+    seq?: number;
+    command_id: string;
+    command: string;
+    working_directory: string;
+    environment: Record<string, string>;
+    requires_approval: boolean;
+    reason: string;
+    request_id: string;
+  }
+  export interface ApprovalResolved {
+    type: "approval.resolved";
+    seq?: number;
+    request_id: string;
+    approved: boolean;
+    scope: "all" | "file" | "hunk";
+    by: string;
+    reason: string | null;
+  }
+  export interface ServerHello {
+    type: "server.hello";
+    server_info: ServerInfo;
+    session_id: string;
+    last_seq: number;
+  }
+  export interface ServerInfo {
+    version: string;
+    model: ModelNow;
+    capabilities: string[];
+    protocol_version: string;
+  }
+  export interface ServerPong {
+    type: "server.pong";
+    timestamp: any;
+  }
+  export interface SessionStateNow {
+    type: "session.state";
+    state: SessionState;
+    last_seq: number;
+  }
+  export interface SessionState {
+    pending_patches: string[];
+    applied_patches: string[];
+    pending_approvals: string[];
+    current_step: number;
+    total_steps: number;
+    running: boolean;
+    turn_id: string | null;
+    queued: QueuedMessage[];
+    mode: "ask" | "auto" | "plan";
+    model: ModelNow | null;
+    title: string | null;
+    context_used: number;
+    context_window: number;
+    clients: number;
+  }
+  export interface QueuedMessage {
+    message_id: string;
+    message: string;
+    delivery: "queue" | "steer";
+  }
+  export interface ClientHello {
+    type: "client.hello";
+    client_info?: ClientInfo;
+    resume_from?: number | null;
+    cancel_on_disconnect?: boolean;
+    protocol_version?: string | null;
+  }
+  export interface ClientInfo {
+    name?: string;
+    version?: string;
+    capabilities?: string[];
+  }
+  export interface UserSays {
+    type: "client.user_message";
+    message: string;
+    context?: EditorContext;
+    delivery?: "queue" | "steer";
+    message_id?: string | null;
+  }
+  export interface ContextUpdate {
+    type: "client.context_update";
+    updates?: ContextChange;
+  }
+  export interface ContextChange {
+    active_editor?: ActiveEditor | null;
+    open_editors?: OpenEditor[] | null;
+    diagnostics?: Diagnostic[] | null;
+    terminal_output?: TerminalOutput | null;
+    git_context?: GitContext | null;
+    mentions?: Mention[] | null;
+  }
+  export interface ApprovalResponse {
+    type: "client.approval_response";
+    request_id: string;
+    approved: boolean;
+    scope?: "all" | "file" | "hunk";
+    file_path?: string | null;
+    hunks?: number[] | null;
+    remember?: "once" | "session" | "workspace";
+    reason?: string | null;
+  }
+  export interface PatchApplyResult {
+    type: "client.patch_apply_result";
+    patch_id: string;
+    success: boolean;
+    file_path?: string;
+    error?: PatchError | string | null;
+    applied_hash?: string | null;
+  }
+  export interface PatchError {
+    message?: string;
+    type?: string | null;
+  }
+  export interface CommandResult {
+    type: "client.command_result";
+    command_id: string;
+    command?: string;
+    exit_code?: number | null;
+    stdout?: string;
+    stderr?: string;
+    duration_ms?: number;
+  }
+  export interface CancelTurn {
+    type: "client.cancel";
+    reason?: string;
+  }
+  export interface Withdraw {
+    type: "client.withdraw";
+    message_id: string;
+  }
+  export interface FileChanges {
+    type: "client.file_changes";
+    changes?: FileChange[];
+  }
+  export interface FileChange {
+    type: "created" | "deleted" | "modified";
+    file_path: string;
+    content_hash?: string | null;
+    timestamp?: string | null;
+  }
+  export interface ClientPing {
+    type: "client.ping";
+    timestamp?: any;
+  }
+  export interface WorkspaceWish {
+    path: string;
+    name?: string | null;
+    module_id?: string;
+    auto_index?: boolean;
+    auto_watch?: boolean;
+    use_polling?: boolean;
+  }
+  export interface PolicyChange {
+    allowed_read_globs?: string[];
+    allowed_write_globs?: string[];
+    blocked_globs?: string[];
+    command_approval?: "always" | "never" | "prompt";
+    allowed_commands?: string[];
+    blocked_commands?: string[];
+    network_enabled?: boolean;
+    auto_approve_simple_changes?: boolean;
+    auto_approve_tests?: boolean;
+    auto_approve_tools?: string[];
+    execution_mode?: "local_terminal" | "server_runner";
+    patch_application?: "client" | "server";
+    approval_timeout_s?: number;
+  }
+  export interface IndexChanges {
+    changes?: FileChange[];
+  }
+  export interface SessionWish {
+    workspace_id: string;
+    folder_id?: string | null;
+    agent_id?: string | null;
+    title?: string | null;
+    model_provider?: string | null;
+    model_name?: string | null;
+    model_url?: string | null;
+    context_window?: number | null;
+    temperature?: number | null;
+    mode?: "ask" | "auto" | "plan";
+  }
+  export interface SessionChange {
+    title?: string;
+    mode?: "ask" | "auto" | "plan";
+    model_provider?: string | null;
+    model_name?: string | null;
+    model_url?: string | null;
+  }
+  export interface ModelConfig {
+    provider: "builtin" | "llamacpp" | "ollama" | "openai" | "vllm";
+    model_name?: string;
+    url?: string;
+    context_window?: number;
+    temperature?: number;
+    display_name?: string | null;
+  }
+  export interface Health {
+    status: "healthy";
+    version: string;
+    protocol_version: string;
+  }
+  export interface WorkspaceFact {
+    id: string;
+    path: string;
+    name: string;
+    created_at: string;
+    last_indexed_at: string | null;
+    index_status: "failed" | "indexing" | "pending" | "ready";
+    index_progress: number;
+    total_files: number;
+    indexed_files: number;
+    total_chunks: number;
+    missing: boolean;
+  }
+  export interface Policy {
+    allowed_read_globs: string[];
+    allowed_write_globs: string[];
+    blocked_globs: string[];
+    command_approval: "always" | "never" | "prompt";
+    allowed_commands: string[];
+    blocked_commands: string[];
+    network_enabled: boolean;
+    auto_approve_simple_changes: boolean;
+    auto_approve_tests: boolean;
+    auto_approve_tools: string[];
+    execution_mode: "local_terminal" | "server_runner";
+    patch_application: "client" | "server";
+    approval_timeout_s: number;
+  }
+  export interface IndexStatus {
+    workspace_id: string;
+    index_status: "failed" | "indexing" | "pending" | "ready";
+    index_progress: number;
+    total_files: number;
+    indexed_files: number;
+    total_chunks: number;
+    last_indexed_at: string | null;
+    generation: number;
+    errors: string[];
+    mode: "full" | "text_only";
+  }
+  export interface SessionFact {
+    id: string;
+    workspace_id: string;
+    created_at: string;
+    updated_at: string;
+    status: "active" | "cancelled" | "completed" | "error";
+    folder_id: string | null;
+    agent_id: string | null;
+    title: string | null;
+    model_provider: string | null;
+    model_name: string | null;
+    model_url: string | null;
+    context_window: number | null;
+    temperature: number | null;
+    mode: "ask" | "auto" | "plan";
+    running: boolean;
+    pending_approvals: number;
+  }
+  export interface Deleted {
+    success: boolean;
+  }
+  export interface TranscriptMessage {
+    id: string;
+    role: "assistant" | "tool" | "user";
+    content: string;
+    seq: number;
+    created_at: string | null;
+    cancelled: boolean;
+    interrupted: boolean;
+  }
+  export interface SessionEvents {
+    events: (UserMessage | Thinking | PlanPresented | RetrieveStatus | ToolExecute | Token | MessageFinal | ServerError | ContextUsage | ContextCompacted | ModelChanged | PatchProposed | RequestApproval | RequestCommandApproval | ApprovalResolved)[];
+    last_seq: number;
+  }
+  export interface SessionExport {
+    session: SessionFact;
+    workspace: WorkspaceFact | null;
+    messages: TranscriptMessage[];
+    events: (UserMessage | Thinking | PlanPresented | RetrieveStatus | ToolExecute | Token | MessageFinal | ServerError | ContextUsage | ContextCompacted | ModelChanged | PatchProposed | RequestApproval | RequestCommandApproval | ApprovalResolved)[];
+  }
+  export interface ModelList {
+    models: ModelFact[];
+    unreachable: string[];
+  }
+  export interface ModelFact {
+    id: string;
+    provider: "builtin" | "llamacpp" | "ollama" | "openai" | "vllm";
+    url: string;
+    display_name: string | null;
+    context_window: number | null;
+    capabilities: string[];
+  }
+  export interface ModelSwitch {
+    success: boolean;
+    old_model: string | null;
+    new_model: string;
+    message: string;
+  }
+  export interface Ticket {
+    ticket: string;
+    expires_in: number;
+  }
+  export interface Detail {
+    detail: string;
+    code: string;
+    where: any;
+  }
+  export type Message = UserMessage | Thinking | PlanPresented | RetrieveStatus | ToolExecute | Token | MessageFinal | ServerError | ContextUsage | ContextCompacted | ModelChanged | PatchProposed | RequestApproval | RequestCommandApproval | ApprovalResolved | ServerHello | ServerPong | SessionStateNow;
+  export type UiMessage = ClientHello | UserSays | ContextUpdate | ApprovalResponse | PatchApplyResult | CommandResult | CancelTurn | Withdraw | FileChanges | ClientPing;
 }

@@ -4,14 +4,18 @@ The transport knows no actors and no messages: it gets bytes from here. A refusa
 mistake, or a thing that is not there) or a KernelError (nobody is there, or has time); the text of either can be shown.
 """
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
 
+from actors.agent.client import ClientOutlet, ClientSeat, ServerFacts, client_spec
 from actors.agent.given import FileRefused, ModelTrouble
+from actors.agent.log import SessionLog
 from actors.agent.messages import (
+    CLIENTS,
     MODELS,
     SESSIONS,
     WORKSPACES,
@@ -30,6 +34,8 @@ from actors.agent.messages import (
     WorkspacesAsked,
 )
 from actors.kernel import Key, Registry, Reply
+from actors.store import StoreError
+from codec.agent.client_messages import FileChanges
 from codec.agent.models import ModelConfig, ModelSwitch
 from codec.agent.reading import read_body
 from codec.agent.refusing import ContractRefusal, no_session, no_workspace
@@ -47,13 +53,14 @@ R = TypeVar("R")
 
 
 class AgentDesk:
-    def __init__(self, registry: Registry, new_id: Callable[[], str], version: str) -> None:
+    def __init__(self, registry: Registry, new_id: Callable[[], str], facts: ServerFacts) -> None:
+        """`new_id`: for the actors of clients."""
         self._registry = registry
         self._new_id = new_id
-        self._version = version
+        self._facts = facts
 
     async def health(self) -> bytes:
-        return encoder.encode(Health(version=self._version))
+        return encoder.encode(Health(version=self._facts.version))
 
     # -- workspaces
 
@@ -81,6 +88,10 @@ class AgentDesk:
         fact = await self._workspace(id)
         known = {name: getattr(fact, name) for name in IndexStatus.__struct_fields__ if hasattr(fact, name)}
         return encoder.encode(IndexStatus(workspace_id=fact.id, errors=(NO_INDEX,), **known))
+
+    async def index_changed(self, id: str, body: bytes) -> bytes:  # noqa: A002
+        read_body(body, FileChanges)
+        return await self.index_status(id)
 
     # -- models
 
@@ -123,7 +134,30 @@ class AgentDesk:
         await self._ask(SESSIONS, partial(DeleteSession, id))
         return encoder.encode(Deleted())  # as the original: also if there was none
 
+    async def messages(self, id: str) -> bytes:  # noqa: A002
+        return encoder.encode(await _stored((await self._log(id)).messages()))
+
+    async def events(self, id: str, after: int, limit: int) -> bytes:  # noqa: A002
+        return encoder.encode(await _stored((await self._log(id)).events(after, limit)))
+
+    async def export(self, id: str) -> AsyncIterator[bytes]:  # noqa: A002
+        """Lines of JSON: the session's fact, then every event."""
+        return (await self._log(id)).export()
+
+    # -- clients
+
+    @asynccontextmanager
+    async def attach(self, id: str, wire: ClientOutlet) -> AsyncIterator[ClientSeat]:  # noqa: A002
+        """A client of this session on this wire, until the block or the client ends."""
+        spec = client_spec(self._new_id(), id, wire, self._facts)
+        async with self._registry.get(CLIENTS).lease(spec) as client:
+            yield ClientSeat(client)
+
     # --
+
+    async def _log(self, id: str) -> SessionLog:  # noqa: A002
+        fact = _there(await self._ask(SESSIONS, partial(SessionAsked, id)), no_session)
+        return SessionLog(self._registry, fact.id)
 
     async def _workspace(self, id: str) -> WorkspaceFact:  # noqa: A002
         found: WorkspaceFact | None = await self._ask(WORKSPACES, partial(WorkspaceAsked, id))
@@ -136,10 +170,18 @@ class AgentDesk:
             raise ContractRefusal(422, "MODEL_ERROR", str(trouble)) from None
 
     async def _ask(self, key: Key[M], question: Callable[[Reply[R]], Any], seconds: float = PATIENCE) -> R:
-        return await self._registry.get(key).ask(question, timeout=seconds)
+        return await _stored(self._registry.get(key).ask(question, timeout=seconds))
 
 
 NO_INDEX = "There is no index yet: searches read the files."
+
+
+async def _stored(work: Awaitable[R]) -> R:
+    """Whatever the store cannot do now is told."""
+    try:
+        return await work
+    except StoreError as error:
+        raise ContractRefusal(503, "INTERNAL", f"Nothing can be stored or read now: {error}") from None
 
 
 def _there(found: R | None, missing: Callable[[], ContractRefusal]) -> R:

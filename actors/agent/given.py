@@ -1,58 +1,17 @@
-"""The interfaces that the agent needs from outside. transports/agent/ implements them, and so do the tests.
+"""The interfaces that the agent needs from outside. transports/agent/ implements them, and so do the tests. What they
+say of files is in codec/agent/files.py, which the disk shares.
 
 `Tree` is a workspace's folder, below which alone anything is read. `Providers` are the servers of models.
 """
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Protocol
 
+from codec.agent.files import FileHit, FileLine, FileRefused, FileText, TreeEntry
 from codec.agent.models import Delta, ModelFact, ModelRequest, ModelTrouble
 
 __all__ = ["FileHit", "FileLine", "FileRefused", "FileText", "ModelTrouble", "Providers", "Tree", "TreeEntry", "Trees"]
-
-
-class FileRefused(Exception):
-    """It is not there, is no plain file of the workspace, is too large, or may not be read. The text is a sentence for
-    the user and for the model."""
-
-
-@dataclass(frozen=True, slots=True)
-class TreeEntry:
-    path: str
-    """From the workspace's root, with /; a folder ends with it."""
-    size: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class FileText:
-    path: str
-    text: str
-    first_line: int
-    """Counted from 1."""
-    lines: int
-    """Of the whole file."""
-    digest: str
-    """sha256:..., of the whole file's bytes."""
-    cut: bool = False
-    """Whether there is more than `text`."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileLine:
-    number: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class FileHit:
-    path: str
-    lines: Sequence[FileLine]
-    """Some of the lines that match."""
-    count: int
-    """Of all lines that match."""
-    score: float = 0.0
 
 
 class Tree(Protocol):

@@ -12,6 +12,7 @@ Rules
     requests/ and not in responses/ is read, and so is what has come since the last client lived: it may have been
     answered, with an error that nobody has seen, while nobody was there.
   - While we live, each request that appears is adopted, though it was answered before we looked.
+  - Nobody waits for it, so it lets the server end go first, and those that come in a row are journalled together.
   - A look at all names costs time in a folder of a hundred thousand. Where the kernel tells of each change and has lost
     none, it is taken seldom.
 """
@@ -34,6 +35,7 @@ from codec.ipc import Failure, Request
 
 CHUNK = 200
 AGAIN_SECONDS = 1.0
+GATHER_SECONDS = 0.003
 SHARE = 300.0
 """Between two looks at all names passes so many times what one has taken."""
 
@@ -76,6 +78,7 @@ class Adopting:
             with trio.move_on_after(TORN_SECONDS if self._torn else math.inf):
                 await self._wanted.wait()
             self._wanted = trio.Event()
+            await trio.sleep(GATHER_SECONDS)
             if self._torn and trio.current_time() >= self._torn_until:
                 self._ids.update(self._torn)
                 self._torn.clear()
@@ -134,7 +137,8 @@ class Adopting:
                 if dossier.is_over:
                     self._means.noting.changed(dossier)
                 else:
-                    self._books.take_in(dossier, seen[dossier.id])
+                    both = seen[dossier.id]  # an answer may have come since
+                    self._books.take_in(dossier, both if isinstance(both.response, Answer | Spoiled) else None)
         return torn
 
     def _opened(self, id: str, over: Dossier | None, files: BothFiles) -> Dossier | None:  # noqa: A002

@@ -2,6 +2,7 @@
 
     SubmitRequests                       accepting.py   journalled before it is answered
     Requeue, CancelRequests, Archive     orders.py        over many requests, in turns
+    TellLedgerNow                                         noting.py: somebody asks it
     Hold, Release                                         nothing is published until the peer is ready
     ClientNews                             adopting.py      what scripts have dropped; and errands are stirred
 
@@ -49,7 +50,9 @@ from actors.ipc.messages import (
     Release,
     Requeue,
     SubmitRequests,
+    TellLedgerNow,
 )
+from actors.ipc.missing import Missing
 from actors.ipc.noting import Noting
 from actors.ipc.orders import DeskOrder, Orders
 from actors.ipc.publishing import Publishing
@@ -112,6 +115,8 @@ class ClientEnd(Actor[ClientMessage]):
         self._down: str | None = None
         self._gone: str | None = None
         self._full: str | None = None
+        self._stopped: str | None = None
+        """Our own server end is a process that is stopped."""
         self._held: Hold | None = None
         self._release: Timer | None = None
         self._next_fill: Timer | None = None
@@ -147,6 +152,7 @@ class ClientEnd(Actor[ClientMessage]):
         )
         self._accepting = Accepting(self._means, self._books)
         self._adopting = Adopting(self._means, self._books)
+        self._missing = Missing(self._means, self._books)
         self._orders = Orders(self._means, self._books, self._flights.stop)
         if isinstance(kept, Hold):
             self._hold(kept)
@@ -166,6 +172,7 @@ class ClientEnd(Actor[ClientMessage]):
             self.run_beside(serve)
         self.run_beside(self._adopting.serve)
         self.run_beside(self._orders.serve)
+        self.run_beside(self._missing.serve)
         self._base.attend(self.ref, ClientNews)
         self.ref.tell(FillUp())
         if self._terms.retention_days is not None:
@@ -200,11 +207,15 @@ class ClientEnd(Actor[ClientMessage]):
 
     @property
     def trouble(self) -> str | None:
-        return self._down or self._gone or self._full
+        return self._down or self._gone or self._full or self._stopped
 
     # -- messages
 
     def at_once(self, message: ClientMessage) -> bool:
+        if type(message) is TellLedgerNow:
+            self._noting.flush()
+            message.reply.set(None)
+            return True
         if type(message) is not SubmitRequests or self._down is not None:
             return False
         self._accepting.add(message)
@@ -222,6 +233,9 @@ class ClientEnd(Actor[ClientMessage]):
                 self._orders.add(DeskOrder("cancel", which, reply))
             case Archive(which, reply):
                 self._orders.add(DeskOrder("archive", which, reply))
+            case TellLedgerNow(reply):
+                self._noting.flush()
+                reply.set(None)
             case Hold():
                 self._hold(message)
             case Release():
@@ -267,6 +281,7 @@ class ClientEnd(Actor[ClientMessage]):
                 self._clock.release("gone")
                 self._publishing.reopen("gone")
                 self._adopting.reopened()
+                self._missing.look()
                 self._flights.news_of_all()
 
     def _note_trouble(self, error: Exception | None) -> None:
@@ -312,7 +327,23 @@ class ClientEnd(Actor[ClientMessage]):
         self._clock.read()
         if len(self._flights) and not self._ticking:
             self._ticking = True
+            self.run_beside(self._look_at_server)
             self.tell_later(TICK, TickNow())
+        elif not len(self._flights):
+            self._note_stopped(None)
+
+    async def _look_at_server(self) -> None:
+        try:
+            self._note_stopped(await self._base.stopped_server())
+        except TROUBLE:  # then nothing counts anyway
+            return
+
+    def _note_stopped(self, stopped: str | None) -> None:
+        self._stopped = stopped
+        if stopped is None:
+            self._clock.release("stopped")
+        else:
+            self._clock.hold("stopped")
 
     def _tidy_up(self) -> None:
         days = self._terms.retention_days

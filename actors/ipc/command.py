@@ -7,20 +7,26 @@ Rules
   - Nothing but the steps changes anything. Files are looked at again when news of them has come, and when a step did
     not find them as they were.
   - The handler runs beside the steps. So a request that disappears is noticed meanwhile, and its run cancelled.
+  - A run that does not end when it is to is left behind (apart.py). Its request fails, and is not run beside it.
   - A folder that is gone, a full disk and a store that is busy cost neither a start nor an answer: the same step is
     taken again, at growing intervals or when news comes.
   - A crash begins anew with what was journalled last. A run that was under way counts as a start.
+  - How a run has ended is journalled while the answer is written, and a large answer before that. So a kill within this
+    moment finds either, or begins the run again, which is counted as any other start.
   - An answer is in the words that its reader knows. Where we cannot tell (a plain request may come from a script of the
     contract or from one of the newest peers), it is in both.
 """
 
+import logging
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import assert_never
 
 import trio
 
+from actors.ipc.apart import RunApart, RunIsLost
 from actors.ipc.given import TOO_LATE, TROUBLE, Asked, Base, BothFiles, Occupied
 from actors.ipc.handlers import CommandContext, Handlers
 from actors.ipc.server_journal import ServerJournal, in_short
@@ -42,10 +48,14 @@ from actors.ipc.steps import Answer, Identity, SetAside, Torn, Wait
 from actors.kernel import Actor, Key
 from codec.ipc import BOTH, Dialect, Failure, Outcome, Request, Wishes, write_response
 
+LARGE_ANSWER = 64 << 10
+"""Bytes."""
 TORN_SECONDS = 1.05
 """What is torn is looked at again when it must be whole or spoiled."""
 AGAIN_SECONDS, SELDOM_SECONDS = 0.5, 30.0
 """The first and the longest interval before a step is tried again that trouble prevented."""
+
+logger = logging.getLogger("troupe.ipc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +118,11 @@ class KnownBefore:
 
 @dataclass(frozen=True, slots=True)
 class CommandRan:
-    """Its handler has ended. What is left to do waits for disks, and the next one may run meanwhile."""
+    """Its handler has ended, or is lost. What is left to do waits for disks, and the next one may run meanwhile."""
 
     id: str
+    lost: bool = False
+    """It goes on, though it was to end."""
 
 
 CommandReport = CommandOver | CommandRan
@@ -127,12 +139,14 @@ class RunningCommand(Actor[StirCommand]):
         """None: they are to be looked at."""
         self._row: Row | None = None
         self._loaded = not before.may_have_row
+        self._unsaved: Row | None = None
+        """The row is decided, and its journalling is to be done with the writing; this is what the journal knows."""
         self._wake = trio.Event()
         self._stirred = False
         self._heard = 0
         self._may_run = self._running = self._written = self._over = self._ran = False
         self._ended: Outcome | None = None
-        self._scope = trio.CancelScope()
+        self._run_apart: RunApart[Outcome] | None = None
         self._run_is_gone = trio.Event()
         self._dialects: Collection[Dialect] = BOTH
 
@@ -197,6 +211,8 @@ class RunningCommand(Actor[StirCommand]):
                 self._finish(later=wishes)
                 return
         step = next_step(self._id, self._row, self._view(files))
+        if self._unsaved is not None and not isinstance(step, Write):
+            await self._save_decided()
         if isinstance(step, Wait):
             await self._wait(files)
         else:
@@ -208,7 +224,10 @@ class RunningCommand(Actor[StirCommand]):
             case Journal(Row(phase=Phase.ASKED)) if self._ran:
                 self._finish(heard=-1)  # the next run has a turn of its own
             case Journal(row):
-                await journal.save(row, self._row)
+                if row.phase is Phase.DECIDED and not self._stirred:
+                    self._unsaved = self._row
+                else:
+                    await journal.save(row, self._row)
                 self._row, self._ended, self._written = row, None, False
                 self._may_run = row.phase is Phase.ASKED and row.starts > 0
             case Forget():
@@ -218,15 +237,15 @@ class RunningCommand(Actor[StirCommand]):
                 assert isinstance(files.request, Asked)
                 self._begin(files.request.request)
             case Cancel():
-                self._scope.cancel()
+                if self._run_apart is not None:
+                    self._run_apart.cancel()
                 await self._run_is_gone.wait()
                 self._ended = None
             case Write(outcome):
                 self._choose_words(files)
                 tries = max(self._row.starts if self._row else 0, 1)
                 at = datetime.fromtimestamp(self._means.wall(), UTC).isoformat()
-                await base.answer(self._id, write_response(self._id, outcome, self._dialects, attempt=tries, at=at))
-                self._written = True
+                await self._answer(write_response(self._id, outcome, self._dialects, attempt=tries, at=at))
                 # If somebody takes it away, there is news of that.
                 self._files = replace(files, response=Answer(Identity(0, 0), outcome))
             case SetAside(identity, why):
@@ -236,6 +255,38 @@ class RunningCommand(Actor[StirCommand]):
                 pass
             case _:
                 assert_never(step)
+
+    async def _answer(self, data: bytes) -> None:
+        if self._unsaved is not None and len(data) > LARGE_ANSWER:
+            await self._save_decided()
+        if self._unsaved is None:
+            await self._means.base.answer(self._id, data)
+            self._written = True
+            return
+        troubles: list[Exception] = []
+
+        async def save() -> None:
+            try:
+                await self._save_decided()
+            except TROUBLE as trouble:
+                troubles.append(trouble)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(save)
+            try:
+                await self._means.base.answer(self._id, data)
+                self._written = True
+            except (Occupied, *TROUBLE) as trouble:
+                troubles.append(trouble)
+        if self._written:  # the next row says so, and says all that this one did
+            self._unsaved = None
+        elif troubles:
+            raise troubles[-1]
+
+    async def _save_decided(self) -> None:
+        assert self._row is not None
+        await self._means.journal.save(self._row, self._unsaved)
+        self._unsaved = None
 
     def _may_begin(self, files: BothFiles) -> bool:
         row = self._row
@@ -272,18 +323,26 @@ class RunningCommand(Actor[StirCommand]):
         means = self._means
         context = CommandContext(request, self._row.starts, means.handlers, means.journal, means.wall)
         self._may_run, self._running = False, True
-        self._scope, self._run_is_gone = trio.CancelScope(), trio.Event()
+        self._run_is_gone = trio.Event()
         self.run_beside(self._run, context)
 
     async def _run(self, context: CommandContext) -> None:
+        command, seconds, lost = context.request.command, self._means.terms.command_seconds, False
+        run = partial(self._means.handlers.run, context, seconds)
         try:
-            with self._scope:
-                self._ended = await self._means.handlers.run(context, self._means.terms.command_seconds)
+            self._run_apart = RunApart(run, seconds, f"{self.ref.path}: {command}")
+            self._ended = await self._run_apart.result()
+        except RunIsLost:
+            lost = True
+            logger.warning("%s of the request %s does not let itself be ended, and goes on", command, self._id)
+            self._ended = Failure(
+                f"{command} was not over after {seconds:g} seconds, and did not let itself be ended", permanent=True
+            )
         finally:
-            self._running, self._ran = False, True
+            self._running, self._ran, self._run_apart = False, True, None
             self._run_is_gone.set()
             self._wake.set()
-            self._report(CommandRan(self._id))
+            self._report(CommandRan(self._id, lost))
 
     # -- waiting, and the end
 

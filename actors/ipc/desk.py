@@ -5,7 +5,7 @@ or a KernelError (nobody is there, or has time), and the text of either can be s
 """
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ import msgspec
 import trio
 
 from actors.ipc.command import SERVER_REPORTS
+from actors.ipc.editor import EDITOR, StartEditor, StopEditor
 from actors.ipc.exposition import desk_exposition
 from actors.ipc.figures import Figures
 from actors.ipc.messages import (
@@ -28,6 +29,7 @@ from actors.ipc.messages import (
     LineAsked,
     Requeue,
     SubmitRequests,
+    TellLedgerNow,
     WindowAsked,
 )
 from actors.ipc.viewing import DeskViewer, DeskViewerMessage, Outlet, PageWants, viewer_mailbox
@@ -43,14 +45,17 @@ from actors.kernel import (
     crowd_spec,
     in_words,
 )
-from codec.ipc.desk import DeskHealth, DeskNotice, Handled, Selection
-from codec.ipc.orders import BadOrder, read_selection, read_submissions, read_wanted, read_window
+from codec.ipc.desk import DeskHealth, DeskNotice, EditorAnswer, Handled, Selection
+from codec.ipc.orders import BadOrder, read_editor_order, read_selection, read_submissions, read_wanted, read_window
 
 VIEWERS = Key[Children[DeskViewerMessage]]("ipc/viewers")
 MOST_PAGES = 256
 PATIENCE = 5.0
+CATCH_UP_SECONDS = 1.0
 ORDER_SECONDS = 60.0
 """For an order: ten thousand requests have to be on the disk."""
+EDITOR_SECONDS = 30.0
+"""To look at its processes, and to ask them to end."""
 SHOW_SECONDS = 40.0
 """For a page that reads slowly; the wire gives it up before."""
 LARGE = 64 << 10
@@ -104,6 +109,7 @@ class IpcDesk:
 
     async def window(self, query: dict[str, list[str]]) -> bytes:
         wanted = read_window(query)
+        await self._catch_up()
         if wanted.at and await self._ask(partial(LineAsked, wanted.at)) is None:
             raise BadOrder(f"there is no request {wanted.at!r} any more to go on after; begin again without `after`")
         return encoder.encode(await self._ask(partial(WindowAsked, wanted)))
@@ -114,6 +120,7 @@ class IpcDesk:
         return None if detail is None else encoder.encode(detail)
 
     async def totals(self) -> bytes:
+        await self._catch_up()
         return encoder.encode(await self._ask(DeskTotalsAsked))
 
     async def metrics(self) -> bytes:
@@ -145,6 +152,14 @@ class IpcDesk:
         """`what`: requeue, cancel or archive."""
         return await self._order(partial(ORDERS[what], read_selection(body)))
 
+    async def editor(self, body: bytes) -> bytes:
+        order = read_editor_order(body)
+        editor = self._registry.find(EDITOR)
+        if editor is None:
+            raise KernelError("no editor is managed here; name the command that starts one in ipc.editor")
+        sentence = await editor.ask(StopEditor if order == "stop" else StartEditor, timeout=EDITOR_SECONDS)
+        return encoder.encode(EditorAnswer(editor=sentence))
+
     # -- pages
 
     @asynccontextmanager
@@ -156,6 +171,11 @@ class IpcDesk:
 
     async def _ask(self, question: Callable[[Reply[R]], LedgerMessage]) -> R:
         return await self._registry.get(LEDGER).ask(question, timeout=PATIENCE)
+
+    async def _catch_up(self) -> None:
+        """The ledger hears of changes a few times a second. Who asks by HTTP may have seen more in the files."""
+        with suppress(KernelError):  # nobody is there who could have more to tell, or who has time
+            await self._registry.get(CLIENT_END).ask(TellLedgerNow, timeout=CATCH_UP_SECONDS)
 
     async def _order(self, order: Callable[[Reply[Handled]], ClientOrder]) -> bytes:
         return encoder.encode(await self._registry.get(CLIENT_END).ask(order, timeout=ORDER_SECONDS))

@@ -5,6 +5,8 @@ outcomes of this round's attempts. A round is three attempts; a requeue begins a
 
 Rules
   - Attempts and notes are bounded: of very many, the last ones are kept.
+  - Moments are of the clock on the wall, which may be set back: no attempt ends before it began, and a request took at
+    least as long as its attempts.
   - An attempt begins when the request is in somebody's hands, not when it is accepted: what waits has begun nothing.
 """
 
@@ -159,14 +161,15 @@ def stepped(dossier: Dossier, row: Row, now: float, seconds: float | None = None
     if outcome is not None and row != before:
         dossier = _ended(dossier, outcome, now, seconds)
     changed = replace(dossier, state=row.state, attempt=row.attempt, read=row.read, changed=now)
-    return replace(changed, seconds=max(0.0, now - changed.created)) if changed.is_over else changed
+    return replace(changed, seconds=_lasted(changed, now)) if changed.is_over else changed
 
 
 def _ended(dossier: Dossier, outcome: Outcome, now: float, seconds: float | None) -> Dossier:
     dossier = begun(dossier, dossier.changed)
     last = dossier.tried[-1]
     late = isinstance(outcome, Failure) and outcome.message == OVERDUE
-    ended = replace(last, ended=now, seconds=seconds, outcome=outcome, late=late)
+    ended_at = now if now >= last.began else last.began + (seconds or 0.0)  # the clock on the wall was set back
+    ended = replace(last, ended=ended_at, seconds=seconds, outcome=outcome, late=late)
     message = outcome.message[:MOST_MESSAGE] if isinstance(outcome, Failure) else ""
     large = {number: digest for number, digest in dossier.large.items() if number != last.number}
     return replace(dossier, tried=(*dossier.tried[:-1], ended), message=message, large=large)
@@ -195,5 +198,10 @@ def another_round(dossier: Dossier, now: float) -> Dossier:
 
 def cancelled(dossier: Dossier, now: float) -> Dossier:
     tried = tuple(each for each in dossier.tried if each.outcome is not None)
-    seconds = max(0.0, now - dossier.created)
-    return replace(dossier, state=State.GAVE_UP, cancelled=True, tried=tried, changed=now, seconds=seconds)
+    after = replace(dossier, state=State.GAVE_UP, cancelled=True, tried=tried, changed=now)
+    return replace(after, seconds=_lasted(after, now))
+
+
+def _lasted(dossier: Dossier, now: float) -> float:
+    """At least as long as its attempts took, for the clock on the wall may have been set back meanwhile."""
+    return max(now - dossier.created, sum(each.seconds or 0.0 for each in dossier.tried))

@@ -38,6 +38,7 @@ from actors.ipc.editor_states import (
     GONE,
     HELD,
     LAUNCHED,
+    LOOKING,
     MOVES,
     OUSTED,
     OVERDUE,
@@ -60,6 +61,7 @@ from actors.ipc.given import Base, BaseFull, BaseGone
 from actors.ipc.messages import CLIENT_END, LEDGER, EditorNow, Hold, Release
 from actors.ipc.pinging import Ping
 from actors.kernel import Actor, ChildSpec, KernelError, Key, Mailbox, Reply, Stop, Timer
+from codec.ipc.desk import EditorOrder
 
 COLD_START = 20.0
 """As the contract asks for."""
@@ -122,7 +124,8 @@ class Editor(Actor[EditorMessage]):
         """Whether a process of the launch has been seen."""
         self._misses = 0
         self._checked_at = 0.0
-        self._sentence = self._told = ""
+        self._sentence = ""
+        self._told = EditorNow("")
         self._holding: bool | None = None
         self._told_at = self._held_at = -math.inf
         self._timer: Timer | None = None
@@ -305,6 +308,12 @@ class Editor(Actor[EditorMessage]):
             self._become(START, "It is looked whether an editor answers already.")
         return self._sentence
 
+    def _can_be_asked_for(self) -> EditorOrder | None:
+        if self.state is STOPPED:
+            return "start"
+        ours = self.state in (STARTING, UP, SILENT) and self._known
+        return "stop" if ours or self.state in (LOOKING, RESTING) else None
+
     # -- what others hear
 
     def _about_start(self) -> str:
@@ -330,15 +339,16 @@ class Editor(Actor[EditorMessage]):
     def _tell(self) -> None:
         """Again and again: whoever listens may have been restarted."""
         now = self.stage.now()
-        if self._sentence != self._told or now >= self._told_at + AGAIN_SECONDS:
+        news = EditorNow(self._sentence, self._can_be_asked_for())
+        if news != self._told or now >= self._told_at + AGAIN_SECONDS:
             with suppress(KernelError):  # nobody is there
-                self.stage.registry.get(LEDGER).tell(EditorNow(self._sentence))
-                self._told, self._told_at = self._sentence, now
+                self.stage.registry.get(LEDGER).tell(news)
+                self._told, self._told_at = news, now
         holding = self.state in HELD
         if holding != self._holding or (holding and now >= self._held_at + AGAIN_SECONDS):
             with suppress(KernelError):
-                news = Hold(self._sentence, self._for_how_long()) if holding else Release()
-                self.stage.registry.get(CLIENT_END).tell(news)
+                order = Hold(self._sentence, self._for_how_long()) if holding else Release()
+                self.stage.registry.get(CLIENT_END).tell(order)
                 self._holding, self._held_at = holding, now
 
     def _for_how_long(self) -> float:

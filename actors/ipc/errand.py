@@ -7,7 +7,7 @@ Rules
     request (View) is lost with it, and what the journal knows is not.
   - An attempt's time runs from when its request was seen to be in place, or from when the peer has last answered what
     was asked for before, by a clock that counts only the seconds in which this process could work (running.py). It is
-    over only if a look after that finds no answer, and the folder is well.
+    over only if a look after that finds no answer, the folder is well, and our own server end is no stopped process.
   - Between an attempt that failed and the next one it rests, longer each time, and never exactly as long as another.
   - A folder that is gone, a full disk or a store that is busy is no attempt: it waits, and takes the same step again.
   - A crash begins anew with what was journalled last. How an attempt ended waits for the disk only if the answer is to
@@ -106,7 +106,7 @@ class Errand(Actor[NewsOfIt]):
         self._published = 0
         self._recorded = False
         self._cleared = False
-        self._brought_back = False
+        self._reopened = False
         self._since: float | None = None
         """When the present attempt was seen to be under way, by the running clock."""
         self._rest_until: float | None = None
@@ -152,9 +152,9 @@ class Errand(Actor[NewsOfIt]):
         """Steps until there is only waiting left, and for how long at most."""
         if self._dossier.stale:
             await self._archive_what_is_old()
-        if self._dossier.attempt == 0 and not self._brought_back:  # requeued
-            await self._means.base.archive([self._dossier.id], day_of(self._means.wall()), Tray.FAILED)
-            self._brought_back = True
+        if self._dossier.attempt == 0 and not self._reopened:  # requeued
+            await self._means.base.reopen(self._dossier.id)  # the journal has what it says
+            self._reopened = True
         while not self._dossier.is_over:
             overdue = await self._is_overdue()
             files = self._first or await self._means.base.look(self._dossier.id)
@@ -244,7 +244,7 @@ class Errand(Actor[NewsOfIt]):
         means = self._means
         if self._since is None or self._left(self._since) > 0.0:
             return False
-        if (await means.base.health()).trouble is not None:
+        if (await means.base.health()).trouble is not None or await means.base.stopped_server() is not None:
             self._since = means.clock.read()
             return False
         return True

@@ -36,6 +36,7 @@ class _Desk(Collector):
         waiting = totals.by_state.get("waiting", 0)
         yield GaugeMetricFamily("troupe_ipc_queue_depth", "Requests that wait to be published.", waiting)
         yield GaugeMetricFamily("troupe_ipc_running", "Commands that our server end runs.", totals.running)
+        yield CounterMetricFamily("troupe_ipc_lost", "Commands that did not let themselves be ended.", totals.lost)
         yield CounterMetricFamily("troupe_ipc_attempts", "Attempts begun.", figures.attempts)
         ended = CounterMetricFamily("troupe_ipc_ended", "Requests that have ended, by how.", labels=["state"])
         for how, count in figures.ended.items():

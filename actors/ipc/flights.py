@@ -29,6 +29,8 @@ class Flight:
     """It has been started, or is not going to be."""
     wanted: bool = True
     """False: it was stopped while it was being started."""
+    missed: bool = False
+    """There was news of it while it was being started."""
 
 
 class Flights:
@@ -72,6 +74,8 @@ class Flights:
         flight = self._flights.get(id)
         if flight is not None and flight.ref is not None:
             flight.ref.hand(NewsOfIt())
+        elif flight is not None:
+            flight.missed = True
 
     def news_of_all(self) -> None:
         for id in list(self._flights):  # noqa: A001
@@ -99,6 +103,8 @@ class Flights:
                 flight.ref = await self._registry.get(ERRANDS).start_child(spec)
                 self._ids[flight.ref] = id
                 self._monitor(flight.ref)
+                if flight.missed:
+                    flight.ref.hand(NewsOfIt())
                 return
         except TROUBLE:
             await trio.sleep(AGAIN_SECONDS)

@@ -72,6 +72,9 @@ class Base(Protocol):
 
     async def release_client(self) -> None: ...
 
+    async def stopped_server(self) -> str | None:
+        """A sentence, if our server end of this folder is another process, and that is stopped (as by SIGSTOP)."""
+
     async def missed(self) -> frozenset[str]:
         """Of requests that have come since the last client of this folder is known to have lived, or shortly before. If
         there was none, since shortly before our start: what was there long before the first client is history."""
@@ -107,8 +110,8 @@ class Base(Protocol):
         """Moves all files of these requests, or only those of one tray, to archive/DAY/ID/. Returns the ids that were
         moved. After a kill a request is wholly there or wholly here, once the folder has been opened again."""
 
-    async def bring_back(self, id: str) -> bool:  # noqa: A002
-        """Deletes failed/ID.json and the response, so that it can be tried anew; whether its request is there."""
+    async def reopen(self, id: str) -> bool:  # noqa: A002
+        """Deletes failed/ID.json, which says that it is over; whether there was one."""
 
     async def health(self) -> BaseHealth: ...
 

@@ -10,7 +10,7 @@ parameters have a type, they are checked before it runs, and it gets a value of 
 
 Rules
   - Whatever a handler does ends as an outcome: it never ends the actor that runs it. Only a cancellation from outside
-    goes through. A handler that swallows its cancellation, or blocks, holds up its own request, or everything.
+    goes through. A handler that swallows its cancellation is left behind (apart.py); one that blocks holds up all.
   - What is wrong with a request itself (a name that is none, parameters that do not fit) would be wrong again, so it is
     not to be tried again.
 """

@@ -134,12 +134,12 @@ class DeskLedger(Actor[Heard]):
                 await self._forget(ids)
             case LinesRead(facts, last):
                 await self._read(facts, last)
-            case RunningNow(count, _):
+            case RunningNow(count, _, lost):
                 self._company.told(OURS, alive=True, now=trio.current_time())
-                self._say(running=count)
+                self._say(running=count, lost=lost)
                 self._say_who_answers()
-            case EditorNow(sentence):
-                self._say(editor=sentence)
+            case EditorNow(sentence, order):
+                self._say(editor=sentence, editor_order=order or "")
             case PeerNow(sentence, alive):
                 self._company.told(sentence, alive=alive, now=trio.current_time())
                 self._say_who_answers()
@@ -231,7 +231,7 @@ class DeskLedger(Actor[Heard]):
     def _look_at(self, health: BaseHealth) -> None:
         self._say(
             base=health.path,
-            trouble=health.trouble or "",
+            trouble=health.trouble or health.blocked or "",
             watched=health.watched,
             events=health.events,
             overflows=health.overflows,

@@ -16,7 +16,16 @@ from dataclasses import dataclass
 from actors.ipc.figures import Figures
 from actors.kernel import ActorRef, Key, Reply
 from codec.ipc import Request, Success
-from codec.ipc.desk import DeskTotals, Handled, RequestDetail, RequestFact, Selection, Window, WindowWanted
+from codec.ipc.desk import (
+    DeskTotals,
+    EditorOrder,
+    Handled,
+    RequestDetail,
+    RequestFact,
+    Selection,
+    Window,
+    WindowWanted,
+)
 
 # -- to the client end. A reply is an answer to be kept: it is set after the journal has it.
 
@@ -65,7 +74,14 @@ class Release:
     """What was held may go on."""
 
 
-ClientOrder = SubmitRequests | Requeue | CancelRequests | Archive | Hold | Release
+@dataclass(frozen=True, slots=True)
+class TellLedgerNow:
+    """What is still gathered is told to the ledger before the reply: whoever asks then sees what the journal knows."""
+
+    reply: Reply[None]
+
+
+ClientOrder = SubmitRequests | Requeue | CancelRequests | Archive | Hold | Release | TellLedgerNow
 CLIENT_END = Key[ClientOrder]("ipc/client")
 
 
@@ -92,11 +108,15 @@ class RunningNow:
 
     count: int
     waiting: int
+    lost: int = 0
+    """Commands that did not let themselves be ended, since the server began."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditorNow:
     sentence: str
+    order: EditorOrder | None = None
+    """What it can be asked for now."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ neither an order nor anything else waits for one over a hundred thousand.
 A selection of ids hears of each that it could not be done with. A selection by rule takes what it can.
 """
 
+import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +34,8 @@ from codec.words import counted
 
 CHUNK = 100
 MOST_WAITING = 100
+
+logger = logging.getLogger("troupe.ipc")
 
 UNKNOWN = "there is no such request"
 UNDER_WAY = "it is still under way"
@@ -99,6 +102,8 @@ class Orders:
         except TROUBLE as error:
             undone = {*chunk, *order.ids}.difference(order.handled)
             order.refused.update(dict.fromkeys(undone, in_words(error)))
+            if order.reply is None:  # of the retention setting
+                logger.warning("%s could not be archived: %s", counted(len(undone), "request"), in_words(error))
             return False
         return bool(order.ids) or order.after is not None
 

@@ -2,8 +2,8 @@
 
 An attempt's time is measured by it. A process that was stopped, or a laptop that slept, burns no attempt: between two
 looks at the clock at most `MOST_STEP` seconds are counted, and somebody looks at it every `TICK` seconds while attempts
-are under way. While it is held, nothing is counted: the folder is gone, the disk is full, or nothing may be published
-yet.
+are under way. While it is held, nothing is counted: the folder is gone, the disk is full, nothing may be published
+yet, or the process that is to answer is stopped.
 
 The peer may have a queue. As long as it answers what was asked for before, an attempt waits for its turn and not for an
 answer: its time runs from the last such answer (`Headway`).

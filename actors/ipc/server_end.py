@@ -145,6 +145,8 @@ class ServerEnd(Actor[ServerEndMessage]):
         self._in_hand: dict[str, InHand] = {}
         self._ran = 0
         """Of those in hand, the ones whose handlers have ended."""
+        self._lost = 0
+        """Handlers that go on, though they were to end."""
         self._ids: dict[AnyRef, str] = {}
         self._rows: dict[str, Settlement | None] = {}
         """What the journal knows. None: it is not settled, or was not looked at."""
@@ -180,7 +182,8 @@ class ServerEnd(Actor[ServerEndMessage]):
             case CommandOver(id):
                 if (hand := self._in_hand.get(id)) is not None:
                     hand.over = message
-            case CommandRan(id):
+            case CommandRan(id, lost):
+                self._lost += lost
                 if (hand := self._in_hand.get(id)) is not None and not hand.ran:
                     hand.ran = True
                     self._ran += 1
@@ -457,7 +460,7 @@ class ServerEnd(Actor[ServerEndMessage]):
             self.tell_later(TELL_SECONDS, TellLedger())
 
     def _tell_ledger(self) -> None:
-        now = RunningNow(len(self._in_hand) - self._ran, len(self._queue) + len(self._unread))
+        now = RunningNow(len(self._in_hand) - self._ran, len(self._queue) + len(self._unread), self._lost)
         self.note = f"{now.count:,} in hand, {now.waiting:,} wait"
         if now != self._told and (ledger := self.stage.registry.find(LEDGER)) is not None:
             with suppress(KernelError):  # it has no room: it is told again after the next change

@@ -7,8 +7,9 @@
     ANSWERED   the answer stood in responses/                ASKED       somebody has taken an error away
 
 Rules
-  - A start is in the journal before it happens, and an answer before it is written. So what kills the server is not run
-    a fourth time, and what has been answered is not run again because the server was killed.
+  - A start is in the journal before it happens. So what kills the server is not run a fourth time. An answer is in the
+    journal when it has been written, and usually before (command.py): only a kill within the moment of the writing may
+    have it run again, as one of the three starts, and that only if somebody has also taken it away.
   - To take an error away asks for another run. To take a success away asks for nothing: the scripts of the original do
     so with every answer that they have read.
   - A response that was there before us is an answer, whoever wrote it.

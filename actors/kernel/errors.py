@@ -67,8 +67,9 @@ class IllegalMove(KernelError):
     told: ClassVar[str | None] = "the server has made a mistake; its log says more"
 
     def __init__(self, who: object, event: enum.Enum, state: enum.Enum, befores: Sequence[enum.Enum]) -> None:
-        known = " or ".join(before.value for before in befores) or "nobody"
-        super().__init__(f"{who} is {state.value}: '{event.value}' can happen only to who is {known}")
+        known = " or ".join(before.value for before in befores)
+        when = f"can happen only while it is {known}" if known else "can never happen"
+        super().__init__(f"{who} is {state.value}; '{event.value}' {when}")
         self.who = who
         self.event = event
         self.state = state

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-Severity = Literal["error", "warning", "info", "information", "hint"]
+Severity = Literal["error", "warning", "info", "information", "hint", "unknown"]
 Line = Annotated[int, Meta(ge=0)]
 
 
@@ -78,7 +78,8 @@ class GitContext(Struct, frozen=True, kw_only=True):
 class Mention(Struct, frozen=True, kw_only=True):
     """What the user named with @."""
 
-    type: Literal["file", "symbol", "folder"]
+    type: Literal["file", "symbol", "folder", "unknown"]
+    """`unknown`: what it names was not found (released clients send it)."""
     path: str | None = None
     name: str | None = None
     file_path: str | None = None

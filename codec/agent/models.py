@@ -78,6 +78,8 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     model: ModelConfig
     messages: tuple[ModelMessage, ...]
     tools: tuple[ToolSpec, ...] = ()
+    think: bool | None = None
+    """Whether the model is to think aloud first, where that can be chosen. None: as its server does by default."""
 
 
 # -- what comes back

@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from codec.agent.client_messages import FileChange
+
 IndexState = Literal["pending", "indexing", "ready", "failed"]
 CommandApproval = Literal["always", "never", "prompt"]
 ExecutionMode = Literal["local_terminal", "server_runner"]
@@ -83,6 +85,12 @@ class IndexStatus(Struct, frozen=True, kw_only=True):
     generation: int = 0
     errors: tuple[str, ...] = ()
     mode: Literal["full", "text_only"] = "text_only"
+
+
+class IndexChanges(Struct, frozen=True, kw_only=True):
+    """POST .../index/incremental, which is the same as `client.file_changes`."""
+
+    changes: Annotated[tuple[FileChange, ...], Meta(max_length=10_000)] = ()
 
 
 class Health(Struct, frozen=True, kw_only=True):

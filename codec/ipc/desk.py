@@ -10,6 +10,7 @@
     (/requests also takes order=newest|oldest; after=ID: the requests that come after that one)
     POST /requests                               {"requests": [{id?, command, params?, troupe?}, ...]} -> {"ids": [...]}
     POST /requeue /cancel /archive               a Selection -> {"ids": [...], "refused": {ID: why}}
+    POST /editor                                 {"order": "stop" | "start"} -> {"editor": what is done, in a sentence}
 
 Names, messages and answers come from outside: they are texts, never markup.
 """
@@ -76,12 +77,18 @@ class Window(Struct, frozen=True, kw_only=True, tag="window"):
     rows: tuple[RequestFact, ...]
 
 
+EditorOrder = Literal["stop", "start"]
+"""stop: ends the editor, and launches none until it is wanted again. start: it is."""
+
+
 class DeskTotals(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="totals"):
     by_state: dict[str, int]
     oldest: float | None = None
     """When the oldest request that is not over was accepted."""
     running: int = 0
     """Commands that our server end runs now."""
+    lost: int = 0
+    """Commands that did not let themselves be ended since it began; they may run still."""
     quarantined: int = 0
     failed: int = 0
     base: str = ""
@@ -96,6 +103,8 @@ class DeskTotals(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="tot
     """What is known of the server end that answers, as a sentence."""
     editor: str = ""
     """What is known of the editor, as a sentence; empty: none is managed."""
+    editor_order: Literal["", "stop", "start"] = ""
+    """What it can be asked for now."""
     peer_alive: bool = True
     reasons: tuple[str, ...] = ()
     """Why the last few things went to quarantine, as sentences, newest first; where it is known."""
@@ -158,6 +167,15 @@ class Selection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A pattern of ids with *, ? and [...]."""
     older_than: Annotated[float, Meta(ge=0)] | None = None
     """Seconds since they ended."""
+
+
+class EditorWanted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    order: EditorOrder
+
+
+class EditorAnswer(Struct, frozen=True, kw_only=True):
+    editor: str
+    """What is done about it, as a sentence."""
 
 
 class Handled(Struct, frozen=True, kw_only=True):

@@ -140,3 +140,5 @@ class BaseHealth:
     last_sync_ms: float
     reasons: tuple[str, ...] = ()
     """Why the last few things went to quarantine, as sentences, newest first."""
+    blocked: str | None = None
+    """Why nothing can be archived, as a sentence; attempts go on."""

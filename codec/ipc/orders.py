@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-from codec.ipc.desk import Selection, Wanted, WindowWanted
+from codec.ipc.desk import EditorOrder, EditorWanted, Selection, Wanted, WindowWanted
 from codec.ipc.ids import BadId, checked
 from codec.ipc.request import LONGEST_COMMAND, Request, Wishes
 
@@ -38,6 +38,7 @@ class _Submitted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 _submissions = msgspec.json.Decoder(_Submitted)
 _selection = msgspec.json.Decoder(Selection)
+_editor = msgspec.json.Decoder(EditorWanted)
 _wanted: msgspec.json.Decoder[Wanted] = msgspec.json.Decoder(Wanted)
 
 
@@ -73,6 +74,10 @@ def read_selection(data: bytes) -> Selection:
         except BadId as wrong:
             raise BadOrder(str(wrong)) from None
     return selection
+
+
+def read_editor_order(data: bytes) -> EditorOrder:
+    return _read(_editor, data).order
 
 
 def read_wanted(text: str | bytes) -> Wanted:

@@ -42,11 +42,11 @@ from codec.agent.events import (
 )
 from codec.agent.sessions import SessionFact, SessionWish
 from codec.agent.workspaces import WorkspaceFact, WorkspaceWish
+from codec.printable import printable
 from codec.words import counted
 from program import ready, streams
-from program.agent_arguments import Ask, Sessions
+from program.agent_arguments import AskAgent, ListSessions
 from program.status import Status
-from program.terminal import printable
 from program.trouble import WENT_WRONG, Trouble
 from program.version import version
 from program.visiting import Finish, Visit, address, run
@@ -73,7 +73,7 @@ class Meet(Protocol):
 
 
 class Here(Protocol):
-    def __call__(self, command: Ask) -> AbstractAsyncContextManager[Visitor]: ...
+    def __call__(self, command: AskAgent) -> AbstractAsyncContextManager[Visitor]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +87,12 @@ class AgentMeans:
 # -- ask
 
 
-def ask(command: Ask, means: AgentMeans, out: TextIO | None = None, err: TextIO | None = None) -> int:
+def ask(command: AskAgent, means: AgentMeans, out: TextIO | None = None, err: TextIO | None = None) -> int:
     question = _question(command)
     return run(partial(_ask, command, question, means, out or sys.stdout, Status(err or sys.stderr)))
 
 
-def _question(command: Ask) -> str:
+def _question(command: AskAgent) -> str:
     if command.question != "-":
         return command.question
     text = sys.stdin.read(LONGEST_QUESTION + 1).strip()
@@ -101,22 +101,22 @@ def _question(command: Ask) -> str:
     return text
 
 
-async def _ask(command: Ask, question: str, means: AgentMeans, out: TextIO, status: Status, stop: Finish) -> int:
+async def _ask(command: AskAgent, question: str, means: AgentMeans, out: TextIO, status: Status, stop: Finish) -> int:
     try:
-        async with AsyncExitStack() as stack:
-            with stop.waiting():
+        with stop.waiting():  # until the turn is under way, which waits for itself
+            async with AsyncExitStack() as stack:
                 visitor = await _visitor(command, means, stack)
                 session = await _session(command, question, visitor)
                 stream = await stack.enter_async_context(visitor.stream(session))
                 return await _Asking(command, question, stream, out, status, stop).turn()
-            return stop.code
+        return stop.code
     except PeerGone as gone:
         raise Trouble(f"The agent cannot be asked: {gone}", code=WENT_WRONG) from None
     except means.refused as refused:
         raise Trouble(f"The agent refuses: {refused}", code=WENT_WRONG) from None
 
 
-async def _visitor(command: Ask, means: AgentMeans, stack: AsyncExitStack) -> Visitor:
+async def _visitor(command: AskAgent, means: AgentMeans, stack: AsyncExitStack) -> Visitor:
     if ready.read(command.state_dir / ready.SERVER_FILE) is None:
         return await stack.enter_async_context(means.here(command))
     return _met(means, command.state_dir)
@@ -131,7 +131,7 @@ def _met(means: AgentMeans, state_dir: Path) -> Visitor:
         raise Trouble(f"The agent's token in {state_dir} cannot be read: {reason}", code=WENT_WRONG) from None
 
 
-async def _session(command: Ask, question: str, visitor: Visitor) -> str:
+async def _session(command: AskAgent, question: str, visitor: Visitor) -> str:
     if command.session is not None:
         answer = await visitor.ask("GET", f"sessions/{quote(command.session, safe='')}")
         return msgspec.json.decode(answer, type=SessionFact).id
@@ -149,7 +149,7 @@ class _Asking:
     """One turn, from the question to its MessageFinal."""
 
     def __init__(
-        self, command: Ask, question: str, stream: Visit, out: TextIO, status: Status, stop: Finish
+        self, command: AskAgent, question: str, stream: Visit, out: TextIO, status: Status, stop: Finish
     ) -> None:
         self._json = command.json
         self._question = question
@@ -272,11 +272,11 @@ class _Asking:
 # -- sessions
 
 
-def sessions(command: Sessions, means: AgentMeans, out: TextIO | None = None) -> int:
+def sessions(command: ListSessions, means: AgentMeans, out: TextIO | None = None) -> int:
     return run(partial(_sessions, command, means, out or sys.stdout))
 
 
-async def _sessions(command: Sessions, means: AgentMeans, out: TextIO, stop: Finish) -> int:
+async def _sessions(command: ListSessions, means: AgentMeans, out: TextIO, stop: Finish) -> int:
     visitor = _met(means, command.state_dir)
     if command.link:
         streams.show(link(address(None, command.state_dir, "agent"), command.state_dir) + "\n", out)

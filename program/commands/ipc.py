@@ -2,7 +2,7 @@
 
 submit, evaluate, report     work on the files alone
 status, watch                too; a running server is asked for what the files do not tell
-requeue, cancel, archive     are orders to the running server
+requeue, cancel, archive     are orders to the running server, and so is what editor is told
 
 exit code    when
 0            all went well
@@ -16,7 +16,8 @@ from typing import TextIO
 
 import msgspec
 
-from codec.ipc.desk import Handled, Selection
+from codec.ipc.desk import EditorAnswer, Handled, Selection
+from codec.printable import printable
 from codec.words import counted
 from program import streams
 from program.clerk import Clerk, DeskMeans
@@ -24,12 +25,12 @@ from program.commands import ipc_evaluate, ipc_report
 from program.commands.ipc_status import show_status, watch
 from program.commands.ipc_submit import submit
 from program.ending import tidily
-from program.ipc_arguments import Chosen, Evaluate, Ipc, MakeReport, ShowStatus, SubmitAtDesk, WatchDesk
-from program.terminal import printable
+from program.ipc_arguments import AskEditor, Chosen, Evaluate, Ipc, MakeReport, ShowStatus, SubmitAtDesk, WatchDesk
 from program.trouble import WENT_WRONG
 
 SHOWN = 20
 """Refusals that are told one by one."""
+NO_EDITOR = "No editor is managed here; ipc.editor names the command that starts one."
 _DONE = {"requeue": "requeued", "cancel": "cancelled", "archive": "archived"}
 
 
@@ -53,7 +54,7 @@ def work(command: Ipc, means: DeskMeans, out: TextIO | None = None, err: TextIO 
                 return _do(deed, clerk, out, err)
 
 
-def _do(deed: SubmitAtDesk | ShowStatus | Chosen, clerk: Clerk, out: TextIO, err: TextIO) -> int:
+def _do(deed: SubmitAtDesk | ShowStatus | Chosen | AskEditor, clerk: Clerk, out: TextIO, err: TextIO) -> int:
     match deed:
         case SubmitAtDesk():
             return submit(deed, clerk, out, err)
@@ -61,6 +62,8 @@ def _do(deed: SubmitAtDesk | ShowStatus | Chosen, clerk: Clerk, out: TextIO, err
             return show_status(deed, clerk, out, err)
         case Chosen():
             return _order(deed, clerk, out, err)
+        case AskEditor():
+            return _editor(deed, clerk, out)
 
 
 def _order(deed: Chosen, clerk: Clerk, out: TextIO, err: TextIO) -> int:
@@ -73,6 +76,13 @@ def _order(deed: Chosen, clerk: Clerk, out: TextIO, err: TextIO) -> int:
         streams.show(f"{counted(len(handled.ids), 'request')} {_DONE[deed.what]}\n", out)
         streams.say(_refusals(handled), err)
     return WENT_WRONG if handled.refused else 0
+
+
+def _editor(deed: AskEditor, clerk: Clerk, out: TextIO) -> int:
+    said = clerk.totals().editor or NO_EDITOR if deed.order is None else clerk.editor(deed.order)
+    text = msgspec.json.encode(EditorAnswer(editor=said)).decode() if deed.json else printable(said)
+    streams.show(f"{text}\n", out)
+    return 0
 
 
 def _refusals(handled: Handled) -> str:

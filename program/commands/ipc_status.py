@@ -14,13 +14,14 @@ import msgspec
 
 from codec.ipc import BadId, Failure, Success, checked
 from codec.ipc.desk import STATES, Attempt, DeskTotals, RequestDetail
+from codec.printable import printable
 from codec.words import counted
 from program import streams
 from program.clerk import Clerk, ServerAway
 from program.ending import EndedBySignal, tidily
 from program.ipc_arguments import ShowStatus, WatchDesk
 from program.progress import Progress, line, summary
-from program.terminal import is_terminal, printable
+from program.terminal import is_terminal
 from program.trouble import WENT_WRONG, Trouble
 
 EVERY = 0.5
@@ -106,6 +107,8 @@ def _facts(totals: DeskTotals | None, width: int = 10_000) -> list[str]:
     lines = [", ".join(states)] if states else []
     if totals.running:
         lines.append(f"{counted(totals.running, 'command')} running")
+    if totals.lost:
+        lines.append(f"{counted(totals.lost, 'command')} did not end in time, and may run still")
     if totals.quarantined:
         lines.append(f"{counted(totals.quarantined, 'file')} in quarantine/")
     lines += [printable(each) for each in (totals.trouble, totals.peer, totals.editor) if each]

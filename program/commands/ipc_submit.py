@@ -10,13 +10,13 @@ from typing import TextIO
 import msgspec
 
 from codec.ipc import BadId, Request, checked
+from codec.printable import printable
 from codec.words import counted
 from program import instructions, streams
 from program.clerk import Clerk, Ending
 from program.ipc_arguments import SubmitAtDesk
 from program.progress import Progress, line, summary
 from program.status import INTERVAL, Status
-from program.terminal import printable
 from program.trouble import WENT_WRONG, Trouble
 
 SUBMIT_PROMPT = "submitPrompt"

@@ -14,12 +14,13 @@ from urllib.parse import urlsplit
 import msgspec
 
 from codec.console import Hello
+from codec.printable import printable
 from program import ready, streams
 from program.arguments import Tree
 from program.drawing import draw
 from program.ending import EndedBySignal, tidily
 from program.sifting import sift
-from program.terminal import colours_wanted, fitted, is_terminal, printable
+from program.terminal import colours_wanted, fitted, is_terminal
 from program.trouble import WENT_WRONG, Trouble
 
 DEADLINE = 5.0

@@ -16,7 +16,7 @@ import httpx
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "supervisor.py"
 DEADLINE = 30.0
-LISTENING = ("console", "sidekick", "judge")
+LISTENING = ("console", "sidekick", "judge", "agent")
 
 
 class Server:

@@ -26,6 +26,7 @@ from actors.ipc.messages import (
     Release,
     Requeue,
     SubmitRequests,
+    TellLedgerNow,
 )
 from actors.kernel import Actor, ActorRef, AnySpec, ChildSpec, Registry, Reply, Top, run
 from actors.store import Refused, StoreError
@@ -110,6 +111,8 @@ class PaperClient(Actor[ClientOrder]):
                 self._turn(which, reply, ("gave up", "cancelled"), "waiting", "it has not failed")
             case CancelRequests(which, reply):
                 self._turn(which, reply, ("waiting", "polling", "retrying"), "cancelled", "it is over")
+            case TellLedgerNow(reply):
+                reply.set(None)
             case Hold() | Release():
                 pass
             case Archive(which, reply):
@@ -170,9 +173,10 @@ async def desk_house(
     *,
     client: bool = True,
     wall: Callable[[], float] = lambda: NOW,
+    beside: Sequence[AnySpec] = (),
 ) -> AsyncIterator[DeskHouse]:
     journal, base = journal or PaperJournal(), base or PaperBase()
-    specs: list[AnySpec] = [ledger_spec(lambda _: journal, base), desk_viewers_spec()]
+    specs: list[AnySpec] = [ledger_spec(lambda _: journal, base), desk_viewers_spec(), *beside]
     if client:
         specs.append(ChildSpec("client", partial(PaperClient, journal, wall)))
     async with trio.open_nursery() as nursery:

@@ -41,6 +41,8 @@ class PaperBase:
         self.known = False
         """A client has lived here before: its successor looks at all requests."""
         self.full = False
+        self.stopped: str | None = None
+        """Our own server end is a process that is stopped."""
         self.calls: list[str] = []
         self._listeners: dict[AnyRef, Callable[[News], None]] = {}
 
@@ -66,6 +68,10 @@ class PaperBase:
 
     async def release_client(self) -> None:
         await self._trip("release client")
+
+    async def stopped_server(self) -> str | None:
+        await trio.lowlevel.checkpoint()
+        return self.stopped
 
     async def missed(self) -> frozenset[str]:
         await self._trip("missed")
@@ -122,11 +128,9 @@ class PaperBase:
                 moved.add(id)
         return frozenset(moved)
 
-    async def bring_back(self, id: str) -> bool:  # noqa: A002
-        await self._trip(f"bring back {id}")
-        self._drop(Tray.FAILED, id)
-        self._drop(Tray.RESPONSES, id)
-        return (Tray.REQUESTS, id) in self.files
+    async def reopen(self, id: str) -> bool:  # noqa: A002
+        await self._trip(f"reopen {id}")
+        return self._drop(Tray.FAILED, id)
 
     async def health(self) -> BaseHealth:
         return BaseHealth("/paper", self.gone, True, 0, 0, 0, len(self.quarantined), 0.0)

@@ -8,7 +8,8 @@ from actors.ipc.accepting import LARGEST
 from actors.ipc.client_steps import OVERDUE, State
 from actors.ipc.errand import ClientTerms
 from actors.ipc.given import TOO_LATE, Tray
-from actors.ipc.messages import Hold, Release
+from actors.ipc.messages import Hold, Noted, Release, TellLedgerNow
+from actors.ipc.missing import GONE
 from actors.ipc.pinging import PING
 from actors.ipc.steps import Identity
 from actors.kernel import KernelError
@@ -208,6 +209,38 @@ def test_a_folder_that_is_gone_and_a_full_disk_burn_no_attempt() -> None:
     play(test)
 
 
+def test_after_the_folder_was_made_anew_a_request_that_is_over_says_that_its_files_are_gone() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("done"), request("failed"), request("kept"), request("cancelled"), request("open"))
+        await trio.sleep(1.0)
+        for id, outcome in (("done", DONE), ("failed", NEVER), ("kept", DONE)):  # noqa: A001 - as in the contract
+            desk.base.foreign_put(Tray.RESPONSES, id, write_response(id, outcome))
+        await desk.over("done", "failed", "kept")
+        await desk.cancel(ids=("cancelled",))
+        desk.base.lose("the folder is gone")
+        for place, id in list(desk.base.files):  # noqa: A001
+            if id != "kept":
+                desk.base.foreign_drop(place, id)
+        desk.base.mend()
+        await trio.sleep(10.0)
+        over = {each.id: each for each in await desk.over("done", "failed", "kept", "cancelled")}
+        assert {each.id for each in over.values() if each.message == GONE} == {"done", "failed"}
+        assert all("had no file of this request" in over[name].notes[-1] for name in ("done", "failed"))
+        noted = [message for message in desk.ledger.messages if isinstance(message, Noted)]
+        assert {fact.id for message in noted for fact in message.facts if fact.message == GONE} == {"done", "failed"}
+        for _ in range(3):  # it is said once
+            desk.base.lose("the folder is gone")
+            desk.base.mend()
+            await trio.sleep(10.0)
+        assert len((await desk.over("done"))[0].notes) == 1
+        assert (await desk.open("open")).attempt == 1
+        await desk.requeue(ids=("failed",))
+        await trio.sleep(1.0)
+        assert (Tray.REQUESTS, "failed") in desk.base.files
+
+    play(test, terms=ClientTerms(immediate=True, attempt_seconds=100_000.0))
+
+
 def test_a_process_that_was_stopped_burns_no_attempt() -> None:
     async def main() -> None:
         base, clock = PaperBase(), trio.lowlevel.current_clock()
@@ -223,6 +256,27 @@ def test_a_process_that_was_stopped_burns_no_attempt() -> None:
                 await trio.sleep(10.0)
                 assert (await it.open("a")).attempt == 1
                 await trio.sleep(20.0)
+                assert (await it.open("a")).attempt == 2
+
+    run_in_virtual_time(main)
+
+
+def test_while_our_own_server_end_is_a_stopped_process_no_attempt_is_burnt_and_that_is_said() -> None:
+    async def main() -> None:
+        base = PaperBase()
+        with a_state() as directory:
+            async with desk(directory, base, ClientTerms(attempt_seconds=10.0)) as it:
+                await it.submit(request("a"))
+                await trio.sleep(8.5)
+                base.stopped = "process 7 is stopped"
+                await trio.sleep(500.0)
+                assert (await it.open("a")).attempt == 1
+                assert it.house["client/end"].statistics().trouble == "process 7 is stopped"
+                base.stopped = None
+                await trio.sleep(1.1)  # it is looked at each second
+                assert it.house["client/end"].statistics().trouble is None
+                assert (await it.open("a")).attempt == 1
+                await trio.sleep(12.0)
                 assert (await it.open("a")).attempt == 2
 
     run_in_virtual_time(main)
@@ -384,6 +438,20 @@ def test_the_ledger_hears_of_each_request_and_the_evaluator_of_successes_with_a_
         assert states[0] in ("waiting", "polling")
 
     play(test, outcomes=in_turn(DONE))
+
+
+def test_whoever_asks_has_the_ledger_hear_at_once_what_the_journal_knows() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("first"))
+        await trio.sleep(10.0)
+        for number in range(3):  # the ledger hears a few times a second
+            await desk.submit(request(f"r{number}"))
+            await desk.client.ask(TellLedgerNow, timeout=1.0)
+            await trio.testing.wait_all_tasks_blocked()
+            noted = [message for message in desk.ledger.messages if isinstance(message, Noted)]
+            assert f"r{number}" in {fact.id for fact in noted[-1].facts}
+
+    play(test)
 
 
 def test_requests_that_cannot_be_sent_are_refused_in_words_and_the_others_are_not() -> None:

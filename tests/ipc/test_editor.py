@@ -105,10 +105,19 @@ class Managed:
         return found
 
     @property
-    def sentence(self) -> str:
+    def _last(self) -> EditorNow:
         last = self._puppets["ledger"].messages[-1]
         assert isinstance(last, EditorNow)
-        return last.sentence
+        return last
+
+    @property
+    def sentence(self) -> str:
+        return self._last.sentence
+
+    @property
+    def order(self) -> str:
+        """What it can be asked for, as the desk is told."""
+        return self._last.order or ""
 
     async def until(self, state: EditorState) -> float:
         with trio.fail_after(10_000):
@@ -296,8 +305,10 @@ async def test_one_that_is_asked_to_end_is_ended_and_stays_so_until_it_is_wanted
     program, base = PaperProgram(), PaperBase()
     async with managed(program, base) as at:
         await at.until(EditorState.UP)
+        assert at.order == "stop"
         assert await at.ref.ask(StopEditor, timeout=5) == "The editor is asked to end."
         await at.until(EditorState.STOPPED)
+        assert at.order == "start"
         assert program.ended[0] is False
         assert True not in program.ended
         await trio.sleep(3600)

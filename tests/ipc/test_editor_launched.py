@@ -55,7 +55,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path
     if (tmp_path / "editor.json").exists():
         token = json.loads((tmp_path / "editor.json").read_bytes())["token"]
-        for member in Census().family(token, None):
+        for member in Census().family(token):
             Census().signal(member, signal.SIGKILL)
 
 
@@ -109,10 +109,10 @@ async def test_a_manager_that_is_killed_leaves_the_editor_to_the_next_one_who_ca
         await says(house, "The editor is up")
         (only,) = launches(place)
         token = json.loads((place / "editor.json").read_bytes())["token"]
-        assert len(Census().family(token, None)) >= 2
+        assert len(Census().family(token)) >= 2
         await house.stage.registry.get(EDITOR).ask(StopEditor, timeout=5)  # it ignores TERM
         await says(house, "The editor was ended")
         with trio.fail_after(10):
-            while Census().family(token, None):  # noqa: ASYNC110 - it is the system that is asked
+            while Census().family(token):  # noqa: ASYNC110 - it is the system that is asked
                 await trio.sleep(0.02)
     assert launches(place) == [only]

@@ -11,6 +11,8 @@ import trio
 from hypothesis import given
 from trio.testing import MockClock
 
+from actors.ipc import apart
+from actors.ipc.apart import RunApart, RunIsLost
 from actors.ipc.commands import NO_AGENT, NO_MODEL, EchoModel, Mode, known_commands
 from actors.ipc.handlers import (
     LARGEST_ANSWER,
@@ -157,6 +159,62 @@ def test_what_a_handler_raises_while_it_is_cancelled_harms_nobody() -> None:
             await trio.sleep_forever()
 
     assert run(Handlers([KnownCommand("hang", hang)]), "hang") == Failure("hang was not over after 30 seconds")
+
+
+def test_a_run_that_swallows_every_exception_is_left_behind_and_what_it_returns_is_nobodys(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(apart, "LOST_SECONDS", 0.02)
+    swallowed = 0
+    is_over = False
+
+    async def swallow() -> str:
+        nonlocal swallowed
+        while not is_over:
+            try:
+                await trio.sleep(1)
+            except BaseException:
+                swallowed += 1
+        return "late"
+
+    async def main() -> None:
+        nonlocal is_over
+        run = RunApart(swallow, 0.01, "a run")
+        await trio.lowlevel.checkpoint()
+        run.cancel()
+        with pytest.raises(RunIsLost):
+            await run.result()
+        is_over = True
+
+    trio.run(main)
+    assert swallowed > 0
+
+
+def test_what_a_run_raises_is_raised_where_it_is_waited_for_and_who_leaves_cancels_it() -> None:
+    ended = False
+
+    async def fail() -> None:
+        raise LookupError("gone")
+
+    async def hang() -> None:
+        nonlocal ended
+        try:
+            await trio.sleep_forever()
+        finally:
+            ended = True
+
+    async def main() -> None:
+        with pytest.raises(LookupError, match="gone"):
+            await RunApart(fail, 1.0, "a run").result()
+        with trio.move_on_after(1) as left:
+            await RunApart(hang, 100.0, "a run").result()
+        assert left.cancelled_caught
+        cancelled = RunApart(hang, 100.0, "a run")
+        cancelled.cancel()
+        await cancelled.result()
+
+    trio.run(main, clock=MockClock(autojump_threshold=0))
+    assert ended
 
 
 def test_a_cancellation_from_outside_goes_through() -> None:

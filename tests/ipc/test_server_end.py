@@ -10,12 +10,13 @@ from trio.testing import MockClock
 from actors.ipc.given import TOO_LATE, Tray
 from actors.ipc.handlers import CommandContext, KnownCommand
 from actors.ipc.messages import LEDGER
+from actors.ipc.server_end import COMMANDS
 from actors.ipc.server_steps import POISON
 from actors.kernel import Why
 from actors.kernel.testing import Puppet, staged
 from codec.ipc import Dialect, Failure, Success, write_response
 from tests.ipc.paper import PaperBase
-from tests.ipc.server_kit import EPOCH, asked, serving, specs, state_directory
+from tests.ipc.server_kit import EPOCH, ServerDesk, asked, serving, specs, state_directory
 
 
 @pytest.fixture
@@ -88,6 +89,51 @@ async def test_an_error_that_is_taken_away_is_run_again_and_a_success_is_not(
             await trio.sleep(60)
             assert desk.answered() == set()
     assert handler.runs == ["r", "r"]
+
+
+async def test_a_handler_that_does_not_let_itself_be_ended_loses_its_place_and_no_other_run_begins_beside_it(
+    base: PaperBase, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    tasks: list[trio.lowlevel.Task] = []
+
+    async def stubborn(params: Any, context: CommandContext) -> Any:
+        tasks.append(trio.lowlevel.current_task())
+        await trio.lowlevel.wait_task_rescheduled(lambda _: trio.lowlevel.Abort.FAILED)  # as a thread that hangs
+        return "late"
+
+    handler = KnownCommand("stubborn", stubborn)
+    ledger = Puppet("ledger")
+    ledger.on_start.append(lambda puppet: puppet.stage.registry.claim(LEDGER, puppet.ref))
+    with state_directory() as directory:
+        made = specs(base, directory, [handler], concurrency=1, command_seconds=30.0)
+        async with staged(*made, ledger.spec()) as house:
+            desk = ServerDesk(base)
+            try:
+                desk.put("r", "stubborn")
+                await trio.sleep(1)
+                desk.put("plain")
+                assert (await desk.failure("r")) == Failure(
+                    "stubborn was not over after 30 seconds, and did not let itself be ended", permanent=True
+                )
+                assert await desk.success("plain") == {"message": "pong"}
+                await trio.sleep(60)
+                assert "does not let itself be ended" in caplog.text
+                assert ledger.messages[-1].lost == 1
+                assert house.stage.registry.get(COMMANDS).children() == []
+                desk.put("s", "stubborn")
+                await trio.sleep(1)
+                base.foreign_drop(Tray.REQUESTS, "s")  # a run that is cancelled is lost as well
+                desk.put("t")
+                await desk.success("t")
+                await trio.sleep(60)
+                assert ledger.messages[-1].lost == 2
+                assert desk.response("s") is None
+            finally:  # or the test would never end
+                for task in tasks:
+                    trio.lowlevel.reschedule(task)
+            await trio.sleep(60)
+            assert desk.answered() == {"r", "plain", "t"}
+    assert len(tasks) == 2
 
 
 async def test_in_the_dialect_of_head_the_request_is_removed_once_it_is_answered(

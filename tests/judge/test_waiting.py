@@ -124,6 +124,6 @@ def test_a_post_moves_as_its_table_says_and_not_otherwise(where: Where) -> None:
             assert post.where is MOVES.becomes(where)[event]
         else:
             before = queue.count, queue.bytes, queue._in_hand, queue._in_hand_bytes
-            with pytest.raises(IllegalMove, match=f"^post 1 is {where.value}: '{event.value}' can happen only to"):
+            with pytest.raises(IllegalMove, match=f"^post 1 is {where.value}; '{event.value}' can happen only while"):
                 move(queue, post)
             assert (queue.count, queue.bytes, queue._in_hand, queue._in_hand_bytes) == before

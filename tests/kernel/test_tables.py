@@ -95,7 +95,7 @@ def test_what_a_table_does_not_know_raises_with_event_state_and_who(table: Table
             with pytest.raises(IllegalMove) as told:
                 table.after(event, state, "it")
             known = " or ".join(before.value for before in table.befores(event))
-            assert str(told.value) == f"it is {state.value}: '{event.value}' can happen only to who is {known}"
+            assert str(told.value) == f"it is {state.value}; '{event.value}' can happen only while it is {known}"
             assert (told.value.who, told.value.event, told.value.state) == ("it", event, state)
             assert (told.value.__suppress_context__, told.value.__cause__) == (True, None)
             assert kernel_in_words(told.value) == "the server has made a mistake; its log says more"
@@ -109,7 +109,7 @@ def test_a_table_is_drawn_with_a_line_for_each_state() -> None:
         "    burning  --out--> gone\n"
         "    gone     (the end)"
     )
-    with pytest.raises(IllegalMove, match=r"^the lamp is gone: 'off' can happen only to who is nobody$"):
+    with pytest.raises(IllegalMove, match=r"^the lamp is gone; 'off' can never happen$"):
         table.after(Colour.OFF, Light.GONE, "the lamp")
 
 
@@ -136,7 +136,7 @@ async def test_a_slot_moves_only_as_its_table_allows(state: SlotState, event: st
                 slot_of_a._move(event)
                 assert slot_of_a.state is standing.MOVES.moves[event][state]
             else:
-                with pytest.raises(IllegalMove, match=f"^top/a is {state.value}: '{event.value}' can happen only to"):
+                with pytest.raises(IllegalMove, match=f"^top/a is {state.value}; '{event.value}' can happen only"):
                     slot_of_a._move(event)
                 assert slot_of_a.state is state
         finally:

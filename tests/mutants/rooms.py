@@ -45,7 +45,9 @@ class Imports:
     """Who imports whom, of everything in the tree."""
 
     def __init__(self, root: Path) -> None:
-        files = [path for path in root.rglob("*.py") if ".venv" not in path.parts and "node_modules" not in path.parts]
+        rooms = [each for each in root.iterdir() if not each.name.startswith(".")]  # nor what tests have fetched there
+        files = [path for room in rooms for path in ([room] if room.suffix == ".py" else room.rglob("*.py"))]
+        files = [path for path in files if "node_modules" not in path.parts]
         self._known = {_module(str(path.relative_to(root))): str(path.relative_to(root)) for path in files}
         self._importers: defaultdict[str, set[str]] = defaultdict(set)
         for path in files:

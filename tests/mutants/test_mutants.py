@@ -136,7 +136,7 @@ def imports() -> Imports:
         ("actors/sidekick/prose.py", "tests/sidekick/test_prose.py"),
         ("actors/sidekick/scene/viz.py", "tests/sidekick/scene/test_viz.py"),
         ("transports/wire/backlog.py", "tests/transports/wire/test_backlog.py"),
-        ("program/redaction.py", "tests/program/test_redaction.py"),
+        ("codec/redaction.py", "tests/program/test_redaction.py"),
         ("codec/judge/task.py", "tests/judge/codec/test_task.py"),
     ],
 )

@@ -69,9 +69,10 @@ def test_settings_are_described_one_system_a_line() -> None:
         "sidekick  127.0.0.1:any free port and [::1]:any free port",
         "judge     off",
         "ipc       off",
+        "agent     127.0.0.1:3199 and [::1]:3199",
     ]
 
 
 def test_the_desk_is_described_with_its_base() -> None:
     settings = parse("", source="", overrides=["ipc.base=/srv/desk", "ipc.host=::1"])
-    assert described(settings).splitlines()[-1] == "ipc       [::1]:5164, in /srv/desk"
+    assert described(settings).splitlines()[-2] == "ipc       [::1]:5164, in /srv/desk"

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codec.console import Node, System
+from codec.printable import printable
 from program.drawing import NARROWEST, draw
-from program.terminal import cells, fitted, printable
+from program.terminal import cells, fitted
 from tests.program.pictures import HOUSE, TOP, hello, node
 
 AT_110 = """\

@@ -151,7 +151,7 @@ def test_an_entry_that_cannot_be_rendered_is_a_line_that_says_so(monkeypatch: py
         raise RuntimeError("no")
 
     with Logged() as log:
-        monkeypatch.setattr("program.redaction.clean", fail_once)
+        monkeypatch.setattr("codec.redaction.clean", fail_once)
         structlog.get_logger().info("up", fact=1)
     assert log.entries[0]["event"] == "a log entry could not be rendered: RuntimeError"
 

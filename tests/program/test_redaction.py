@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from program.redaction import BLANK, LONGEST_TEXT, MOST_ITEMS, blank_secrets, clean, is_secret
+from codec.redaction import BLANK, LONGEST_TEXT, MOST_ITEMS, blank_secrets, clean, is_secret
 
 SECRET = "s3cr3t-v4lue"
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from program.redaction import BLANK, DEEPEST, LONGEST_TEXT, MOST_ITEMS, blank_secrets, clean
+from codec.redaction import BLANK, DEEPEST, LONGEST_TEXT, MOST_ITEMS, blank_secrets, clean
 
 NESTS: dict[str, Callable[[Any], Any]] = {
     "list": lambda inner: [inner],

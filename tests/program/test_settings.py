@@ -16,13 +16,14 @@ def problems(text: str = "", overrides: Iterable[str] = ()) -> tuple[str, ...]:
     return caught.value.problems
 
 
-def test_nothing_given_is_three_systems_on_their_own_ports() -> None:
+def test_nothing_given_is_four_systems_on_their_own_ports() -> None:
     settings = parse("", source="c.toml")
     assert settings == Settings()
     assert {name: each.port for name, each in settings.enabled().items()} == {
         "console": 5160,
         "sidekick": 5163,
         "judge": 10043,
+        "agent": 3199,
     }
 
 
@@ -82,7 +83,7 @@ def test_what_is_disabled_is_not_among_the_enabled() -> None:
     [
         ("[consol]", "c.toml:1: consol is not a section. Did you mean console? The sections are console, sidekick"),
         ("\n[Judge]", "c.toml:2: Judge is not a section. Did you mean judge?"),
-        ("[zzz]", "c.toml:1: zzz is not a section. The sections are console, sidekick, judge and ipc"),
+        ("[zzz]", "c.toml:1: zzz is not a section. The sections are console, sidekick, judge, ipc and agent"),
         ("port = 1", "c.toml:1: port is outside of any section; expected it under a heading such as [console]"),
         ("verbose = true", "c.toml:1: verbose is not a section."),
         ("console = 5160", "c.toml:1: console is a section; expected [console] with keys under it, got 5160"),

@@ -4,13 +4,15 @@ the structs in codec/. So if a field is renamed or removed there, tsc reports th
     .venv/bin/python -m tests.web.message_types     # writes web/messages.d.ts
 
 Rules
-  - A field that messages may leave out is optional. A field that may be null has a type with null.
+  - A field that messages may leave out is optional. A field that may be null has a type with null. Of what pages say to
+    the agent, all fields that have a default may be left out.
   - Other constraints of numbers and texts (`Meta`) are left out, because tsc cannot check them.
   - Each protocol is a namespace. Sidekick's components, actions and events are listed as in its tables.
 """
 
 import json
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,6 +21,10 @@ from msgspec import inspect
 
 from actors.sidekick.clearing import BoardState
 from codec import console
+from codec.agent import client_messages, events
+from codec.agent.endpoints import ENDPOINTS
+from codec.agent.schemas import structs
+from codec.agent.workspaces import Detail
 from codec.ipc import desk
 from codec.judge import messages as judge
 from codec.sidekick import shapes
@@ -46,7 +52,13 @@ export interface Clear { id?: number; component: "board"; type: "clear" }"""
 def whole() -> str:
     return TOP + "".join(
         f"\nexport namespace {name} {{\n{_indented(lines)}\n}}\n"
-        for name, lines in (("Console", _console()), ("Judge", _judge()), ("Desk", _desk()), ("Board", _board()))
+        for name, lines in (
+            ("Console", _console()),
+            ("Judge", _judge()),
+            ("Desk", _desk()),
+            ("Board", _board()),
+            ("Agent", _agent()),
+        )
     )
 
 
@@ -86,13 +98,27 @@ def _board() -> Iterator[str]:
     yield "export type UiMessage = Event | Announce | Follow | Clear;"
 
 
+def _agent() -> Iterator[str]:
+    """Its messages, and the bodies of its HTTP."""
+    told, said = get_args(events.ServerMessage), get_args(client_messages.ClientMessage)
+    wanted = [each.body for each in ENDPOINTS if each.body is not None]
+    answers = [struct for each in ENDPOINTS if each.answer is not None for struct in structs(each.answer)]
+    brief = {struct for each in (*said, *wanted) for struct in structs(each)}
+    yield from _interfaces(dict.fromkeys([*told, *said, *wanted, *answers, Detail]), brief)
+    yield f"export type Message = {_union(each.__name__ for each in told)};"
+    yield f"export type UiMessage = {_union(each.__name__ for each in said)};"
+
+
 def _message(component: str, what: str, address: str, payloads: Iterable[Any]) -> str:
     payload = _union(each.__name__ for each in payloads)
     return f'{{ id?: number; component: "{component}"; type: "{what}"; {address}: string; payload: {payload} }}'
 
 
-def _interfaces(roots: Iterable[type[msgspec.Struct]]) -> Iterator[str]:
-    """The interfaces of these structs and of all structs inside them, in the order in which they are found."""
+def _interfaces(
+    roots: Iterable[type[msgspec.Struct]], brief: AbstractSet[type[msgspec.Struct]] = frozenset()
+) -> Iterator[str]:
+    """The interfaces of these structs and of all structs inside them, in the order in which they are found. `brief`:
+    those whose fields may be left out if they have a default."""
     known: dict[str, inspect.StructType] = {}
 
     def walk(kind: inspect.Type) -> None:
@@ -117,14 +143,16 @@ def _interfaces(roots: Iterable[type[msgspec.Struct]]) -> Iterator[str]:
     for root in roots:
         walk(inspect.type_info(root))
     for name, struct in known.items():
-        yield f"export interface {name} {{\n{_indented(_fields(struct))}\n}}"
+        yield f"export interface {name} {{\n{_indented(_fields(struct, struct.cls in brief))}\n}}"
 
 
-def _fields(struct: inspect.StructType) -> Iterator[str]:
+def _fields(struct: inspect.StructType, brief: bool) -> Iterator[str]:
     if struct.tag_field is not None:
         yield f"{struct.tag_field}: {json.dumps(struct.tag)};"
     for field in struct.fields:
-        optional = "?" if not field.required and struct.cls.__struct_config__.omit_defaults else ""
+        unset = field.default is msgspec.NODEFAULT and field.default_factory is msgspec.NODEFAULT
+        left_out = brief or unset or struct.cls.__struct_config__.omit_defaults
+        optional = "?" if not field.required and left_out else ""
         yield f"{field.encode_name}{optional}: {_type(field.type)};"
 
 

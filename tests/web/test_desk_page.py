@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-from actors.ipc.messages import PeerNow
+from actors.ipc.messages import EditorNow, PeerNow
 from codec.ipc import Failure, Success
 from codec.ipc.desk import RequestDetail
 from tests.ipc.desk_kit import attempt, fact
@@ -306,6 +306,32 @@ def test_trouble_is_a_banner_and_the_rest_stands_beside_the_list(desk: ShowDesk)
     expect(page.locator(".trouble")).to_be_hidden()
     stage.base.quarantined.append(("x", "It is a link."))
     expect(health.locator(".badge")).to_have_text("1")
+
+
+def test_the_editor_is_ended_after_a_question_and_launched_without_one(desk: ShowDesk) -> None:
+    page, stage = desk(*few())
+    asked: list[str] = []
+
+    def answer(route: Route) -> None:
+        asked.append(route.request.post_data or "")
+        route.fulfill(json={"editor": "The editor is asked to end."})
+
+    page.route("**/editor", answer)
+    health = page.get_by_role("region", name="How the desk is")
+    stage.tell(EditorNow("The editor is managed by process 7; this one stands by."))
+    expect(health).to_contain_text("this one stands by")
+    expect(health.locator(".editor")).to_be_hidden()
+    stage.tell(EditorNow("The editor is up (process 8).", "stop"))
+    health.get_by_role("button", name="End the editor").click()
+    dialog = page.get_by_role("dialog", name="End the editor?")
+    dialog.get_by_role("button", name="Leave it").click()
+    health.get_by_role("button", name="End the editor").click()
+    dialog.get_by_role("button", name="End it").click()
+    expect(page.get_by_text("The editor is asked to end.")).to_be_visible()
+    stage.tell(EditorNow("The editor was ended, as it was asked for.", "start"))
+    with page.expect_request("**/editor"):
+        health.get_by_role("button", name="Launch the editor").click()
+    assert asked == ['{"order":"stop"}', '{"order":"start"}']
 
 
 def test_a_narrow_page_shows_how_the_desk_is_over_its_list(desk: ShowDesk) -> None:

@@ -84,9 +84,7 @@ def _authority(folder: Path, now: datetime) -> tuple[x509.Certificate, ec.Ellipt
     return made, key
 
 
-def _server(
-    authority: x509.Certificate, key: ec.EllipticCurvePrivateKey, hosts: Sequence[str], now: datetime
-) -> bytes:
+def _server(authority: x509.Certificate, key: ec.EllipticCurvePrivateKey, hosts: Sequence[str], now: datetime) -> bytes:
     own = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     made = (

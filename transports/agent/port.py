@@ -14,6 +14,7 @@ Every refusal is `{"detail": sentence, "code": ...}`. gate.py says who is let in
 """
 
 import re
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from importlib.resources.abc import Traversable
 from typing import Protocol
@@ -69,7 +70,7 @@ class AgentDesk(Protocol):
     async def delete_session(self, id: str) -> bytes: ...  # noqa: A002
     async def messages(self, id: str) -> bytes: ...  # noqa: A002
     async def events(self, id: str, after: int, limit: int) -> bytes: ...  # noqa: A002
-    async def export(self, id: str) -> bytes: ...  # noqa: A002
+    async def export(self, id: str) -> AsyncIterator[bytes]: ...  # noqa: A002
     def attach(self, id: str, wire: WebSocket) -> AbstractAsyncContextManager[AgentSeat]: ...  # noqa: A002
 
 
@@ -205,8 +206,9 @@ def _routes(app: Application, desk: AgentDesk) -> None:
 
     @app.get("/v1/sessions/<id>/export")
     async def export(id: str) -> Response:  # noqa: A002
-        answer = _json(await desk.export(id))
-        answer.headers["content-disposition"] = 'attachment; filename="session.json"'
+        answer = Response(await desk.export(id), content_type="application/x-ndjson")
+        answer.headers["content-disposition"] = 'attachment; filename="session.jsonl"'
+        answer.headers["cache-control"] = "no-store"
         return answer
 
 

@@ -183,13 +183,15 @@ def _drafted(here: int, content: bytes, *, sync: bool) -> str | OSError:
     except OSError as error:
         return error
     try:
-        with open(file, "wb", buffering=0) as out:
+        try:
             left = memoryview(content)
             while left:
-                left = left[out.write(left) :]
+                left = left[os.write(file, left) :]
             _stamp(file)
             if sync:
                 sync_data(file)
+        finally:
+            os.close(file)
     except OSError as error:
         with suppress(OSError):
             os.unlink(draft, dir_fd=here)

@@ -52,9 +52,12 @@ class FileEntry(NamedTuple):
 
 
 class Rooted:
-    def __init__(self, root: Path, *, own: bool = False, said: Callable[[str], None] = lambda sentence: None) -> None:
-        """`said`: is told of each folder that has been closed to others."""
+    def __init__(
+        self, root: Path, *, own: bool = False, firm: bool = False, said: Callable[[str], None] = lambda sentence: None
+    ) -> None:
+        """`firm`: the root's own name is no link. `said`: is told of each folder that has been closed to others."""
         self.root = root
+        self._firm = firm
         self._own = own
         self._said = said
 
@@ -84,7 +87,7 @@ class Rooted:
                 with suppress(FileExistsError):  # what it is will be seen
                     self.root.mkdir(mode=OWN_MODE, parents=True)
             return open_own(self.root, None, self.root, self._said)
-        return os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        return os.open(self.root, _FOLDER if self._firm else _FOLDER & ~os.O_NOFOLLOW)
 
     def enter(self, here: int, names: Names, *, create: bool = False) -> int:
         """The last of these names, in the folder that the others lead to. The caller closes the descriptor."""
@@ -145,10 +148,13 @@ class Rooted:
 
     def open(self, names: Names) -> int:
         """Opens a file for reading. The caller closes the descriptor."""
-        *above, name = names
-        check_name(name)
-        with self.folder(above) as here:
-            file = os.open(name, _FILE, dir_fd=here)
+        with self.folder(names[:-1]) as here:
+            return self.open_in(here, names)
+
+    def open_in(self, here: int, names: Names) -> int:
+        """The same in the folder that all names but the last one lead to."""
+        check_name(names[-1])
+        file = os.open(names[-1], _FILE, dir_fd=here)
         if not stat.S_ISREG(os.fstat(file).st_mode):
             os.close(file)
             raise NotPlain(f"{self.path(names)} is not a plain file")

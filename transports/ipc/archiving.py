@@ -12,10 +12,11 @@ import errno
 import logging
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
-from codec.ipc.folder import Tray
+from codec.ipc.folder import BaseGone, Tray
 from codec.ipc.ids import BadId, checked, file_of
 from transports.folder.drafts import rename_new
 
@@ -31,6 +32,13 @@ _INITIALS = {tray: tray.value[:3] for tray in ARCHIVED}
 _STAGED = re.compile(r"([^~]+)~([^~]+)~([a-z.]*)")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+IN_THE_WAY = (errno.ENOTDIR, errno.ELOOP, errno.EISDIR, errno.EEXIST, errno.ENOTEMPTY)
+
+
+class ArchiveBlocked(BaseGone):
+    """What stands in the archive is no folder. The text is a sentence for users."""
+
 
 Room = Callable[[Tray], int]
 
@@ -48,6 +56,8 @@ def put_away(
     if not _DAY.fullmatch(day):
         raise ValueError(f"a day is written 2026-01-31, and not {day!r}")
     moved = set()
+    for name in (day, STAGING):  # before anything is gathered, that could not be filed away then
+        _check_folder(name, room(Tray.ARCHIVE))
     staging = _made(STAGING, room(Tray.ARCHIVE))
     try:
         for id in ids:  # noqa: A001 - as in the contract
@@ -87,8 +97,8 @@ def finish_archiving(room: Room) -> None:
             if match is None or not _DAY.fullmatch(match[1]):
                 continue
             day, id, initials = match.groups()  # noqa: A001
-            with suppress(BadId), _left_where_it_is(stage):
-                standing = [tray for tray, initial in _INITIALS.items() if initial in initials.split(".")]
+            standing = [tray for tray, initial in _INITIALS.items() if initial in initials.split(".")]
+            with suppress(BadId), _given_back(room, staging, stage, checked(id)):
                 if _gather(room, staging, stage, checked(id), standing):
                     _file_away(room, staging, stage, day, id)
                     _sync(day, room(Tray.ARCHIVE))
@@ -100,14 +110,35 @@ def finish_archiving(room: Room) -> None:
 
 
 @contextmanager
-def _left_where_it_is(stage: str) -> Iterator[None]:
-    """An entry that cannot be gathered or filed away keeps nothing else from being so."""
+def _given_back(room: Room, staging: int, stage: str, id: str) -> Iterator[None]:  # noqa: A002
+    """What cannot be gathered or filed away keeps nothing else from being so. Its files stand in their rooms again."""
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.ENOTDIR, errno.ELOOP, errno.EISDIR, errno.EEXIST, errno.ENOTEMPTY):
+        if error.errno not in IN_THE_WAY:
             raise
-        logger.warning("archive/%s/%s was left there: %s", STAGING, ascii(stage), error.strerror)
+        logger.warning("the request %s cannot be archived, and is where it was: %s", id, error.strerror)
+        with suppress(OSError):  # somebody else's entry: it is left there
+            _give_back(room, staging, stage, id)
+
+
+def _give_back(room: Room, staging: int, stage: str, id: str) -> None:  # noqa: A002
+    there = os.open(stage, _FOLDER, dir_fd=staging)
+    try:
+        for tray, name in ARCHIVED.items():
+            with suppress(FileNotFoundError, FileExistsError):  # a newer one has come in its place
+                rename_new(name, file_of(id), there, room(tray))
+                os.fsync(room(tray))
+        os.rmdir(stage, dir_fd=staging)
+    finally:
+        os.close(there)
+
+
+def _check_folder(name: str, here: int) -> None:
+    """Raises ArchiveBlocked, if something else stands there."""
+    with suppress(FileNotFoundError):
+        if not stat.S_ISDIR(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode):
+            raise ArchiveBlocked(f"archive/{name} is no folder; move it away, and what is over can be archived again")
 
 
 def _gather(room: Room, staging: int, stage: str, id: str, standing: Iterable[Tray]) -> bool:  # noqa: A002

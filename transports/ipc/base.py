@@ -5,6 +5,8 @@ Whatever is asked of it rides to the disk with one of two ferries (ferry.py). So
     reading   ids, look, read, claims      reading.py
     writing   all else                     writing.py
 
+In a folder that lies in memory, a look at one small request, and a change of one, are made in the loop itself.
+
 News is told to those who attend. The keeper (keeper.py) finds most of it out; that the folder is gone, or back, is also
 noticed by any trip. Who has no room for news in their mailbox is told to look at everything, as soon as they have room.
 """
@@ -32,11 +34,13 @@ from codec.ipc.folder import (
     Tray,
 )
 from transports.ipc import writing
-from transports.ipc.claims import CLIENT, SERVER
+from transports.ipc.archiving import ArchiveBlocked
+from transports.ipc.claims import CLIENT, SERVER, stopped_server
 from transports.ipc.ferry import Ferry
+from transports.ipc.processes import Census
 from transports.ipc.reading import RoomReader
 from transports.ipc.site import STATE, OpenedBase, Site, in_words
-from transports.ipc.writing import RoomWriter, WriteJob
+from transports.ipc.writing import SHORT, RoomWriter, WriteJob
 
 LARGEST = 16 << 20
 """Bytes of a document that is read."""
@@ -46,6 +50,8 @@ MISSED_SECONDS = 30.0
 """An end touches its lock every few seconds, so it may have lived this much longer."""
 GROUP = 500
 """Of more requests at once, so many are published in one trip: who comes meanwhile rides in the next."""
+STEP = 2_000
+"""Of many files so many are asked for their times in one trip, so that others need not wait for all of them."""
 LOOKS, WRITES = 256, 512
 OPENED = "the folder has just been opened"
 
@@ -80,11 +86,14 @@ class FolderBase:
         self._writing = RoomWriter(self._site, sync=sync)
         self._reads = self._ferry(self._read_all, "reading the desk's folder", LOOKS, patience)
         self._writes = self._ferry(self._writing.run, "writing to the desk's folder", WRITES, patience)
+        self._census = Census()
         self._listeners: dict[AnyRef, Attending] = {}
         self._openings = 0
         self._trouble: str | None = None
         self._full: str | None = None
         """The disk had no room for the last change."""
+        self._blocked: str | None = None
+        """Something stood in the way of the last thing that was to be archived."""
         self.stir: Callable[[], None] = lambda: None
         """Is called when the keeper has something to do."""
         self.watched = False
@@ -96,7 +105,10 @@ class FolderBase:
         def hangs() -> BaseGone:
             return BaseGone(f"{self._site.path} has not answered for {patience:g} seconds; see what its disk is doing")
 
-        return Ferry(run, name, most=most, patience=patience, hangs=hangs, after=self._after)
+        def near() -> bool:
+            return self._site.in_memory
+
+        return Ferry(run, name, most=most, patience=patience, hangs=hangs, after=self._after, near=near)
 
     # -- news
 
@@ -179,23 +191,37 @@ class FolderBase:
         why: str | None = await self.visit(lambda _, opened: self._site.claims.claim(opened.rooms[STATE], end))
         return why
 
+    async def stopped_server(self) -> str | None:
+        pid: int | None = await self.visit(lambda _, opened: stopped_server(opened.rooms[STATE], self._census))
+        if pid is None:
+            return None
+        return f"process {pid} is the server of {self._site.path}, and is stopped; `kill -CONT {pid}` lets it go on"
+
     def live(self) -> None:
         """Our ends live. Blocks: the keeper calls this in a thread."""
         self._site.claims.touch()
 
     async def missed(self) -> frozenset[str]:
-        def read(reading: RoomReader, opened: OpenedBase) -> frozenset[str]:
-            return reading.since(opened, Tray.REQUESTS, self._site.claims.lived(CLIENT) - MISSED_SECONDS)
+        found: set[str] = set()
+        ids = list(await self.ids(Tray.REQUESTS))
+        for start in range(0, len(ids), STEP):
+            some = ids[start : start + STEP]
 
-        found: frozenset[str] = await self.visit(read)
-        return found
+            def read(reading: RoomReader, opened: OpenedBase, some: list[str] = some) -> set[str]:
+                return reading.since(opened, Tray.REQUESTS, some, self._site.claims.lived(CLIENT) - MISSED_SECONDS)
+
+            found |= await self.visit(read)
+        return frozenset(found)
 
     async def ids(self, place: Tray) -> frozenset[str]:
         found: frozenset[str] = await self.visit(lambda reading, opened: reading.ids(opened, place))
         return found
 
     async def look(self, id: str) -> BothFiles:  # noqa: A002 - as in the contract
-        found: BothFiles = await self.visit(lambda reading, opened: reading.look(opened, id))
+        found: BothFiles = await self._reads.ride(
+            lambda reading, opened: reading.look(opened, id),
+            short=lambda reading, opened: reading.look(opened, id, SHORT),
+        )
         return found
 
     async def read(self, place: Tray, id: str) -> bytes | None:  # noqa: A002
@@ -208,7 +234,7 @@ class FolderBase:
 
     def _read_all(self, jobs: Sequence[ReadJob]) -> list[Any]:
         try:
-            with self._site.entered() as opened:
+            with self._site.entered() as opened, self._reading.trip():
                 return [self._read_one(job, opened) for job in jobs]
         except BaseGone as gone:
             return [gone] * len(jobs)
@@ -245,16 +271,21 @@ class FolderBase:
     async def archive(self, ids: Iterable[str], day: str, only: Tray | None = None) -> frozenset[str]:
         moved: frozenset[str] = frozenset()
         for some in _groups(dict.fromkeys(ids)):
-            moved |= await self._write(writing.archiving(some, day, only))
+            try:
+                moved |= await self._write(writing.archiving(some, day, only))
+            except ArchiveBlocked as blocked:
+                self._blocked = str(blocked)
+                raise
+            self._blocked = None
         return moved
 
-    async def bring_back(self, id: str) -> bool:  # noqa: A002
-        is_there: bool = await self._write(writing.bringing_back(id))
-        return is_there
+    async def reopen(self, id: str) -> bool:  # noqa: A002
+        was: bool = await self._write(writing.reopening(id))
+        return was
 
     async def _write(self, job: WriteJob) -> Any:
         try:
-            done = await self._writes.ride(job)
+            done = await self._writes.ride(job, short=job if job.is_short else None)
         except BaseFull as full:
             self._full = str(full)
             raise
@@ -293,6 +324,7 @@ class FolderBase:
             quarantined=quarantined,
             reasons=reasons,
             last_sync_ms=self._writing.sync_ms,
+            blocked=self._blocked,
         )
 
     def close(self) -> None:

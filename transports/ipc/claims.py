@@ -16,6 +16,7 @@ from pathlib import Path
 
 from transports.folder.drafts import lives
 from transports.folder.owned import check_own_file
+from transports.ipc.processes import Census
 
 SERVER, CLIENT = "server", "client"
 FRESH_SECONDS = 60.0
@@ -101,7 +102,8 @@ class Claims:
             raise
         before = os.fstat(file)
         if before.st_size:
-            self._lived[end] = before.st_mtime
+            ahead = before.st_mtime - time.time()
+            self._lived[end] = before.st_mtime - 2 * max(0.0, ahead)  # the clock was set back, by so much or more
         else:
             self._lived.pop(end, None)
         with suppress(OSError):  # the disk is full: the number is only for whoever reads it
@@ -109,6 +111,24 @@ class Claims:
             os.pwrite(file, f"{os.getpid()}\n".encode(), 0)
         self._held[end] = file
         return None
+
+
+def stopped_server(state: int, census: Census) -> int | None:
+    """The process that is the server, and is stopped. None: there is none, it runs, or the system does not tell."""
+    try:
+        file = os.open(f"{SERVER}.lock", _READ, dir_fd=state)
+    except OSError:
+        return None
+    try:
+        found, there = _PID.match(os.read(file, _SHORT)), os.fstat(file)
+    except OSError:
+        return None
+    finally:
+        os.close(file)
+    pid = int(found[0]) if found else os.getpid()
+    if pid == os.getpid() or not census.is_stopped(pid):
+        return None
+    return pid if census.has_open(pid, there) else None  # its number may be another's by now
 
 
 def _foreign(state: int) -> int | None:

@@ -10,6 +10,8 @@ Rules
   - The token is on the disk before the launch. So a launch is found again whenever we are killed.
   - A command may hand over to another process within a minute, the oldest that belongs to the launch. Later the end of
     that process is the editor's, though programs that somebody has started in its terminals may live on.
+  - What the record says of a process is believed only if that carries the record's token: whoever writes a record does
+    not make a program of ours the editor.
   - Only what belongs to a launch is ended. Each process is asked once, and first those that have none of them above.
   - Without /proc (which is Linux's), only a launch of this process is known, and is ended as a process group; after a
     crash a ping says whether the editor lives.
@@ -98,6 +100,8 @@ class DetachedEditor:
         self._record: LaunchRecord | None = None
         self._read = False
         self._process: subprocess.Popen[bytes] | None = None
+        self._child: Known | None = None
+        """What we have launched ourselves."""
         self._main: Known | None = None
         self._asked: set[Known] = set()
         self._turn = trio.CapacityLimiter(1)
@@ -196,8 +200,13 @@ class DetachedEditor:
 
     def _oldest(self, record: LaunchRecord) -> Known | None:
         """The command's own process, while it lives: it is the first."""
-        family = self._census.family(record.token, record.process)
+        family = self._family(record)
+        if record.process in family:
+            return record.process
         return min(family, key=lambda each: (each.start, each.pid), default=None)
+
+    def _family(self, record: LaunchRecord) -> set[Known]:
+        return self._census.family(record.token, self._child)
 
     def _write(self, record: LaunchRecord) -> None:
         pid, start = record.process or (None, None)
@@ -224,12 +233,13 @@ class DetachedEditor:
             program = find_program(self._command[0], cwd=self._cwd, path=self._env.get("PATH"))
             record = LaunchRecord(secrets.token_hex(16), self._census.boot, _uptime())
             self._write(record)
-            self._main, self._asked = None, set()
+            self._child = self._main = None
+            self._asked = set()
             self._process = self._started(program, record.token)
             start = self._census.start(self._process.pid)
             if start is not None:
                 known = Known(self._process.pid, start)
-                self._main = known
+                self._child = self._main = known
                 self._write(replace(record, process=known))
         except KernelError as why:
             return f"The editor cannot be started: {in_words(why)}."
@@ -288,7 +298,7 @@ class DetachedEditor:
             return
         if self._record is None:
             return
-        family = self._census.family(self._record.token, self._record.process)
+        family = self._family(self._record)
         above = {each.pid for each in family}
         for each in family:
             if hard or (each not in self._asked and self._census.parent(each.pid) not in above):

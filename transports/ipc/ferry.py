@@ -1,11 +1,16 @@
 """A ferry to the disk: calls that come while a trip is under way ride together in the next.
 
+A trip is made in a thread. Where nothing waits for a device (`near`), a short call needs none, because the way to a
+thread and back takes several times as long as the call: it is made in the loop, if the ferry is at home. Of the loop's
+time such calls take at most a part; what comes beyond that rides.
+
 A call never waits for company: if the ferry is at home, it leaves at once. A caller who is cancelled drops out and
 hurts nobody: before the trip its call is forgotten, and after that only its answer is.
 
 A disk may hang, and a thread cannot be ended. So nobody waits for longer than `patience`, and the thread stays behind.
 """
 
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -14,6 +19,13 @@ from typing import Any, Generic, TypeVar
 import trio
 
 J = TypeVar("J")
+
+SPELL_SECONDS, SHARE_SECONDS = 0.01, 0.002
+"""In each spell of the loop, calls that are made in it take at most so long together, but for the last one."""
+
+
+class NotShort(Exception):
+    """A call turned out to take long, before it has changed anything: it is to ride."""
 
 
 class _Rider(Generic[J]):
@@ -38,20 +50,33 @@ class Ferry(Generic[J]):
         patience: float,
         hangs: Callable[[], Exception],
         after: Callable[[], None],
+        near: Callable[[], bool] = lambda: False,
+        now: Callable[[], float] = time.perf_counter,
     ) -> None:
         """`run`: makes the trip, in a thread; an answer that is an exception is raised. `hangs`: what is raised when
-        patience is over. `after`: is called in the loop after each trip, before its answers are known."""
+        patience is over. `after`: is called in the loop after each trip, before its answers are known. `near`: whether
+        nothing that is done there waits for a device."""
         self._run = run
         self._name = name
         self._most = most
         self._patience = patience
         self._hangs = hangs
         self._after = after
+        self._near = near
+        self._now = now
+        self._spell, self._spent = 0.0, 0.0
         self._waiting: deque[_Rider[J]] = deque()
         self._under_way = False
         self.trips = 0
 
-    async def ride(self, job: J) -> Any:
+    async def ride(self, job: J, *, short: J | None = None) -> Any:
+        """`short`: the same job, which takes a fraction of a millisecond where nothing waits for a device, or raises
+        NotShort."""
+        if short is not None and self._may_be_made_here:
+            await trio.lowlevel.checkpoint()
+            if self._may_be_made_here:
+                with suppress(NotShort):
+                    return self._made_here(short)
         rider = _Rider(job)
         self._waiting.append(rider)
         if not self._under_way:
@@ -66,6 +91,25 @@ class Ferry(Generic[J]):
         if isinstance(rider.answer, Exception):
             raise rider.answer
         return rider.answer
+
+    @property
+    def _may_be_made_here(self) -> bool:
+        if self._under_way or not self._near():
+            return False
+        return self._spent < SHARE_SECONDS or self._now() - self._spell > SPELL_SECONDS
+
+    def _made_here(self, job: J) -> Any:
+        began = self._now()
+        if began - self._spell > SPELL_SECONDS:
+            self._spell, self._spent = began, 0.0
+        try:
+            (answer,) = self._run([job])
+        finally:
+            self._spent += self._now() - began
+        self._after()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
     def _go(self) -> None:
         riders: list[_Rider[J]] = []

@@ -9,6 +9,8 @@ Rules
     kernel did not tell of, as with disks of other machines, is found as well. An idle folder costs nothing.
   - Without inotify the folder is looked at every half second, or less often where that takes long.
   - A folder that is gone is looked for every second.
+  - A folder that was just opened is not listed: the ends do so, and wait for this. What they leave is found at the next
+    tick.
 """
 
 import time
@@ -193,12 +195,13 @@ class BaseKeeper(Actor[KeepWatch]):
     ) -> tuple[dict[Tray, Stamp | None], dict[Tray, frozenset[str]], OpenedBase]:
         """Runs in a thread."""
         self._base.live()
-        if opened is not self._watching:
+        is_new = opened is not self._watching
+        if is_new:
             self._is_blind = self._inotify is None or not self._watch(self._inotify, opened)
         stamps = {}
         for tray in WATCHED:
             stamps[tray] = reading.stamp(opened, tray)
-            if stamps[tray] is None or tray not in self._stamps:
+            if not is_new and (stamps[tray] is None or self._stamps.get(tray) is None):
                 reading.ids(opened, tray)  # what may not stay there is moved away
         changed = {tray: reading.differences(opened, tray) for tray in WATCHED} if self._is_blind else {}
         return stamps, changed, opened

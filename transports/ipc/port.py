@@ -4,7 +4,7 @@ GET  /             the page                     GET  /requests?state=&text=&orde
 GET  /web/...      the page's files             GET  /requests/ID     one request with all its attempts
 GET  /metrics      Prometheus text              GET  /totals          how many there are, and how the desk is
 GET  /health       200 when all is well, else 503
-POST /requests     submits requests             POST /requeue /cancel /archive
+POST /requests     submits requests             POST /requeue /cancel /archive /editor
 WS   /live         see codec/ipc/desk.py
 
 What is ordered wrongly is answered with a sentence and 400, too much at once with 413; 503: nobody is there who could
@@ -48,6 +48,7 @@ class IpcDesk(Protocol):
     async def health(self) -> tuple[bool, bytes]: ...
     async def submit(self, body: bytes) -> bytes: ...
     async def order(self, what: str, body: bytes) -> bytes: ...
+    async def editor(self, body: bytes) -> bytes: ...
     def view(self, wire: WebSocket) -> AbstractAsyncContextManager[DeskSeat]: ...
 
 
@@ -90,6 +91,10 @@ def ipc_application(desk: IpcDesk, web: Traversable) -> Application:
     @app.post("/archive", endpoint="archive")
     async def order() -> Response:
         return _json(await desk.order(str(request.endpoint), await _body()))
+
+    @app.post("/editor")
+    async def editor() -> Response:
+        return _json(await desk.editor(await _body()))
 
     @app.errorhandler(BadOrder)
     async def not_understood(error: BadOrder) -> Response:

@@ -38,6 +38,19 @@ class Census:
         fields = self._stat(pid)
         return None if fields is None else int(fields[1])
 
+    def is_stopped(self, pid: int) -> bool:
+        """As by SIGSTOP."""
+        fields = self._stat(pid)
+        return fields is not None and fields[0] in (b"T", b"t")
+
+    def has_open(self, pid: int, file: os.stat_result) -> bool:
+        with suppress(OSError), os.scandir(self._proc / str(pid) / "fd") as entries:
+            for entry in entries:
+                with suppress(OSError):  # it is no file, or was closed
+                    if os.path.samestat(os.stat(entry.path), file):
+                        return True
+        return False
+
     def _stat(self, pid: int) -> list[bytes] | None:
         """The fields from the third on: the second may hold blanks and brackets."""
         try:
@@ -45,14 +58,15 @@ class Census:
         except OSError:
             return None
 
-    def family(self, token: str, first: Known | None) -> set[Known]:
-        """What belongs to a launch."""
+    def family(self, token: str, child: Known | None = None) -> set[Known]:
+        """What belongs to a launch: all that carry its token, and their children. `child`: belongs to it whatever it
+        shows, for we have started it ourselves."""
         mark = f"{MARK}={token}\0".encode()
         alive = {pid: start for pid in self._pids() if (start := self.start(pid)) is not None}
         alive.pop(os.getpid(), None)  # we may have been started in a terminal of that editor
         found = {pid for pid in alive if mark in self._environment(pid)}
-        if first is not None and alive.get(first.pid) == first.start:
-            found.add(first.pid)
+        if child is not None and alive.get(child.pid) == child.start:
+            found.add(child.pid)
         parents = {pid: self.parent(pid) for pid in alive}
         while more := {pid for pid, above in parents.items() if above in found and pid not in found}:
             found |= more

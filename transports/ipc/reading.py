@@ -1,7 +1,8 @@
 """What stands in the rooms.
 
 Rules
-  - A listing looks at names and kinds only. A file's other properties are asked for when it is opened.
+  - A listing looks at names and kinds only. A file's other properties are asked for when it is opened. Who asks for the
+    same listing in the same trip is given the same.
   - Only plain files of our own account are opened, up to a limit. What else stands under the name of an id, or ends in
     `.json` and can be none, is moved to quarantine/. What does not end in `.json` is nobody's business: other programs
     keep their drafts and folders there.
@@ -10,9 +11,10 @@ Rules
 
 import hashlib
 import os
+import re
 import stat
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -20,12 +22,15 @@ from codec.ipc import BadId, BadRequest, BadResponse, checked, file_of, id_of, r
 from codec.ipc.folder import Answer, Asked, BothFiles, Identity, Spoiled, Torn, Tray, Unreadable
 from codec.ipc.ids import SUFFIX
 from codec.words import counted
+from transports.ipc.ferry import NotShort
 from transports.ipc.quarantine import kind_of
 from transports.ipc.site import OpenedBase
 from transports.ipc.torns import Stamp, Torns, stamp_of
 
 SETTLED_SECONDS = 3.0
 """More than the coarsest step of a disk's clock, which is FAT's."""
+_PLAIN_ID = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{4,100})\.json", re.ASCII)
+"""Of a name like this the rest need not be asked for (codec/ipc/ids.py): it is too long for a device of Windows."""
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 T = TypeVar("T")
@@ -59,13 +64,31 @@ class RoomReader:
         self._largest = largest
         self.torns = Torns(now)
         self._listed: dict[Tray, tuple[Stamp, frozenset[str]]] = {}
+        self._of_this_trip: dict[Tray, frozenset[str]] | None = None
         self._stamps: dict[Tray, tuple[Stamp, float]] = {}
         self._entries: dict[Tray, dict[str, Stamp]] = {}
+
+    @contextmanager
+    def trip(self) -> Iterator[None]:
+        """All that is asked in it was asked before it began."""
+        self._of_this_trip = {}
+        try:
+            yield
+        finally:
+            self._of_this_trip = None
 
     # -- listing
 
     def ids(self, base: OpenedBase, tray: Tray) -> frozenset[str]:
         """As long as the room has not changed, the last listing is the answer."""
+        known = self._of_this_trip
+        if known is None:
+            return self._ids(base, tray)
+        if tray not in known:
+            known[tray] = self._ids(base, tray)
+        return known[tray]
+
+    def _ids(self, base: OpenedBase, tray: Tray) -> frozenset[str]:
         visible = self.stamp(base, tray)
         if visible is not None and (known := self._listed.get(tray)) is not None and known[0] == visible:
             return known[1]
@@ -97,25 +120,26 @@ class RoomReader:
         changed = {name for name, _ in before.items() ^ now.items()}
         return frozenset(id for name in changed if (id := id_of(name)) is not None)  # noqa: A001
 
-    def since(self, base: OpenedBase, tray: Tray, moment: float) -> frozenset[str]:
-        """The ids whose files have been written since."""
-        found = set()
-        with os.scandir(base.room(tray)) as listed:
-            for one in listed:
-                if (id := id_of(one.name)) is not None:  # noqa: A001 - as in the contract
-                    with suppress(FileNotFoundError):
-                        if one.stat(follow_symlinks=False).st_mtime >= moment:
-                            found.add(id)
-        return frozenset(found)
+    def since(self, base: OpenedBase, tray: Tray, ids: Iterable[str], moment: float) -> set[str]:
+        """Those whose files have been written since."""
+        found, room = set(), base.room(tray)
+        for id in ids:  # noqa: A001 - as in the contract
+            with suppress(FileNotFoundError):
+                if os.stat(file_of(id), dir_fd=room, follow_symlinks=False).st_mtime >= moment:
+                    found.add(id)
+        return found
 
     def _list(self, base: OpenedBase, tray: Tray) -> tuple[frozenset[str], bool]:
-        found, strays = [], []
+        found, strays, is_plain = [], [], _PLAIN_ID.fullmatch
         with os.scandir(base.room(tray)) as listed:
             for one in listed:
                 name = one.name
-                if not name.endswith(SUFFIX):
+                if (plain := is_plain(name)) is not None:
+                    id: str | None = plain[1]  # noqa: A001 - as in the contract
+                elif name.endswith(SUFFIX):
+                    id = id_of(name)  # noqa: A001
+                else:
                     continue
-                id = id_of(name)  # noqa: A001 - as in the contract
                 if id is None or not one.is_file(follow_symlinks=False):
                     strays.append((name, id))
                 else:
@@ -139,16 +163,17 @@ class RoomReader:
 
     # -- reading
 
-    def look(self, base: OpenedBase, id: str) -> BothFiles:  # noqa: A002
+    def look(self, base: OpenedBase, id: str, short: int | None = None) -> BothFiles:  # noqa: A002
+        """`short`: raises NotShort if either has more bytes than this."""
         request: Asked | Torn | Unreadable | None
-        match self._document(base, Tray.REQUESTS, id, read_request):
+        match self._document(base, Tray.REQUESTS, id, read_request, short):
             case _Bad(plain, why):
                 request = Unreadable(hashlib.sha256(plain.data or repr(plain.identity).encode()).digest(), why)
             case (found, data, _):
                 request = Asked(found, data)
             case other:
                 request = other
-        match self._document(base, Tray.RESPONSES, id, read_response):
+        match self._document(base, Tray.RESPONSES, id, read_response, short):
             case _Bad(plain, why):
                 return BothFiles(request, Spoiled(plain.identity, why))
             case (answered, data, identity):
@@ -166,9 +191,10 @@ class RoomReader:
         tray: Tray,
         id: str,  # noqa: A002
         read: Callable[[bytes, str], T],
+        short: int | None,
     ) -> tuple[T, bytes, Identity] | _Bad | Torn | None:
         name = file_of(id)
-        plain = self._plain(base, tray, name)
+        plain = self._plain(base, tray, name, short)
         if plain is None:
             self.torns.forget(tray, name)
             return None
@@ -183,7 +209,7 @@ class RoomReader:
                 return found, plain.data, plain.identity
         return _Bad(plain, why) if self.torns.is_still(tray, name, plain.status) else Torn()
 
-    def _plain(self, base: OpenedBase, tray: Tray, name: str) -> _Plain | None:
+    def _plain(self, base: OpenedBase, tray: Tray, name: str, short: int | None = None) -> _Plain | None:
         """None: there is nothing, or there was something that could not stay."""
         room = base.room(tray)
         try:
@@ -193,6 +219,8 @@ class RoomReader:
         why = why_not_plain(status)
         if why is not None:
             return None if base.take_in(tray, name, why) else _Plain(status, None, why)
+        if short is not None and status.st_size > short:
+            raise NotShort
         if status.st_size > self._largest:
             size = counted(status.st_size, "byte")
             return _Plain(status, None, f"it has {size}, and at most {self._largest:,} are read")

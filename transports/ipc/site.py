@@ -27,6 +27,7 @@ import structlog
 
 from codec.ipc.folder import BaseGone, Tray
 from transports.folder.drafts import sweep_old
+from transports.folder.memory import lies_in_memory
 from transports.folder.owned import NotOurs, why_not_ours
 from transports.folder.rooted import NotPlain, Rooted
 from transports.ipc.archiving import finish_archiving
@@ -50,6 +51,8 @@ class OpenedBase:
         self.rooms = rooms
         self.places = [(None, os.fstat(root)), *((name, os.fstat(room)) for name, room in rooms.items())]
         """What stood where when it was opened; None: the base itself."""
+        devices = {status.st_dev for _, status in self.places}
+        self.in_memory = len(devices) == 1 and lies_in_memory(devices.pop())
         self.quarantine = Quarantine(rooms[Tray.QUARANTINE.value], rooms[DRAFTS])
         self.drafts = rooms[DRAFTS]
         self.users = 0
@@ -81,6 +84,12 @@ class Site:
         self._opened: OpenedBase | None = None
         self._made = False
         self._lock = threading.Lock()
+
+    @property
+    def in_memory(self) -> bool:
+        """It is open, and nothing that is done there waits for a device."""
+        opened = self._opened
+        return opened is not None and opened.in_memory
 
     @contextmanager
     def entered(self) -> Iterator[OpenedBase]:

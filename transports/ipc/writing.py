@@ -20,11 +20,13 @@ from codec.ipc import file_of
 from codec.ipc.folder import BaseFull, BaseGone, Identity, Occupied, Tray
 from codec.ipc.ids import is_id
 from transports.folder.drafts import discard, rename_new, together, write_drafts
-from transports.ipc.archiving import ARCHIVED, put_away
+from transports.ipc.archiving import ARCHIVED, ArchiveBlocked, put_away
 from transports.ipc.reading import identity_of, why_not_plain
 from transports.ipc.site import OpenedBase, Site, in_words
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
+SHORT = 64 << 10
+"""Bytes that are written, or read, in a fraction of a millisecond where no device is waited for."""
 AWAY = ".away-"
 _AWAY = re.compile(re.escape(AWAY) + r"([0-9]+)-([0-9]+)-(.+)", re.DOTALL)
 
@@ -45,6 +47,12 @@ class WriteJob:
     contents: Sequence[bytes]
     act: Callable[[Trip, Sequence[str]], Any]
     """Is given the drafts of these contents, in a thread."""
+    of_one: bool = True
+    """It concerns a single request."""
+
+    @property
+    def is_short(self) -> bool:
+        return self.of_one and sum(map(len, self.contents)) <= SHORT
 
 
 class RoomWriter:
@@ -94,8 +102,8 @@ class RoomWriter:
                     raise draft
                 names.append(draft)
             return job.act(trip, names)
-        except Occupied as occupied:
-            return occupied
+        except (Occupied, ArchiveBlocked) as refusal:
+            return refusal
         except OSError as error:
             return self._refusal(error)
 
@@ -114,7 +122,7 @@ def publishing(requests: Mapping[str, bytes]) -> WriteJob:
         for id, draft in zip(requests, drafts, strict=True):  # noqa: A001 - as in the contract
             _put(trip, Tray.REQUESTS, file_of(id), draft)
 
-    return WriteJob(list(requests.values()), act)
+    return WriteJob(list(requests.values()), act, of_one=len(requests) == 1)
 
 
 def answering(id: str, data: bytes) -> WriteJob:  # noqa: A002
@@ -167,16 +175,11 @@ def withdrawing(id: str) -> WriteJob:  # noqa: A002
 
 def archiving(ids: Iterable[str], day: str, only: Tray | None = None) -> WriteJob:
     trays = tuple(ARCHIVED) if only is None else (only,)
-    return WriteJob([], lambda trip, _: put_away(trip.base.room, ids, day, trip.touched, trays))
+    return WriteJob([], lambda trip, _: put_away(trip.base.room, ids, day, trip.touched, trays), of_one=False)
 
 
-def bringing_back(id: str) -> WriteJob:  # noqa: A002
-    def act(trip: Trip, _: Sequence[str]) -> bool:
-        for tray in (Tray.FAILED, Tray.RESPONSES):
-            _deleted(trip, tray, file_of(id))
-        return _identity(trip.base.room(Tray.REQUESTS), file_of(id)) is not None
-
-    return WriteJob([], act)
+def reopening(id: str) -> WriteJob:  # noqa: A002
+    return WriteJob([], lambda trip, _: _deleted(trip, Tray.FAILED, file_of(id)))
 
 
 # -- their steps

@@ -8,7 +8,6 @@ library, is involved. Bytes that are not peeled are handed to trio-websocket (th
                                                    OWING         a piece is handed over that ends a message
     LENT       nobody: the library has a piece     PEELING       the library asks for more
     OWING      nobody: that piece ends a message   OWED          the library asks for more
-                                                   LENT          the message is received before the library asks
     OWED       nobody: the message waits           PEELING       the message is received
     OVER       the library, for good               -             any state becomes OVER by the second rule
 
@@ -29,6 +28,7 @@ import enum
 
 import trio
 
+from actors.kernel import Table
 from transports.websocket.lane import CLOSE_FRAME, READ_BYTES, Lane
 from transports.websocket.outbox import Outbox
 from transports.websocket.peel import MOST_AT_ONCE, Peeler, Piece, Rest
@@ -49,9 +49,29 @@ class State(enum.Enum):
     OVER = "over"
 
 
+class LaneEvent(enum.Enum):
+    LEND = "lend"
+    """The library is given a piece."""
+    LEND_LAST = "lend last"
+    """The library is given a piece that ends a message."""
+    ASK = "ask"
+    """The library wants more, or looks again."""
+    RECEIVE = "receive"
+    """The receiver has taken a message from the library."""
+    HAND_OVER = "hand over"
+
+
+MOVES = Table(
+    "a fast lane",
+    {
+        LaneEvent.LEND: {State.PEELING: State.LENT},
+        LaneEvent.LEND_LAST: {State.PEELING: State.OWING},
+        LaneEvent.ASK: dict(zip(State, State, strict=True)) | {State.LENT: State.PEELING, State.OWING: State.OWED},
+        LaneEvent.RECEIVE: {State.OWED: State.PEELING, State.OVER: State.OVER},
+        LaneEvent.HAND_OVER: dict.fromkeys(State, State.OVER),
+    },
+)
 LENDING = (State.LENT, State.OWING)
-ASKED = {State.LENT: State.PEELING, State.OWING: State.OWED}
-RECEIVED = {State.OWING: State.LENT, State.OWED: State.PEELING}
 
 
 class FastLane(Lane):
@@ -125,14 +145,14 @@ class FastLane(Lane):
         if self._is_kept:
             self._forget()
         if self._state is not State.PEELING:
-            self._state = RECEIVED.get(self._state, self._state)
+            self._move(LaneEvent.RECEIVE)
 
     def library_failed(self) -> None:
         super().library_failed()
         self.hand_over()
 
     def hand_over(self) -> None:
-        self._state = State.OVER
+        self._move(LaneEvent.HAND_OVER)
         self._forget()
         self._asks.set()
         self._given.set()
@@ -178,7 +198,7 @@ class FastLane(Lane):
                 raise trio.ClosedResourceError
             if self._state is State.OVER and not self._receiver_reads:
                 return self._peeler.give_up() or await self._read(max_bytes)
-            self._state = ASKED.get(self._state, self._state)
+            self._move(LaneEvent.ASK)
             self._asks.set()
             await self._given.wait()
             self._given = trio.Event()
@@ -214,6 +234,9 @@ class FastLane(Lane):
         if self._connection is not None and self._connection.closed is not None:
             self.hand_over()  # the library has ended without a close frame, and will not ask again
             return
-        self._state = State.OWING if makes_message else State.LENT
+        self._move(LaneEvent.LEND_LAST if makes_message else LaneEvent.LEND)
         self._asks = trio.Event()
         self._given.set()
+
+    def _move(self, event: LaneEvent) -> None:
+        self._state = MOVES.after(event, self._state, "a fast lane")

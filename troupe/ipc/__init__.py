@@ -24,6 +24,7 @@ from troupe.ipc.troubles import (
     IdTaken,
     NobodyAtTheDesk,
     NoServer,
+    NoSuchRequest,
     NotYet,
     RequestFailed,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "DeskError",
     "IdTaken",
     "NoServer",
+    "NoSuchRequest",
     "NobodyAtTheDesk",
     "NotYet",
     "RequestFailed",

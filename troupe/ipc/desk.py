@@ -7,6 +7,7 @@ what was cancelled. It may come and go.
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -14,19 +15,21 @@ from typing import Literal, TypeVar
 import trio
 
 from codec.ipc import Failure, Request, write_request
-from codec.ipc.desk import DeskTotals, Handled, RequestDetail, Selection
+from codec.ipc.desk import DeskTotals, EditorOrder, Handled, RequestDetail, Selection
 from troupe.ipc.arrivals import POLL_SECONDS, RESCAN_SECONDS, Arrivals, FileWatch
 from troupe.ipc.dropping import Dropping
-from troupe.ipc.folder import DeskFolder, Sight
+from troupe.ipc.folder import SHORT, DeskFolder, Sight, TakesLonger
 from troupe.ipc.office import Office
 from troupe.ipc.results import CANCELLED, OVER, Result, result_of, told
 from troupe.ipc.tickets import AnyDesk
-from troupe.ipc.troubles import DeskError, IdTaken, NobodyAtTheDesk, NoServer
+from troupe.ipc.troubles import DeskError, IdTaken, NobodyAtTheDesk, NoServer, NoSuchRequest
 from troupe.ipc.whereabouts import base_of, state_dir
 
 T = TypeVar("T")
 History = Literal["all", "failed"]
 THREADS = 8
+FEW = 8
+"""So many are looked at in the loop, where no device is waited for."""
 JOURNAL_STEPS = (0.0, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 0.6)
 """Seconds before the server is asked again: it writes its journal after the file that we have seen."""
 MOST_WITHDRAWN = 10_000
@@ -54,7 +57,8 @@ class Desk(AnyDesk):
         super().__init__(submitter)
         self.base = base_of(base, config)
         self.folder = DeskFolder(self.base)
-        self.office = Office(self.base, Path(state) if state is not None else state_dir(), url)
+        where = Path(state) if state is not None else state_dir()
+        self.office = Office(self.base, where, url, elsewhere=self.folder.client_process)
         self._history = history
         self._dropping = Dropping(self.folder)
         self._arrivals = Arrivals(self.folder, rescan=rescan, poll=poll)
@@ -95,6 +99,10 @@ class Desk(AnyDesk):
         """Raises NoServer."""
         return await self._in_thread(partial(self.office.order, what, which))
 
+    async def editor(self, order: EditorOrder) -> str:
+        """What is done about it, in a sentence. Raises NoServer."""
+        return await self._in_thread(partial(self.office.editor, order))
+
     # -- submitting
 
     async def _submit(self, requests: Sequence[Request]) -> None:
@@ -130,14 +138,44 @@ class Desk(AnyDesk):
 
     # -- waiting
 
+    async def _check_known(self, id: str) -> None:  # noqa: A002
+        if await self._in_thread(partial(self._is_unknown, id)):
+            raise self._no_such(id)
+
+    def _no_such(self, id: str) -> NoSuchRequest:  # noqa: A002
+        return NoSuchRequest(
+            f"There is no request {id} in {self.base}, nor in its archive. Submit it, or correct the id"
+        )
+
+    def _is_unknown(self, id: str) -> bool:  # noqa: A002
+        if id in self._withdrawn or not self.folder.look(id).is_gone:
+            return False
+        try:
+            return self.office.detail(id) is None and self.folder.look(id).is_gone
+        except DeskError:  # nobody is there who could know it; a client end may be about to publish it again
+            return not self.folder.present().client
+
     def new_watch(self) -> FileWatch:
         return FileWatch(self._arrivals, self._ended, self._complain)
 
     async def _ended(self, ids: list[str]) -> list[Result]:
+        await trio.lowlevel.checkpoint_if_cancelled()
+        if self.folder.in_memory and self._history == "failed" and len(ids) <= FEW:
+            with suppress(TakesLonger):
+                found = self._results_at_once(ids)
+                await trio.lowlevel.cancel_shielded_checkpoint()
+                return found
         return await self._in_thread(partial(self._results, ids))
 
     def _results(self, ids: list[str]) -> list[Result]:
         return [result for each in ids if (result := self._result(each)) is not None]
+
+    def _results_at_once(self, ids: list[str]) -> list[Result]:
+        """In the loop. Raises TakesLonger, if the server is to be asked."""
+        sights = [(each, self.folder.look(each, SHORT)) for each in ids]
+        if any(isinstance(sight.outcome, Failure) for _, sight in sights):
+            raise TakesLonger
+        return [result_of(each, sight.outcome, sight.at) for each, sight in sights if sight.outcome is not None]
 
     def _result(self, id: str) -> Result | None:  # noqa: A002
         sight = self.folder.look(id)
@@ -150,10 +188,10 @@ class Desk(AnyDesk):
             return None
         is_failure = isinstance(sight.outcome, Failure)
         if not is_failure and self._history == "failed":
-            return result_of(id, sight.outcome, sight.at)
+            return result_of(id, sight.outcome, sight.at, asked=sight.asked)
         detail = self._settled(id)
         if detail is None:
-            return result_of(id, sight.outcome, sight.at)
+            return result_of(id, sight.outcome, sight.at, asked=sight.asked)
         if is_failure and detail.fact.state not in OVER:  # an editor's copy of an attempt that is not the last
             return None
         if detail.fact.state == "cancelled":
@@ -166,9 +204,15 @@ class Desk(AnyDesk):
         for pause in JOURNAL_STEPS:
             time.sleep(pause)
             detail = self._asked(id)
-            if detail is None or detail.fact.state in OVER:
+            if detail is None and not self._will_be_known(id):
+                break
+            if detail is not None and detail.fact.state in OVER:
                 break
         return detail
+
+    def _will_be_known(self, id: str) -> bool:  # noqa: A002
+        """The client end has yet to journal it: it stands in the folder, and the server does not know it."""
+        return self.office.is_there and self.folder.has_request(id) and self.folder.present().client
 
     def _asked(self, id: str) -> RequestDetail | None:  # noqa: A002
         try:
@@ -181,8 +225,10 @@ class Desk(AnyDesk):
         if trio.current_time() - at > PRESENCE_SECONDS:
             why = await self._in_thread(self._who_is_missing)
             self._presence = (trio.current_time(), why)
+        sight = await self.look(id)
+        if why is None and sight.is_gone and await self._in_thread(partial(self._asked, id)) is None:
+            raise self._no_such(id)  # a client end that cannot be asked would have published it again by now
         if why is not None:
-            sight = await self.look(id)
             if sight.is_gone:
                 why = f"Its file was taken away, and nobody is at the desk who could say why. Submit {id} again"
             elif sight.error is not None:

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 
 import trio
 
-from troupe.ipc.folder import DeskFolder
+from troupe.ipc.folder import SHORT, DeskFolder
 from troupe.ipc.troubles import DeskError
 
 MOST_AT_ONCE = 512
+FEW = 8
+"""So many are written in the loop, where no device is waited for."""
 
 
 @dataclass(eq=False, slots=True)
@@ -65,7 +67,11 @@ class Dropping:
         fates: dict[str, OSError | None] = {}
         trouble: DeskError | None = None
         try:
-            fates = await trio.to_thread.run_sync(self._folder.drop, together, limiter=self._threads)
+            if self._folder.in_memory and sum(map(len, together.values())) <= SHORT and len(together) <= FEW:
+                await trio.lowlevel.checkpoint()
+                fates = self._folder.drop(together)
+            else:
+                fates = await trio.to_thread.run_sync(self._folder.drop, together, limiter=self._threads)
         except DeskError as error:
             trouble = error
         finally:

@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,10 +35,13 @@ from codec.ipc import (
     read_response,
 )
 from transports.folder.drafts import discard, lives, rename_new, sweep, write_drafts
+from transports.folder.memory import lies_in_memory
 from transports.folder.owned import NotOurs
 from transports.folder.rooted import NotPlain, Rooted
 from troupe.ipc.troubles import DeskError
 
+SHORT = 64 << 10
+"""Bytes that are read, or written, in a fraction of a millisecond where no device is waited for."""
 REQUESTS, RESPONSES, FAILED, ARCHIVE, STATE, DRAFTS = "requests", "responses", "failed", "archive", "state", "tmp"
 LARGEST = 16 << 20
 """A larger file is refused by the server."""
@@ -63,11 +67,17 @@ class Sight:
     outcome: Outcome | None
     """How it ended; None: it goes on."""
     at: float = 0.0
-    """When that was written."""
+    """When that was written..."""
+    asked: float | None = None
+    """...and the request; None: its file is not there any more."""
     error: Failure | None = None
     """While it goes on: the error that stands in responses/."""
     is_gone: bool = False
     """There is no file of it."""
+
+
+class TakesLonger(Exception):
+    """What was to be done at once is to be done in a thread."""
 
 
 class DeskFolder:
@@ -75,17 +85,22 @@ class DeskFolder:
         self.base = base
         self._rooted = Rooted(base, own=True)
         self._is_made = False
+        self.in_memory = False
+        """Nothing that is done there waits for a device. Until it is made, that is not known."""
 
     def make(self) -> None:
         """Makes what is missing. Raises DeskError."""
+        devices = set()
         try:
             for room in (REQUESTS, RESPONSES, FAILED, DRAFTS):
                 with self._rooted.folder((room,), create=True) as here:
+                    devices.add(os.fstat(here).st_dev)
                     if room == DRAFTS:
                         sweep(here)
         except OSError as error:
             raise self._trouble(error) from None
         self._is_made = True
+        self.in_memory = len(devices) == 1 and lies_in_memory(devices.pop())
 
     # -- requests
 
@@ -109,17 +124,21 @@ class DeskFolder:
             rooms = (DRAFTS, REQUESTS, RESPONSES, FAILED)
             drafts, there, *answered = [opened.enter_context(self._rooted.folder((room,))) for room in rooms]
             fates: dict[str, OSError | None] = {}
+            names = {each: file_of(each) for each in requests}
             # An editor takes away the request that it has answered.
-            known = {each for each in requests if any(_stands(file_of(each), room) for room in (there, *answered))}
+            known = {each for each, name in names.items() if any(_stands(name, room) for room in (there, *answered))}
             new = {each: data for each, data in requests.items() if each not in known}
             fates.update((each, FileExistsError()) for each in known)
             written = write_drafts(drafts, list(new.values()))
+            unnamed = dict(zip(new, written, strict=True))
             try:
                 for id, draft in zip(new, written, strict=True):  # noqa: A001 - as in the contract
-                    fates[id] = _named(draft, file_of(id), drafts, there)
+                    fates[id] = _named(draft, names[id], drafts, there)
+                    if fates[id] is None:
+                        del unnamed[id]
                 os.fsync(there)
             finally:
-                discard(drafts, written)
+                discard(drafts, unnamed.values())
             return fates
 
     def request(self, id: str) -> Request | None:  # noqa: A002 - as in the contract
@@ -150,17 +169,23 @@ class DeskFolder:
 
     # -- what became of them
 
-    def look(self, id: str) -> Sight:  # noqa: A002
-        answer = self._outcome((RESPONSES, file_of(id)), id)
+    def look(self, id: str, short: int | None = None) -> Sight:  # noqa: A002
+        """`short`: raises TakesLonger, if the answer has more bytes than that, or there is no request any more."""
+        answer = self._outcome((RESPONSES, file_of(id)), id, short)
         if answer is not None and isinstance(answer[0], Success):
-            return Sight(*answer)
-        record = self._outcome((FAILED, file_of(id)), id)
+            return Sight(*answer, self._written((REQUESTS, file_of(id))))
+        record = self._outcome((FAILED, file_of(id)), id, short)
         if record is not None and isinstance(record[0], Failure):
-            return Sight(*record)
+            return Sight(*record, self._written((REQUESTS, file_of(id))))
         error = answer[0] if answer is not None and isinstance(answer[0], Failure) else None
-        if error is None and not self._exists((REQUESTS, file_of(id))):
+        if error is None and not self.has_request(id):
+            if short is not None:
+                raise TakesLonger
             return self._put_away(id) or Sight(None, is_gone=not self._exists((RESPONSES, file_of(id))))
         return Sight(None, error=error)
+
+    def has_request(self, id: str) -> bool:  # noqa: A002
+        return self._exists((REQUESTS, file_of(id)))
 
     def ended_or_gone(self, ids: Iterable[str]) -> set[str]:
         """Those of which there is an answer or a record, or nothing at all. It looks at names only."""
@@ -185,12 +210,17 @@ class DeskFolder:
             for name, is_record in (("response.json", False), ("failed.json", True)):
                 found = self._outcome((ARCHIVE, day, id, name), id)
                 if found is not None and isinstance(found[0], Failure) == is_record:
-                    return Sight(*found)
+                    return Sight(*found, self._written((ARCHIVE, day, id, "request.json")))
         return None
 
-    def _outcome(self, names: Sequence[str], id: str) -> tuple[Outcome, float] | None:  # noqa: A002
+    def _outcome(
+        self,
+        names: Sequence[str],
+        id: str,  # noqa: A002
+        short: int | None = None,
+    ) -> tuple[Outcome, float] | None:
         """None: there is nothing that can be read, or not yet."""
-        found = self._content(names)
+        found = self._content(names, short)
         if found is None:
             return None
         try:
@@ -206,19 +236,29 @@ class DeskFolder:
                 names = os.listdir(here)
                 locks = [name for name in names if name.startswith("ws.") and name.endswith(".lock")]
                 editor = any(_is_fresh(name, here) for name in locks)
-                return Attendance(editor or _is_held("server.lock", here), _is_held("client.lock", here))
+                server, client = (_holder(name, here) is not None for name in ("server.lock", "client.lock"))
+                return Attendance(editor or server, client)
         except FileNotFoundError:
             return Attendance(False, False)
         except OSError as error:
             raise self._trouble(error) from None
 
+    def client_process(self) -> int | None:
+        """The one that has the client end; None: there is none that lives."""
+        with suppress(OSError), self._rooted.folder((STATE,)) as here:
+            return _holder("client.lock", here)
+        return None
+
     # --
 
-    def _content(self, names: Sequence[str]) -> tuple[bytes, float] | None:
+    def _content(self, names: Sequence[str], short: int | None = None) -> tuple[bytes, float] | None:
         try:
             file = self._rooted.open(names)
-            with open(file, "rb") as opened:
-                return opened.read(LARGEST + 1), os.fstat(file).st_mtime
+            with open(file, "rb", buffering=0) as opened:
+                status = os.fstat(file)
+                if short is not None and status.st_size > short:
+                    raise TakesLonger
+                return _whole(opened), status.st_mtime
         except (FileNotFoundError, NotPlain):
             return None
         except OSError as error:
@@ -227,11 +267,15 @@ class DeskFolder:
             raise self._trouble(error) from None
 
     def _exists(self, names: Sequence[str]) -> bool:
+        return self._written(names) is not None
+
+    def _written(self, names: Sequence[str]) -> float | None:
+        """When; None: it is not there."""
         try:
             with self._rooted.folder(names[:-1]) as here:
-                return _stands(names[-1], here)
+                return os.stat(names[-1], dir_fd=here, follow_symlinks=False).st_mtime
         except FileNotFoundError:
-            return False
+            return None
         except OSError as error:
             raise self._trouble(error) from None
 
@@ -260,34 +304,40 @@ def _named(draft: str | OSError, name: str, drafts: int, there: int) -> OSError 
     return None
 
 
+def _whole(file: FileIO) -> bytes:
+    chunks, left = [], LARGEST + 1
+    while left and (chunk := file.read(min(left, 1 << 20))):
+        chunks.append(chunk)
+        left -= len(chunk)
+    return b"".join(chunks)
+
+
 def _stands(name: str, here: int) -> bool:
-    try:
-        os.stat(name, dir_fd=here, follow_symlinks=False)
-    except FileNotFoundError:
-        return False
-    return True
+    return os.access(name, os.F_OK, dir_fd=here, follow_symlinks=False)
 
 
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-def _is_held(name: str, here: int) -> bool:
-    """Whether its holder lives. The lock itself is tried only where the process in it seems to live, for to try it is
-    to hold it for a moment, and then the server would be refused that is just starting."""
+def _holder(name: str, here: int) -> int | None:
+    """The process that holds it; None: there is none that lives. The lock itself is tried only where the process in it
+    seems to live, for to try it is to hold it for a moment, and then the server would be refused that is just
+    starting."""
     import fcntl  # not on Windows
 
     with suppress(OSError):
         file = os.open(name, _READ, dir_fd=here)
+        pid = None
         try:
             pid = _PID.match(os.read(file, 64))
             if pid is None or not lives(int(pid[0])):
-                return False
+                return None
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            return True
+            return int(pid[0]) if pid else None
         finally:
             os.close(file)
-    return False
+    return None
 
 
 def _is_fresh(name: str, here: int) -> bool:

@@ -15,7 +15,7 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from codec.ipc.desk import DeskTotals, Handled, RequestDetail, Selection
+from codec.ipc.desk import DeskTotals, EditorAnswer, EditorOrder, EditorWanted, Handled, RequestDetail, Selection
 from troupe.ipc.troubles import DeskError, NoServer
 
 SERVER_FILE = "server.json"
@@ -40,11 +40,14 @@ class Office:
         state_dir: Path | None,
         url: str | None = None,
         clock: Callable[[], float] = time.monotonic,
+        elsewhere: Callable[[], int | None] = lambda: None,
     ) -> None:
+        """`elsewhere`: the process of a server of ours, wherever its state is."""
         self._base = base
         self._state_dir = state_dir
         self._url = url
         self._clock = clock
+        self._elsewhere = elsewhere
         self._lock = threading.Lock()
         self._connection: http.client.HTTPConnection | None = None
         self._absent: tuple[float, str] | None = None
@@ -65,6 +68,18 @@ class Office:
         if handled is None:
             raise NoServer(f"What answers for {self._base} cannot {what}; is it another version of Troupe?")
         return handled
+
+    def editor(self, order: EditorOrder) -> str:
+        """What is done about it, in a sentence."""
+        answer = self._ask("POST", "/editor", EditorAnswer, msgspec.json.encode(EditorWanted(order=order)))
+        if answer is None:
+            raise NoServer(f"What answers for {self._base} cannot {order} an editor; is it another version of Troupe?")
+        return answer.editor
+
+    @property
+    def is_there(self) -> bool:
+        """When it was last asked."""
+        return self._connection is not None
 
     def close(self) -> None:
         with self._lock:
@@ -124,6 +139,11 @@ class Office:
             with (self._state_dir / SERVER_FILE).open("rb") as file:
                 listeners = msgspec.json.decode(file.read(LONGEST), type=_Announcement).listeners
         except (OSError, msgspec.DecodeError):
+            if (pid := self._elsewhere()) is not None:
+                raise NoServer(
+                    f"Process {pid} serves {self._base}, and has its state in another directory than "
+                    f"{self._state_dir}; say where (`--state-dir DIR`), or at which address its desk is (`--url URL`)"
+                ) from None
             raise NoServer(f"No server is running with its state in {self._state_dir}. {help_}") from None
         url = listeners.get(LISTENER)
         if url is None:

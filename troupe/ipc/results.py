@@ -36,11 +36,13 @@ def result_of(
     outcome: Outcome,
     at: float,
     detail: RequestDetail | None = None,
+    asked: float | None = None,
 ) -> Result:
-    """`at`: when the file was written that it was read from."""
+    """`at`: when the file was written that it was read from. `asked`: when its request was; None: nobody knows."""
     tried = detail.tried if detail is not None else ()
     if not tried:
-        tried = (Attempt(number=1, began=at, ended=at, outcome=outcome),)
+        began = at if asked is None else min(asked, at)
+        tried = (Attempt(number=1, began=began, ended=at, outcome=outcome),)
     if isinstance(outcome, Success):
         return Result(id, ok=True, data=outcome.data, attempts=tried)
     return Result(id, ok=False, error=outcome.message, attempts=tried)

@@ -23,7 +23,7 @@ from codec.ipc import Failure, Outcome, Request, Success
 from codec.ipc.desk import Attempt
 from troupe.ipc.results import CANCELLED, Result
 from troupe.ipc.tickets import AnyDesk
-from troupe.ipc.troubles import IdTaken
+from troupe.ipc.troubles import IdTaken, NoSuchRequest
 
 MOST_ATTEMPTS = 3
 UNKNOWN = "Unknown command: {}"
@@ -82,6 +82,10 @@ class FakeDesk(AnyDesk):
                 self._begin(request)
         if taken is not None:
             raise IdTaken(taken)
+
+    async def _check_known(self, id: str) -> None:  # noqa: A002
+        if id not in self._asked:
+            raise NoSuchRequest(f"There is no request {id} at this desk. Submit it, or correct the id")
 
     def new_watch(self) -> "FakeWatch":
         watch = FakeWatch(self._results, self._watches)

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 When = float | datetime
 PATIENCE = 10.0
 """Seconds for which nobody may be at the desk, before whoever waits is told."""
-
+JUST_NOW_SECONDS = 0.5
+"""Another script may be about to submit what one waits for."""
 
 Ids = Callable[[dict[str, Any]], str] | Iterable[str]
 """How `map` names its requests."""
@@ -43,7 +44,8 @@ class Ticket:
 
     async def wait(self, timeout: float | None = None, *, patience: float | None = PATIENCE) -> Result:
         """How it ended. Raises NotYet after `timeout` seconds; NobodyAtTheDesk after `patience` seconds in which nobody
-        was there who would answer. It goes on in either case, and can be waited for again."""
+        was there who would answer. It goes on in either case, and can be waited for again. Raises NoSuchRequest if
+        nobody has submitted it."""
         return await self._desk.wait(self.id, timeout, patience=patience)
 
     async def cancel(self) -> bool:
@@ -111,9 +113,13 @@ class AnyDesk(ABC):
 
     async def wait(self, id: str, timeout: float | None = None, *, patience: float | None = PATIENCE) -> Result:  # noqa: A002
         watch = self.new_watch()
+        until = trio.current_time() + (float("inf") if timeout is None else timeout)
         try:
             watch.add([id])
-            with trio.move_on_after(float("inf") if timeout is None else timeout):
+            with trio.move_on_at(min(until, trio.current_time() + JUST_NOW_SECONDS)):
+                return await watch.next(patience)
+            await self._check_known(id)
+            with trio.move_on_at(until):
                 return await watch.next(patience)
         finally:
             watch.close()
@@ -183,6 +189,10 @@ class AnyDesk(ABC):
 
     @abstractmethod
     async def _submit(self, requests: Sequence[Request]) -> None: ...
+
+    @abstractmethod
+    async def _check_known(self, id: str) -> None:  # noqa: A002
+        """Raises NoSuchRequest."""
 
     @abstractmethod
     def new_watch(self) -> Watch: ...
@@ -262,19 +272,33 @@ def _made(command: str, params: dict[str, Any] | None, id: str | None, wishes: d
         raise BadParams(f"The params of {command} are a dict with texts as keys, and not {type(params).__name__}")
     name = new_id() if id is None else checked(id)
     try:
-        request = Request(
-            id=name,
-            command=command,
-            params=msgspec.json.decode(msgspec.json.encode(params)),
-            wishes=msgspec.convert(wishes, Wishes),
-        )
+        written = msgspec.json.decode(msgspec.json.encode(params))
+        changed = None if params == written else _changed(params, written, "params")
+        request = Request(id=name, command=command, params=written, wishes=msgspec.convert(wishes, Wishes))
     except msgspec.ValidationError as wrong:
         raise BadParams(f"The request of {command} is not right: {wrong}") from None
     except (TypeError, ValueError, RecursionError) as wrong:
         raise BadParams(f"The params of {command} cannot be written as JSON: {wrong}") from None
+    if changed is not None:
+        where, what = changed
+        raise BadParams(f"The params of {command} cannot be written as JSON: {where} is {what}, which JSON cannot say")
     if (size := len(write_request(request))) > LARGEST:
         raise BadParams(f"A request has at most {LARGEST:,} bytes; this one of {command} has {size:,}")
     return request
+
+
+def _changed(given: Any, written: Any, where: str) -> tuple[str, str] | None:
+    """The first part that whoever reads it would find changed, and what it is: nan would be null, a set a list."""
+    if isinstance(given, dict) and isinstance(written, dict) and all(isinstance(name, str) for name in given):
+        parts = ((given[name], written.get(name), f"{where}.{name[:40]}") for name in given)
+    elif isinstance(given, list | tuple) and isinstance(written, list):
+        parts = ((each, other, f"{where}[{at}]") for at, (each, other) in enumerate(zip(given, written, strict=True)))
+    elif given is written or (isinstance(given, str | int | float) and given == written):
+        return None
+    else:
+        is_number = isinstance(given, float)
+        return where, str(given) if is_number else f"a value of the type {type(given).__name__}"
+    return next((found for part in parts if (found := _changed(*part)) is not None), None)
 
 
 def _seconds(when: When | None, name: str) -> float | None:

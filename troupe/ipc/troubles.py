@@ -21,6 +21,10 @@ class NotYet(DeskError, TimeoutError):
     """The time is over and the request is not. It goes on; one can wait for it again."""
 
 
+class NoSuchRequest(DeskError, LookupError):
+    """Nobody knows a request of this id."""
+
+
 class NoServer(DeskError):
     """This needs a running server, and there is none for this folder."""
 

@@ -19,6 +19,7 @@ const NOT_FOUND = "SESSION_NOT_FOUND";
 export class Session extends EventTarget {
   /** The number of the last event that was shown. */
   seq = 0;
+  /** @type {Record<string, any> | null} */
   state = null;
   model = null;
   socket;

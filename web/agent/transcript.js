@@ -95,6 +95,7 @@ class AgentTranscript extends HouseElement {
   #content = h("div.content");
   #toEnd = h("button.to-end", { type: "button", hidden: true, onclick: () => this.toEnd() }, icon("down"), "Newest");
   #follows = true;
+  /** @type {number | null} */
   #frame = null;
 
   build() {

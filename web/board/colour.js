@@ -1,9 +1,11 @@
 /** CSS colours as scripts name them: whether the browser knows one, and whether dark or light text reads better on it.
 */
 
+import { must } from "../house/house.js";
+
 const MOST = 4096;
 const known = new Map();
-const context = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+const context = must(new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true }), "canvas");
 
 function look(name) {
   context.fillStyle = "#000";

@@ -17,10 +17,12 @@
 import { HouseElement, h, icon, put } from "../house/house.js";
 
 export class BoardComponent extends HouseElement {
-  scene = null;
+  /** @type {import("./scene.js").Scene} */
+  scene;
   kind = "";
   key = "";
   actions = {};
+  /** @type {{element: HTMLElement, text: HTMLElement} | null} */
   #note = null;
   #unheard = false; // the note says that no script has received the reader's input
 
@@ -39,6 +41,7 @@ export class BoardComponent extends HouseElement {
     return {};
   }
 
+  /** @returns {any} */
   keep() {
     return null;
   }
@@ -63,7 +66,8 @@ export class BoardComponent extends HouseElement {
 
   /** Sends the script what the reader has done; false if that failed. If there is no script, a note says so. */
   event(payload) {
-    const told = this.scene.say({ id: 0, component: this.kind, type: "event", src: this.key, payload });
+    const message = { id: 0, component: this.kind, type: "event", src: this.key, payload };
+    const told = this.scene.say(/** @type {import("../messages").Board.Event} */ (message)); // of its own kind
     const unheard = told ? "" : this.scene.unheard();
     if (unheard) {
       this.note(payload.event === "submit" ? `${unheard} It stays here.` : unheard);

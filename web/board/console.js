@@ -93,7 +93,7 @@ export class BoardConsole extends BoardComponent {
   /** Copies the text as it was written. (The browser would copy its blocks as paragraphs.) */
   #copy(event) {
     const selection = getSelection();
-    if (selection.rangeCount === 0 || !this.#scrollback.element.contains(selection.anchorNode)) return;
+    if (!selection || selection.rangeCount === 0 || !this.#scrollback.element.contains(selection.anchorNode)) return;
     event.clipboardData.setData("text/plain", selection.getRangeAt(0).cloneContents().textContent);
     event.preventDefault();
   }

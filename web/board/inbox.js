@@ -17,8 +17,10 @@ export class Inbox {
   #waiting = [];
   #handle;
   #turn;
+  /** @type {number | null} */
   #frame = null;
-  #timer = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
 
   /** Calls `handle(message)` for each message, and `turn()` after the last one of a turn. */
   constructor(handle, turn) {
@@ -39,9 +41,9 @@ export class Inbox {
   }
 
   #run() {
-    cancelAnimationFrame(this.#frame);
+    if (this.#frame !== null) cancelAnimationFrame(this.#frame);
     clearTimeout(this.#timer);
-    this.#frame = this.#timer = null;
+    this.#frame = null;
     const messages = this.#waiting;
     const late = messages.length > LONGEST ? Infinity : performance.now() + TURN;
     let done = 0;

@@ -7,6 +7,8 @@
  * out, too: a canvas with such a picture cannot be read.
  */
 
+import { must } from "../house/house.js";
+
 const MOST_PIXELS = 100e6;
 
 /** A canvas with everything that `root` shows. */
@@ -17,7 +19,7 @@ export function picture(root, margin = 16) {
   const canvas = document.createElement("canvas");
   canvas.width = Math.round(width * density);
   canvas.height = Math.round(height * density);
-  const context = canvas.getContext("2d");
+  const context = must(canvas.getContext("2d"), "canvas");
   context.scale(density, density);
   context.fillStyle = getComputedStyle(document.body).backgroundColor;
   context.fillRect(0, 0, width, height);

@@ -22,7 +22,9 @@ class RoomList extends HouseElement {
   others = false; // whether this page's own room is left out
   #list = h("ul");
   #word = h("p.hint", { role: "status" });
-  #timer = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+  /** @type {string | null} */
   #shown = null;
 
   build() {

@@ -30,6 +30,7 @@ export class Stage {
   #notes;
   #turned;
   #inbox = new Inbox((message) => this.#hear(message), () => this.#turn());
+  /** @type {Scene | null} */
   #coming = null; // the scene that is being built
   #heardAt = 0;
   #comingBy = 0; // the latest time to show it

@@ -27,7 +27,8 @@ const tones = { str: "text", int: "number", float: "number", bool: "truth", None
 /** One row, and the rows below it while it is unfolded. */
 class Row {
   #node = null;
-  #lit = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #lit;
   #below = [];
   #open;
   #opened; // the viz's map of the places that were unfolded, by path

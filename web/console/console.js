@@ -7,7 +7,7 @@
  * messages between two frames are drawn once.
  */
 
-import { LiveSocket, Outline, beside, format, h, icon, mark, notify, put, turn } from "../house/house.js";
+import { LiveSocket, Outline, beside, format, h, icon, mark, must, notify, put, turn } from "../house/house.js";
 import { ORDERS, Order } from "./order.js";
 import { Picture, hashOf, isTrouble, nameOf, pathOf, stateOf } from "./picture.js";
 import { COLUMNS, painter } from "./row.js";
@@ -115,7 +115,7 @@ function more(node) {
 }
 
 function matches(path, terms) {
-  const node = shown.nodes.get(path);
+  const node = must(shown.nodes.get(path), `actor ${path}`);
   if (onlyTrouble && !isTrouble(node)) return false;
   const { name, state, error, note } = node;
   const text = [nameOf(node), name, state, stateOf(node), error, note].join("\n").toLowerCase();
@@ -143,8 +143,8 @@ function greet(hello) {
   socket.silence = Math.max(10, 5 * hello.interval);
   const sizes = new Map(hello.nodes.map(({ path }) => [path, 0]));
   outline.forget((path) => sizes.has(path));
-  for (const { parent } of hello.nodes) sizes.set(parent, sizes.get(parent) + 1);
-  for (const { path, parent } of hello.nodes) outline.suggest(path, parent === null || sizes.get(path) <= CROWD);
+  for (const { parent } of hello.nodes) if (parent !== null) sizes.set(parent, (sizes.get(parent) ?? 0) + 1);
+  for (const { path, parent } of hello.nodes) outline.suggest(path, parent === null || (sizes.get(path) ?? 0) <= CROWD);
 }
 
 socket.addEventListener("state", () => (bar.connection = socket.state));

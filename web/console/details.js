@@ -28,6 +28,7 @@ function standing({ since, dynamic, restarted }, time) {
 }
 
 class ConsoleDetails extends HouseElement {
+  /** @type {string | null} */
   #path = null;
   #last = null; // the node as it was last seen
   #name = h("h2");
@@ -111,11 +112,12 @@ class ConsoleDetails extends HouseElement {
   }
 
   async #copy() {
+    if (this.#path === null) return;
     try {
       await navigator.clipboard.writeText(this.#path);
       notify(`Copied ${this.#path}`);
     } catch {
-      getSelection().selectAllChildren(this.#trail); // a webview may refuse its clipboard to scripts, but not to users
+      getSelection()?.selectAllChildren(this.#trail); // a webview may refuse its clipboard to scripts, but not to users
       notify("The path is selected: press Ctrl+C or ⌘C to copy it.");
     }
   }

@@ -4,6 +4,7 @@
  * largest numbers is at the top even if it is folded. If two sums are equal, start order decides.
  */
 
+import { must } from "../house/house.js";
 import { nameOf } from "./picture.js";
 
 const KEY = "troupe.console.order";
@@ -43,7 +44,7 @@ export class Order {
   of(picture) {
     const standing = (path) => picture.children(path);
     if (this.#by === "place") return standing;
-    const node = (path) => picture.nodes.get(path);
+    const node = (path) => must(picture.nodes.get(path), `actor ${path}`);
     if (this.#by === "name") return sorted(standing, (a, b) => names.compare(nameOf(node(a)), nameOf(node(b))));
     const weight = this.#by === "rate" ? (path) => node(path).inside : sums(picture, weighed[this.#by]);
     return sorted(standing, (a, b) => weight(b) - weight(a));
@@ -72,7 +73,7 @@ function sums(picture, field) {
 function kept() {
   try {
     const id = localStorage.getItem(KEY);
-    return known(id) ? id : "place";
+    return id !== null && known(id) ? id : "place";
   } catch {
     return "place";
   }

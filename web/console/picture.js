@@ -32,6 +32,7 @@ export class Picture {
   /** Grows with each message, so that a paused page can say how many are waiting. */
   ticks = 0;
 
+  /** @type {Map<string, string[]> | null} */
   #children = null;
   #heardAt = 0;
 
@@ -56,15 +57,20 @@ export class Picture {
   }
 
   children(path) {
-    if (this.#children === null) {
-      this.#children = new Map([["", []]]);
-      for (const [each, { parent }] of this.nodes) {
-        const above = this.nodes.has(parent) ? parent : "";
-        if (!this.#children.has(above)) this.#children.set(above, []);
-        this.#children.get(above).push(each);
-      }
-    }
+    this.#children ??= this.#sorted();
     return this.#children.get(path) ?? [];
+  }
+
+  #sorted() {
+    /** @type {Map<string, string[]>} */
+    const children = new Map();
+    for (const [each, { parent }] of this.nodes) {
+      const above = parent !== null && this.nodes.has(parent) ? parent : "";
+      const beside = children.get(above);
+      if (beside) beside.push(each);
+      else children.set(above, [each]);
+    }
+    return children;
   }
 
   /** A copy that later messages do not alter. */

@@ -1,6 +1,6 @@
 /** <console-totals>: the whole server in eight figures. `totals.show(picture, now)`. */
 
-import { HouseElement, format, h, mark, put } from "../house/house.js";
+import { HouseElement, format, h, mark, must, put } from "../house/house.js";
 
 const warnAbove = (value, limit = 0) => (value > limit ? "warn" : null);
 
@@ -39,7 +39,7 @@ class ConsoleTotals extends HouseElement {
    * @param {number} now
    */
   show(picture, now) {
-    const { totals } = picture;
+    const totals = must(picture.totals, "totals");
     FIGURES.forEach(({ value, tone }, index) => {
       const cell = this.#cells[index];
       put(cell.value, value(totals));

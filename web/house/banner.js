@@ -9,10 +9,12 @@ import { span } from "./format.js";
 import { icon } from "./icons.js";
 
 class HouseBanner extends HouseElement {
-  #socket = null;
+  /** @type {import("./socket.js").LiveSocket} */
+  #socket;
   #said = h("span", { role: "alert" });
   #counted = h("span");
-  #clock = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #clock;
   #wasLive = false;
 
   build() {

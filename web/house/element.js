@@ -34,6 +34,20 @@ export function svg(tag, attributes = {}, ...children) {
   return element;
 }
 
+/**
+ * The value, which the page's own HTML or an earlier step has made sure of. Without it the page is broken, and says what
+ * is missing.
+ *
+ * @template T
+ * @param {T} value
+ * @param {string} what
+ * @returns {NonNullable<T>}
+ */
+export function must(value, what) {
+  if (value === null || value === undefined) throw new Error(`The page has no ${what}.`);
+  return value;
+}
+
 /** Sets the text only if it differs, so that an update without changes costs no layout. */
 export function put(element, text) {
   if (element.textContent !== text) element.textContent = text;
@@ -52,7 +66,8 @@ export function mark(element, name, value) {
 
 export class HouseElement extends HTMLElement {
   #built = false;
-  #life = null;
+  /** @type {AbortController} */
+  #life;
 
   connectedCallback() {
     this.#life = new AbortController();

@@ -1,6 +1,6 @@
 /** The public face of the design system: pages import this module. Importing it defines all elements. */
 
-export { HouseElement, h, mark, put } from "./element.js";
+export { HouseElement, h, mark, must, put } from "./element.js";
 export * as format from "./format.js";
 export { icon, turn } from "./icons.js";
 export { inComposition } from "./keys.js";

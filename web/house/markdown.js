@@ -12,7 +12,7 @@
  */
 
 import { safeLink } from "./bar.js";
-import { h } from "./element.js";
+import { h, must } from "./element.js";
 
 /** Characters of an open paragraph after which what is there is left as it is. */
 const LONGEST_OPEN = 4000;
@@ -90,14 +90,14 @@ function blocks(lines, depth = 0) {
       at += 1;
       made.push(code(fence[2], inside.join("\n")));
     } else if (HEADING.test(line)) {
-      const [, signs, title] = HEADING.exec(line);
+      const [, signs, title] = must(HEADING.exec(line), "heading");
       made.push(h(`h${Math.min(6, signs.length + 1)}`, {}, ...inline(title)));
       at += 1;
     } else if (RULE.test(line)) {
       made.push(h("hr"));
       at += 1;
     } else if (QUOTE.test(line) && depth < DEEPEST) {
-      const inside = until((each) => !QUOTE.test(each)).map((each) => QUOTE.exec(each)[1]);
+      const inside = until((each) => !QUOTE.test(each)).map((each) => must(QUOTE.exec(each), "quote")[1]);
       made.push(h("blockquote", {}, ...blocks(inside, depth + 1)));
     } else if (ITEM.test(line) && depth < DEEPEST) {
       made.push(list(until((each) => !belongs(each, line)), depth));
@@ -122,7 +122,7 @@ function belongs(line, first) {
 }
 
 function list(lines, depth) {
-  const [, indent, sign] = ITEM.exec(lines[0]);
+  const [, indent, sign] = must(ITEM.exec(lines[0]), "list item");
   const ordered = /\d/.test(sign);
   const made = h(ordered ? "ol" : "ul");
   if (ordered && parseInt(sign, 10) !== 1) made.setAttribute("start", String(parseInt(sign, 10)));
@@ -144,7 +144,7 @@ function list(lines, depth) {
 }
 
 function item(lines, depth) {
-  const [, box, first] = /^(?:\[([ xX])\]\s+)?(.*)$/s.exec(lines[0]);
+  const [, box, first] = must(/^(?:\[([ xX])\]\s+)?(.*)$/s.exec(lines[0]), "list item");
   const rest = lines.slice(1);
   const later = rest.findIndex((line) => !line.trim() || begins(line) || ITEM.test(line));
   const own = later === -1 ? rest : rest.slice(0, later);
@@ -183,8 +183,11 @@ export class MarkdownText {
   /** What stands for it in the document. */
   #drawn = [];
   /** The fence of the code that is being written, and its text. */
+  /** @type {string | null} */
   #fence = null;
+  /** @type {{text: Text, lines: number} | null} */
   #code = null;
+  /** @type {number | null} */
   #frame = null;
 
   /** @param {Element} place */
@@ -223,7 +226,7 @@ export class MarkdownText {
 
   /** The last line has ended. */
   #close() {
-    const line = this.#open.at(-1);
+    const line = this.#open[this.#open.length - 1];
     if (this.#fence !== null) {
       const ends = line.trim().startsWith(this.#fence) && !line.trim().slice(this.#fence.length).trim();
       if (ends) {
@@ -236,10 +239,10 @@ export class MarkdownText {
     }
     const fence = FENCE.exec(line);
     if (fence) {
-      const begun = this.#open.pop();
+      this.#open.pop();
       this.#draw();
       this.#settle();
-      this.#open = [begun];
+      this.#open = [line];
       this.#fence = fence[1];
       const made = code(fence[2], "");
       this.#code = { text: made.firstChild.appendChild(document.createTextNode("")), lines: 1 };
@@ -249,10 +252,10 @@ export class MarkdownText {
       this.#draw();
       this.#settle();
     } else if (ITEM.test(this.#open[0]) && this.#open.length > 1 && line.trim() && !belongs(line, this.#open[0])) {
-      const begun = this.#open.pop(); // the list has ended with the line before
+      this.#open.pop(); // the list has ended with the line before
       this.#draw();
       this.#settle();
-      this.#open = [begun];
+      this.#open = [line];
     }
   }
 
@@ -264,7 +267,7 @@ export class MarkdownText {
   #draw() {
     if (this.#code) {
       const { text, lines } = this.#code;
-      const closing = this.#open.at(-1).trim().startsWith(this.#fence);
+      const closing = this.#fence !== null && this.#open[this.#open.length - 1].trim().startsWith(this.#fence);
       const whole = this.#open.slice(lines, closing ? -1 : undefined).join("\n");
       if (whole.startsWith(text.data)) text.appendData(whole.slice(text.data.length));
       else text.data = whole;

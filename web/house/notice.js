@@ -17,7 +17,7 @@ class HouseNotices extends HouseElement {
     for (const old of [...this.children]) if (old.textContent === text) old.remove();
     const notice = h("p.notice", {}, text);
     this.append(notice);
-    while (this.children.length > MOST) this.firstElementChild.remove();
+    while (this.children.length > MOST) this.firstElementChild?.remove();
     setTimeout(() => notice.remove(), SHOWN_FOR);
   }
 }

@@ -35,18 +35,26 @@ export class LiveSocket extends EventTarget {
   state = "connecting";
   silence = 20;
   /** Wall-clock milliseconds: when the connection was lost, and when it is tried again. */
+  /** @type {number | null} */
   lostAt = null;
+  /** @type {number | null} */
   retryAt = null;
   /** The reason that the server gave when it closed the connection, if any. */
   reason = "";
 
   #address;
   #opening;
+  /** @type {WebSocket | null} */
   #socket = null;
   #life = new AbortController();
-  #timer = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
   #failures = 0;
-  /** The attempt whose address is awaited. */
+  /**
+   * The attempt whose address is awaited.
+   *
+   * @type {object | null}
+   */
   #attempt = null;
 
   /**
@@ -72,7 +80,7 @@ export class LiveSocket extends EventTarget {
   /** Sends a message; false if there is no connection. */
   /** @param {object} message */
   send(message) {
-    if (this.state !== "live") return false;
+    if (!this.#socket || this.state !== "live") return false;
     this.#socket.send(JSON.stringify(message));
     return true;
   }

@@ -11,7 +11,7 @@ const CHOICES = ["auto", "light", "dark"];
 function kept() {
   try {
     const choice = localStorage.getItem(KEY);
-    return CHOICES.includes(choice) ? choice : "auto";
+    return choice !== null && CHOICES.includes(choice) ? choice : "auto";
   } catch {
     return "auto"; // a sandboxed webview may refuse its storage
   }

@@ -28,7 +28,8 @@ const REST = 150; // milliseconds without a change until the elements are put in
 let lastId = 0;
 
 class HouseTree extends HouseElement {
-  painter = null;
+  /** @type {(cells: Record<string, HTMLElement>, element: HTMLElement) => (row: any) => void} */
+  painter;
 
   #columns = [];
   #sorted = null;
@@ -39,7 +40,8 @@ class HouseTree extends HouseElement {
   #chosen = null;
   #rowHeight = 30;
   #top = 0;
-  #tidying = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #tidying;
   #room = 0; // the height of the part in which rows are visible; 0 until it is laid out
   #late = false; // the active row has to be scrolled into sight as soon as there is room
   #head = h("div.head", { role: "row" });
@@ -147,6 +149,7 @@ class HouseTree extends HouseElement {
   }
 
   #draw() {
+    /** @type {Record<string, HTMLElement>} */
     const cells = {};
     const element = h("div.row", { role: "row" });
     this.#columns.forEach(({ id }, index) => {

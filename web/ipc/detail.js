@@ -33,6 +33,7 @@ function locally(/** @type {string} */ note) {
 }
 
 class DeskDetail extends HouseElement {
+  /** @type {string | null} */
   #id = null;
   #shown = "";
   /** @type {Desk.RequestDetail | null} */
@@ -170,6 +171,7 @@ class DeskDetail extends HouseElement {
   }
 
   async #copy() {
+    if (this.#id === null) return;
     try {
       await navigator.clipboard.writeText(this.#id);
       notify(`Copied ${this.#id}`);

@@ -1,6 +1,6 @@
 /**
  * <desk-health>: the folder, how it is watched, who answers, the editor, and why things are in quarantine. Announces
- * "close", where it lies over the list.
+ * "close", where it lies over the list, and "editor" with what the reader wants of it.
  */
 
 import { HouseElement, format, h, icon, mark, put } from "../house/house.js";
@@ -14,6 +14,9 @@ const NUMBERS = /** @type {[string, (totals: Desk.DeskTotals) => string][]} */ (
   ["Last sync", ({ sync_ms }) => (sync_ms ? format.brief(sync_ms / 1000) : "–")],
 ]);
 
+const commands = (count) => (count === 1 ? "1 command" : `${format.count(count)} commands`);
+const ORDERS = { stop: "End the editor…", start: "Launch the editor" };
+
 class DeskHealth extends HouseElement {
   #pill = h("house-pill");
   #base = h("p.base");
@@ -22,6 +25,7 @@ class DeskHealth extends HouseElement {
   #values = NUMBERS.map(() => h("dd"));
   #peer = h("p.sentence");
   #editor = h("p.sentence");
+  #order = h("button.editor", { type: "button", onclick: () => this.announce("editor", { order: this.#order.dataset.order }) });
   #count = h("b.badge");
   #reasons = h("ul.reasons");
   #none = h("p.sentence", {}, "Nothing had to be set aside.");
@@ -37,7 +41,7 @@ class DeskHealth extends HouseElement {
       part("Folder", this.#base, this.#trouble, this.#watched,
         h("dl", {}, ...NUMBERS.map(([label], at) => h("div", {}, h("dt", {}, label), this.#values[at])))),
       part("Who answers", this.#peer),
-      part("Editor", this.#editor),
+      part("Editor", this.#editor, this.#order),
       h("section", {}, h("h3", {}, "Quarantine ", this.#count), this.#reasons, this.#none));
     this.#pill.said = ["half", "info", "connecting"];
   }
@@ -56,9 +60,14 @@ class DeskHealth extends HouseElement {
       : "The system tells of every change.");
     NUMBERS.forEach(([, said], at) => put(this.#values[at], said(totals)));
     mark(this.#values[1], "data-tone", totals.overflows ? "warn" : null);
-    put(this.#peer, totals.peer || "Nothing is known yet.");
+    const lost = totals.lost ? ` ${commands(totals.lost)} did not end in time, and may run still.` : "";
+    put(this.#peer, (totals.peer || "Nothing is known yet.") + lost);
     mark(this.#peer, "data-tone", lonely ? "warn" : null);
     put(this.#editor, totals.editor || "No editor is managed here.");
+    const order = totals.editor_order || null;
+    this.#order.hidden = order === null;
+    mark(this.#order, "data-order", order);
+    if (order) put(this.#order, ORDERS[order]);
     const quarantined = totals.quarantined ?? 0;
     put(this.#count, quarantined ? format.count(quarantined) : "");
     this.#none.hidden = quarantined > 0;

@@ -8,7 +8,7 @@
 
 import { LiveSocket, beside, format, h, icon, mark, notify, put } from "../house/house.js";
 import { listenToKeys } from "./keys.js";
-import { order } from "./orders.js";
+import { order, orderEditor } from "./orders.js";
 import { FAILED, OPEN, requests } from "./states.js";
 import "./detail.js";
 import "./health.js";
@@ -100,11 +100,12 @@ function drawNow(now) {
   health.show(totals);
   put(trouble, totals.trouble ?? "");
   trouble.hidden = !totals.trouble;
-  const failed = [...FAILED].reduce((sum, state) => sum + (totals.by_state[state] ?? 0), 0);
+  const { by_state: counts } = totals;
+  const failed = [...FAILED].reduce((sum, state) => sum + (counts[state] ?? 0), 0);
   $(".requeue-all").disabled = failed === 0;
   $(".archive-all").disabled = over() === 0;
   mark($(".how"), "data-tone", totals.trouble ? "bad" : totals.peer_alive === false ? "warn" : null);
-  const gaveUp = totals.by_state["gave up"] ?? 0;
+  const gaveUp = counts["gave up"] ?? 0;
   document.title = totals.trouble ? "(!) Desk · Troupe" : gaveUp ? `(${gaveUp}) Desk · Troupe` : "Desk · Troupe";
 }
 
@@ -112,7 +113,7 @@ function drawWhatIsThere() {
   const none = shown !== null && totals !== null && shown.total === 0;
   const filtered = filter.text !== "" || filter.states.length > 0;
   list.hidden = none || shown === null;
-  welcome.hidden = !none || filtered || Boolean(totals.filling);
+  welcome.hidden = !none || filtered || Boolean(totals?.filling);
   empty.hidden = !list.hidden && shown !== null || !welcome.hidden;
   if (empty.hidden) return;
   if (shown === null || totals === null) empty.say("Connecting…", "Waiting for the server's first message.");
@@ -237,6 +238,15 @@ how.addEventListener("click", () => showHow(!document.body.hasAttribute("data-ho
 health.addEventListener("close", () => {
   showHow(false);
   how.focus();
+});
+
+health.addEventListener("editor", async ({ detail: { order: wanted } }) => {
+  const agreed = wanted === "start" || await question.ask({
+    title: "End the editor?",
+    sentence: "It is ended with all that it has started, and what is not saved in it may be lost. Requests wait until it is launched again.",
+    verb: "End it",
+  });
+  if (agreed) await orderEditor(wanted);
 });
 
 /** On a narrow page, where it has no place of its own. */

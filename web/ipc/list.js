@@ -38,12 +38,14 @@ class DeskList extends HouseElement {
   #places = new Map(); // id -> index, of what is known
   #rows = new Map(); // index -> {element, paint}
   #active = 0;
+  /** @type {string | null} */
   #activeId = null;
   #open = null;
   #rowHeight = 32;
   #top = 0;
   #room = 0;
-  #timer = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
   #wanted = "";
   #fresh = true; // the next window is of another filter or order
   #lost = 0; // windows in a row that did not hold the row that the reader looks at
@@ -249,7 +251,7 @@ class DeskList extends HouseElement {
 
   #say() {
     clearTimeout(this.#timer);
-    this.#timer = null;
+    this.#timer = undefined;
     const wish = this.wish;
     this.#wanted = JSON.stringify(wish);
     this.announce("want", wish);

@@ -1,5 +1,6 @@
 /**
- * What the reader can have done: requeue, cancel, archive. Each is one POST; what came of it passes by as a notice.
+ * What the reader can have done: requeue, cancel, archive, and end or launch the editor. Each is one POST; what came of
+ * it passes by as a notice.
  * <desk-question> asks before something that concerns many.
  */
 
@@ -13,28 +14,39 @@ const DONE = { requeue: "requeued", cancel: "cancelled", archive: "moved to the 
  * @param {object} selection
  */
 export async function order(what, selection) {
-  let answer;
-  try {
-    answer = await fetch(what, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(selection),
-    });
-  } catch {
-    notify("The server could not be reached. Nothing was done.");
-    return;
-  }
-  if (!answer.ok) {
-    notify((await answer.text()).trim());
-    return;
-  }
-  const { ids, refused = {} } = await answer.json();
+  const handled = await post(what, selection);
+  if (handled === null) return;
+  const { ids, refused = {} } = handled;
   const reasons = Object.entries(refused);
   if (ids.length || !reasons.length) {
     notify(ids.length ? `${requests(ids.length)} ${DONE[what]}.` : "There was nothing to be done.");
   }
   for (const [id, why] of reasons.slice(0, 2)) notify(`${id}: ${why}`);
   if (reasons.length > 2) notify(`${requests(reasons.length - 2)} more could not be ${DONE[what]}.`);
+}
+
+/** @param {"stop" | "start"} wanted */
+export async function orderEditor(wanted) {
+  const answer = await post("editor", { order: wanted });
+  if (answer !== null) notify(answer.editor);
+}
+
+/** What is answered; null: it was refused, and the reader has been told. */
+async function post(what, body) {
+  let answer;
+  try {
+    answer = await fetch(what, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  } catch {
+    notify("The server could not be reached. Nothing was done.");
+    return null;
+  }
+  if (answer.ok) return answer.json();
+  notify((await answer.text()).trim());
+  return null;
 }
 
 class DeskQuestion extends HouseElement {

@@ -16,6 +16,7 @@ export const addressOf = (id) => `#${id.split("/").map(encodeURIComponent).join(
 
 export class Address {
   #settled = false; // whether a problem was shown on this connection
+  /** @type {string | null} */
   #awaited = null;
 
   /** `go(id)` is called when the user has gone to another problem's address. */

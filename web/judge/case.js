@@ -32,9 +32,12 @@ const STATES = {
 
 class JudgeCase extends HouseElement {
   /** @type {View} */
-  #view = null;
+  #view;
+  /** @type {{open: boolean, kind: string} | null} */
   #choice = null;
+  /** @type {{copy: () => void} | null} */
   #clipping = null; // the text to copy when all of it has come
+  /** @type {Record<"facts" | "input" | "expected" | "comparison" | "console", any> | null} */
   #inside = null;
   #sign = icon("ring");
   #letters = h("span.letters");
@@ -91,7 +94,7 @@ class JudgeCase extends HouseElement {
   }
 
   step(by) {
-    if (this.isOpen) this.#inside.comparison.step(by);
+    if (this.isOpen) this.#inside?.comparison.step(by);
   }
 
   // --- the line
@@ -111,9 +114,9 @@ class JudgeCase extends HouseElement {
     mark(this, "data-outcome", kindOf(result));
     put(this.#brief, result ? briefly(result) : firstLine(item.inputContent));
     this.#time.hidden = !result;
-    this.#memory.hidden = !result || result.memoryKb === undefined;
+    this.#memory.hidden = typeof result?.memoryKb !== "number";
     if (result) this.#time.show(timeOf(result, limits));
-    if (!this.#memory.hidden) this.#memory.show(memoryOf(result, limits));
+    if (typeof result?.memoryKb === "number") this.#memory.show(memoryOf(result.memoryKb, limits));
     this.#run.disabled = !free;
   }
 
@@ -125,9 +128,9 @@ class JudgeCase extends HouseElement {
     mark(this.#fold, "aria-expanded", String(open));
     if (!open) return;
     const wasThere = this.#inside !== null;
-    this.#inside ??= this.#make();
+    const inside = (this.#inside ??= this.#make());
     const { item, result, compare, blanks } = this.#view;
-    const { facts, input, comparison, expected, console } = this.#inside;
+    const { facts, input, comparison, expected, console } = inside;
     const fresh = !wasThere || !before || before.result !== result || before.item !== item ||
       before.blanks !== blanks || before.compare !== compare;
     if (!fresh) return;
@@ -180,7 +183,7 @@ class JudgeCase extends HouseElement {
     if (!before || (before.item === this.#view.item && before.result === this.#view.result)) return;
     const text = this.#clipping;
     this.#clipping = null;
-    text.copy();
+    text?.copy();
   }
 }
 
@@ -216,7 +219,7 @@ function briefly(result) {
 /** @param {import("./panel.js").Result} result */
 function worth({ status, diffSummary, reason, console, actual }) {
   if (status === "pass") return firstLine(actual);
-  const last = status === "re" ? console.trimEnd().split("\n").at(-1).trim() : "";
+  const last = status === "re" ? (console.trimEnd().split("\n").at(-1) ?? "").trim() : "";
   return last || reason || diffSummary || "";
 }
 
@@ -231,7 +234,7 @@ function factsOf(result) {
   const facts = [reason, status === "fail" ? diffSummary : null].filter((fact) => fact !== brief);
   if (status !== "pass" && exitCode && !reason) facts.push(`exit code ${exitCode}`);
   if (status !== "pass" && signal && !reason) facts.push(`signal ${signal}`);
-  if (cpuMs !== undefined && Math.abs(durationMs - cpuMs) > 20) {
+  if (typeof cpuMs === "number" && Math.abs(durationMs - cpuMs) > 20) {
     facts.push(`${format.count(cpuMs)} ms of CPU in ${format.count(durationMs)} ms`);
   }
   if (contended) facts.push("the machine was busy with other things, so the times say less than usual");
@@ -251,10 +254,10 @@ function timeOf({ cpuMs, durationMs, contended }, { time }) {
 }
 
 /**
- * @param {import("./panel.js").Result} result
+ * @param {number} memoryKb
  * @param {View["limits"]} limits
  */
-function memoryOf({ memoryKb }, { memory }) {
+function memoryOf(memoryKb, { memory }) {
   const text = format.bytes(memoryKb * 1024);
   if (!memory) return { text, share: null, title: `${text} of memory` };
   return { text, share: memoryKb / (memory * 1024), title: `${text} of ${format.count(memory)} MB` };

@@ -8,9 +8,13 @@ import { HouseElement, h } from "../house/house.js";
 import "./case.js";
 import { outdated } from "./sentence.js";
 
+/** @typedef {HTMLElement & {index: number, toggle: (open?: boolean) => void}} CaseElement what case.js defines */
+
 class JudgeCases extends HouseElement {
+  /** @type {string | null} */
   #problem = null;
   #items = new Map();
+  /** @type {CaseElement | null} */
   #last = null;
 
   connected() {
@@ -29,6 +33,7 @@ class JudgeCases extends HouseElement {
       this.replaceChildren();
     }
     const { problem, settings, results, stale, run, free } = panel;
+    if (!problem || !settings) return;
     const earlier = { brief: "earlier run", words: "This is the result of an earlier run." };
     const limits = limitsOf(problem, settings, this.#limits);
     this.#limits = limits;
@@ -52,21 +57,22 @@ class JudgeCases extends HouseElement {
     }
   }
 
+  /** @type {{time: number, memory: number | null} | null} */
   #limits = null;
 
   #shown() {
-    return /** @type {HTMLElement[]} */ ([...this.children]).filter((each) => !each.hidden);
+    return /** @type {CaseElement[]} */ ([...this.children]).filter((each) => !each.hidden);
   }
 
   /** The current case for the keyboard; the first one if none has had the focus. */
   get current() {
     const shown = this.#shown();
-    return shown.includes(this.#last) ? this.#last : shown[0] ?? null;
+    return shown.find((each) => each === this.#last) ?? shown[0] ?? null;
   }
 
   move(by) {
     const shown = this.#shown();
-    const at = shown.indexOf(this.#last);
+    const at = shown.findIndex((each) => each === this.#last);
     const next = at === -1 ? (by > 0 ? 0 : shown.length - 1) : Math.min(Math.max(at + by, 0), shown.length - 1);
     shown[next]?.focus();
   }
@@ -97,7 +103,7 @@ class JudgeCases extends HouseElement {
  *
  * @param {import("../messages").Judge.ShownProblem} problem
  * @param {import("../messages").Judge.RunSettings} settings
- * @param {{time: number, memory: number} | null} before
+ * @param {{time: number, memory: number | null} | null} before
  */
 function limitsOf({ timeLimit, memoryLimit }, { timeoutMs, memoryLimitMb }, before) {
   const time = timeoutMs ?? timeLimit;

@@ -50,7 +50,7 @@ class JudgeControls extends HouseElement {
    */
   show(panel, { live, blanks, onlyFailed }) {
     this.hidden = !panel.problem;
-    if (!panel.problem) return;
+    if (!panel.problem || !panel.settings) return;
     const { problem, settings, run, failed, results, cases } = panel;
     const able = live && !problem.unsupported && cases.size > 0;
     this.#running = run !== null;

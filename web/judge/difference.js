@@ -145,7 +145,8 @@ export function stretches(one, other) {
   const [left, right] = [pieces(one), pieces(other)];
   const [words, others] = [left, right].map((each) => each.filter(({ text }) => text.trim()));
   const wordy = words.length > 1 && words.length === others.length;
-  if (wordy && left.at(0).text.trim() && right.at(0).text.trim()) {
+  if (wordy && left[0].text.trim() && right[0].text.trim()) {
+    /** @type {number[][][]} */
     const found = [[], []];
     for (let at = 0; at < Math.max(left.length, right.length); at += 1) {
       if (left[at]?.text === right[at]?.text) continue;

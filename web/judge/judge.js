@@ -196,7 +196,8 @@ const WISHES = {
   cancel: () => panel.run && say({ type: "ui/cancel", problemId: panel.id }),
   escape: () => (NARROW.matches && !problems.hidden ? showList(false) : WISHES.cancel()),
   interpreter: (interpreter) => {
-    if (say({ type: "ui/switchInterpreter", interpreter })) panel.settings = { ...panel.settings, interpreter };
+    const { settings } = panel;
+    if (settings && say({ type: "ui/switchInterpreter", interpreter })) panel.settings = { ...settings, interpreter };
   },
   setting: (change) => say({ type: "ui/updateSettings", settings: change }),
   open: (id) => {

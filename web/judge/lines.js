@@ -10,7 +10,7 @@
  *   - On paper all lines are drawn, wrapped if necessary, up to a limit for all texts together.
  */
 
-import { HouseElement, format, h, mark } from "../house/house.js";
+import { HouseElement, format, h, mark, must } from "../house/house.js";
 
 const WHOLE = 120; // a text of so many lines is drawn as a whole
 const MARGIN = 30; // lines that are drawn beyond either edge, for short scrolls
@@ -23,20 +23,23 @@ window.addEventListener("beforeprint", () => (paper = MOST_PRINTED)); // before 
 
 class JudgeLines extends HouseElement {
   #count = 0;
+  /** @type {((at: number, longest: number) => HTMLElement) | null} */
   #row = null;
   #height = 20;
   #drawn = [0, 0];
   #reveal = null;
   /** @type {Set<JudgeLines>} */
   #others = new Set();
+  /** @type {string | null} */
   #told = null; // the position to which another text has scrolled this one
+  /** @type {number | null} */
   #printing = null; // while it is printed: its scroll position before
   #sheet = h("div.sheet");
   #window = h("div.window");
   #inSight = false;
   #resize = new ResizeObserver(() => this.#inSight && this.#measure());
   #sight = new IntersectionObserver((news) => {
-    this.#inSight = news.at(-1).isIntersecting;
+    this.#inSight = news[news.length - 1].isIntersecting;
     if (this.#inSight) this.#measure();
   });
 
@@ -117,7 +120,8 @@ class JudgeLines extends HouseElement {
   }
 
   #rows(from, to, longest) {
-    return Array.from({ length: to - from }, (_, at) => this.#row(from + at, longest));
+    const row = must(this.#row, "lines");
+    return Array.from({ length: to - from }, (_, at) => row(from + at, longest));
   }
 
   #print() {

@@ -20,6 +20,10 @@
 /** @typedef {number | string} RunNumber a string where it was counted here */
 /** @typedef {Omit<Judge.RunResult, "run"> & {run?: RunNumber | null}} Result */
 
+/**
+ * @typedef {{number: RunNumber, scope: string, at: number | null, wanted: Set<number>, judged: Set<number>}} Run
+ */
+
 /** @param {Judge.ShownProblem | null} problem */
 const idOf = (problem) => problem?.id ?? (problem ? `${problem.contestId}/${problem.taskId}` : null);
 const MOST_ARRIVED = 20;
@@ -35,6 +39,7 @@ export class Panel {
   commands = null;
   /** @type {Judge.Listed[]} */
   problems = [];
+  /** @type {string | null} */
   current = null;
   /**
    * By the number of the case.
@@ -47,7 +52,7 @@ export class Panel {
   /**
    * `at` is the case that is being judged, `wanted` are the numbers of the run's cases, `judged` those with a result.
    *
-   * @type {{number: RunNumber, scope: string, at: number | null, wanted: Set<number>, judged: Set<number>} | null}
+   * @type {Run | null}
    */
   run = null;
   /**
@@ -63,10 +68,16 @@ export class Panel {
   elsewhere = new Set();
   /** Problems that came in while the page stayed with its own problem: {id, name}, the newest first. */
   arrived = [];
-  /** {id, name} of the last problem that this page has taken off the list; null if there is none. */
+  /**
+   * The last problem that this page has taken off the list; null if there is none.
+   *
+   * @type {{id: string, name: string} | null}
+   */
   removed = null;
 
+  /** @type {Judge.Listed | null} */
   #removing = null;
+  /** @type {{id: string | null, wanted: Set<number>} | null} */
   #asked = null;
   #counted = 0;
 
@@ -121,7 +132,11 @@ export class Panel {
     }
   }
 
-  /** The user has seen that this problem (null: all of them) came in or was taken off: it is not mentioned any more. */
+  /**
+   * The user has seen that this problem (null: all of them) came in or was taken off: it is not mentioned any more.
+   *
+   * @param {string | null} id
+   */
   seen(id = null) {
     this.arrived = id === null ? [] : this.arrived.filter((each) => each.id !== id);
     if (id === null || this.removed?.id === id) this.removed = null;
@@ -151,10 +166,10 @@ export class Panel {
     this.run = null;
     if (!running) return;
     const goesOn = same && before && (running.run === undefined || running.run === before.number);
-    if (goesOn) this.run = { ...before, at: running.currentIndex ?? null };
-    else this.#begin(running.scope, running.currentIndex ?? null, running);
-    if (running.run === undefined) this.#adopt();
-    for (const result of this.results.values()) if (result.run === this.run.number) this.run.judged.add(result.index);
+    const at = running.currentIndex ?? null;
+    const run = goesOn ? (this.run = { ...before, at }) : this.#begin(running.scope, at, running);
+    if (running.run === undefined) this.#adopt(run);
+    for (const result of this.results.values()) if (result.run === run.number) run.judged.add(result.index);
   }
 
   /** @param {Judge.StateUpdate} message */
@@ -233,11 +248,15 @@ export class Panel {
     else this.#begin(scope, currentIndex, { run, indices });
   }
 
-  /** Results come in the order of the cases, so all results before the current case belong to this run. */
-  #adopt() {
-    const { at, scope, number } = this.run;
+  /**
+   * Results come in the order of the cases, so all results before the current case belong to this run.
+   *
+   * @param {Run} run
+   */
+  #adopt({ at, scope, number }) {
+    if (scope !== "all" || at === null) return;
     for (const [index, result] of this.results) {
-      if (scope === "all" && index < at) this.results.set(index, { ...result, run: number });
+      if (index < at) this.results.set(index, { ...result, run: number });
     }
   }
 
@@ -250,10 +269,12 @@ export class Panel {
     const all = [...this.cases.keys()];
     const asked = this.#asked?.id === this.id ? this.#asked.wanted : null;
     const wanted = indices ? new Set(indices) : asked ?? new Set(scope === "one" && at !== null ? [at] : all);
-    this.run = { number: run ?? `counted ${(this.#counted += 1)}`, scope, at, wanted, judged: new Set() };
+    const begun = { number: run ?? `counted ${(this.#counted += 1)}`, scope, at, wanted, judged: new Set() };
+    this.run = begun;
     this.interrupted = false;
     this.summary = null;
     this.#asked = null;
+    return begun;
   }
 
   /** @param {Judge.RunReport} message */
@@ -277,10 +298,15 @@ export class Panel {
     if (this.last) this.last.cancelled = cancelled;
   }
 
-  /** The run is over. `cancelled`: it was cancelled, as far as is known. */
-  #leave(cancelled, number = this.run?.number) {
-    if (!this.run || number !== this.run.number) return;
-    this.last = { number, wanted: this.run.wanted, cancelled };
+  /**
+   * The run is over.
+   *
+   * @param {boolean} cancelled it was cancelled, as far as is known
+   * @param {number | null} [number] the run's own; undefined: that of the run that is known
+   */
+  #leave(cancelled, number) {
+    if (!this.run || (number !== undefined && number !== this.run.number)) return;
+    this.last = { number: this.run.number, wanted: this.run.wanted, cancelled };
     this.run = null;
   }
 

@@ -29,7 +29,7 @@ class JudgeProblem extends HouseElement {
    */
   show(problem, settings, pinned) {
     this.hidden = !problem;
-    if (!problem) return;
+    if (!problem || !settings) return;
     const { name, group, contestId, url, mainPath, unsupported } = problem;
     put(this.#name, name);
     put(this.#group, group || contestId);

@@ -13,7 +13,8 @@ const LONG = 8; // a list of more problems has a search
 const FEW = 16; // up to so many problems, all contests are open
 
 class JudgeProblems extends HouseElement {
-  #panel = null;
+  /** @type {import("./panel.js").Panel} */
+  #panel;
   #shown = "";
   #choices = new Map(); // contest -> whether the reader wants it open
   #words = [];
@@ -44,7 +45,7 @@ class JudgeProblems extends HouseElement {
     this.#shown = wanted;
     put(this.#count, problems.length ? format.count(problems.length) : "");
     if (problems.length > LONG) this.#search.hidden = false;
-    const focused = this.contains(document.activeElement) ? document.activeElement.getAttribute("data-key") : null;
+    const focused = this.contains(document.activeElement) ? document.activeElement?.getAttribute("data-key") : null;
     const before = focused ? this.#rows.findIndex((row) => row.dataset.key === focused) : -1;
     const contests = contestsOf(found(problems, this.#words), this.#words.length > 0);
     this.#contests.replaceChildren(...contests.map((contest) => this.#contest(contest, here, new Set(running))));
@@ -64,7 +65,7 @@ class JudgeProblems extends HouseElement {
   /** Moves the focus to the search, and shows the search if the list is short and does not have it. */
   seek() {
     this.#search.hidden = false;
-    this.#search.querySelector("input").focus();
+    this.#search.querySelector("input")?.focus();
   }
 
   step(by) {
@@ -149,7 +150,7 @@ class JudgeProblems extends HouseElement {
  *
  * @param {import("../messages").Judge.Listed} problem
  */
-const isSolved = ({ standing, cases }) => Boolean(standing) && standing.failed === 0 && standing.passed >= cases;
+const isSolved = ({ standing, cases }) => Boolean(standing && standing.failed === 0 && standing.passed >= (cases ?? Infinity));
 
 /**
  * @param {import("../messages").Judge.Listed} problem

@@ -23,7 +23,11 @@ const SINCE = {
   settings: "the settings were changed",
 };
 
-/** {brief, words} for a result that is outdated; null if it is not. */
+/**
+ * {brief, words} for a result that is outdated; null if it is not.
+ *
+ * @param {Pick<import("./panel.js").Result, "outdated">} result
+ */
 export function outdated({ outdated: reasons = [] }) {
   const known = reasons.map((each) => REASONS[each] ?? ["changed since", "Something was changed since."]);
   return known.length ? { brief: known[0][0], words: known.map(([, words]) => words).join(" ") } : null;
@@ -82,7 +86,7 @@ function running({ cases, results, run }) {
 function ofLastRun({ last, summary }, fresh) {
   const runs = new Set(fresh.map(({ run }) => run));
   const own = last ? fresh.filter(({ run }) => run === last.number) : fresh;
-  const time = summary?.total === own.length ? `, ${format.count(summary.durationMs)} ms` : "";
+  const time = summary && summary.total === own.length ? `, ${format.count(summary.durationMs)} ms` : "";
   if (runs.size <= 1 && (!last || own.length === fresh.length)) return { alone: "", time };
   if (!last || own.length === 0) return { alone: "", time: "" };
   if (last.wanted.size === 1) {

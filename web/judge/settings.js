@@ -56,6 +56,7 @@ const changeAt = (path, value) => path.split(".").reduceRight((inner, name) => (
 class JudgeSettings extends HouseElement {
   #fields = new Map();
   #sent = new Map(); // path -> the settings at the time when a change was sent whose answer has not come yet
+  /** @type {import("../messages").Judge.RunSettings | null} */
   #settings = null;
   #dialog = h("dialog", { ariaLabel: "Settings" });
 

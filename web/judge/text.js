@@ -43,7 +43,7 @@ class JudgeText extends HouseElement {
   #empty = h("p.nothing", {}, "empty");
 
   build() {
-    const label = this.getAttribute("label");
+    const label = this.getAttribute("label") ?? "Text";
     this.#copy.title = this.#copy.ariaLabel = `Copy ${label.toLowerCase()}`;
     this.#all.ariaLabel = `Show all of ${label.toLowerCase()}`;
     this.lines.ariaLabel = label;

@@ -16,6 +16,9 @@ const PIECES = new RegExp(`( +)|(\\t)|([${ODD}])|[^ \\t${ODD}]+`, "g");
 /**
  * `stretches` [[from, to]] are marked as differing. `blanks` says whether all blanks are made visible, or only those at
  * the end of the line. `longest` is how many characters are shown. Returns nodes.
+ *
+ * @param {string} text
+ * @param {{stretches?: number[][], blanks?: boolean, longest?: number}} how
  */
 export function written(text, { stretches = [], blanks = false, longest = Infinity } = {}) {
   const far = stretches[0]?.[0] ?? 0;

@@ -135,7 +135,7 @@ class CodeEditor extends HouseElement {
   #continue() {
     const { selectionStart, value } = this.#area;
     const before = value.slice(value.lastIndexOf("\n", selectionStart - 1) + 1, selectionStart);
-    const indent = /^[ \t]*/.exec(before)[0];
+    const [indent] = /^[ \t]*/.exec(before) ?? [""];
     this.#type(`\n${indent}${/:\s*(#.*)?$/.test(before) ? STEP : ""}`);
   }
 }

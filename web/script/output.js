@@ -11,6 +11,7 @@ const MOST_PENDING = 100_000; // characters
 
 class RunOutput extends HouseElement {
   #pending = "";
+  /** @type {number | null} */
   #frame = null;
   #atEnd = true;
   #scrollback = new Scrollback();

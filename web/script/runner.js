@@ -38,8 +38,11 @@ export class Runner extends EventTarget {
   error = "";
 
   #place;
+  /** @type {Worker | null} */
   #worker = null;
+  /** @type {Uint8Array | null} */
   #interrupt = null;
+  /** @type {{type: "run", source: string, scriptPath: string} | null} */
   #next = null; // the script to run when Python is ready
   #timers = [];
 
@@ -61,10 +64,10 @@ export class Runner extends EventTarget {
   load() {
     this.#end();
     this.#interrupt = globalThis.crossOriginIsolated ? new Uint8Array(new SharedArrayBuffer(1)) : null;
-    this.#worker = new Worker("/script/worker.js", { type: "module" });
-    this.#worker.onmessage = ({ data }) => this.#hear(data);
-    this.#worker.onerror = (event) => this.#crash(event);
-    this.#worker.postMessage({ type: "init", interrupt: this.#interrupt, ...this.#place });
+    const worker = (this.#worker = new Worker("/script/worker.js", { type: "module" }));
+    worker.onmessage = ({ data }) => this.#hear(data);
+    worker.onerror = (event) => this.#crash(event);
+    worker.postMessage({ type: "init", interrupt: this.#interrupt, ...this.#place });
     this.#enter("loading");
   }
 
@@ -85,7 +88,7 @@ export class Runner extends EventTarget {
       return;
     }
     this.#enter("stopping");
-    this.#worker.postMessage({ type: "stop" });
+    this.#worker?.postMessage({ type: "stop" });
     const interrupt = () => this.#interrupt && Atomics.store(this.#interrupt, 0, INTERRUPT);
     const giveUp = () => this.#hear({ type: "stopped" });
     this.#timers = [setTimeout(interrupt, HEARING), setTimeout(giveUp, PATIENCE)];
@@ -93,13 +96,13 @@ export class Runner extends EventTarget {
 
   /** Sends a message to the script; false if there is no script that could receive it. */
   say(message) {
-    if (!["running", "ended", "failed"].includes(this.state)) return false;
+    if (!this.#worker || !["running", "ended", "failed"].includes(this.state)) return false;
     this.#worker.postMessage({ type: "sidekick", message: JSON.stringify(message) });
     return true;
   }
 
   #begin() {
-    this.#worker.postMessage(this.#next);
+    this.#worker?.postMessage(this.#next);
     this.#next = null;
   }
 

@@ -67,9 +67,9 @@ let kept = id === null; // whether this browser keeps the text of the editor
 if (id !== null) document.title = `${id} · Sidekick`;
 
 function idOf(path) {
-  const found = /^\/script\/(.+?)(?:\.py)?$/.exec(path)?.[1];
+  const found = /^\/script\/(.+?)(?:\.py)?$/.exec(path)?.[1] ?? null;
   try {
-    return found === undefined ? null : decodeURIComponent(found);
+    return found === null ? null : decodeURIComponent(found);
   } catch {
     return found;
   }

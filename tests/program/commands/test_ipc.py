@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from codec.ipc import Failure, Success, read_request
-from codec.ipc.desk import Attempt, DeskTotals, Handled, RequestDetail, RequestFact
+from codec.ipc.desk import Attempt, DeskTotals, EditorAnswer, Handled, RequestDetail, RequestFact
 from program.ready import SERVER_FILE, Announcement
 from tests.troupe.ipc.peer import at_the_desk
 
@@ -244,7 +244,7 @@ def test_who_waits_no_longer_than_he_said_is_told_what_is_left(base: Path) -> No
 
 
 class Port(HTTPServer):
-    base = ""
+    base = editor = ""
     asked: list[tuple[str, bytes]]
 
 
@@ -261,7 +261,10 @@ class Desk(BaseHTTPRequestHandler):
         match self.path:
             case "/totals":
                 by_state = {"success": 4, "gave up": 1, "polling": 5}
-                self._say(DeskTotals(by_state=by_state, base=self.server.base, running=2, peer="The editor answers."))
+                base, editor = self.server.base, self.server.editor
+                self._say(
+                    DeskTotals(by_state=by_state, base=base, running=2, peer="The editor answers.", editor=editor)
+                )
             case "/requests/r1":
                 self._say(RequestDetail(fact=fact, tried=tried, notes=("Requeued from the page.",)))
             case _:
@@ -270,7 +273,9 @@ class Desk(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.asked.append((self.path, body))
-        if b"busy" in body:
+        if self.path == "/editor":
+            self._say(EditorAnswer(editor="The editor is asked to end."))
+        elif b"busy" in body:
             self._say("Nobody is there who could do it.", 503)
         else:
             self._say(Handled(ids=("r1", "r2"), refused={"r3": "it is not over"} if b"r3" in body else {}))
@@ -332,6 +337,17 @@ def test_orders_go_to_the_server_as_they_were_given(base: Path, port: Port) -> N
     assert (code, err) == (1, "troupe: The server refused (503): Nobody is there who could do it.\n")
 
 
+def test_the_editor_is_shown_and_ordered(base: Path, port: Port) -> None:
+    none = "No editor is managed here; ipc.editor names the command that starts one.\n"
+    assert troupe(base, "editor")[:2] == (0, none)
+    port.editor = "The editor is up (process 7)."
+    assert troupe(base, "editor") == (0, "The editor is up (process 7).\n", "")
+    assert json.loads(troupe(base, "editor", "--json")[1]) == {"editor": port.editor}
+    assert troupe(base, "editor", "stop") == (0, "The editor is asked to end.\n", "")
+    assert port.asked == [("/editor", b'{"order":"stop"}')]
+    assert troupe(base, "editor", "restart")[0] == 2
+
+
 def test_a_server_of_another_folder_is_not_asked(base: Path, port: Port, tmp_path: Path) -> None:
     port.base = str(tmp_path / "other")
     code, _, err = troupe(base, "requeue", "--all")
@@ -341,7 +357,8 @@ def test_a_server_of_another_folder_is_not_asked(base: Path, port: Port, tmp_pat
 
 
 def test_without_a_server_an_order_says_so_in_a_sentence(base: Path) -> None:
-    for words in (["requeue", "--all"], ["archive", "--older-than", "1"], ["cancel", "r1"]):
+    orders = (["requeue", "--all"], ["archive", "--older-than", "1"], ["cancel", "r1"], ["editor", "stop"], ["editor"])
+    for words in orders:
         code, out, err = troupe(base, *words)
         assert (code, out, err.count("\n")) == (1, "", 1)
         assert "No server is running" in err
@@ -353,8 +370,8 @@ def test_without_a_server_an_order_says_so_in_a_sentence(base: Path) -> None:
         ("submit", "needs no running server"), ("status", "a running server is asked"),
         ("watch", "a running server is asked"),
         ("requeue", "It needs a running server"), ("cancel", "It needs a running server"),
-        ("archive", "It needs a running server"), ("evaluate", "needs no running server"),
-        ("report", "needs no running server"),
+        ("archive", "It needs a running server"), ("editor", "It needs a running server"),
+        ("evaluate", "needs no running server"), ("report", "needs no running server"),
     ],
 )  # fmt: skip
 def test_the_help_of_each_says_whether_it_needs_the_server(base: Path, deed: str, said: str) -> None:

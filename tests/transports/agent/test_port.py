@@ -41,6 +41,13 @@ class PaperDesk:
 
         return answer
 
+    async def export(self, id: str) -> AsyncIterator[bytes]:  # noqa: A002
+        async def lines() -> AsyncIterator[bytes]:
+            for number in range(3):
+                yield f"{id} {number}\n".encode()
+
+        return lines()
+
     @asynccontextmanager
     async def attach(self, id: str, wire: WebSocket) -> AsyncIterator["PaperSeat"]:  # noqa: A002
         self.asked.append(("attach", (id,)))
@@ -89,7 +96,6 @@ ROUTES = [
     ("DELETE", "/v1/sessions/s1", "delete_session", ("s1",)),
     ("GET", "/v1/sessions/s1/messages", "messages", ("s1",)),
     ("GET", "/v1/sessions/s1/events?after=7&limit=3", "events", ("s1", 7, 3)),
-    ("GET", "/v1/sessions/s1/export", "export", ("s1",)),
     ("GET", "/v1/models", "models", ()),
     ("GET", "/v1/models/current", "model", ()),
     ("PUT", "/v1/models/current", "change_model", (b"body",)),
@@ -116,8 +122,15 @@ async def test_every_endpoint_of_the_contract_is_passed_on_to_whoever_has_the_to
 
 
 def test_no_question_of_the_desk_is_without_an_endpoint() -> None:
-    asked = {name for _, _, name, _ in ROUTES} | {"health", "attach"}
+    asked = {name for _, _, name, _ in ROUTES} | {"health", "attach", "export"}
     assert asked == {name for name, _ in inspect.getmembers(AgentDesk, inspect.isfunction) if not name.startswith("_")}
+
+
+async def test_a_session_is_exported_line_by_line() -> None:
+    async with open_port(PaperDesk()) as house:
+        answer = await ask(house, "GET", "/v1/sessions/s1/export", headers=AUTHORIZED)
+        assert answer.text == "s1 0\ns1 1\ns1 2\n"
+        assert (await ask(house, "GET", "/v1/sessions/s1/export")).status_code == 401
 
 
 async def test_health_and_the_page_alone_need_no_token() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from tests.transports.ipc.places import Clock
+from transports.ipc import site
 from transports.ipc.base import FolderBase
 
 
@@ -17,8 +18,12 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture
-def base(path: Path, clock: Clock) -> Iterator[FolderBase]:
+@pytest.fixture(params=["on a disk", "in memory"])
+def base(
+    request: pytest.FixtureRequest, path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[FolderBase]:
+    """In memory, what is short is done in the loop."""
+    monkeypatch.setattr(site, "lies_in_memory", lambda device: request.param == "in memory")
     opened = FolderBase(path, now=clock)
     yield opened
     opened.close()

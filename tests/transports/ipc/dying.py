@@ -36,7 +36,7 @@ CHANGES: dict[str, Callable[[Path], WriteJob]] = {
     "set_aside": _taking(lambda identity: writing.setting_aside("a", identity, "why")),
     "write": lambda path: writing.writing(Tray.FAILED, "a", refused("a", "new")),
     "archive": lambda path: writing.archiving(["a", "b"], DAY, None),
-    "bring_back": lambda path: writing.bringing_back("a"),
+    "reopen": lambda path: writing.reopening("a"),
 }
 
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -75,6 +76,35 @@ async def test_the_lock_of_a_process_that_was_killed_is_nobody_s(base: FolderBas
         assert str(process.pid) in (await base.claim_server() or "")
         process.kill()
     assert await base.claim_server() is None
+
+
+def stop(pid: int) -> None:
+    os.kill(pid, signal.SIGSTOP)
+    os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOWAIT)
+
+
+def let_go_on(pid: int) -> None:
+    os.kill(pid, signal.SIGCONT)
+    os.waitid(os.P_PID, pid, os.WCONTINUED | os.WNOWAIT)
+
+
+@pytest.mark.slow
+async def test_a_server_that_is_stopped_is_said_to_be_and_whoever_has_its_number_later_is_not(
+    base: FolderBase, path: Path, sleeper: int
+) -> None:
+    assert await base.stopped_server() is None
+    with claiming(path) as process:
+        assert await base.stopped_server() is None
+        stop(process.pid)
+        assert f"process {process.pid} is the server of {path}, and is stopped" in (await base.stopped_server() or "")
+        let_go_on(process.pid)
+        assert await base.stopped_server() is None
+        process.kill()
+    (path / "state" / "server.lock").write_text(f"{sleeper}\n")
+    stop(sleeper)
+    assert await base.stopped_server() is None
+    assert await base.claim_server() is None
+    assert await base.stopped_server() is None
 
 
 async def test_the_editor_s_own_server_goes_first_while_it_lives_and_says_so(

@@ -1,11 +1,13 @@
 """Real editors: small programs that stay, hand over, leave their session, ignore TERM, or fail."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -44,7 +46,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
     census = Census()
     for each in made:
         if each._record is not None:
-            for member in census.family(each._record.token, each._record.process):
+            for member in each._family(each._record):
                 census.signal(member, signal.SIGKILL)
         each.release()
 
@@ -56,7 +58,7 @@ def beside(*command: str, stdout: int | None = None) -> subprocess.Popen[bytes]:
 
 def family(made: DetachedEditor) -> set[Known]:
     assert made._record is not None
-    return Census().family(made._record.token, made._record.process)
+    return made._family(made._record)
 
 
 async def until(condition: Callable[[], object]) -> None:
@@ -171,6 +173,44 @@ async def test_an_id_that_was_given_out_again_is_not_taken_for_the_editor(make: 
     assert (await made.look()).pid is None
     await made.end(hard=True)
     assert Census().start(os.getppid()) is not None
+
+
+@pytest.mark.parametrize("token", ["0" * 32, "x", "=", "\0"])
+async def test_a_record_that_names_another_process_of_ours_makes_it_neither_the_editor_nor_ends_it(
+    make: Make, tmp_path: Path, token: str
+) -> None:
+    bystander = beside("/bin/sleep", "300")
+    census = Census()
+    fields = {"token": token, "boot": census.boot, "at": 0, "pid": bystander.pid, "start": census.start(bystander.pid)}
+    (tmp_path / "state" / "editor.json").write_text(json.dumps(fields))
+    made = make()
+    await made.claim()
+    assert (await made.look()).pid is None
+    await made.end(hard=True)
+    assert await made.launch() is None
+    seen = await made.look()
+    assert seen.pid not in (None, bystander.pid)
+    await made.end(hard=True)
+    assert await ended(made) == -signal.SIGKILL
+    assert bystander.poll() is None
+    bystander.kill()
+    bystander.wait()
+
+
+async def test_of_a_record_whose_process_lives_what_has_lived_longer_is_not_the_editor(
+    make: Make, tmp_path: Path
+) -> None:
+    first = make(FAMILY)
+    await first.claim()
+    await first.launch()
+    await until(lambda: len(family(first)) == 3)
+    assert first._record is not None
+    youngest = max(family(first), key=lambda each: (each.start, each.pid))
+    first._write(replace(first._record, process=youngest))  # as after a handover
+    first.release()
+    second = make()
+    await second.claim()
+    assert (await second.look()).pid == youngest.pid
 
 
 async def test_a_command_that_hands_over_to_another_session_is_followed(make: Make) -> None:

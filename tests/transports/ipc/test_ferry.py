@@ -2,13 +2,14 @@
 
 import threading
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pytest
 import trio
 import trio.testing
 
-from transports.ipc.ferry import Ferry
+from transports.ipc.ferry import SHARE_SECONDS, SPELL_SECONDS, Ferry, NotShort
 
 
 class Disk:
@@ -113,3 +114,82 @@ async def test_nobody_waits_for_ever_for_a_disk_that_hangs() -> None:
         except OSError:
             continue
     assert ["waits behind it"] not in disk.trips
+
+
+class Here(Disk):
+    """One in which nothing waits for a device, with a clock of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds = 100.0
+        self.takes = 0.0
+        self.threads: list[int] = []
+
+    def run(self, jobs: Sequence[Any]) -> list[Any]:
+        self.threads.append(threading.get_ident())
+        self.seconds += self.takes
+        if "long" in jobs:
+            raise NotShort
+        return super().run(jobs)
+
+    def near(self) -> Ferry[Any]:
+        return Ferry(
+            self.run,
+            "a ferry",
+            most=100,
+            patience=30.0,
+            hangs=lambda: OSError("hangs"),
+            after=lambda: None,
+            near=lambda: True,
+            now=lambda: self.seconds,
+        )
+
+    @property
+    def were_here(self) -> list[bool]:
+        return [thread == threading.get_ident() for thread in self.threads]
+
+
+async def test_near_by_short_calls_are_made_in_the_loop_and_others_ride() -> None:
+    disk = Here()
+    ferry = disk.near()
+    assert await ferry.ride("one", short="one") == "one"
+    assert await ferry.ride("two") == "two"
+    assert await ferry.ride("three", short="long") == "three"
+    with pytest.raises(ValueError, match="refused"):
+        await ferry.ride("refused", short="refused")
+    assert disk.were_here == [True, False, True, False, True]
+
+
+async def test_of_the_loops_time_such_calls_take_a_part_only() -> None:
+    disk = Here()
+    ferry = disk.near()
+    disk.takes = 0.6 * SHARE_SECONDS
+    for _ in range(4):
+        await ferry.ride("call", short="call")
+    disk.seconds += SPELL_SECONDS
+    await ferry.ride("call", short="call")
+    assert disk.were_here == [True, True, False, False, True]
+
+
+async def test_no_call_overtakes_a_trip_that_is_under_way() -> None:
+    disk = Here()
+    ferry = disk.near()
+    disk.gate.clear()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(ferry.ride, "first")
+        await disk.left.wait()
+        nursery.start_soon(partial(ferry.ride, "second", short="second"))
+        await trio.testing.wait_all_tasks_blocked()
+        disk.gate.set()
+    assert disk.trips == [["first"], ["second"]]
+    assert disk.were_here == [False, False]
+
+
+async def test_a_call_in_the_loop_that_is_cancelled_is_not_made() -> None:
+    disk = Here()
+    ferry = disk.near()
+    with trio.CancelScope() as scope:
+        scope.cancel()
+        await ferry.ride("call", short="call")
+    assert scope.cancelled_caught
+    assert disk.trips == []

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from codec.ipc.folder import BaseFull, Tray
+from codec.ipc.folder import BaseFull, BaseGone, Tray
 from transports.ipc import writing
 from transports.ipc.base import FolderBase
 
+DAY = "2026-01-01"
 REQUEST = b'{"request_id": "a", "command": "ping", "params": {}}'
 
 
@@ -30,12 +31,8 @@ async def test_a_lock_that_is_somebodys_document_is_not_written_to(path: Path, e
     os.link(document, path / "state" / f"{end}.lock")
     base = FolderBase(path)
     claim = base.claim_client if end == "client" else base.claim_server
-    try:
-        why = await claim()
-    except Exception as error:
-        why = str(error)
-    assert why is not None
-    assert "lock is no plain file of yours" in why
+    with pytest.raises(BaseGone, match=f"{end}.lock is no plain file of yours"):
+        await claim()
     assert document.read_text() == "mine"
     base.close()
 
@@ -62,7 +59,43 @@ async def test_an_odd_entry_of_the_archive_keeps_no_request_from_being_published
     odd(path / "archive")
     base = FolderBase(path)
     await base.publish({"a": REQUEST})
+    brought_back = {"abc"} if odd is a_day_that_is_a_file else set()
+    assert await base.ids(Tray.REQUESTS) == {"a", *brought_back}
+    base.close()
+
+
+@pytest.mark.parametrize("name", [DAY, ".staging"])
+async def test_a_link_in_place_of_a_folder_of_the_archive_leaves_every_file_where_it_was_and_is_said(
+    path: Path, name: str
+) -> None:
+    elsewhere = path.parent / "elsewhere"
+    elsewhere.mkdir()
+    (path / "archive" / name).symlink_to(elsewhere)
+    base = FolderBase(path)
+    await base.publish({"a": REQUEST})
+    with pytest.raises(BaseGone, match=f"archive/{name} is no folder; move it away"):
+        await base.archive(["a"], DAY)
     assert await base.ids(Tray.REQUESTS) == {"a"}
+    health = await base.health()
+    assert health.trouble is None
+    assert f"archive/{name} is no folder" in (health.blocked or "")
+    assert list(elsewhere.iterdir()) == []
+    (path / "archive" / name).unlink()
+    assert await base.archive(["a"], DAY) == {"a"}
+    assert (await base.health()).blocked is None
+    assert (path / "archive" / DAY / "a" / "request.json").read_bytes() == REQUEST
+    base.close()
+
+
+async def test_what_was_gathered_before_a_kill_and_cannot_be_filed_away_is_where_it_was(path: Path) -> None:
+    stage = path / "archive" / ".staging" / f"{DAY}~a~req.res"
+    stage.mkdir(parents=True, mode=0o700)
+    (stage / "request.json").write_bytes(REQUEST)
+    (path / "archive" / DAY).symlink_to(path.parent)
+    base = FolderBase(path)
+    assert await base.ids(Tray.REQUESTS) == {"a"}
+    assert (path / "requests" / "a.json").read_bytes() == REQUEST
+    assert not stage.exists()
     base.close()
 
 

@@ -40,7 +40,7 @@ steps = st.one_of(
     st.tuples(st.just("publish"), st.sets(st.sampled_from(IDS)), st.integers(0, 1)),
     st.tuples(st.just("answer"), st.sampled_from(IDS), st.integers(2, 10)),
     st.tuples(st.sampled_from(["take_away", "set_aside"]), st.sampled_from(IDS), st.booleans()),
-    st.tuples(st.sampled_from(["withdraw", "bring_back"]), st.sampled_from(IDS), st.none()),
+    st.tuples(st.sampled_from(["withdraw", "reopen"]), st.sampled_from(IDS), st.none()),
     st.tuples(st.just("write"), st.sampled_from(IDS), st.sampled_from([Tray.FAILED, Tray.EVALUATIONS])),
     st.tuples(st.just("archive"), st.sets(st.sampled_from(IDS)), st.sampled_from([None, Tray.FAILED, Tray.RESPONSES])),
     st.tuples(st.just("put request"), st.sampled_from(IDS), st.integers(0, 10)),
@@ -83,7 +83,7 @@ class Both:
                 await self.ask("take_away", which, identified=how)
             case "set_aside":
                 await self.ask("set_aside", which, "why", identified=how)
-            case "withdraw" | "bring_back":
+            case "withdraw" | "reopen":
                 await self.ask(what, which)
             case "write":
                 await self.ask("write", how, which, refused(which))

@@ -1,7 +1,7 @@
 """The desk's port over real sockets: a door, the desk behind it, and a journal on paper."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from importlib import resources
 from typing import Any
@@ -12,7 +12,9 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 from trio_websocket import ConnectionClosed, ConnectionRejected
 
+from actors.ipc.editor import EDITOR, EditorMessage, StartEditor, StopEditor
 from actors.ipc.messages import PeerNow
+from actors.kernel import Actor, AnySpec, ChildSpec
 from tests.ipc.desk_kit import NOW, DeskHouse, PaperJournal, desk_house, fact
 from tests.ipc.paper import PaperBase
 from tests.transports.house import PATIENCE, House, open_house, reason_of
@@ -23,10 +25,12 @@ LIMITS = DoorLimits(http=HttpLimits(body_bytes=100_000), websocket=WebSocketLimi
 
 
 @asynccontextmanager
-async def open_port(client: bool = True, base: PaperBase | None = None) -> AsyncIterator[tuple[House, DeskHouse]]:
+async def open_port(
+    client: bool = True, base: PaperBase | None = None, beside: Sequence[AnySpec] = ()
+) -> AsyncIterator[tuple[House, DeskHouse]]:
     journal = PaperJournal()
     journal.put(*(fact(f"r{number}", created=NOW + number) for number in range(5)), fact("bad", "gave up"))
-    async with desk_house(journal, base, client=client) as desk:
+    async with desk_house(journal, base, client=client, beside=beside) as desk:
         app = ipc_application(desk.desk, resources.files("web"))
         async with open_house(app=app, on_websocket=ipc_websocket(desk.desk), limits=LIMITS) as house:
             yield house, desk
@@ -95,6 +99,7 @@ async def test_a_script_submits_requeues_cancels_and_archives() -> None:
         ("POST", "/requests", b'{"requests": [{"id": "a b", "command": "x"}]}', 400, "Request 1 of 1 cannot be taken"),
         ("POST", "/requeue", b"{}", 400, "Expected to be told which requests are meant"),
         ("POST", "/archive", b'{"everything": true}', 400, "unknown field `everything`"),
+        ("POST", "/editor", b'{"order": "explode"}', 400, "Invalid enum value 'explode'"),
         ("GET", "/requests?limit=x", b"", 400, "Expected limit to be a number"),
         ("GET", "/requests?after=nobody", b"", 400, "There is no request 'nobody' any more"),
         ("POST", "/requests", b"x" * 100_001, 413, ""),
@@ -116,6 +121,24 @@ async def test_too_many_requests_at_once_are_refused_with_413() -> None:
         async with open_house(app=app) as house:
             answer = await ask(house, "POST", "/requests", content=many)
             assert (answer.status_code, "in several parts" in answer.text) == (413, True)
+
+
+async def test_the_editor_is_ordered_and_answers_in_a_sentence() -> None:
+    class Obeying(Actor[EditorMessage]):
+        async def started(self, kept: object | None) -> None:
+            self.stage.registry.claim(EDITOR, self.ref)
+
+        async def handle(self, message: EditorMessage) -> None:
+            assert isinstance(message, StopEditor | StartEditor)
+            message.reply.set(f"{type(message).__name__} is done.")
+
+    async with open_port() as (house, _):
+        absent = await ask(house, "POST", "/editor", json={"order": "stop"})
+        said = "No editor is managed here; name the command that starts one in ipc.editor.\n"
+        assert (absent.status_code, absent.text) == (503, said)
+    async with open_port(beside=[ChildSpec("editor", Obeying)]) as (house, _):
+        for order, done in (("stop", "StopEditor is done."), ("start", "StartEditor is done.")):
+            assert (await ask(house, "POST", "/editor", json={"order": order})).json() == {"editor": done}
 
 
 @pytest.mark.parametrize("path", ["/requests", "/requeue", "/cancel", "/archive"])

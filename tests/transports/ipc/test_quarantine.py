@@ -126,13 +126,13 @@ async def test_what_stands_in_the_way_is_set_aside_and_every_call_goes_on(
     assert isinstance(both.request, Asked)
     assert isinstance(both.response, Answer)
     assert await base.read(Tray.FAILED, "y") == refused("y")
-    for tray in (Tray.REQUESTS, Tray.RESPONSES, Tray.FAILED):
+    for tray in (Tray.REQUESTS, Tray.FAILED):
         obstacle(path / tray.value / "z.json", outside)
     assert await base.read(Tray.FAILED, "z") is None
     assert not await base.withdraw("z")
-    assert not await base.bring_back("z")
+    assert not await base.reopen("z")
     assert content(outside) == SECRET
-    assert len(entries(path)) == len(reasons(path)) == (await base.health()).quarantined == 9
+    assert len(entries(path)) == len(reasons(path)) == (await base.health()).quarantined == 8
 
 
 @pytest.mark.parametrize(

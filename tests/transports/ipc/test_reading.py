@@ -5,13 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from codec.ipc import id_of
 from codec.ipc.folder import Torn, Tray
 from tests.transports.ipc.places import Clock, asked, put
 from transports.ipc.base import FolderBase
-from transports.ipc.reading import SETTLED_SECONDS, RoomReader
+from transports.ipc.reading import _PLAIN_ID, SETTLED_SECONDS, RoomReader
 from transports.ipc.site import Site
 from transports.ipc.torns import MOST_REMEMBERED
 
@@ -81,3 +83,48 @@ async def test_of_torn_files_only_so_many_are_remembered(
         assert (await base.look(f"r{number}")).response == Torn()
     assert len(base._reading.torns) == 10
     assert MOST_REMEMBERED > 20_000
+
+
+async def test_who_asks_for_a_listing_in_the_same_trip_is_given_the_same(
+    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await base.ids(Tray.FAILED)
+    put(path, Tray.REQUESTS, "a", b"{}")
+    listed: list[int] = []
+    scandir = os.scandir
+
+    def counted(folder: int) -> Any:
+        listed.append(folder)
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", counted)
+    found: list[frozenset[str]] = []
+
+    async def ask(tray: Tray) -> None:
+        found.append(await base.ids(tray))
+
+    async with trio.open_nursery() as nursery:
+        for tray in (Tray.RESPONSES, *[Tray.REQUESTS] * 5):  # the first one leaves alone
+            nursery.start_soon(ask, tray)
+    assert sorted(map(sorted, found)) == [[], *[["a"]] * 5]
+    assert len(listed) <= 3  # whoever was first
+    put(path, Tray.REQUESTS, "b", b"{}")
+    assert await base.ids(Tray.REQUESTS) == {"a", "b"}
+
+
+@given(st.from_regex(r"[A-Za-z0-9._-]{0,8}(\.json)?\n?", fullmatch=True) | st.text(max_size=8))
+def test_the_short_way_to_an_id_tells_what_the_long_one_does(name: str) -> None:
+    short = _PLAIN_ID.fullmatch(name)
+    assert short is None or short[1] == id_of(name)
+
+
+async def test_the_times_of_many_files_are_asked_for_in_steps(
+    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("transports.ipc.base.STEP", 3)
+    await base.ids(Tray.REQUESTS)
+    for number in range(8):
+        put(path, Tray.REQUESTS, f"new-{number}", b"{}")
+        put(path, Tray.REQUESTS, f"old-{number}", b"{}")
+        os.utime(path / "requests" / f"old-{number}.json", (1.0, 1.0))
+    assert await base.missed() == {f"new-{number}" for number in range(8)}

@@ -33,6 +33,7 @@ from tests.transports.house import (
     read_until,
 )
 from tests.transports.house import frame as zero_masked
+from transports.websocket.fast_lane import MOVES, FastLane, LaneEvent, State
 from transports.websocket.outbox import frame as server_frame
 from transports.websocket.peel import MOST_AT_ONCE, Peeler, Piece, Rest
 from transports.websocket.websocket import Closed, FastSocket, Upgrade
@@ -326,6 +327,28 @@ async def test_others_have_their_turn_in_the_middle_of_what_one_read_brings() ->
         assert sum(size for size, _ in batches) == 60 * MOST_AT_ONCE
         assert max(size for size, _ in batches) == MOST_AT_ONCE
         assert batches[-1][1] - batches[0][1] > 50
+
+
+async def test_every_move_of_a_lane_before_its_end_really_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    moves: set[tuple[LaneEvent, State]] = set()
+    move = FastLane._move
+
+    def watched(self: FastLane, event: LaneEvent) -> None:
+        moves.add((event, self._state))
+        move(self, event)
+
+    monkeypatch.setattr(FastLane, "_move", watched)
+    async with fast_house() as (house, fast), await house.connect() as stream:
+        said = frame(PING, b"p") + frame(BINARY, b"b") + frame(TEXT, b"a")
+        await stream.send_all(house.upgrade() + said + close(1000))
+        await read_all(stream)
+        assert fast.received == [b"b", b"a"]
+    to_the_end = {(event, state) for event, state in moves if MOVES.moves[event][state] is State.OVER}
+    stays = {(event, state) for event in MOVES.moves for state in State if MOVES.moves[event].get(state) is state}
+    legal = {(event, state) for event in MOVES.moves for state in MOVES.befores(event)}
+    begins = {(event, state) for event, state in legal if event is not LaneEvent.HAND_OVER} - stays
+    assert moves - to_the_end - stays == begins
+    assert (LaneEvent.HAND_OVER, State.PEELING) in to_the_end
 
 
 async def test_fragments_and_control_frames_among_texts_keep_their_order() -> None:

@@ -1,13 +1,18 @@
 """One scenario, at the real desk with a peer, and at the one for tests: scripts cannot tell them apart."""
 
 from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
+from hypothesis import given
 
+from tests.ipc.test_documents import JSON
 from tests.troupe.ipc.peer import at_the_desk
-from troupe.ipc import BadId, BadParams, Desk, IdTaken, NotYet, RequestFailed, Result
+from troupe.ipc import BadId, BadParams, Desk, IdTaken, NoSuchRequest, NotYet, RequestFailed, Result, folder
+from troupe.ipc.desk import History
 from troupe.ipc.testing import NEVER, FakeDesk, fails
 from troupe.ipc.tickets import AnyDesk
 
@@ -20,14 +25,19 @@ ANSWERS = {
 }
 
 
-@pytest.fixture(params=["real", "fake"])
-async def desk(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[AnyDesk]:
+@pytest.fixture(params=["real", "in memory", "fake"])
+async def desk(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[AnyDesk]:
+    """In memory, what is short is done in the loop."""
+    monkeypatch.setattr(folder, "lies_in_memory", lambda device: request.param == "in memory")
     if request.param == "fake":
         async with FakeDesk(ANSWERS) as fake:
             yield fake
     else:
         with at_the_desk(tmp_path / "base"):
-            async with Desk(tmp_path / "base", state=tmp_path) as real:
+            history: History = "failed" if request.param == "in memory" else "all"
+            async with Desk(tmp_path / "base", state=tmp_path, history=history) as real:
                 yield real
 
 
@@ -89,6 +99,29 @@ async def test_who_waits_too_long_is_told_and_can_wait_again(desk: AnyDesk) -> N
     assert isinstance(NotYet(), TimeoutError)
 
 
+async def test_who_waits_for_what_nobody_has_submitted_is_told_so(desk: AnyDesk) -> None:
+    with trio.fail_after(5), pytest.raises(NoSuchRequest, match="There is no request nobody"):
+        await desk.ticket("nobody").wait(patience=0.6)
+
+
+async def test_who_waits_for_what_is_submitted_a_moment_later_gets_its_result(desk: AnyDesk) -> None:
+    found: list[Result] = []
+
+    async def wait() -> None:
+        found.append(await desk.ticket("soon").wait(30))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(wait)
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        await desk.submit("echo", {"prompt": "x"}, id="soon")
+    assert found[0].data == {"content": "x"}
+
+
+@given(JSON)
+def test_what_json_can_say_is_submitted_as_it_is(value: Any) -> None:
+    assert FakeDesk().made("echo", {"a": value, "b": (value,)}, None, {}).params == {"a": value, "b": [value]}
+
+
 async def test_whoever_waits_can_be_cancelled_and_another_goes_on(desk: AnyDesk) -> None:
     never = await desk.submit("never")
     async with trio.open_nursery() as nursery:
@@ -104,6 +137,12 @@ async def test_whoever_waits_can_be_cancelled_and_another_goes_on(desk: AnyDesk)
     ("attempt", "said"),
     [
         (lambda desk: desk.submit("echo", {"prompt": object()}), "cannot be written as JSON"),
+        (lambda desk: desk.submit("echo", {"a": [1, {"b": float("nan")}]}), r"params.a\[1\].b is nan, which JSON"),
+        (lambda desk: desk.submit("echo", {"a": float("-inf")}), "params.a is -inf"),
+        (lambda desk: desk.submit("echo", {"a": {1, 2}}), "params.a is a value of the type set"),
+        (lambda desk: desk.submit("echo", {"a": (1, b"x")}), r"params.a\[1\] is a value of the type bytes"),
+        (lambda desk: desk.submit("echo", {"a": {1: 2}}), "params.a is a value of the type dict"),
+        (lambda desk: desk.submit("echo", {"a": datetime.now(UTC)}), "params.a is a value of the type datetime"),
         (lambda desk: desk.submit("echo", ["a"]), "a dict"),
         (lambda desk: desk.submit("echo", {1: "a"}), "texts as keys"),
         (lambda desk: desk.submit(""), "A command is"),

@@ -14,18 +14,20 @@ import trio
 
 from codec.ipc import Failure, Success, file_of, read_request, write_response
 from tests.troupe.ipc.peer import Peer, at_the_desk
-from troupe.ipc import Desk, DeskError, IdTaken, NobodyAtTheDesk, NoServer
+from troupe.ipc import Desk, DeskError, IdTaken, NobodyAtTheDesk, NoServer, NoSuchRequest, folder
 
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture
-def base(tmp_path: Path) -> Path:
+@pytest.fixture(params=["on a disk", "in memory"])
+def base(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """In memory, what is short is done in the loop."""
+    monkeypatch.setattr(folder, "lies_in_memory", lambda device: request.param == "in memory")
     return tmp_path / "base"
 
 
 def desk_of(base: Path, **options: float) -> Desk:
-    return Desk(base, state=base.parent / "no state", **options)  # type: ignore[arg-type]
+    return Desk(base, state=base.parent / "no state", history="failed", **options)  # type: ignore[arg-type]
 
 
 async def test_a_request_is_on_the_disk_as_the_contract_has_it_and_only_for_us(base: Path) -> None:
@@ -39,6 +41,14 @@ async def test_a_request_is_on_the_disk_as_the_contract_has_it_and_only_for_us(b
     assert base.stat().st_mode & 0o777 == 0o700
     assert file.stat().st_mode & 0o777 == 0o600
     assert list((base / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize("size", [1, folder.SHORT, 10 * folder.SHORT])
+async def test_however_large_a_request_and_its_answer_are_they_arrive_whole(base: Path, size: int) -> None:
+    with at_the_desk(base):
+        async with desk_of(base) as desk:
+            assert (await desk.run("echo", {"prompt": "x" * size})).data == {"content": "x" * size}
+            assert (await desk.run("fail")).error == "busy"
 
 
 @pytest.mark.parametrize("fault", ["link", "shared", "file"])
@@ -162,6 +172,16 @@ async def test_an_error_that_may_be_tried_again_is_no_end_and_its_record_is(base
         assert (await ticket.wait()).error == "busy"
 
 
+async def test_without_a_server_an_attempt_lasted_from_its_request_to_its_answer(base: Path) -> None:
+    async with desk_of(base) as desk:
+        await desk.submit("ping", id="r1")
+        (base / "responses" / "r1.json").write_bytes(write_response("r1", Success(1)))
+        os.utime(base / "requests" / "r1.json", (1_000.0, 1_000.0))
+        os.utime(base / "responses" / "r1.json", (1_007.0, 1_007.0))
+        (attempt,) = (await desk.wait("r1")).attempts
+        assert (attempt.began, attempt.ended) == (1_000.0, 1_007.0)
+
+
 async def test_what_has_been_put_away_is_still_found(base: Path) -> None:
     async with desk_of(base) as desk:
         ticket = await desk.submit("echo", id="r1")
@@ -184,6 +204,21 @@ async def test_who_waits_where_nobody_is_is_told_so_and_the_request_is_kept(base
         with pytest.raises(NobodyAtTheDesk, match="answered with an error \\(no model\\)"):
             await ticket.wait(patience=0.01)
         assert (base / "requests" / "r1.json").exists()
+
+
+async def test_who_waits_where_nobody_is_for_what_nobody_has_submitted_is_told_so_at_once(base: Path) -> None:
+    async with desk_of(base) as desk:
+        with trio.fail_after(5), pytest.raises(NoSuchRequest, match=f"no request r1 in {base}"):
+            await desk.ticket("r1").wait()
+        with pytest.raises(NoSuchRequest):
+            await desk.ticket("r1").wait(0.01)
+
+
+async def test_where_a_server_has_its_state_elsewhere_that_is_said(base: Path) -> None:
+    with at_the_desk(base):
+        async with desk_of(base) as desk:
+            with pytest.raises(NoServer, match=r"Process \d+ serves .* state in another directory than .*no state"):
+                await desk.totals()
 
 
 async def test_who_waits_where_somebody_is_is_patient(base: Path) -> None:

@@ -1,4 +1,4 @@
-"""Removes secrets from every log entry just before it is written.
+"""Removes secrets from every log entry just before it is written. (What must not reach a prompt: agent/withheld.py.)
 
 A value is blanked if its key names a secret, at any depth. Texts are searched for the usual forms of secrets: the query
 of an address, a password in an address, an Authorization or Cookie header, a printed mapping. An object that is not a
@@ -13,7 +13,7 @@ from collections.abc import Mapping, MutableMapping
 from itertools import islice
 from typing import Any
 
-from program.terminal import printable
+from codec.printable import printable
 
 BLANK = "***"
 LONGEST_TEXT = 4_000

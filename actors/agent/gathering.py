@@ -1,0 +1,160 @@
+"""Reads for a prompt what prompt.py wants read, and looks for what the question is about.
+
+Whatever cannot be read is left out: an editor may name a file that is gone, or that is outside of the workspace. Only
+the search for the question is a stage of its own, of which clients are told.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from actors.agent.budget import tokens
+from actors.agent.given import FileHit, FileRefused, Tree
+from actors.agent.prompt import AGENTS_FILE, AROUND, MOST_OF_AGENTS, Command, WantedLines, asides, readings
+from codec.agent.context import EditorContext
+from codec.agent.events import ContextItem
+from codec.agent.findings import numbered
+from codec.agent.keywords import keywords
+from codec.agent.likely_tests import likely_tests
+from codec.agent.material import Material
+from codec.agent.symbols import around
+from codec.agent.withheld import withheld
+from codec.words import counted, listed
+
+LONGEST_READING = 30_000
+"""Characters of one reading."""
+MOST_HITS, SHOWN_HITS = 12, 5
+EXCERPT = 3
+"""Lines before and after a line that was found."""
+LONGEST_EXCERPT = 40
+"""Lines of one file."""
+MOST_FILES = 5_000
+"""That are looked at for likely tests."""
+MOST_TESTS, MOST_DEPENDENTS = 2, 5
+
+
+async def agents_file(tree: Tree) -> tuple[Material, ...]:
+    try:
+        found = await tree.read(AGENTS_FILE, most=MOST_OF_AGENTS)
+    except FileRefused:
+        return ()
+    text = withheld(found.text, AGENTS_FILE)[:MOST_OF_AGENTS]
+    if found.cut:
+        text += "\n[It is longer than this.]"
+    return (
+        (Material(source=AGENTS_FILE, why="how this project likes its work done", text=text),) if text.strip() else ()
+    )
+
+
+async def editor_materials(tree: Tree, context: EditorContext, command: Command | None) -> tuple[Material, ...]:
+    """What the editor shows, the most important first."""
+    read = [found for reading in readings(context, command) if (found := await _read(tree, reading)) is not None]
+    beside = list(asides(context, command))
+    editor = context.active_editor
+    if editor is not None and command == "/test":
+        read[1:1] = await _tests(tree, editor.file_path)
+    if editor is not None and command == "/refactor":
+        beside += await _dependents(tree, editor.file_path)
+    return (*beside, *read) if command == "/fix" else (*read, *beside)
+
+
+async def _read(tree: Tree, reading: WantedLines) -> Material | None:
+    if reading.text is not None:
+        return _lines(reading.path, reading.text, reading.first, reading.why)
+    first: int = reading.first
+    last: int | None = reading.last
+    try:
+        if reading.whole_definition:
+            whole = await tree.read(reading.path)
+            begin, end = around(whole.path, whole.text, reading.first)
+            first, last = (begin, end) if begin < end else (max(1, begin - 2 * AROUND), end + 2 * AROUND)
+        found = await tree.read(reading.path, first=first, last=last, most=LONGEST_READING)
+    except FileRefused:
+        return None
+    return _lines(found.path, found.text, found.first_line, reading.why)
+
+
+def _lines(path: str, text: str, first_line: int, why: str) -> Material | None:
+    text = withheld(text[:LONGEST_READING], path).removesuffix("\n")
+    if not text.strip():
+        return None
+    source = f"{path}:{first_line}-{first_line + text.count(chr(10))}"
+    return Material(source=source, why=why, text=numbered(text, first_line))
+
+
+async def _tests(tree: Tree, path: str) -> list[Material]:
+    try:
+        entries = await tree.entries(most=MOST_FILES, deep=True)
+    except FileRefused:
+        return []
+    names = likely_tests(path, (each.path for each in entries), MOST_TESTS)
+    found = [await _read(tree, WantedLines(name, f"likely tests of {path}")) for name in names if name != path]
+    return [each for each in found if each is not None]
+
+
+async def _dependents(tree: Tree, path: str) -> list[Material]:
+    name = path.rpartition("/")[2].partition(".")[0]
+    if len(name) < 3:
+        return []
+    try:
+        hits = await tree.search([name], most=MOST_DEPENDENTS + 1)
+    except FileRefused:
+        return []
+    return [_excerpt(hit, f"names {name}, may depend on it") for hit in hits if hit.path != path][:MOST_DEPENDENTS]
+
+
+def _excerpt(hit: FileHit, why: str) -> Material:
+    lines = [(line.number, withheld(line.text, hit.path)) for line in hit.lines]
+    text = "\n".join(f"{number}\t{line}" for number, line in lines)
+    return Material(source=f"{hit.path}:{lines[0][0]}" if lines else hit.path, why=why, text=text)
+
+
+# -- retrieval
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    words: tuple[str, ...]
+    count: int
+    """Of all files that were found."""
+    items: tuple[ContextItem, ...]
+    materials: tuple[Material, ...]
+
+    @property
+    def sentence(self) -> str:
+        named = listed(self.words[:4])
+        return f"Found {counted(self.count, 'file')} for {named}" if self.count else f"Found no file for {named}"
+
+
+async def retrieve(tree: Tree, question: str, most_tokens: int) -> Retrieved | None:
+    """The parts of files that are likely about the question; None if there is nothing to look for. Raises
+    FileRefused."""
+    words = keywords(question)
+    if not words:
+        return None
+    hits = await tree.search(words, most=MOST_HITS)
+    items, materials, left = list[ContextItem](), list[Material](), most_tokens
+    for hit in hits[:SHOWN_HITS]:
+        found = await _around_hits(tree, hit, words)
+        if found is None or (cost := tokens(found.text)) > left:
+            continue
+        left -= cost
+        materials.append(found)
+        items.append(ContextItem(source=found.source, score=round(hit.score, 4), reason=found.why, tokens=cost))
+    return Retrieved(words, len(hits), tuple(items), tuple(materials))
+
+
+async def _around_hits(tree: Tree, hit: FileHit, words: Sequence[str]) -> Material | None:
+    """The lines that were found with those around them, as one piece."""
+    if not hit.lines:
+        return None
+    first = max(1, hit.lines[0].number - EXCERPT)
+    near = [line.number for line in hit.lines if line.number <= first + LONGEST_EXCERPT - EXCERPT]
+    last = max(near) + EXCERPT
+    try:
+        found = await tree.read(hit.path, first=first, last=last, most=LONGEST_READING)
+    except FileRefused:
+        return None
+    said = found.text.lower()
+    has = [word for word in words if word.lower() in said] or list(words[:1])
+    why = f"has {listed(has[:4])} ({counted(hit.count, 'line')})"
+    return _lines(found.path, found.text, found.first_line, why)

@@ -1,0 +1,36 @@
+"""What the actors of the agent do with the store alike: they read a whole space, and say in words why something was not
+stored."""
+
+from collections.abc import AsyncIterator
+from typing import Never
+
+from actors.kernel import Reply
+from actors.store import Refused, StoreClient, StoreError, StoreFull
+from codec.agent.refusing import ContractRefusal
+
+
+async def every_pair(store: StoreClient, space: str) -> AsyncIterator[tuple[str, bytes]]:
+    """All pairs of a space, page by page."""
+    after = ""
+    while page := await store.keys(space, after=after):
+        for pair in page:
+            yield pair
+        after = page[-1][0]
+
+
+def not_stored(what: str, error: StoreError) -> ContractRefusal:
+    """`what`: such as "The policy"."""
+    if isinstance(error, Refused):
+        return ContractRefusal(422, "INVALID_MESSAGE", f"{what} is too large to be stored.")
+    if isinstance(error, StoreFull):
+        return ContractRefusal(507, "INTERNAL", f"{what} was not stored: the disk is full. Make room and try again.")
+    return ContractRefusal(503, "INTERNAL", f"{what} was not stored: {error}.")
+
+
+def not_read(what: str, error: StoreError) -> ContractRefusal:
+    return ContractRefusal(503, "INTERNAL", f"{what} cannot be read: {error}.")
+
+
+def fail(reply: Reply[Never], error: Exception) -> None:
+    if not reply.abandoned:
+        reply.fail(error)

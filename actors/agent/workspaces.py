@@ -1,0 +1,275 @@
+"""The workspaces: folders that are registered, and what is allowed in each.
+
+    in the store                        key    value
+    space  agent/workspace              id     WorkspaceFact
+    space  agent/policy                 id     Policy, if it was ever changed
+    stream agent/audit/ID                      PolicyAudited, one for each change
+
+Rules
+  - A workspace's id is made from its folder's real path: the same folder is the same workspace, also if two register it
+    at once, and if nobody knows whether the first attempt was stored.
+  - Nothing is answered before it is on the disk. A policy and the entry in its audit log are one commit.
+  - Disks may hang. So folders are looked at beside the mailbox, and not for long: if a look takes too long, what was
+    seen last counts.
+  - A record of another version, or a damaged one, is left out. An unreadable policy counts as one that allows next to
+    nothing, since it may have forbidden something; the next change stores a readable one.
+"""
+
+import logging
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import PurePath
+
+import msgspec
+import trio
+from msgspec.structs import replace
+
+from actors.agent.given import FileRefused, Trees
+from actors.agent.messages import (
+    WORKSPACES,
+    ChangePolicy,
+    PolicyAsked,
+    RegisterWorkspace,
+    WorkspaceAsked,
+    WorkspacesAsked,
+    WorkspacesMessage,
+)
+from actors.agent.stored import every_pair, fail, not_read, not_stored
+from actors.kernel import Actor, ChildSpec, KernelError, Mailbox, Reply
+from actors.store import STORE, Append, Put, StoreClient, StoreError
+from codec.agent.audit import AUDIT, PolicyAudited
+from codec.agent.workspaces import Policy, PolicyChange, WorkspaceFact, WorkspaceWish, merged
+from codec.words import counted
+
+FACTS, POLICIES = "agent/workspace", "agent/policy"
+MOST = 10_000
+"""Workspaces."""
+LOOK_SECONDS = 2.0
+"""For the folders that are asked about."""
+REGISTER_SECONDS = 5.0
+MOST_LOOKS = 64
+"""Folders that are being registered at once."""
+ASKED = 1_024
+HOME = uuid.UUID("5a0d7a0e-5a43-4c5b-9c7f-2f6c2f0f3f11")
+"""All ids are made in this namespace."""
+CLOSED = Policy(allowed_write_globs=(), command_approval="always")
+"""In place of a policy that cannot be read."""
+
+logger = logging.getLogger("troupe.agent")
+
+_encode = msgspec.json.Encoder().encode
+_decode_fact = msgspec.json.Decoder(WorkspaceFact).decode
+_decode_policy = msgspec.json.Decoder(Policy).decode
+
+
+@dataclass(frozen=True, slots=True)
+class FolderChecked:
+    wish: WorkspaceWish
+    found: str | FileRefused
+    """Its real path."""
+    reply: Reply[WorkspaceFact]
+
+
+@dataclass(frozen=True, slots=True)
+class FoldersSeen:
+    missing: Mapping[str, bool]
+    """By id, of those whose disk has answered."""
+    question: WorkspaceAsked | WorkspacesAsked
+
+
+Heard = WorkspacesMessage | FolderChecked | FoldersSeen
+
+
+def workspaces_spec(trees: Trees, wall: Callable[[], float]) -> ChildSpec[Heard]:
+    return ChildSpec("workspaces", partial(Workspaces, trees, wall), mailbox=partial(Mailbox, ASKED))
+
+
+class Workspaces(Actor[Heard]):
+    def __init__(self, trees: Trees, wall: Callable[[], float]) -> None:
+        self._trees = trees
+        self._wall = wall
+        self._facts: dict[str, WorkspaceFact] = {}
+        """The oldest first."""
+        self._looks = 0
+        """Folders that are being registered."""
+        self._odd = 0
+        """Records that could not be read."""
+
+    async def started(self, kept: object | None) -> None:
+        self._store = StoreClient(self.stage.registry.get(STORE))
+        found: list[WorkspaceFact] = []
+        async for id, value in every_pair(self._store, FACTS):  # noqa: A001 - as in the contract
+            try:
+                fact = _decode_fact(value)
+            except (msgspec.MsgspecError, UnicodeError):
+                self._odd += 1
+                continue
+            found.append(replace(fact, id=id))
+        self._facts = {fact.id: fact for fact in sorted(found, key=lambda fact: fact.created_at)}
+        if self._odd:
+            logger.warning("%s could not be read, and are left out", counted(self._odd, "stored workspace"))
+        self._count()
+        self.stage.registry.claim(WORKSPACES, self.ref)
+
+    def _count(self) -> None:
+        self.note = counted(len(self._facts), "workspace")
+
+    async def handle(self, message: Heard) -> None:
+        match message:
+            case RegisterWorkspace(wish, reply):
+                self._begin_to_register(wish, reply)
+            case FolderChecked(wish, found, reply):
+                self._looks -= 1
+                await self._register(wish, found, reply)
+            case WorkspacesAsked():
+                self.run_beside(self._look, tuple(self._facts.values()), message)
+            case WorkspaceAsked(id, reply):
+                if (fact := self._facts.get(id)) is None:
+                    reply.set(None)
+                else:
+                    self.run_beside(self._look, (fact,), message)
+            case FoldersSeen(missing, question):
+                self._tell(missing, question)
+            case PolicyAsked(id, reply):
+                await self._tell_policy(id, reply)
+            case ChangePolicy(id, change, by, reply):
+                await self._change(id, change, by, reply)
+            case _:
+                self.unknown(message)
+
+    # -- registering
+
+    def _begin_to_register(self, wish: WorkspaceWish, reply: Reply[WorkspaceFact]) -> None:
+        if self._looks >= MOST_LOOKS:
+            reply.fail(FileRefused("Too many folders are being registered at once. Try again in a moment."))
+            return
+        self._looks += 1
+        self.run_beside(self._check, wish, reply)
+
+    async def _check(self, wish: WorkspaceWish, reply: Reply[WorkspaceFact]) -> None:
+        found: str | FileRefused = FileRefused(f"The disk of {wish.path} does not answer.")
+        with trio.move_on_after(REGISTER_SECONDS):
+            try:
+                found = await self._trees.check(wish.path)
+            except FileRefused as refused:
+                found = refused
+        await self.ref.send(FolderChecked(wish, found, reply))
+
+    async def _register(self, wish: WorkspaceWish, found: str | FileRefused, reply: Reply[WorkspaceFact]) -> None:
+        if reply.abandoned:
+            return
+        if isinstance(found, FileRefused):
+            reply.fail(found)
+            return
+        id = str(uuid.uuid5(HOME, found))  # noqa: A001
+        if (known := self._facts.get(id)) is not None:
+            self._facts[id] = replace(known, missing=False)
+            reply.set(self._facts[id])
+            return
+        if len(self._facts) >= MOST:
+            reply.fail(FileRefused(f"There are {MOST:,} workspaces already, and no room for more."))
+            return
+        name = wish.name or PurePath(found).name or found
+        fact = WorkspaceFact(id=id, path=found, name=name, created_at=self._next_moment())
+        try:
+            with self.atomic():
+                await self._store.put(FACTS, id, _encode(fact))
+                self._facts[id] = fact
+        except StoreError as error:
+            fail(reply, not_stored("The workspace", error))
+        except KernelError as error:
+            fail(reply, error)
+        else:
+            self._count()
+            if not reply.abandoned:
+                reply.set(fact)
+
+    def _next_moment(self) -> str:
+        """Now, but always later than the newest: their order is that of their times, whatever the clock does."""
+        moment = _written(self._wall())
+        newest = next(reversed(self._facts.values())).created_at if self._facts else ""
+        if moment > newest:
+            return moment
+        try:
+            return _written(datetime.fromisoformat(newest).timestamp() + 0.001)
+        except ValueError:  # of another version
+            return moment
+
+    # -- what there is
+
+    async def _look(self, facts: Sequence[WorkspaceFact], question: WorkspaceAsked | WorkspacesAsked) -> None:
+        """Sees whether their folders are there, as far as their disks answer in time."""
+        missing: dict[str, bool] = {}
+
+        async def see(fact: WorkspaceFact) -> None:
+            try:
+                missing[fact.id] = await self._trees.check(fact.path) != fact.path  # else a link stands in its place
+            except FileRefused:
+                missing[fact.id] = True
+
+        with trio.move_on_after(LOOK_SECONDS):
+            async with trio.open_nursery() as nursery:
+                for fact in facts:
+                    nursery.start_soon(see, fact)
+        await self.ref.send(FoldersSeen(missing, question))
+
+    def _tell(self, missing: Mapping[str, bool], question: WorkspaceAsked | WorkspacesAsked) -> None:
+        for id, gone in missing.items():  # noqa: A001
+            if self._facts[id].missing is not gone:
+                self._facts[id] = replace(self._facts[id], missing=gone)
+        if question.reply.abandoned:
+            return
+        match question:
+            case WorkspacesAsked(reply):
+                reply.set(tuple(reversed(self._facts.values())))
+            case WorkspaceAsked(id, answer):
+                answer.set(self._facts[id])
+
+    # -- policies
+
+    async def _policy(self, id: str) -> Policy:  # noqa: A002
+        value = await self._store.get(POLICIES, id)
+        if value is None:
+            return Policy()
+        try:
+            return _decode_policy(value)
+        except (msgspec.MsgspecError, UnicodeError):
+            logger.warning("the stored policy of the workspace %s cannot be read: next to nothing is allowed there", id)
+            return CLOSED
+
+    async def _tell_policy(self, id: str, reply: Reply[Policy | None]) -> None:  # noqa: A002
+        try:
+            policy = await self._policy(id) if id in self._facts else None
+        except StoreError as error:
+            fail(reply, not_read("The policy", error))
+        except KernelError as error:
+            fail(reply, error)
+        else:
+            reply.set(policy)
+
+    async def _change(self, id: str, change: PolicyChange, by: str, reply: Reply[Policy | None]) -> None:  # noqa: A002
+        if id not in self._facts:
+            reply.set(None)
+            return
+        try:
+            with self.atomic():
+                before = await self._policy(id)
+                policy = merged(before, change)
+                if change != PolicyChange():
+                    entry = PolicyAudited(at=self._wall(), by=by, change=change, before=before)
+                    audited = Append(AUDIT + id, [_encode(entry)])
+                    await self._store.together(audited, Put(POLICIES, id, _encode(policy)))
+        except StoreError as error:
+            fail(reply, not_stored("The policy", error))
+        except KernelError as error:  # nobody knows whether it was stored; who asks for the policy is told what is
+            fail(reply, error)
+        else:
+            if not reply.abandoned:
+                reply.set(policy)
+
+
+def _written(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

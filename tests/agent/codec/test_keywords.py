@@ -1,0 +1,44 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codec.agent.keywords import MOST, is_name, keywords, last_part
+
+CASES = [
+    ("What does login do?", ("login",)),
+    ("/explain Where is the session_id validated in src/auth.py?", ("session_id", "src/auth.py", "validated")),
+    ("why does `save` call getUser?", ("save", "getUser")),
+    ("Session.login and session.Login", ("Session.login",)),
+    ("hello", ()),
+    ("What is in here?", ()),
+    ("Fix the bug please", ()),
+    ("", ()),
+    ("???", ()),
+    ("Was macht validate_password?", ("validate_password", "macht")),
+]
+
+
+@pytest.mark.parametrize(("question", "words"), CASES, ids=[question for question, _ in CASES])
+def test_the_telling_words_come_first_and_those_that_are_everywhere_not_at_all(
+    question: str, words: tuple[str, ...]
+) -> None:
+    assert keywords(question) == words
+
+
+@given(st.text(max_size=500))
+def test_words_are_few_and_none_comes_twice(question: str) -> None:
+    words = keywords(question)
+    assert len(words) <= MOST
+    assert len({word.lower() for word in words}) == len(words)
+    assert all(word.lower() in question.lower() for word in words)
+
+
+def test_a_name_of_code_looks_like_one() -> None:
+    assert [word for word in ("login", "logIn", "log_in", "a.b", "Login", "UTF8", "a::b") if is_name(word)] == [
+        "logIn",
+        "log_in",
+        "a.b",
+        "UTF8",
+        "a::b",
+    ]
+    assert [last_part(word) for word in ("Session.login", "a::b", "src/app", "login")] == ["login", "b", "app", "login"]

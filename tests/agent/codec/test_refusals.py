@@ -1,0 +1,57 @@
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codec.agent.models import ModelTrouble
+from codec.agent.refusals import Refused, refusal
+
+
+def refused(status: int, body: Any = b"", **more: Any) -> ModelTrouble:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    known: dict[str, Any] = {"who": "Ollama at http://h", "provider": "ollama", "model": "qwen3:8b", **more}
+    return refusal(Refused(status=status, body=data, **known))
+
+
+NO_MODEL = {"error": 'model "qwen3:8b" not found, try pulling it first'}
+CASES: list[tuple[int, Any, dict[str, Any], str, bool]] = [
+    (404, NO_MODEL, {}, "has no model 'qwen3:8b'. Get it with `ollama pull qwen3:8b`, or choose another one.", False),
+    (404, NO_MODEL, {"model": "a `rm`"}, "has no model 'a `rm`'. Choose another one.", False),
+    (404, {"error": {"message": "The model `x` does not exist"}}, {"provider": "openai", "model": "x"},
+     "has no model 'x'. Choose another one.", False),
+    (404, b"404 page not found", {}, "does not know what we ask it: 404 page not found. Is the address right?", False),
+    (404, b"<!DOCTYPE html><p>nginx", {}, "does not know what we ask it. Is the address right?", False),
+    (405, {"detail": "Method Not Allowed"}, {}, "Method Not Allowed", False),
+    (401, {"error": {"message": "bad key"}}, {"key_variable": "MY_KEY", "has_key": True},
+     "refuses the key in MY_KEY: bad key. Put a valid key there", False),
+    (401, b"", {"key_variable": "MY_KEY"}, "wants a key. Put it into the environment as MY_KEY", False),
+    (403, b"", {}, "wants a key. Name an environment variable", False),
+    (429, {"error": {"message": "slow down"}}, {"retry_after": "20"}, "slow down. Try again in 20 seconds.", True),
+    (429, b"", {"retry_after": "Wed, 21 Oct"}, "has too much to do. Try again in a while.", True),
+    (400, {"error": "bad"}, {}, "refuses the request (status 400): bad", False),
+    (422, {"detail": [{"msg": "x"}]}, {}, "refuses the request (status 422)", False),
+    (500, {"error": "model requires more system memory"}, {}, "failed (status 500): model requires more", True),
+    (503, {"error": {"message": "Loading model"}}, {}, "failed (status 503): Loading model", True),
+    (307, b"", {"location": "https://other/"}, "sends us on to https://other/. We do not follow", False),
+    (304, b"", {}, "sends us on. We do not follow", False),
+    (204, b"", {}, "odd status 204", True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("status", "body", "more", "says", "recoverable"), CASES)
+def test_a_status_becomes_a_sentence_that_says_what_to_do(
+    status: int, body: Any, more: dict[str, Any], says: str, recoverable: bool
+) -> None:
+    trouble = refused(status, body, **more)
+    assert says in str(trouble)
+    assert str(trouble).startswith("Ollama at http://h ")
+    assert trouble.recoverable is recoverable
+
+
+@given(st.integers(0, 999), st.binary(max_size=60), st.text(max_size=10), st.text(max_size=10), st.text(max_size=10))
+def test_every_refusal_is_one_short_line(status: int, body: bytes, model: str, after: str, location: str) -> None:
+    trouble = refused(status, body, model=model, retry_after=after, location=location)
+    assert str(trouble).isprintable()
+    assert len(str(trouble)) < 1000

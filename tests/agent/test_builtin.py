@@ -1,0 +1,132 @@
+"""The embedded model in whole turns: what it says of a workspace."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.agent.tools import SPECS, TOOLS, checked
+from actors.kernel.testing import run_in_virtual_time
+from codec.agent.builtin import deltas
+from codec.agent.context import ActiveEditor, Diagnostic, EditorContext, TerminalOutput, TextPosition, TextSelection
+from codec.agent.events import PlanPresented, ServerError, ToolExecute
+from codec.agent.models import CalledTool, Finished, ModelConfig, ModelMessage, ModelRequest, SaidText, ToolCall
+from tests.agent.turn_kit import Heard, Script, whole
+
+FILES = {
+    "src/auth.py": "import db\n\n\ndef login(user):\n    '''Lets a user in.'''\n    return db.find(user)\n",
+    "src/app.py": "from auth import login\n\nlogin(3)\n",
+    "src/tree.go": "// Tree is a binary tree.\n// It is sorted.\ntype Tree struct {\n\tleft *Tree\n}\n",
+    "tests/test_auth.py": "from auth import login\n\n\ndef test_login():\n    login(1)\n",
+}
+BUILTIN = ModelConfig(provider="builtin")
+SELECTED = EditorContext(
+    active_editor=ActiveEditor(
+        file_path="src/auth.py", selection=TextSelection(TextPosition(3, 0), TextPosition(5, 3))
+    ),
+    diagnostics=(Diagnostic(file_path="src/auth.py", message="'db' is not defined", line=5),),
+    terminal_output=TerminalOutput(command="pytest", exit_code=1, stdout="1 failed"),
+)
+
+
+def answered(message: str, files: dict[str, str] | None = None, context: EditorContext | None = None) -> Heard:
+    found = list[Heard]()
+
+    async def play() -> None:
+        found.append(await whole(message, Script(), FILES if files is None else files, model=BUILTIN, context=context))
+
+    run_in_virtual_time(play)
+    heard = found[0]
+    assert heard.of(ServerError) == []
+    assert {each.status for each in heard.of(ToolExecute)} <= {"started", "completed"}
+    assert heard.final.metadata.success
+    assert heard.final.metadata.tokens_used == 0
+    return heard
+
+
+def test_a_question_is_answered_by_the_definition_its_comment_and_who_mentions_it() -> None:
+    heard = answered("What does login do?")
+    assert heard.final.message.startswith(
+        "`login` is a function, defined in `src/auth.py:4`.\n\nIts comment says: Lets a user in.\n\n```python\ndef"
+    )
+    for place in ("`src/app.py:1`", "`src/app.py:3`", "`tests/test_auth.py:5`"):
+        assert place in heard.final.message
+    assert "choose a model" in heard.final.message
+    assert heard.final.metadata.tools_used == ("update_plan", "search_symbols", "search_text", "read_file")
+    assert [plan.current_step for plan in heard.of(PlanPresented)] == [1, 3]
+
+
+def test_a_comment_above_a_definition_is_its_comment() -> None:
+    assert "Its comment says: Tree is a binary tree. It is sorted." in answered("where is Tree?").final.message
+
+
+SAYINGS: list[tuple[str, dict[str, str] | None, str]] = [
+    ("hello", None, "Hello! Ask me about a function"),
+    ("Thanks!", None, "You are welcome."),
+    ("who are you?", None, "I am the assistant that is built into Troupe"),
+    ("where is Quux?", None, "I found nothing in the workspace about `Quux`.\n\nThe workspace has:"),
+    ("what is in here?", None, "I found no word in your message that I could look up.\n\nThe workspace has:"),
+    ("what is in here?", {}, "The workspace has no files that I can read"),
+    ("where is login?", {}, "The workspace has no files that I can read"),
+    ("which file says find?", None, "I found no word"),
+    ("returns user", None, "No definition of `user` was found, but it is mentioned here:"),
+]
+
+
+@pytest.mark.parametrize(("message", "files", "said"), SAYINGS, ids=[f"{m} {f}" for m, f, _ in SAYINGS])
+def test_whatever_is_said_is_answered_sensibly(message: str, files: dict[str, str] | None, said: str) -> None:
+    assert answered(message, files).final.message.startswith(said)
+
+
+COMMANDS = [
+    ("/explain", ["You look at `src/auth.py:4-6`", "- `login` (function, line 4): Lets a user in.", "`src/app.py:3`"]),
+    (
+        "/fix",
+        ["`src/auth.py:6`: error: 'db' is not defined", "return db.find(user)", "1 failed", "cannot write the change"],
+    ),
+    ("/test", ["The tests of `src/auth.py` are likely here:\n\n- `tests/test_auth.py`", "cannot write them"]),
+    (
+        "/refactor",
+        ["2 files may depend on it:", "`src/app.py:1`", "Run these tests before and after", "`tests/test_auth.py`"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("command", "said"), COMMANDS, ids=[command for command, _ in COMMANDS])
+def test_a_command_works_on_what_the_editor_shows(command: str, said: list[str]) -> None:
+    message = answered(f"{command} it", context=SELECTED).final.message
+    assert [each for each in said if each not in message] == []
+
+
+@pytest.mark.parametrize("command", ["/explain", "/fix", "/test", "/refactor"])
+def test_a_command_without_anything_to_work_on_says_what_it_needs(command: str) -> None:
+    message = answered(command, context=EditorContext()).final.message
+    assert message
+    assert "src/" in message or "no problem" in message
+
+
+texts = st.text(max_size=60)
+calls = st.builds(
+    lambda name: ModelMessage(role="assistant", tool_calls=(ToolCall(id="1", name=name, arguments={}),)),
+    st.sampled_from(sorted(TOOLS)),
+)
+results = st.builds(lambda text: ModelMessage(role="tool", content=text, tool_call_id="1"), texts)
+messages = st.lists(
+    st.builds(ModelMessage, role=st.sampled_from(["user", "assistant"]), content=texts) | calls | results, max_size=8
+)
+
+
+@given(messages, st.booleans())
+def test_it_answers_any_request_the_same_way_twice_and_calls_only_what_it_was_given(
+    said: list[ModelMessage], has_tools: bool
+) -> None:
+    request = ModelRequest(model=BUILTIN, messages=tuple(said), tools=SPECS if has_tools else ())
+    answer = list(deltas(request))
+    assert answer == list(deltas(request))
+    assert answer[-1] == Finished()
+    for delta in answer[:-1]:
+        if isinstance(delta, CalledTool):
+            assert has_tools
+            checked(TOOLS[delta.call.name], delta.call.arguments)
+        else:
+            assert isinstance(delta, SaidText)
+    assert len(answer) > 1

@@ -1,0 +1,117 @@
+"""The tools that a model may call."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.agent.given import FileRefused
+from actors.agent.tools import LONGEST_RESULT, SPECS, TOOLS, BadCall, Told, checked
+from actors.kernel.testing import run_in_virtual_time
+from tests.agent.turn_kit import MemoryTree
+
+FILES = {
+    "src/auth.py": "import db\n\n\ndef login(user):\n    return db.find(user)\n",
+    "src/Login.ts": "export class Login {}\nexport const logins = 1\n",
+    "long.txt": "word\n" * 10_000,
+    ".env": "KEY=plainvalue\n",
+    "empty": "",
+}
+
+
+def used(tool: str, /, **arguments: Any) -> Told:
+    found = list[Told]()
+
+    async def play() -> None:
+        found.append(await TOOLS[tool].use(MemoryTree(FILES), checked(TOOLS[tool], arguments)))
+
+    run_in_virtual_time(play)
+    return found[0]
+
+
+TEXTS = [
+    ("read_file", {"file_path": "src/auth.py", "first_line": 4, "last_line": 4},
+     "src/auth.py, lines 4 to 4 of 5:\n4\tdef login(user):"),
+    ("read_file", {"file_path": "empty"}, "empty is empty."),
+    ("read_file", {"file_path": ".env"}, ".env, lines 1 to 1 of 1:\n1\tKEY=***"),
+    ("list_files", {}, "4 entries in the workspace:\n.env\nempty\nlong.txt\nsrc/"),
+    ("list_files", {"folder": "./src/"}, "2 entries in src:\nsrc/Login.ts\nsrc/auth.py"),
+    ("search_text", {"query": "find"}, "1 file for: find\nsrc/auth.py (1 line)\n  5\treturn db.find(user)"),
+    ("search_text", {"query": "plainvalue"}, "1 file for: plainvalue\n.env (1 line)\n  1\tKEY=***"),
+    ("search_text", {"query": "quux"}, "No file of the workspace has: quux"),
+    ("search_symbols", {"name": "Auth.login"},
+     "2 definitions for: Auth.login\nsrc/auth.py:4\tfunction login\tdef login(user):\n"
+     "src/Login.ts:1\tclass Login\texport class Login {}"),
+    ("search_symbols", {"name": "quux"}, "No definition of quux was found."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("tool", "arguments", "text"), TEXTS, ids=[f"{tool} {given}" for tool, given, _ in TEXTS])
+def test_a_tool_tells_what_it_found(tool: str, arguments: dict[str, Any], text: str) -> None:
+    told = used(tool, **arguments)
+    assert told.text == text
+
+
+def test_a_long_file_is_cut_and_the_model_is_told_where_to_go_on() -> None:
+    told = used("read_file", file_path="long.txt")
+    assert len(told.text) < 2 * LONGEST_RESULT
+    assert told.more["cut"]
+    following = int(told.text.rpartition("first_line ")[2].removesuffix(".]"))
+    assert told.text.split("\n")[-2].startswith(f"{following - 1}\t")
+    again = used("read_file", file_path="long.txt", first_line=following)
+    assert again.text.split("\n")[1].startswith(f"{following}\t")
+
+
+def test_a_refused_file_is_refused_to_the_caller() -> None:
+    with pytest.raises(FileRefused, match="outside of the workspace"):
+        used("read_file", file_path="../x")
+
+
+WRONG = [
+    ("read_file", None, "the arguments have to be an object, and were null. read_file takes file_path (string), "),
+    ("read_file", [1], "the arguments have to be an object, and were an array."),
+    ("read_file", "{", "the arguments are no JSON."),
+    ("read_file", '"a"', "the arguments have to be an object, and were a string."),
+    ("read_file", {"file_path": ""}, "Expected `str` of length >= 1 - at `file_path`"),
+    ("read_file", {"file_path": "a", "first_line": 0}, "Expected `int` >= 1 - at `first_line`"),
+    ("list_files", {"deep": "perhaps"}, "Expected `bool`, got `str` - at `deep`. list_files takes folder (string, "),
+    ("update_plan", {"steps": ["look"]}, "Expected `object`, got `str` - at `steps[0]`"),
+    ("update_plan", {}, "Object missing required field `steps`. update_plan takes steps (array), current_step ("),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("tool", "arguments", "said"), WRONG)
+def test_wrong_arguments_are_told_with_what_the_tool_takes(tool: str, arguments: Any, said: str) -> None:
+    with pytest.raises(BadCall) as error:
+        checked(TOOLS[tool], arguments)
+    assert str(error.value).startswith(said)
+
+
+def test_arguments_that_are_nearly_right_are_taken() -> None:
+    wanted: Any = checked(TOOLS["read_file"], '{"file_path": "a", "first_line": "7", "other": 1}')
+    assert (wanted.file_path, wanted.first_line, wanted.last_line) == ("a", 7, None)
+    listing: Any = checked(TOOLS["list_files"], "")
+    assert listing.folder == ""
+
+
+@given(st.sampled_from(sorted(TOOLS)), st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(st.sampled_from(["file_path", "steps", "name", "description"]) | st.text(max_size=5), inner),
+))  # fmt: skip
+def test_no_arguments_break_the_check(tool: str, arguments: Any) -> None:
+    told = ""
+    try:
+        made: object = checked(TOOLS[tool], arguments)
+    except BadCall as error:
+        made, told = None, str(error)
+    assert isinstance(made, TOOLS[tool].arguments) or f"{tool} takes" in told
+
+
+def test_every_tool_only_reads_and_its_schema_stands_alone() -> None:
+    assert [tool.name for tool in TOOLS.values() if not tool.read_only] == []
+    for spec in SPECS:
+        assert spec.parameters["type"] == "object"
+        assert "$ref" not in repr(spec.parameters)
+        assert set(spec.parameters["required"]) <= set(spec.parameters["properties"])

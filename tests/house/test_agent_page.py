@@ -1,0 +1,226 @@
+"""The agent's page in a real browser, at a real server with a fake model: a whole turn, and what may come between."""
+
+import re
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from tests.house.agent_kit import MODEL, agent_server, fake_model
+from tests.house.running import Server
+from tests.web.stage import write
+from tests.web.test_design import CONTRASTS, NAMELESS
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(150)]
+
+PATIENCE = 20_000
+EVIL = "<img src=x onerror='window.harmed=1'><b>bold</b>"
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[str]:
+    with fake_model("--rate", "120") as url:
+        yield url
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Visitor:
+    """Somebody with a browser."""
+
+    def __init__(self, context: BrowserContext) -> None:
+        self.context = context
+        self.errors: list[str] = []
+
+    def page(self, url: str) -> Page:
+        page = self.context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.goto(url)
+        return page
+
+
+@contextmanager
+def visiting(chromium: Browser, **options: object) -> Iterator[Visitor]:
+    settings = {"viewport": {"width": 1280, "height": 800}} | options
+    with chromium.new_context(**settings) as context:  # type: ignore[arg-type]
+        visitor = Visitor(context)
+        yield visitor
+        assert visitor.errors == []
+
+
+def link(house: Server) -> str:
+    return f"{house.url_of('agent')}/#token={(house.state / 'agent.token').read_text().strip()}"
+
+
+def add_folder(page: Page, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    page.get_by_role("button", name="Add a folder").click()
+    write(page.get_by_role("textbox", name="Folder"), str(folder))
+    page.keyboard.press("Enter")
+    expect(page.locator("agent-sessions select")).to_contain_text(folder.name)
+
+
+def choose_model(page: Page) -> None:
+    page.get_by_role("button", name=re.compile("^Model")).click()
+    page.get_by_role("radio", name=re.compile(MODEL)).check()
+    page.get_by_role("button", name="Use it").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def begin(page: Page, folder: Path) -> None:
+    """A folder, a model, a session."""
+    add_folder(page, folder)
+    choose_model(page)
+    page.get_by_role("button", name="New session").click()
+    expect(field(page)).to_be_focused()
+
+
+def field(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="Message")
+
+
+def say(page: Page, text: str) -> None:
+    write(field(page), text)
+    page.keyboard.press("Enter")
+
+
+def feet(page: Page) -> Locator:
+    return page.locator("agent-transcript .foot")
+
+
+def transcript(page: Page) -> str:
+    return re.sub(r"\s+", " ", page.locator("agent-transcript .content").inner_text())
+
+
+def test_a_whole_turn_is_asked_watched_and_found_again_after_a_reload(
+    tmp_path: Path, model: str, chromium: Browser
+) -> None:
+    with agent_server(tmp_path, model) as house, visiting(chromium) as visitor:
+        page = visitor.page(link(house))
+        expect(page).to_have_url(re.compile(r"/$"))
+        begin(page, tmp_path / "work")
+        say(page, f"Say **this** and {EVIL}")
+        expect(feet(page)).to_contain_text("Done")
+        expect(page.locator("agent-transcript .said")).to_contain_text(EVIL)
+        expect(page.locator("agent-transcript .text strong").first).to_have_text("this")
+        assert page.evaluate("window.harmed") is None
+        before = transcript(page)
+        page.reload()
+        expect(feet(page)).to_contain_text("Done")
+        assert transcript(page) == before
+        expect(page.locator("agent-sessions [aria-current]")).to_contain_text("Say **this**")
+
+
+def test_escape_stops_a_turn_and_a_reload_in_the_middle_goes_on(tmp_path: Path, model: str, chromium: Browser) -> None:
+    with agent_server(tmp_path, model) as house, visiting(chromium) as visitor:
+        page = visitor.page(link(house))
+        begin(page, tmp_path / "work")
+        say(page, "!long 400")
+        expect(page.locator("agent-transcript .text")).to_contain_text("word20")
+        page.reload()
+        expect(page.locator("agent-transcript .text")).to_contain_text("word40")
+        page.keyboard.press("Escape")
+        expect(feet(page)).to_contain_text("Stopped")
+        assert "word399" not in transcript(page)
+        expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+
+
+def test_two_windows_show_the_same_and_either_may_stop_it(tmp_path: Path, model: str, chromium: Browser) -> None:
+    with agent_server(tmp_path, model) as house, visiting(chromium) as visitor:
+        page = visitor.page(link(house))
+        begin(page, tmp_path / "work")
+        other = visitor.page(page.url)
+        say(page, "!long 600")
+        expect(other.locator("agent-transcript .text")).to_contain_text("word10")
+        expect(other.locator("agent-head .others")).to_contain_text("2 windows")
+        other.get_by_role("button", name="Stop").click()
+        for each in (page, other):
+            expect(feet(each)).to_contain_text("Stopped")
+        assert transcript(page) == transcript(other)
+
+
+def test_what_is_said_meanwhile_waits_and_can_be_taken_back(tmp_path: Path, model: str, chromium: Browser) -> None:
+    with agent_server(tmp_path, model) as house, visiting(chromium) as visitor:
+        page = visitor.page(link(house))
+        begin(page, tmp_path / "work")
+        say(page, "!long 300")
+        expect(page.get_by_role("button", name="Queue")).to_be_visible()
+        say(page, "first of two")
+        say(page, "second of two")
+        waiting = page.locator("agent-composer .queue li")
+        expect(waiting).to_have_count(2)
+        page.get_by_role("button", name="Take back: second of two").click()
+        expect(waiting).to_have_count(1)
+        expect(field(page)).to_have_value("second of two")
+        expect(feet(page)).to_have_count(2)
+        expect(page.locator("agent-transcript .said")).to_have_text(["!long 300", "first of two"])
+
+
+def test_a_server_that_was_killed_is_found_again_and_the_turn_is_told_as_interrupted(
+    tmp_path: Path, model: str, chromium: Browser
+) -> None:
+    port = ("--set", f"agent.port={free_port()}")
+    with visiting(chromium) as visitor, ExitStack() as stack:
+        house = stack.enter_context(agent_server(tmp_path, model, *port))
+        page = visitor.page(link(house))
+        begin(page, tmp_path / "work")
+        say(page, "!long 2000")
+        expect(page.locator("agent-transcript .text")).to_contain_text("word30")
+        write(field(page), "a draft")
+        house.process.send_signal(signal.SIGKILL)
+        house.ended()
+        expect(page.locator("house-banner")).to_be_visible()
+        stack.enter_context(agent_server(tmp_path, model, *port))
+        expect(feet(page)).to_contain_text("Interrupted", timeout=30_000)
+        expect(page.locator("house-banner")).to_be_hidden()
+        expect(field(page)).to_have_value("a draft")
+        page.keyboard.press("Control+a")
+        say(page, "and now?")
+        expect(feet(page)).to_have_count(2)
+        expect(feet(page).last).to_contain_text("Done")
+
+
+def test_without_the_token_nothing_is_shown(tmp_path: Path, model: str, chromium: Browser) -> None:
+    with agent_server(tmp_path, model) as house, visiting(chromium) as visitor:
+        page = visitor.page(house.url_of("agent"))
+        token = page.get_by_label("Token")
+        expect(token).to_be_focused()
+        write(token, "wrong")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text("The token is wrong.")
+        write(token, (house.state / "agent.token").read_text().strip())
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("button", name="New session")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("colors", ["light", "dark"])
+def test_the_page_can_be_read_and_named_and_fits(
+    tmp_path: Path, model: str, chromium: Browser, width: int, colors: str
+) -> None:
+    viewport = {"width": width, "height": 800}
+    with agent_server(tmp_path, model) as house, visiting(chromium, viewport=viewport, color_scheme=colors) as visitor:
+        page = visitor.page(link(house))
+        if width == 400:
+            page.get_by_role("button", name="Sessions").click()
+        begin(page, tmp_path / "work")
+        if width == 400:
+            page.keyboard.press("Escape")
+        say(page, '!call read_file {"file_path": "no such file"}')
+        expect(feet(page)).to_have_count(1)
+        say(page, "!die")
+        expect(feet(page).last).to_contain_text("Failed")
+        for summary in page.locator("agent-transcript summary").all():
+            summary.click()
+        assert page.evaluate(CONTRASTS) == []
+        assert page.evaluate(NAMELESS) == []
+        assert page.evaluate("document.documentElement.scrollWidth") == width
