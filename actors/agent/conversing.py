@@ -74,6 +74,8 @@ class Conversation:
         self._since: list[ModelMessage] = []
         self._past = Past()
         self._has_compacted = False
+        self._cleaned: dict[str, str] = {}
+        """Texts without their secrets: most are sent with every round, and searching them takes its time."""
 
     async def run(self, system: ModelMessage, past: Past, now: ModelMessage) -> bool:
         """Whether it came to an answer. Raises ModelTrouble or NoRoom."""
@@ -171,7 +173,7 @@ class Conversation:
         if talk is None:
             words = msgspec.structs.replace(now, content=parted(now.content)[0])
             raise NoRoom(weights((system, words)) + tools_weight(tools), self._model.context_window)
-        return tuple(clean(message) for message in talk.messages)
+        return tuple(self._clean(message) for message in talk.messages)
 
     def _talk(self, system: ModelMessage, now: ModelMessage) -> Talk:
         return Talk(system, self._past.messages, now, tuple(self._since))
@@ -190,7 +192,7 @@ class Conversation:
     async def _summary(self, gone: Past, longest: int, most: int) -> str:
         if self._model.provider != BUILTIN:
             asked = compaction.summary_request(gone, self._model, longest, most)
-            request = msgspec.structs.replace(asked, messages=tuple(clean(message) for message in asked.messages))
+            request = msgspec.structs.replace(asked, messages=tuple(self._clean(message) for message in asked.messages))
             try:
                 answer = await self._answer(request, _unheard, _unheard, shown=False)
             except ModelTrouble:  # the turn itself will tell, if the model is really gone
@@ -200,12 +202,16 @@ class Conversation:
                 return summary
         return withheld(compaction.digest(gone, longest))
 
+    def _clean(self, message: ModelMessage) -> ModelMessage:
+        """The message without secrets."""
+        text = self._cleaned.get(message.content)
+        if text is None:
+            text = self._cleaned[message.content] = withheld(message.content)
+        calls = tuple(
+            msgspec.structs.replace(call, arguments=all_withheld(call.arguments)) for call in message.tool_calls
+        )
+        return msgspec.structs.replace(message, content=text, tool_calls=calls)
+
 
 async def _unheard(text: str) -> None:
     """Nobody is told the words of a summary while it is made."""
-
-
-def clean(message: ModelMessage) -> ModelMessage:
-    """The message without secrets."""
-    calls = tuple(msgspec.structs.replace(call, arguments=all_withheld(call.arguments)) for call in message.tool_calls)
-    return msgspec.structs.replace(message, content=withheld(message.content), tool_calls=calls)

@@ -144,17 +144,27 @@ async def retrieve(tree: Tree, question: str, most_tokens: int) -> Retrieved | N
 
 
 async def _around_hits(tree: Tree, hit: FileHit, words: Sequence[str]) -> Material | None:
-    """The lines that were found with those around them, as one piece."""
-    if not hit.lines:
-        return None
-    first = max(1, hit.lines[0].number - EXCERPT)
-    near = [line.number for line in hit.lines if line.number <= first + LONGEST_EXCERPT - EXCERPT]
-    last = max(near) + EXCERPT
+    """The best of the lines that were found, those near it, and what stands around them, as one piece. A file that has
+    only the right name is shown by its beginning."""
+    if hit.lines:
+        best = max(hit.lines, key=lambda line: (_held(words, line.text), -line.number)).number
+        near = [line.number for line in hit.lines if abs(line.number - best) <= LONGEST_EXCERPT // 2]
+        first, last = max(1, min(near) - EXCERPT), max(near) + EXCERPT
+    else:
+        first, last = 1, LONGEST_EXCERPT // 2
     try:
         found = await tree.read(hit.path, first=first, last=last, most=LONGEST_READING)
     except FileRefused:
         return None
     said = found.text.lower()
-    has = [word for word in words if word.lower() in said] or list(words[:1])
-    why = f"has {listed(has[:4])} ({counted(hit.count, 'line')})"
+    has = [word for word in words if word.lower() in said]
+    if has:
+        why = f"has {listed(has[:4])} ({counted(hit.count, 'line')})"
+    else:
+        why = f"has parts of {listed(words[:4])}" if hit.lines else f"its name goes with {listed(words[:4])}"
     return _lines(found.path, found.text, found.first_line, why)
+
+
+def _held(words: Sequence[str], line: str) -> int:
+    lowered = line.lower()
+    return sum(word.lower() in lowered for word in words)

@@ -180,7 +180,7 @@ async def find_definitions(tree: Tree, name: str) -> list[tuple[str, Definition]
             continue
         found += [
             (hit.path, msgspec.structs.replace(each, text=withheld(each.text, hit.path)))
-            for each in definitions(hit.path, text.text)
+            for each in definitions(hit.path, text.text, holding=folded)
             if folded in each.name.lower()
         ]
     found.sort(key=lambda pair: (pair[1].name != sought, pair[1].name.lower() != folded))

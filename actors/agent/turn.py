@@ -43,7 +43,7 @@ from codec.agent.models import ModelMessage, ModelTrouble
 from codec.words import listed
 
 MOST_TURNS = 1024
-RETRIEVAL_SECONDS = 20.0
+READING_SECONDS, RETRIEVAL_SECONDS = 20.0, 20.0
 
 
 class AgentTurn(Actor[TurnMessage]):
@@ -105,9 +105,14 @@ class AgentTurn(Actor[TurnMessage]):
     async def _question(self, tree: Tree, command: Command | None) -> ModelMessage:
         """The user's words with what belongs to them: material takes half of the room at most."""
         message, most = self._order.message, room(self._order.model.context_window)
-        shown = await editor_materials(tree, message.context, command)
-        around = fitted(shown, most // 4)
-        agents = fitted(await agents_file(tree), most // 8)
+        shown, rules = tuple[Material, ...](), tuple[Material, ...]()
+        with trio.move_on_after(READING_SECONDS) as reading:
+            rules = await agents_file(tree)
+            shown = await editor_materials(tree, message.context, command)
+        if reading.cancelled_caught:
+            sentence = f"The files that your editor shows could not be read within {READING_SECONDS:g} seconds."
+            await self._voice.error("RETRIEVAL_FAILED", sentence)
+        around, agents = fitted(shown, most // 4), fitted(rules, most // 8)
         found = await self._retrieved(tree, command, around, most // 8)
         words = plain_words(message.message, command)
         return ModelMessage(role="user", content=told(words, (*agents, *around, *found)))

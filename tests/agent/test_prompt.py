@@ -204,6 +204,10 @@ def test_retrieval_tells_source_score_reason_and_tokens_and_keeps_to_its_room() 
         assert (best.source, best.reason) == ("src/auth.py:1-9", "has login and user (3 lines)")
         assert best.score > found.items[1].score
         assert await retrieve(tree, "hello", 400) is None
+        far = MemoryTree({"a.py": "login\n" + "\n" * 90 + "login(user)\n" + "\n" * 5 + "user\n"})
+        found = await retrieve(far, "What does login do with the user?", 400)
+        assert found is not None
+        assert found.items[0].source == "a.py:89-98"  # the best line and what is near it, not the first
         nothing = await retrieve(tree, "quux", 400)
         assert nothing is not None
         assert nothing.sentence == "Found no file for quux"

@@ -198,6 +198,18 @@ def test_a_stream_that_stays_open_behind_its_end_is_closed_and_its_late_count_is
     run_in_virtual_time(play)
 
 
+def test_a_disk_that_hangs_from_the_beginning_is_given_up_and_told() -> None:
+    async def play() -> None:
+        tree = MemoryTree(FILES)
+        tree.hangs = True
+        heard = await whole("What does login do?", Script([SaidText("I cannot read."), STOP]), tree, limits=LIMITS)
+        assert [error.error.code for error in heard.of(ServerError)] == ["RETRIEVAL_FAILED", "RETRIEVAL_FAILED"]
+        assert heard.final.metadata.success
+        assert heard.final.metadata.seconds == 40
+
+    run_in_virtual_time(play)
+
+
 def test_a_disk_that_hangs_ends_neither_the_turn_nor_its_retrieval() -> None:
     async def play() -> None:
         tree = MemoryTree(FILES)

@@ -53,10 +53,9 @@ class MemoryTree:
             raise FileRefused(f"{path} is outside of the workspace.")
         if path not in self.files:
             raise FileRefused(f"There is no file {path} in the workspace.")
-        whole = self.files[path].splitlines(keepends=True)
+        whole = [f"{line}\n" for line in self.files[path].removesuffix("\n").split("\n") if self.files[path]]
         text = "".join(whole[first - 1 : last])
-        cut = len(text) > most or (last is not None and last < len(whole))
-        return FileText(path, text[:most], first, len(whole), "sha256:0", cut)
+        return FileText(path, text[:most], first, len(whole), "sha256:0", len(text) > most)
 
     async def entries(self, folder: str = "", *, most: int = 1000, deep: bool = False) -> Sequence[TreeEntry]:
         await self._disk()
@@ -75,7 +74,7 @@ class MemoryTree:
         for path, text in self.files.items():
             lines = [
                 FileLine(number, line)
-                for number, line in enumerate(text.splitlines(), 1)
+                for number, line in enumerate(text.split("\n"), 1)
                 if any(word.lower() in line.lower() for word in words)
             ]
             if lines:
