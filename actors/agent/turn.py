@@ -31,18 +31,17 @@ from actors.agent.conversing import Conversation, NoRoom, TurnLimits
 from actors.agent.gathering import agents_file, editor_materials, retrieve
 from actors.agent.given import FileRefused, Providers, Tree, Trees
 from actors.agent.history import history
-from actors.agent.messages import TURNS, ContextChanged, TurnMessage, TurnOrder
+from actors.agent.messages import ContextChanged, TurnMessage, TurnOrder
 from actors.agent.prompt import Command, changes, command_of, fitted, plain_words, system_text
 from actors.agent.readable import ReadableTree
 from actors.agent.saying import Voice
-from actors.kernel import Actor, AnySpec, ChildSpec, Down, Restart, crowd_spec
+from actors.kernel import Actor, ChildSpec, Down, Restart
 from codec.agent.events import RetrieveStatus
 from codec.agent.keywords import keywords
 from codec.agent.material import STEERED, UPDATED, Material, told
 from codec.agent.models import ModelMessage, ModelTrouble
 from codec.words import listed
 
-MOST_TURNS = 1024
 READING_SECONDS, RETRIEVAL_SECONDS = 20.0, 20.0
 
 
@@ -162,7 +161,3 @@ def turn_spec(
     """A child of the crowd TURNS."""
     make = partial(AgentTurn, order, providers, trees, limits or TurnLimits())
     return ChildSpec(order.turn_id, make, restart=Restart.TEMPORARY, grace=1.0)
-
-
-def turns_spec(most_turns: int = MOST_TURNS) -> AnySpec:
-    return crowd_spec("turns", name=TURNS, max_children=most_turns)

@@ -9,11 +9,11 @@ import trio
 
 from actors.agent.conversing import TurnLimits
 from actors.agent.given import FileHit, FileLine, FileRefused, FileText, Tree, TreeEntry
-from actors.agent.messages import LogEntry, SessionMessage, SteersAsked, TurnOrder, TurnSays
-from actors.agent.turn import turn_spec, turns_spec
-from actors.kernel import Actor, ActorRef, ChildSpec
+from actors.agent.messages import TURNS, LogEntry, SessionMessage, SteersAsked, TurnOrder, TurnSays
+from actors.agent.turn import turn_spec
+from actors.kernel import Actor, ActorRef, ChildSpec, crowd_spec
 from actors.kernel.testing import House, Log, staged
-from codec.agent.builtin import deltas
+from codec.agent.builtin import builtin
 from codec.agent.context import EditorContext
 from codec.agent.events import LogEvent, MessageFinal, Token, ToolExecute, UserMessage
 from codec.agent.models import (
@@ -110,7 +110,7 @@ class Script:
     @asynccontextmanager
     async def _opened(self, request: ModelRequest) -> AsyncIterator[AsyncIterator[Delta]]:
         if request.model.provider == BUILTIN:
-            acts: list[Act] = list(deltas(request))
+            acts: list[Act] = list(builtin(request))
         else:
             acts = self.answers[min(len(self.requests), len(self.answers) - 1)]
         self.requests.append(request)
@@ -219,7 +219,7 @@ async def turn(
         instrument.heard = heard
     tree = files if isinstance(files, MemoryTree) else MemoryTree(files or {})
     session: ChildSpec[SessionMessage] = ChildSpec("session", lambda: NotingSession(heard))
-    async with staged(session, turns_spec()) as house:
+    async with staged(session, crowd_spec("turns", name=TURNS)) as house:
         assert heard.session is not None
         spec = turn_spec(order(heard.session, message, **given), script, MemoryTrees(tree), limits)
         heard.turn = await house["turns"].start_child(spec)
