@@ -28,6 +28,8 @@ from codec.words import counted, listed
 Ask = Callable[[ModelRequest], AbstractAsyncContextManager[AsyncIterator[Delta]]]
 LONGEST_SUMMARY = 1_500
 """Tokens."""
+WITHOUT_WINDOW = 200_000
+"""Tokens that the embedded model is told at most: it has no window that could overflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class Conversation:
         self._limits = limits
         self._between = between
         self._until = trio.current_time() + limits.seconds
-        self._room = room(model.context_window)
+        self._room = WITHOUT_WINDOW if model.provider == BUILTIN else room(model.context_window)
         self._tools = SPECS if tools_weight(SPECS) <= self._room // 2 else ()
         self._since: list[ModelMessage] = []
         self._past = Past()
@@ -143,8 +145,9 @@ class Conversation:
         completion = tokens("".join(answer.text)) + sum(tokens(call.name) + 20 for call in answer.calls)
         if answer.used is not None:
             prompt, completion = answer.used.prompt or prompt, answer.used.completion or completion
-        if self._model.provider != BUILTIN:
-            self._voice.tokens_used += prompt + completion
+        if self._model.provider == BUILTIN:
+            prompt = completion = 0
+        self._voice.tokens_used += prompt + completion
         if shown:
             await self._voice.event(ContextUsage(used=prompt + completion, window=self._model.context_window))
         return answer

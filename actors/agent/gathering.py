@@ -13,7 +13,7 @@ from actors.agent.prompt import AGENTS_FILE, AROUND, MOST_OF_AGENTS, Command, Wa
 from codec.agent.context import EditorContext
 from codec.agent.events import ContextItem
 from codec.agent.findings import numbered
-from codec.agent.keywords import keywords
+from codec.agent.keywords import keywords, names_or_words
 from codec.agent.likely_tests import likely_tests
 from codec.agent.material import Material
 from codec.agent.symbols import around
@@ -54,6 +54,7 @@ async def editor_materials(tree: Tree, context: EditorContext, command: Command 
         read[1:1] = await _tests(tree, editor.file_path)
     if editor is not None and command == "/refactor":
         beside += await _dependents(tree, editor.file_path)
+        beside += await _tests(tree, editor.file_path)
     return (*beside, *read) if command == "/fix" else (*read, *beside)
 
 
@@ -128,7 +129,7 @@ class Retrieved:
 async def retrieve(tree: Tree, question: str, most_tokens: int) -> Retrieved | None:
     """The parts of files that are likely about the question; None if there is nothing to look for. Raises
     FileRefused."""
-    words = keywords(question)
+    words = names_or_words(keywords(question))
     if not words:
         return None
     hits = await tree.search(words, most=MOST_HITS)

@@ -37,7 +37,7 @@ from actors.agent.readable import ReadableTree
 from actors.agent.saying import Voice
 from actors.kernel import Actor, ChildSpec, Down, Restart
 from codec.agent.events import RetrieveStatus
-from codec.agent.keywords import keywords
+from codec.agent.keywords import keywords, names_or_words
 from codec.agent.material import STEERED, UPDATED, Material, told
 from codec.agent.models import ModelMessage, ModelTrouble
 from codec.words import listed
@@ -121,7 +121,7 @@ class AgentTurn(Actor[TurnMessage]):
     ) -> Sequence[Material]:
         """The files that are likely about the question. /explain is about what is shown, and about nothing else."""
         question = self._order.message.message
-        words = keywords(question)
+        words = names_or_words(keywords(question))
         if not words or (command == "/explain" and shown):
             return ()
         await self._voice.thinking("retrieving", f"Looking for {listed(words[:4])}")

@@ -85,7 +85,7 @@ STRATEGIES: list[tuple[Any, list[str]]] = [
     ),
     ("/test", ["src/auth.py:1-9", "tests/test_auth.py:1-2", "src/app.py:1-3", "terminal", "editor"]),
     ("/explain", ["src/auth.py:4-6", "src/app.py:1-3"]),
-    ("/refactor", ["src/auth.py:1-9", "src/app.py:1-3", "editor", "src/app.py:1"]),
+    ("/refactor", ["src/auth.py:1-9", "src/app.py:1-3", "editor", "src/app.py:1", "tests/test_auth.py:1-2"]),
 ]  # fmt: skip
 
 
