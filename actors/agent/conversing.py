@@ -85,7 +85,7 @@ class Conversation:
         for number in range(self._limits.rounds + 1):
             stopped = self._stopped(number)
             if stopped is not None:
-                note = f"{NO_MORE_TOOLS}: {stopped}. ModelAnswer now with what you know.]"
+                note = f"{NO_MORE_TOOLS}: {stopped}. Answer now with what you know.]"
                 self._since.append(ModelMessage(role="user", content=note))
             answer = await self._round(system, now, () if stopped else self._tools)
             if not answer.calls:

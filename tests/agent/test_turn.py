@@ -136,7 +136,11 @@ def test_a_model_that_only_calls_tools_is_asked_once_without_them_and_then_the_t
         script = Script(*([call("read_file", file_path="src/auth.py", first_line=n), STOP] for n in range(1, 20)))
         heard = await whole("Hm?", script, FILES, limits=TurnLimits(rounds=4))
         assert [bool(request.tools) for request in script.requests] == [True, True, True, True, False]
-        assert "No tool can be called any more" in script.requests[-1].messages[-1].content
+        assert script.requests[-1].messages[-1].content == (
+            "[No tool can be called any more: it has used its tools 4 times, which is the most for one turn. "
+            "Answer now with what you know.]"
+        )
+        assert faults(script.requests[-1].messages) == []
         assert heard.final.message.startswith("I stopped without an answer: it has used its tools 4 times")
         assert not heard.final.metadata.success
 
@@ -263,6 +267,18 @@ def test_a_workspace_that_cannot_be_searched_is_told_and_the_turn_goes_on() -> N
         heard = await whole("What does login do?", Script([SaidText("I do not know."), STOP]), Gone({}))
         (error,) = heard.of(ServerError)
         assert (error.error.code, error.error.recoverable) == ("RETRIEVAL_FAILED", True)
+        assert heard.final.metadata.success
+
+    run_in_virtual_time(play)
+
+
+@pytest.mark.parametrize(("window", "has_tools"), [(1024, False), (4096, True), (200_000, True)])
+def test_a_model_whose_context_is_small_gets_no_tools_rather_than_no_question(window: int, has_tools: bool) -> None:
+    async def play() -> None:
+        script = Script([SaidText("Yes."), STOP])
+        model = ModelConfig(provider="ollama", model_name="small", context_window=window)
+        heard = await whole("What does login do?", script, FILES, model=model)
+        assert bool(script.requests[0].tools) is has_tools
         assert heard.final.metadata.success
 
     run_in_virtual_time(play)

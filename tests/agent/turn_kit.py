@@ -250,6 +250,8 @@ def faults(messages: Sequence[ModelMessage]) -> list[str]:
     found = []
     open_calls: list[str] = []
     for index, message in enumerate(messages):
+        if message.role not in ("system", "user", "assistant", "tool"):
+            found.append(f"{index}: nobody is called {message.role!r}")
         if message.role == "tool":
             if message.tool_call_id in open_calls:
                 open_calls.remove(message.tool_call_id)
