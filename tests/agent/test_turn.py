@@ -6,6 +6,7 @@ import pytest
 import trio
 
 from actors.agent.answering import HearingLimits
+from actors.agent.budget import tokens, tools_weight, weights
 from actors.agent.calling import CallLimits
 from actors.agent.conversing import TurnLimits
 from actors.agent.given import FileRefused
@@ -26,7 +27,7 @@ from codec.agent.events import (
     ToolExecute,
     UserMessage,
 )
-from codec.agent.models import ModelConfig, ModelTrouble, SaidText, SaidThought, UsedTokens
+from codec.agent.models import Finished, ModelConfig, ModelTrouble, SaidText, SaidThought, UsedTokens
 from tests.agent.turn_kit import STOP, Heard, MemoryTree, Script, call, entries, faults, turn, whole
 
 FILES = {"src/auth.py": "import db\n\n\ndef login(user):\n    '''Lets a user in.'''\n    return db.find(user)\n"}
@@ -80,8 +81,10 @@ def test_a_turn_retrieves_calls_and_answers_and_tells_each() -> None:
 def test_thoughts_are_told_line_by_line_before_what_follows_on_them() -> None:
     async def play() -> None:
         pieces = [SaidThought("Hm"), SaidThought(", so\nit is"), SaidThought(" login"), SaidText("Yes."), STOP]
-        heard = await whole("ok?", Script(pieces))
-        assert [e.message for e in heard.events if isinstance(e, Thinking)][2:] == ["Hm, so", "it is login"]
+        script = Script([SaidThought("I look"), call("list_files"), STOP], pieces)
+        heard = await whole("ok?", script)
+        thoughts = [e.message for e in heard.events if isinstance(e, Thinking)][2:]
+        assert thoughts == ["I look", "Using list_files", "Hm, so", "it is login"]
         assert [type(e) for e in heard.events[-4:]] == [Thinking, Token, ContextUsage, MessageFinal]
 
     run_in_virtual_time(play)
@@ -143,6 +146,31 @@ def test_a_model_that_only_calls_tools_is_asked_once_without_them_and_then_the_t
         assert faults(script.requests[-1].messages) == []
         assert heard.final.message.startswith("I stopped without an answer: it has used its tools 4 times")
         assert not heard.final.metadata.success
+
+    run_in_virtual_time(play)
+
+
+def test_a_turn_that_takes_too_long_asks_for_the_answer_at_its_next_round() -> None:
+    async def play() -> None:
+        async def a_minute() -> None:
+            await trio.sleep(60)
+
+        calls = [[a_minute, call("list_files", folder=f"{n}"), STOP] for n in range(9)]
+        script = Script(*calls[:2], [SaidText("So far: nothing."), STOP])
+        heard = await whole("Hm?", script, limits=TurnLimits(seconds=120))
+        assert "the turn took longer than 2 minutes. Answer now" in script.requests[-1].messages[-1].content
+        assert (len(script.requests), heard.final.message) == (3, "So far: nothing.")
+        assert heard.final.metadata.seconds == 120
+
+    run_in_virtual_time(play)
+
+
+def test_an_answer_that_reached_its_greatest_length_says_so_in_a_paragraph_of_its_own() -> None:
+    async def play() -> None:
+        heard = await whole("Hm?", Script([SaidText("Half of"), Finished("length")]))
+        note = "[The answer was cut off here: the model has reached its greatest length.]"
+        assert heard.final.message == f"Half of\n\n{note}"
+        assert heard.final.metadata.success
 
     run_in_virtual_time(play)
 
@@ -278,7 +306,10 @@ def test_a_model_whose_context_is_small_gets_no_tools_rather_than_no_question(wi
         script = Script([SaidText("Yes."), STOP])
         model = ModelConfig(provider="ollama", model_name="small", context_window=window)
         heard = await whole("What does login do?", script, FILES, model=model)
-        assert bool(script.requests[0].tools) is has_tools
+        (request,) = script.requests
+        assert bool(request.tools) is has_tools
+        told = weights(request.messages) + tools_weight(request.tools)  # it counts nothing itself
+        assert heard.of(ContextUsage) == [ContextUsage(used=told + tokens("Yes."), window=window)]
         assert heard.final.metadata.success
 
     run_in_virtual_time(play)
