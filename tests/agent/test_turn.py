@@ -134,6 +134,22 @@ def test_a_call_that_cannot_work_is_told_to_the_model_and_the_turn_goes_on(bad: 
     run_in_virtual_time(play)
 
 
+LENGTHS = [(100, 19_900, "query"), (100, 20_001, "arguments are longer"), (101, 1, "no tool"), (0, 1, "no tool")]
+
+
+@pytest.mark.parametrize(("name", "size", "told"), LENGTHS)
+def test_names_and_arguments_are_kept_up_to_their_greatest_length(name: int, size: int, told: str) -> None:
+    async def play() -> None:
+        called = "search_text" if name == 100 else "n" * name
+        heard = await whole("Hm?", Script([call(called, query="x" * size), STOP], [SaidText("Well."), STOP]))
+        begun, ended = heard.of(ToolExecute)
+        assert begun.tool_name == (called[:100] or "unnamed")
+        assert told in ended.result["text"]
+        assert len(str(begun.args)) <= 20_000
+
+    run_in_virtual_time(play)
+
+
 def test_a_model_that_only_calls_tools_is_asked_once_without_them_and_then_the_turn_says_so() -> None:
     async def play() -> None:
         script = Script(*([call("read_file", file_path="src/auth.py", first_line=n), STOP] for n in range(1, 20)))
@@ -193,6 +209,8 @@ def test_of_very_many_calls_at_once_the_first_are_taken_and_the_model_is_told() 
         limits = TurnLimits(hearing=HearingLimits(calls=2))
         heard = await whole("Hm?", script, FILES, limits=limits)
         assert len(results(heard)) == 2
+        assert [each.call_id for each in heard.of(ToolExecute)] == ["t1.1", "t1.1", "t1.2", "t1.2"]
+        assert faults(script.requests[1].messages) == []
         assert (
             script.requests[1]
             .messages[-1]
