@@ -43,7 +43,7 @@ class BuiltinQuestion(Struct, frozen=True):
     results: tuple[tuple[ToolCall, str], ...]
 
 
-def builtin(request: ModelRequest) -> Iterator[Delta]:
+def deltas(request: ModelRequest) -> Iterator[Delta]:
     asked = _asked(request.messages)
     tools = {tool.name for tool in request.tools}
     calls = [(name, arguments) for name, arguments in _calls(asked) if name in tools]

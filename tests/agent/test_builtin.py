@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from actors.agent.tools import SPECS, TOOLS, checked
 from actors.kernel.testing import run_in_virtual_time
-from codec.agent.builtin import builtin
+from codec.agent.builtin import deltas
 from codec.agent.context import ActiveEditor, Diagnostic, EditorContext, TerminalOutput, TextPosition, TextSelection
 from codec.agent.events import PlanPresented, ServerError, ToolExecute
 from codec.agent.models import CalledTool, Finished, ModelConfig, ModelMessage, ModelRequest, SaidText, ToolCall
@@ -119,8 +119,8 @@ def test_it_answers_any_request_the_same_way_twice_and_calls_only_what_it_was_gi
     said: list[ModelMessage], has_tools: bool
 ) -> None:
     request = ModelRequest(model=BUILTIN, messages=tuple(said), tools=SPECS if has_tools else ())
-    answer = list(builtin(request))
-    assert answer == list(builtin(request))
+    answer = list(deltas(request))
+    assert answer == list(deltas(request))
     assert answer[-1] == Finished()
     for delta in answer[:-1]:
         if isinstance(delta, CalledTool):

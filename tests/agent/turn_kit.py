@@ -13,7 +13,7 @@ from actors.agent.messages import TURNS, LogEntry, SessionMessage, SteersAsked, 
 from actors.agent.turn import turn_spec
 from actors.kernel import Actor, ActorRef, ChildSpec, crowd_spec
 from actors.kernel.testing import House, Log, staged
-from codec.agent.builtin import builtin
+from codec.agent.builtin import deltas
 from codec.agent.context import EditorContext
 from codec.agent.events import LogEvent, MessageFinal, Token, ToolExecute, UserMessage
 from codec.agent.models import (
@@ -110,7 +110,7 @@ class Script:
     @asynccontextmanager
     async def _opened(self, request: ModelRequest) -> AsyncIterator[AsyncIterator[Delta]]:
         if request.model.provider == BUILTIN:
-            acts: list[Act] = list(builtin(request))
+            acts: list[Act] = list(deltas(request))
         else:
             acts = self.answers[min(len(self.requests), len(self.answers) - 1)]
         self.requests.append(request)
