@@ -44,6 +44,11 @@ def keywords(question: str) -> tuple[str, ...]:
     return tuple(lowered.values())[:MOST]
 
 
+def names_or_words(words: tuple[str, ...]) -> tuple[str, ...]:
+    """What to search for at once: names of code alone, if there are any, because every further word brings noise."""
+    return tuple(word for word in words if is_name(word)) or words
+
+
 def is_name(word: str) -> bool:
     """Whether it looks like a name of code rather than like a word: snake_case, camelCase, a.path, WITH2."""
     inner = word.strip("_")

@@ -68,7 +68,7 @@ SAYINGS: list[tuple[str, dict[str, str] | None, str]] = [
     ("what is in here?", {}, "The workspace has no files that I can read"),
     ("where is login?", {}, "The workspace has no files that I can read"),
     ("which file says find?", None, "I found no word"),
-    ("returns user", None, "No definition of `user` was found, but it is mentioned here:"),
+    ("returns user", None, "I found no definition of `user`.\n\nMentioned here:\n\n- `src/auth.py:4`"),
 ]
 
 
@@ -100,8 +100,7 @@ def test_a_command_works_on_what_the_editor_shows(command: str, said: list[str])
 @pytest.mark.parametrize("command", ["/explain", "/fix", "/test", "/refactor"])
 def test_a_command_without_anything_to_work_on_says_what_it_needs(command: str) -> None:
     message = answered(command, context=EditorContext()).final.message
-    assert message
-    assert "src/" in message or "no problem" in message
+    assert message.startswith(("There is nothing selected", "The editor reports no problem", "Open the file"))
 
 
 texts = st.text(max_size=60)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 ROOMS: dict[str, tuple[str, tuple[str, ...]]] = {
     "kernel": ("actors/kernel", ("tests/kernel",)),
-    "codec": ("codec", ("tests/sidekick", "tests/judge", "tests/console", "tests/program", "tests/ipc")),
+    "codec": ("codec", ("tests/sidekick", "tests/judge", "tests/console", "tests/program", "tests/ipc", "tests/agent")),
+    "agent": ("actors/agent", ("tests/agent",)),
     "ipc": ("actors/ipc", ("tests/ipc", "tests/transports/ipc")),
     "judge": ("actors/judge", ("tests/judge",)),
     "store": ("actors/store", ("tests/store",)),
