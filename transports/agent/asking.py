@@ -12,6 +12,7 @@ Rules
   - Whatever goes wrong is a ModelTrouble.
 """
 
+import logging
 import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
@@ -26,6 +27,9 @@ from codec.agent.addresses import is_loopback
 from codec.agent.models import ModelTrouble, Provider
 from codec.agent.refusals import ServerRefusal
 from transports.agent.unreachable import unreachable
+
+for name in ("httpx", "httpcore"):  # which say each request, and each read of it; a list of models is a dozen of them
+    logging.getLogger(name).setLevel(logging.WARNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +159,7 @@ class Asking:
 
     def __init__(self, patience: Patience = PATIENCE) -> None:
         self._patience = patience
+        self._trusting_nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # for plain HTTP: httpx would load another
         self._trusted: ssl.SSLContext | None = None
 
     @asynccontextmanager
@@ -188,9 +193,8 @@ class Asking:
         secure = place.url.startswith("https:")
         if secure and self._trusted is None:
             self._trusted = await trio.to_thread.run_sync(httpx.create_ssl_context)
-        context = self._trusted if secure else None
         return httpx.AsyncClient(
-            verify=context or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),  # which trusts nobody
+            verify=(secure and self._trusted) or self._trusting_nobody,
             trust_env=not is_loopback(place.url),
             follow_redirects=False,
             timeout=httpx.Timeout(None, connect=self._patience.connect, write=self._patience.send),

@@ -92,6 +92,7 @@ async def test_a_cancel_at_any_moment_is_seen_at_once(provider: Provider) -> Non
     gc.collect()
 
 
+@pytest.mark.slow
 @both
 async def test_leaving_the_block_is_seen_at_once_and_nothing_is_drained(provider: Provider) -> None:
     delays = []
