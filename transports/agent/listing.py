@@ -1,12 +1,13 @@
 """Which models a server has, and whether it has one of them.
 
-Ollama is asked for each model's window too, several at a time. What has not come by the deadline is left out: a list
-without windows is better than none.
+Ollama is asked for each model's window too, several at a time, and llama.cpp for its only one. What has not come by the
+deadline is left out: a list without windows is better than none.
 """
 
 from collections.abc import Sequence
 
 import trio
+from msgspec.structs import replace
 
 from codec.agent import ollama, openai
 from codec.agent.addresses import openai_root
@@ -30,6 +31,8 @@ async def listed(asking: Asking, place: ModelServer, patience: Patience) -> Sequ
         facts += await _names(asking, place, patience)
         if place.provider == "ollama":
             await _show(asking, place, patience, facts)
+        elif place.provider == "llamacpp":
+            await _tell_window(asking, place, patience, facts)
     if deadline.cancelled_caught and not facts:
         raise ModelTrouble(f"{place.who} did not say within {patience.list:g} seconds which models it has.")
     return facts
@@ -102,6 +105,16 @@ async def _show(asking: Asking, place: ModelServer, patience: Patience, facts: l
     async with trio.open_nursery() as nursery:
         for number in range(min(len(facts), MOST_SHOWN)):
             nursery.start_soon(show, number)
+
+
+async def _tell_window(asking: Asking, place: ModelServer, patience: Patience, facts: list[ModelFact]) -> None:
+    """llama.cpp has one model, and tells its window elsewhere."""
+    try:
+        async with asking.ask(place, "GET", place.url + openai.PROPS) as answer:
+            window = openai.told_window(await answer.whole(patience.list_bytes)) if answer.status == 200 else None
+    except (ModelTrouble, trio.TooSlowError):
+        return  # as above
+    facts[:] = [replace(fact, context_window=fact.context_window or window) for fact in facts]
 
 
 def _missing(trouble: ModelTrouble, facts: Sequence[ModelFact]) -> ModelTrouble:

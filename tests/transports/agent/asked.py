@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from actors.agent.given import Providers
 from codec.agent.answering import LIMITS, AnswerLimits
 from codec.agent.models import Delta, ModelConfig, ModelMessage, ModelRequest, ModelTrouble, Provider, ToolSpec
 from tests.agent.fakes import FakeOllama, FakeOpenAI, Script
@@ -38,7 +39,7 @@ class Stand:
 
     provider: Provider
     fake: FakeServer
-    families: Families
+    families: Providers
 
     @property
     def request(self) -> ModelRequest:

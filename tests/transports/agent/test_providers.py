@@ -6,6 +6,8 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 import trio
@@ -189,7 +191,8 @@ async def test_a_key_is_in_no_error_and_no_log(status: int, caplog: pytest.LogCa
         assert KEY not in str(trouble)
         assert trouble.__cause__ is None
     assert KEY not in caplog.text
-    assert KEY not in repr(here.families._place_of(here.request.model))
+    families = Families([Server("openai", "http://h", "THE_KEY")], no_builtin, environment={"THE_KEY": KEY})
+    assert KEY not in repr(families._place_of(request("openai").model))
 
 
 async def test_a_key_is_asked_for_by_the_variable_s_name() -> None:
@@ -277,14 +280,10 @@ async def test_a_server_that_is_not_there_is_said_to_be_started(provider: Provid
 
 
 async def test_a_name_that_is_not_known_is_said_to_be_so() -> None:
-    class Nobody(trio.abc.HostnameResolver):
-        async def getaddrinfo(self, *_: object, **__: object) -> list[object]:  # type: ignore[override]
-            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+    async def nobody(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-        async def getnameinfo(self, *_: object) -> tuple[str, str]:
-            raise NotImplementedError
-
-    trio.socket.set_custom_hostname_resolver(Nobody())
+    trio.socket.set_custom_hostname_resolver(cast("trio.abc.HostnameResolver", SimpleNamespace(getaddrinfo=nobody)))
     with pytest.raises(ModelTrouble, match=r"the name nowhere\.invalid is not known"):
         async with Families([], no_builtin).stream(request("openai", "http://nowhere.invalid")):
             pass
@@ -604,6 +603,17 @@ async def test_all_servers_are_listed_at_once_and_a_dead_one_is_a_sentence() -> 
         assert list(silent) == [
             f"llama.cpp at {dead} does not answer; is it running? Start it with `llama-server -m MODEL.gguf`."
         ]
+
+
+async def test_the_window_of_llama_cpp_is_the_one_that_it_was_started_with() -> None:
+    models = [FakeModel("/models/q4.gguf", 16384)]
+    async with stand("llamacpp", [Done()], models=models, like_llama_cpp=True) as here:
+        facts, silent = await here.families.listed()
+        (fact,) = facts
+        assert (fact.id, fact.display_name, fact.context_window, silent) == ("/models/q4.gguf", "q4.gguf", 16384, [])
+        await here.families.check(request("llamacpp", here.fake.url, model="any name"))
+    async with stand("llamacpp", [Done()], models=[FakeModel("a", 0)]) as here:
+        assert [fact.context_window for fact in (await here.families.listed())[0]] == [None]
 
 
 async def test_servers_that_hang_are_all_given_up_after_two_seconds(autojump_clock: trio.testing.MockClock) -> None:
