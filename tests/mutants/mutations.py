@@ -9,10 +9,10 @@ with a reason.
 """
 
 import ast
-import random
+import hashlib
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
@@ -73,14 +73,26 @@ def mutants(file: str, source: bytes) -> list[Mutant]:
     return sorted(_Walk(file, source).found(), key=lambda mutant: (mutant.start, mutant.end, mutant.becomes))
 
 
-def drawn(found: Iterable[Mutant], number: int, seed: str) -> list[Mutant]:
-    """One mutant each of so many lines."""
-    lines: dict[tuple[str, int], list[Mutant]] = defaultdict(list)
+def drawn(found: Iterable[Mutant], sources: Mapping[str, bytes], number: int, seed: str) -> list[Mutant]:
+    """One mutant each of so many lines. Each line has its lot from the seed and its own text: a change elsewhere in the
+    tree leaves the draw as it was, but for the lines that came or went."""
+    texts = {file: source.splitlines() for file, source in sources.items()}
+    lots: dict[str, Mutant] = {}
+    seen: Counter[tuple[str, bytes]] = Counter()
+    of_lines: dict[tuple[str, int], list[Mutant]] = defaultdict(list)
     for mutant in found:
-        lines[mutant.file, mutant.line].append(mutant)
-    chance = random.Random(seed)
-    chosen = chance.sample(sorted(lines), min(number, len(lines)))
-    return [chance.choice(lines[line]) for line in chosen]
+        of_lines[mutant.file, mutant.line].append(mutant)
+    for (file, line), each in sorted(of_lines.items()):
+        text = texts[file][line - 1].strip()
+        seen[file, text] += 1
+        own = f"{seed} {file} {text.decode()} {seen[file, text]}"
+        chosen = min(each, key=lambda mutant: (_lot(f"{own} {mutant.line_of(sources[mutant.file])}"), mutant.start))
+        lots[_lot(own)] = chosen
+    return [lots[lot] for lot in sorted(lots)[:number]]
+
+
+def _lot(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class _Walk:
