@@ -3,9 +3,9 @@
 A mutant replaces one expression or statement, by its position, so that everything else stays as it was written.
 
 Some changes are no faults, and none is made there: outside of functions (limits, tables, defaults, declarations), in
-annotations, assertions, timeouts, log lines, `__repr__`, checkpoints, what is said to people (texts with spaces,
-f-strings, what is raised), and what only another platform does. What is left of such changes stands in `excused.toml`,
-with a reason.
+annotations, assertions, timeouts, log lines, reports of unknown messages (`test_last_clauses.py`), `__repr__`,
+checkpoints, what is said to people (texts with spaces, f-strings, what is raised), and what only another platform does.
+What is left of such changes stands in `excused.toml`, with a reason.
 """
 
 import ast
@@ -40,9 +40,10 @@ SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 TURNED = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
 LOGGERS = re.compile(r"_?log(ger)?|logging|warnings")
 CHECKPOINT = re.compile(r"checkpoint\w*")
+UNKNOWN = "self.unknown(message)"
 UNTESTED_FUNCTIONS = {"__repr__", "__rich_repr__"}
-TUNED = {"capacity", "deadline", "grace", "max_children", "start_timeout", "timeout"}
-"""Arguments by which something is bounded, if they are said as a number."""
+TUNED = {"capacity", "deadline", "grace", "max_children", "start_timeout", "strict", "timeout"}
+"""Arguments by which something is bounded, if they are said as a number; and `strict`, with which `zip` asserts."""
 ELSEWHERE = re.compile(r"sys\.platform|'(win32|darwin)'")
 """In conditions of what another platform does."""
 TEXT = re.compile(r"\s")
@@ -235,11 +236,12 @@ def _other_constants(value: object) -> Iterator[object]:
 
 
 def _is_said_to_nobody(call: ast.Call) -> bool:
-    """A log line, or a checkpoint."""
+    """A log line, a checkpoint, or what the kernel does with a message that no clause takes."""
     func = call.func
     match func:
         case ast.Attribute(value=value, attr=name):
-            return bool(LOGGERS.fullmatch(ast.unparse(value).rpartition(".")[2]) or CHECKPOINT.fullmatch(name))
+            said = LOGGERS.fullmatch(ast.unparse(value).rpartition(".")[2]) or CHECKPOINT.fullmatch(name)
+            return bool(said) or ast.unparse(call) == UNKNOWN
         case ast.Name(id=name):
             return bool(CHECKPOINT.fullmatch(name))
     return False

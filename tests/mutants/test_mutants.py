@@ -66,6 +66,8 @@ def test_a_line_is_changed_in_each_of_these_ways(line: str, becomes: set[str]) -
         "x = isinstance(a, int | str)",
         "x = cast('A | B', a)",
         "x = a(timeout=5.0)",
+        "for x in zip(a, b, strict=True): pass",
+        "self.unknown(message)",
         "x = a",
         "raise NotImplementedError",
         "return",
