@@ -22,18 +22,22 @@ EXCUSED = Path(__file__).with_name("excused.toml")
 
 @dataclass(frozen=True, slots=True)
 class Excuse:
-    """A change that is no fault, and why. Without `becomes`, any change of the line."""
+    """A change that is no fault, and why. Without `becomes`, any change of the line; without `after`, of every such
+    line of the file."""
 
     file: str
     line: str
     why: str
     becomes: str = ""
+    after: str = ""
 
     def covers(self, mutant: Mutant, source: bytes) -> bool:
         if self.file != mutant.file:
             return False
-        was = source.splitlines()[mutant.line - 1].decode().strip()
-        return was == self.line and (not self.becomes or mutant.line_of(source) == self.becomes)
+        before, was = (line.decode().strip() for line in [b"", *source.splitlines()][mutant.line - 1 : mutant.line + 1])
+        if was != self.line or self.after not in ("", before):
+            return False
+        return not self.becomes or mutant.line_of(source) == self.becomes
 
 
 def excused(path: Path = EXCUSED) -> list[Excuse]:

@@ -242,6 +242,9 @@ def test_an_excuse_of_a_line_covers_all_of_its_changes_and_one_of_a_change_no_ot
     assert Excuse(file, line, "because", one.line_of(source)).covers(one, source)
     assert not any(Excuse(file, line, "because", one.line_of(source)).covers(other, source) for other in beside)
     assert all(Excuse(file, line, "because").covers(other, source) for other in [one, *beside])
+    before = source.splitlines()[one.line - 2].decode().strip()
+    assert Excuse(file, line, "because", after=before).covers(one, source)
+    assert not Excuse(file, line, "because", after="another line").covers(one, source)
 
 
 # --- trials, of a small house
