@@ -6,8 +6,9 @@ import pytest
 import trio
 
 from actors.ipc.client_steps import State
+from actors.ipc.dossier import Dossier
 from actors.ipc.given import BaseIsBack, Tray
-from actors.ipc.journal import ClientJournal, Dossier
+from actors.ipc.journal import ClientJournal
 from codec.ipc import Outcome, write_response
 from tests.ipc.client_kit import BUSY, DONE, NEVER, Desk, in_turn, play, request
 
