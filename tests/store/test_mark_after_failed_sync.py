@@ -5,11 +5,13 @@ import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from actors.store.connection import log_of
 from actors.store.database import Database
+from actors.store.errors import StoreError
 from actors.store.mark import LOG_HEAD, read_mark
 from actors.store.operations import Append, PutBlob
 from tests.store.test_mark import FRAME, NAME, events, killed, told, without_its_last_frame
@@ -37,11 +39,16 @@ def test_whatever_is_committed_over_it_a_kill_is_told_of_only_if_something_is_mi
     database.execute([Append("a", [b"1"])])
     at, frames = frames_of_a_commit(killed(database, tmp_path / "twin"), failed)
     assert len(frames) >= failed * FRAME
-    log = log_of(database.path)
-    with open(log, "r+b") as file:
-        file.seek(at)
-        file.write(frames)
-    database._marking.failed()
+
+    def written_and_not_synced(_: object) -> None:
+        with open(log_of(database.path), "r+b") as file:
+            file.seek(at)
+            file.write(frames)
+        raise sqlite3.OperationalError("disk I/O error")
+
+    with patch.object(database, "_commit", written_and_not_synced):
+        (answer,) = database.execute([Append("a", [b"not kept"])])
+    assert isinstance(answer, StoreError)
     assert told(killed(database, tmp_path / "failed")) is None
     for number in range(2):
         database.execute([Append("a", [b"2"]), PutBlob(os.urandom(then))])
