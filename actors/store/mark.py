@@ -333,7 +333,6 @@ class Marking:
                 found = log.commit_after(0, salts)
                 if found is None:
                     return
-                self._log = log
                 if not synced:
                     self._write(Mark(MarkState.OPEN, counter, salts, boot=boot))
             self._mark = Mark(MarkState.OPEN, counter, salts, *found, boot)

@@ -400,3 +400,17 @@ def test_what_is_made_for_a_whole_file_counts_for_all_of_its_tests(house: Path, 
     tests.write_text(made)
     (fate,) = fate_of(house, tmp_path / "scratch", UNTESTED).values()
     assert fate == ("killed", "tests/console/test_sums.py::test_two")
+
+
+@pytest.mark.slow
+def test_what_is_kept_for_a_whole_process_counts_for_all_of_its_tests(house: Path, tmp_path: Path) -> None:
+    source = (house / "codec/sums.py").read_text()
+    (house / "codec/sums.py").write_text(source.replace("def untested", "@functools.cache\ndef untested"))
+    (house / "codec/sums.py").write_text("import functools\n" + (house / "codec/sums.py").read_text())
+    tests = house / "tests/console/test_sums.py"
+    tests.write_text(
+        "from codec.sums import untested\n\n\ndef test_one():\n    untested(1)\n\n\n"
+        "def test_two():\n    assert untested(1) == 2\n"
+    )
+    (fate,) = fate_of(house, tmp_path / "scratch", UNTESTED).values()
+    assert fate == ("killed", "tests/console/test_sums.py::test_two")

@@ -9,6 +9,7 @@ Whatever goes wrong in this counts for the mutant, not against it. A test that f
 nothing; a slow one has to fail twice; one that takes five times as long as it did has noticed.
 """
 
+import ast
 import importlib.util
 import json
 import os
@@ -116,6 +117,8 @@ class Trial:
         self._doubted: set[str] = set()
         """Tests that failed once with a mutant, and then did not."""
         self._asked: defaultdict[int, set[str]] = defaultdict(set)
+        self._cached = {number for number, mutant in enumerate(tried) if self._is_cached(mutant)}
+        """Places that only the first test of a process reaches, whichever that is, though others need what is there."""
 
     def fates(self) -> Iterator[tuple[Mutant, Fate, str]]:
         """Each mutant, what became of it, and what killed it or how many tests did not. Survivors come last."""
@@ -133,6 +136,14 @@ class Trial:
             yield mutant, "survived", f"{len(self._asked[number])} tests come there"
 
     # --- which tests
+
+    def _is_cached(self, mutant: Mutant) -> bool:
+        for node in ast.walk(ast.parse((self.copy / mutant.file).read_bytes())):
+            match node:
+                case ast.FunctionDef(decorator_list=decorators, lineno=begin, end_lineno=int(end)):
+                    if begin <= mutant.line <= end and any("cache" in ast.unparse(each) for each in decorators):
+                        return True
+        return False
 
     def files(self, stage: int, mutant: Mutant) -> list[str]:
         """Files of tests that are asked at this stage, the nearest first."""
@@ -166,7 +177,7 @@ class Trial:
         """Tests of this stage that come there, the nearest first of those that are equally quick."""
         files = {file: rank for rank, file in enumerate(self.files(stage, mutant))}
         names = self._measured.reach[number]
-        if number in self._measured.imported:
+        if number in self._measured.imported or number in self._cached:
             names = names | {name for name, seen in self._measured.tests.items() if seen.file in files}
         found = [
             seen

@@ -58,3 +58,23 @@ def test_whatever_is_committed_over_it_a_kill_is_told_of_only_if_something_is_mi
     without_its_last_frame(log_of(state / NAME), b"")
     assert told(state) is not None
     database.close()
+
+
+@pytest.mark.parametrize("pages", [1, 3, 12, 50])
+def test_what_another_program_wrote_that_was_killed_before_its_commit_is_not_taken_for_one(
+    tmp_path: Path, pages: int
+) -> None:
+    database = Database(tmp_path / NAME)
+    database.execute([Append("a", [b"1"])])
+    at, frames = frames_of_a_commit(killed(database, tmp_path / "twin"), pages)
+    whole = next(n for n in range(0, len(frames), FRAME) if frames[n + 4 : n + 8] != bytes(4))
+    assert whole > 0
+    with open(log_of(database.path), "r+b") as file:
+        file.seek(at)
+        file.write(frames[:whole])
+    database._marking.committed(database._connection)  # after a transaction of ours that has changed nothing
+    assert told(killed(database, tmp_path / "killed")) is None
+    database.execute([Append("a", [b"2"])])
+    assert told(killed(database, tmp_path / "later")) is None
+    assert events(tmp_path / "later") == 2
+    database.close()
