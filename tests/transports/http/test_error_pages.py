@@ -14,7 +14,7 @@ from transports.http.pages import add_pages
 async def test_every_error_says_that_it_depends_on_what_is_accepted(method: str, accept: str | None, path: str) -> None:
     app = add_pages(Application("tests"), resources.files("web"), lambda: {"console": "http://here/", "judge": None})
     headers = {} if accept is None else {"accept": accept}
-    answer = await app.test_client().open(path, method=method, headers=headers)
+    answer = await app.test_client().open(path, method=method, headers=headers)  # type: ignore[call-arg]
     if path == "/pages.json" and method != "POST":
         assert answer.status_code == 200
         assert "vary" not in answer.headers

@@ -1,7 +1,8 @@
 """A place for a stranger is free again as soon as the stranger has been told."""
 
+from tests.accounts import NOBODY
 from tests.transports.house import open_house, read_all
-from tests.transports.wire.test_account import NOBODY, Fake
+from tests.transports.wire.test_account import Fake
 from transports.wire.limits import DoorLimits
 
 
