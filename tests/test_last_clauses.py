@@ -8,6 +8,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 ROOMS = ("actors", "transports", "systems")
 LAST = "case _:\n    self.unknown(message)"
@@ -23,6 +25,7 @@ def matches() -> Iterator[tuple[str, ast.Match]]:
                         yield f"{path.relative_to(ROOT)}:{each.lineno}", each
 
 
+@pytest.mark.slow
 def test_the_last_clause_of_every_handler_reports_what_no_other_takes() -> None:
     found = dict(matches())
     assert len(found) > 20

@@ -30,6 +30,7 @@ def frames_of_a_commit(state: Path, pages: int) -> tuple[int, bytes]:
     return end, content[end:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("failed", [2, 12, 50])
 @pytest.mark.parametrize("then", [100, 5_000, 10_000, 15_000, 20_000, 25_000, 30_000, 150_000])
 def test_whatever_is_committed_over_it_a_kill_is_told_of_only_if_something_is_missing(

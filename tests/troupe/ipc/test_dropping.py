@@ -36,6 +36,7 @@ class Drawer(DeskFolder):
         return {**fates}
 
 
+@pytest.mark.slow
 @given(LOADS, st.sets(st.integers(0, 7)), st.sets(st.integers(1, 4)))
 def test_each_request_goes_once_in_a_trip_that_is_not_too_large_and_everybody_hears_of_their_own(
     loads: list[dict[str, bytes]], leaving: set[int], faulty: set[int]
