@@ -19,6 +19,7 @@ from actors.agent.log import all_gists, new_row
 from actors.agent.messages import (
     SESSION_ACTORS,
     SESSIONS,
+    TURNS,
     WORKSPACES,
     ChangeSession,
     CreateSession,
@@ -36,7 +37,6 @@ from actors.agent.messages import (
 )
 from actors.agent.retelling import timestamp
 from actors.agent.session import Session
-from actors.agent.turn import turns_spec
 from actors.agent.turn_keeping import MakeTurn, TurnMeans
 from actors.kernel import (
     Actor,
@@ -55,6 +55,7 @@ from codec.agent.kept import SessionRow
 from codec.agent.sessions import SessionChange, SessionFact, SessionWish
 
 MOST_AWAKE = 4096
+MOST_TURNS = 1024
 START_SECONDS = 60.0
 PATIENCE = 10.0
 DELETE_SECONDS = 30.0
@@ -71,7 +72,7 @@ def sessions_specs(make_turn: MakeTurn, wall: Callable[[], float], new_id: Calla
     `wall`: seconds since 1970. `new_id`: for sessions, turns and messages; never the same twice, also after a
     restart."""
     return [
-        turns_spec(),
+        crowd_spec("turns", name=TURNS, max_children=MOST_TURNS),
         crowd_spec("awake", name=SESSION_ACTORS, max_children=MOST_AWAKE),
         clients_spec(),
         ChildSpec("sessions", partial(AllSessions, TurnMeans(make_turn, wall, new_id)), start_timeout=START_SECONDS),
