@@ -23,8 +23,10 @@ CALLED_BY_DECORATORS = [
     "@*.websocket",
     "@*fixture",
     "@*.click",
+    "@rule",
+    "@invariant",
 ]
-CALLED_BY_PYTEST = ["test_*", "pytest*", "autojump_clock"]
+CALLED_BY_PYTEST = ["test_*", "Test*", "pytest*", "autojump_clock"]
 
 ALLOWED = {
     "Quart, Werkzeug and Hypercorn call, or read, what overrides or sets something of theirs": """
@@ -40,6 +42,7 @@ ALLOWED = {
     "named in a string": "LongBench",
     "the page of the desk reads it": "editor_order",
     "kept alive by its name": "game",
+    "makes a generator of a function": "raise",
 }
 
 

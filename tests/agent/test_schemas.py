@@ -21,8 +21,6 @@ from tests.transports.agent.test_port import AUTHORIZED, PaperDesk, ask, open_po
 from transports.agent.gate import Gate
 from transports.agent.port import agent_application
 
-METHODS = {"get", "post", "put", "patch", "delete"}
-
 CONTRACT = """
 GET /v1/health
 GET /v1/workspaces

@@ -86,10 +86,6 @@ class Play:
     session: str = ""
 
 
-class Killed(Exception):
-    pass
-
-
 def play(seed: int, plan: list[Act]) -> None:
     run_schedule(seed, _play, seed, plan)
 
