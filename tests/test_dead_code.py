@@ -33,12 +33,11 @@ ALLOWED = {
         _check_protocol _send_error_response body_class request_class asgi_http_class handle_messages strict_slashes
         content_length logger_class include_server_header h11_max_incomplete_size keep_alive_timeout""",
     "the standard library calls it, or reads it": """
-        _print_message critical log_message do_GET do_POST protocol_version handle_starttag
+        _print_message critical log_message do_GET do_POST handle_starttag
         signum block_on_close""",
     "trio, or trio-websocket, reads or calls it": """
         _reader_running before_task_step after_task_step autojump_threshold""",
     "pykka calls it": "on_receive",
-    "benches find it by getattr": "ring",
     "named in a string": "LongBench",
     "the page of the desk reads it": "editor_order",
     "kept alive by its name": "game",
