@@ -92,6 +92,14 @@ ENDPOINTS = (
         body=IndexChanges,
     ),
     Endpoint("get", f"{_INDEX}/status", IndexStatus, "Get the state of the index"),
+    Endpoint(
+        "get",
+        f"{_INDEX}/stream",
+        None,
+        "Follow the state of the index",
+        f"Server-sent events, whose data are the same as the answer of /index/status. {_NO_INDEX}",
+        media="text/event-stream",
+    ),
     # -- sessions
     Endpoint("post", _S, SessionFact, "Create a session", body=SessionWish),
     Endpoint(

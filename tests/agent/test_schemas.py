@@ -42,6 +42,7 @@ PUT /v1/models/current
 GET /v1/sessions/{session_id}/stream
 """
 OURS = """
+GET /v1/workspaces/{workspace_id}/index/stream
 PATCH /v1/sessions/{session_id}
 GET /v1/sessions/{session_id}/messages
 GET /v1/sessions/{session_id}/events

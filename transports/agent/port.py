@@ -151,6 +151,11 @@ def _routes(app: Application, desk: AgentDesk) -> None:
     async def index_status(id: str) -> Response:  # noqa: A002
         return _json(await desk.index_status(id))
 
+    @app.get("/v1/workspaces/<id>/index/stream")
+    async def index_stream(id: str) -> Response:  # noqa: A002
+        """The state as it is; nothing more follows while there is no index."""
+        return fresh(b"data: " + await desk.index_status(id) + b"\n\n", "text/event-stream")
+
     @app.post("/v1/workspaces/<id>/index/rebuild", endpoint="rebuild")
     @app.post("/v1/workspaces/<id>/index/refresh", endpoint="refresh")
     async def index(id: str) -> Response:  # noqa: A002
