@@ -52,7 +52,7 @@ NAMES = ("ann", "bob")
 ACTS = (
     "say", "say", "say", "steer", "again", "cancel", "cancel", "withdraw",
     "drop", "connect", "connect", "connect anew", "stall", "read",
-    "turn falls", "session falls", "client falls", "disk full", "disk well", "kill", "wait",
+    "turn falls", "session falls", "client falls", "disk full", "disk mute", "disk well", "kill", "wait",
 )  # fmt: skip
 
 
@@ -161,8 +161,10 @@ async def _act(here: Stay, world: Play, disk: PaperDisk, act: Act) -> bool:
                 session.kill()
         case "disk full":
             disk.full = True
+        case "disk mute":
+            disk.mute = True
         case "disk well":
-            disk.full = False
+            disk.full = disk.mute = False
     await trio.sleep(act.pause)
     return False
 
@@ -186,7 +188,7 @@ async def _quietly(screen: Screen, message: dict[str, Any]) -> None:
 
 async def _end(here: Stay, world: Play, disk: PaperDisk) -> None:
     """Everything is well again, and what is under way comes to its end."""
-    disk.full = False
+    disk.full = disk.mute = False
     for screen in world.screens:
         screen.read()
         if screen.seat is None:
@@ -202,7 +204,7 @@ async def _end(here: Stay, world: Play, disk: PaperDisk) -> None:
         await trio.sleep(0.1)
     else:
         raise AssertionError("the session does not come to rest")
-    await trio.sleep(20)
+    await trio.sleep(50)  # also for answers of the store that do not come
     check(await here.stored(world.session), world, last)
 
 
