@@ -292,7 +292,7 @@ def _check_turns(stored: list[LogEntry]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @settings(max_examples=2000, deadline=None)
 @given(st.integers(0, 2**32), st.lists(acts, min_size=1, max_size=40))
 def test_what_each_client_sees_is_a_view_of_one_log_whatever_happens(seed: int, plan: list[Act]) -> None:
