@@ -186,9 +186,10 @@ def _done(asked: BuiltinQuestion, tool: str) -> list[ToolCall]:
 
 
 def _looked_up(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The names whose definitions are looked for. Of the words of a longer sentence none is likely a name."""
-    few = len(names) < MOST_NAMES
-    return tuple(name for name in names if few or is_name(name) or name[:1].isupper())[:MOST_NAMES]
+    """The names whose definitions are looked for: those that look like names, or all of a question that has few. Of the
+    words of a longer sentence none is likely a name."""
+    likely = tuple(name for name in names if is_name(name) or name[:1].isupper())
+    return (likely or (names if len(names) < MOST_NAMES else ()))[:MOST_NAMES]
 
 
 def _names_one(line: str, names: Sequence[str]) -> bool:

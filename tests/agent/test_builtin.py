@@ -55,6 +55,16 @@ def test_a_question_is_answered_by_the_definition_its_comment_and_who_mentions_i
     assert [plan.current_step for plan in heard.of(PlanPresented)] == [1, 3]
 
 
+def test_names_alone_are_looked_up_if_there_are_any_and_words_only_if_they_are_few() -> None:
+    def looked_up(question: str) -> list[str]:
+        done = [each for each in answered(question).of(ToolExecute) if each.status == "started"]
+        return [each.args["name"] for each in done if each.tool_name == "search_symbols"]
+
+    assert looked_up("does the sorted Tree have test_login?") == ["test_login", "Tree"]
+    assert looked_up("login user") == ["login", "user"]
+    assert looked_up("secrets leave the log somewhere, somehow") == []
+
+
 def test_a_comment_above_a_definition_is_its_comment() -> None:
     assert "Its comment says: Tree is a binary tree. It is sorted." in answered("where is Tree?").final.message
 
