@@ -13,7 +13,7 @@ from tests.judge.kit import post
 
 pytestmark = pytest.mark.slow
 
-PATHS = {"console": "/live", "sidekick": "/", "judge": "/panel"}
+PATHS = {"console": "/live", "sidekick": "/", "judge": "/panel", "agent": "/v1/sessions/any/stream"}
 
 
 def said(url: str, data: bytes) -> bytes:
@@ -67,6 +67,7 @@ def test_other_accounts_are_refused_at_every_door_and_the_servers_own_is_served(
             "console": [200, 101, 405],
             "sidekick": [200, 101, 405],
             "judge": [200, 101, 200],
+            "agent": [200, 401, 405],
         }
         house.stop()
         assert ("another account of this machine is not let in" in house.said) == CAN_BE_OTHERS
@@ -79,4 +80,4 @@ def test_a_setting_opens_one_door_to_every_account(tmp_path: Path) -> None:
         who, others = (in_a_child_of_nobody, 403) if CAN_BE_OTHERS else (ourselves, 200)
         wish = b"GET / HTTP/1.1\r\nHost: HOST\r\n\r\n"
         found = {system: status(who, house.url_of(system), wish) for system in LISTENING}
-        assert found == {"console": others, "sidekick": 200, "judge": others}
+        assert found == {"console": others, "sidekick": 200, "judge": others, "agent": others}

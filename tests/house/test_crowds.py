@@ -18,9 +18,12 @@ CROWDS = {
     "troupe/judge/runs",
     "troupe/judge/problems",
     "troupe/judge/panels",
+    "troupe/agent/turns",
+    "troupe/agent/awake",
+    "troupe/agent/clients",
     "troupe/console/viewers",
 }
-PORTS = [f"{system}.port=0" for system in ("sidekick", "judge", "console")]
+PORTS = [f"{system}.port=0" for system in ("sidekick", "judge", "agent", "console")]
 
 
 @pytest.mark.slow

@@ -50,7 +50,7 @@ def test_it_runs_with_nothing_configured(tmp_path: Path) -> None:
     with server(tmp_path) as house:
         house.ready()
         announced = json.loads(house.ready_file.read_text())
-        listeners = {name: house.url_of(name) for name in ("sidekick", "judge", "console")}
+        listeners = {name: house.url_of(name) for name in ("sidekick", "judge", "agent", "console")}
         assert announced == {"pid": house.process.pid, "listeners": listeners}
         assert urlsplit(house.url).hostname == "127.0.0.1"
         assert house.json("/health")["status"] == "ok"
@@ -72,6 +72,14 @@ def test_it_runs_with_nothing_configured(tmp_path: Path) -> None:
             "troupe/judge/intake",
             "troupe/judge/panels",
             "troupe/judge/door",
+            "troupe/agent",
+            "troupe/agent/workspaces",
+            "troupe/agent/models",
+            "troupe/agent/turns",
+            "troupe/agent/awake",
+            "troupe/agent/clients",
+            "troupe/agent/sessions",
+            "troupe/agent/door",
             "troupe/console",
             "troupe/console/observer",
             "troupe/console/viewers",
