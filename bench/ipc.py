@@ -63,7 +63,8 @@ def place(above: Path) -> Iterator[Path]:
 
 
 def ours(folder: Path) -> Relay:
-    settings = ["ipc.port={port}", f"ipc.base={folder / 'base'}", "sidekick.port=0", "console.port=0", "judge.port=0"]
+    free = [f"{system}.port=0" for system in ("sidekick", "console", "judge", "agent")]
+    settings = ["ipc.port={port}", f"ipc.base={folder / 'base'}", *free]
     command = [sys.executable, str(ROOT / "supervisor.py"), "--state-dir", str(folder / "state")]
     return Relay("ours", [*command, *(word for setting in settings for word in ("--set", setting))])
 

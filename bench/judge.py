@@ -108,7 +108,7 @@ def house() -> Iterator[Path]:
 def ours(place: Path) -> Relay:
     command = [sys.executable, str(ROOT / "supervisor.py"), "--state-dir", str(place / "state")]
     settings = [
-        *("judge.port={port}", "sidekick.port=0", "console.port=0", "judge.compare=exact"),
+        *("judge.port={port}", "sidekick.port=0", "console.port=0", "agent.port=0", "judge.compare=exact"),
         *(f"judge.workspace={place / 'workspace'}", f"judge.python_command={interpreter()}"),
     ]
     return Relay("ours", [*command, *(word for setting in settings for word in ("--set", setting))])

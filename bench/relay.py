@@ -143,7 +143,8 @@ def _wait_until_open(port: int, process: subprocess.Popen[bytes], log: Path) -> 
 def ours() -> Relay:
     if command := os.environ.get("TROUPE_BENCH_RELAY"):
         return Relay("ours", shlex.split(command))
-    settings = ["--set", "sidekick.port={port}", "--set", "console.port=0", "--state-dir", "{place}/state"]
+    ports = ("sidekick.port={port}", "console.port=0", "agent.port=0")
+    settings = [*(word for port in ports for word in ("--set", port)), "--state-dir", "{place}/state"]
     return Relay("ours", [sys.executable, str(ROOT / "supervisor.py"), *settings])
 
 

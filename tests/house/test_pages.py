@@ -19,6 +19,7 @@ PAGES = {
     "session": ("sidekick", "/session/a-room-with-a-rather-long-name"),
     "script": ("sidekick", "/script"),
     "judge": ("judge", ""),
+    "agent": ("agent", ""),
     "console": ("console", ""),
     "no page": ("judge", "/nowhere/at/all"),
     "no script": ("sidekick", "/script/none"),
@@ -58,9 +59,9 @@ def ways(page: Page) -> Locator:
 def test_every_page_leads_to_the_others(chromium: Browser, house: Server, name: str, width: int) -> None:
     with opened(chromium, house, name, viewport={"width": width, "height": 700}) as page:
         links = ways(page)
-        expect(links).to_have_text(["sidekick", "judge", "console"])
+        expect(links).to_have_text(["sidekick", "judge", "agent", "console"])
         there = [link.rstrip("/") for link in links.evaluate_all("all => all.map(each => each.href)")]
-        assert there == [house.url_of(system).rstrip("/") for system in ("sidekick", "judge", "console")]
+        assert there == [house.url_of(system).rstrip("/") for system in ("sidekick", "judge", "agent", "console")]
         for link in links.all() if width >= 400 else []:  # below that, they are scrolled to
             expect(link).to_be_in_viewport(ratio=0.98)
         assert page.evaluate("document.documentElement.scrollWidth") == width

@@ -71,6 +71,7 @@ def server(place: Path) -> Iterator["subprocess.Popen[bytes]"]:
     settings = {
         "ipc.base": place / "base", "ipc.port": 0, "ipc.server": "false", "ipc.backoff": "immediate",
         "console.enabled": "false", "sidekick.enabled": "false", "judge.enabled": "false",
+        "agent.enabled": "false",
     }  # fmt: skip
     words = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
     command = [sys.executable, "supervisor.py", "serve", "--state-dir", str(place), "--log-level", "error", *words]
