@@ -85,7 +85,7 @@ def test_only_what_is_switched_on_and_there_is_led_to(chromium: Browser, tmp_pat
     with server(tmp_path, "--set", "judge.enabled=false") as house:
         house.ready()
         with opened(chromium, house, "board") as page:
-            expect(ways(page)).to_have_text(["sidekick", "console"])
+            expect(ways(page)).to_have_text(["sidekick", "agent", "console"])
 
 
 @pytest.mark.parametrize("colors", ["light", "dark"])
@@ -96,6 +96,7 @@ def test_a_page_that_is_not_there_says_so_to_be_read(chromium: Browser, house: S
         expect(page.get_by_role("heading")).to_have_text("There is no page '/nowhere/at/all' here.")
         expect(ways(page).first).to_be_visible()
         assert page.evaluate(CONTRASTS) == []
+        page.keyboard.press("Escape")  # what unfolded them
         page.get_by_role("link", name="Go to the start page").click()
         page.wait_for_url(house.url_of("judge").rstrip("/") + "/**")
         expect(page).to_have_title("Judge")
