@@ -784,7 +784,7 @@ export namespace Agent {
   export interface Diagnostic {
     file_path: string;
     message: string;
-    severity?: "error" | "hint" | "info" | "information" | "warning";
+    severity?: "error" | "hint" | "info" | "information" | "unknown" | "warning";
     line?: number;
     character?: number;
     source?: string | null;
@@ -811,7 +811,7 @@ export namespace Agent {
     timestamp?: string | null;
   }
   export interface Mention {
-    type: "file" | "folder" | "symbol";
+    type: "file" | "folder" | "symbol" | "unknown";
     path?: string | null;
     name?: string | null;
     file_path?: string | null;
@@ -828,6 +828,7 @@ export namespace Agent {
     seq?: number;
     steps: PlanStep[];
     rationale: string;
+    current_step: number;
   }
   export interface PlanStep {
     step_number: number;
@@ -996,6 +997,7 @@ export namespace Agent {
     context_used: number;
     context_window: number;
     clients: number;
+    trouble: string | null;
   }
   export interface QueuedMessage {
     message_id: string;
@@ -1130,6 +1132,7 @@ export namespace Agent {
     model_provider?: string | null;
     model_name?: string | null;
     model_url?: string | null;
+    context_window?: number | null;
   }
   export interface ModelConfig {
     provider: "builtin" | "llamacpp" | "ollama" | "openai" | "vllm";
