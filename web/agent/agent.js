@@ -92,13 +92,12 @@ function shut(sentence) {
 
 async function refresh() {
   const mine = (asked += 1);
-  const listed = await ask("GET", "workspaces");
+  const [listed, current] = await Promise.all([ask("GET", "workspaces"), ask("GET", "models/current")]);
   const kept = workspace ?? remembered();
   const chosen = (listed.find(({ id }) => id === kept) ?? listed[0])?.id ?? null;
   const inside = chosen ? await ask("GET", `sessions?workspace_id=${encodeURIComponent(chosen)}`) : [];
-  usual ??= await ask("GET", "models/current").catch(() => null);
   if (mine !== asked) return;
-  [workspaces, workspace, sessions] = [listed, chosen, inside];
+  [workspaces, workspace, sessions, usual] = [listed, chosen, inside, current];
   draw();
 }
 
@@ -230,6 +229,7 @@ sidebar.addEventListener("choose", ({ detail: { id } }) => {
 function leave() {
   session?.end();
   session = null;
+  banner.socket = null;
 }
 
 function turnTo(id) {
@@ -301,7 +301,7 @@ function drawSession() {
   const fact = sessions.find(({ id }) => id === session?.id);
   head.show({
     title: state?.title || fact?.title || (session ? "New session" : "Agent"),
-    model: state?.model ?? session?.model ?? usual,
+    model: (fact && !fact.model_provider ? usual : null) ?? state?.model ?? session?.model ?? usual,
     used: usage.used || (state?.context_used ?? 0),
     window: usage.window || (state?.context_window ?? 0),
     clients: state?.clients ?? 0,
@@ -388,7 +388,7 @@ async function modelled(work) {
     const sentence = await work();
     models.close();
     notify(sentence);
-    drawSession();
+    await refresh();
   } catch (error) {
     models.refused(error.message);
   }
