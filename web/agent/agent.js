@@ -178,7 +178,8 @@ async function create() {
 /** To what can be done where there is nothing yet. */
 function focusEmpty() {
   const button = /** @type {HTMLElement | null} */ (empty.querySelector(".action:not([hidden])"));
-  button?.focus();
+  if (document.body.hasAttribute("data-sessions")) sidebar.focus();
+  else button?.focus();
 }
 
 sidebar.addEventListener("rename", async ({ detail: { session: { id, title } } }) => {
