@@ -29,6 +29,33 @@ WIDTH = 1000
 LARGEST = 80_000
 """Bytes of one picture, so that README opens fast over a slow connection."""
 
+SHOP = {
+    "shop/configuration.py": """import tomllib
+
+
+def read_configuration(path):
+    '''Read the shop's configuration; what is missing there has its default.'''
+    return DEFAULTS | tomllib.loads(path.read_text())
+
+
+DEFAULTS = {"currency": "EUR", "port": 8000}
+""",
+    "shop/main.py": """from shop.configuration import read_configuration
+
+
+def main(path):
+    configuration = read_configuration(path)
+    serve(configuration["port"])
+""",
+    "tests/test_configuration.py": """from shop.configuration import read_configuration
+
+
+def test_what_is_missing_has_its_default(empty_file):
+    assert read_configuration(empty_file)["port"] == 8000
+""",
+}
+"""The files of a small project."""
+
 NEARLY_RIGHT = ADD + "if a == 2:\n    print('too much')\n"
 
 
@@ -47,6 +74,30 @@ def judge(page: Page, house: Server) -> None:
     (house.folder / "contests/abc999/abc999_a/main.py").write_text(NEARLY_RIGHT)
     page.get_by_role("button", name="Run all").click()
     expect(page.get_by_text("2/3 passed").locator("visible=true").first).to_be_visible()
+
+
+def agent(page: Page, house: Server) -> None:
+    """A turn of the model that is built in."""
+    page.goto(f"{house.url_of('agent')}/#token={(house.state / 'agent.token').read_text().strip()}")
+    page.get_by_role("button", name="Choose a folder…").click()
+    page.get_by_role("textbox", name="Folder").press_sequentially(str(shop(house.folder)))
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Begin a session").click()
+    page.get_by_role("textbox", name="Message").press_sequentially("Where is the configuration read?")
+    page.keyboard.press("Enter")
+    expect(page.locator("agent-transcript .foot")).to_contain_text("Done")
+    page.locator("agent-transcript details.retrieval summary").first.click()
+    page.locator("agent-transcript").evaluate("transcript => transcript.scrollTo(0, 0)")
+    page.locator("agent-transcript .to-end").evaluate("button => button.hidden = true")
+
+
+def shop(folder: Path) -> Path:
+    """A small project for the agent to read."""
+    made = folder / "bookshop"
+    for path, text in SHOP.items():
+        (made / path).parent.mkdir(parents=True, exist_ok=True)
+        (made / path).write_text(text)
+    return made
 
 
 def console(page: Page, house: Server) -> None:
@@ -70,6 +121,7 @@ SHOWN: dict[str, tuple[int, Callable[[Page, Server], None]]] = {
     "board": (520, board),
     "judge": (560, judge),
     "desk": (480, desk),
+    "agent": (560, agent),
     "console": (500, console),
 }
 """For each picture its height, and the steps that lead to it."""

@@ -1132,6 +1132,7 @@ export namespace Agent {
     model_provider?: string | null;
     model_name?: string | null;
     model_url?: string | null;
+    context_window?: number | null;
   }
   export interface ModelConfig {
     provider: "builtin" | "llamacpp" | "ollama" | "openai" | "vllm";

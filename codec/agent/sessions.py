@@ -4,6 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from codec.agent.models import Window
+
 SessionStatus = Literal["active", "cancelled", "completed", "error"]
 SessionMode = Literal["plan", "ask", "auto"]
 Title = Annotated[str, Meta(max_length=500)]
@@ -19,7 +21,7 @@ class SessionWish(Struct, frozen=True, kw_only=True):
     model_provider: str | None = None
     model_name: str | None = None
     model_url: str | None = None
-    context_window: Annotated[int, Meta(ge=256, le=10_000_000)] | None = None
+    context_window: Window | None = None
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
     mode: SessionMode = "ask"
 
@@ -52,6 +54,7 @@ class SessionChange(Struct, frozen=True, kw_only=True):
     model_provider: str | UnsetType | None = UNSET
     model_name: str | UnsetType | None = UNSET
     model_url: str | UnsetType | None = UNSET
+    context_window: Window | UnsetType | None = UNSET
 
 
 class TranscriptMessage(Struct, frozen=True, kw_only=True):

@@ -4,20 +4,19 @@ import re
 import signal
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, expect
 
-from tests.house.agent_kit import MODEL, agent_server, fake_model
-from tests.house.running import Server
+from tests.house.agent_kit import agent_server, fake_model
+from tests.house.agent_page import begin, feet, field, link, say, transcript, visiting
 from tests.web.stage import write
 from tests.web.test_design import CONTRASTS, NAMELESS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(150)]
 
-PATIENCE = 20_000
 EVIL = "<img src=x onerror='window.harmed=1'><b>bold</b>"
 
 
@@ -31,74 +30,6 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-class Visitor:
-    """Somebody with a browser."""
-
-    def __init__(self, context: BrowserContext) -> None:
-        self.context = context
-        self.errors: list[str] = []
-
-    def page(self, url: str) -> Page:
-        page = self.context.new_page()
-        page.set_default_timeout(PATIENCE)
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.goto(url)
-        return page
-
-
-@contextmanager
-def visiting(chromium: Browser, **options: object) -> Iterator[Visitor]:
-    settings = {"viewport": {"width": 1280, "height": 800}} | options
-    with chromium.new_context(**settings) as context:  # type: ignore[arg-type]
-        visitor = Visitor(context)
-        yield visitor
-        assert visitor.errors == []
-
-
-def link(house: Server) -> str:
-    return f"{house.url_of('agent')}/#token={(house.state / 'agent.token').read_text().strip()}"
-
-
-def add_folder(page: Page, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    page.get_by_role("button", name="Add a folder").click()
-    write(page.get_by_role("textbox", name="Folder"), str(folder))
-    page.keyboard.press("Enter")
-    expect(page.locator("agent-sessions select")).to_contain_text(folder.name)
-
-
-def choose_model(page: Page) -> None:
-    page.get_by_role("button", name=re.compile("^Model")).click()
-    page.get_by_role("radio", name=re.compile(MODEL)).check()
-    page.get_by_role("button", name="Use it").click()
-    expect(page.get_by_role("dialog")).to_have_count(0)
-
-
-def begin(page: Page, folder: Path) -> None:
-    """A folder, a model, a session."""
-    add_folder(page, folder)
-    choose_model(page)
-    page.get_by_role("button", name="New session").click()
-    expect(field(page)).to_be_focused()
-
-
-def field(page: Page) -> Locator:
-    return page.get_by_role("textbox", name="Message")
-
-
-def say(page: Page, text: str) -> None:
-    write(field(page), text)
-    page.keyboard.press("Enter")
-
-
-def feet(page: Page) -> Locator:
-    return page.locator("agent-transcript .foot")
-
-
-def transcript(page: Page) -> str:
-    return re.sub(r"\s+", " ", page.locator("agent-transcript .content").inner_text())
 
 
 def test_a_whole_turn_is_asked_watched_and_found_again_after_a_reload(

@@ -170,21 +170,36 @@ def modules(package: ModuleType) -> Iterator[ModuleType]:
             yield importlib.import_module(found.name)
 
 
-def handlers() -> dict[str, ast.AsyncFunctionDef]:
-    """Of all actors in the house."""
-    found: dict[str, ast.AsyncFunctionDef] = {}
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def handlers() -> dict[str, Function]:
+    """Of all actors in the house. An actor whose handler never waits may have it in a method that `at_once` calls, too."""
+    found: dict[str, Function] = {}
     for room in (actors, transports, program, systems):
         for module in modules(room):
             for name, kind in inspect.getmembers(module, inspect.isclass):
                 if kind.__module__ == module.__name__ and issubclass(kind, Actor) and "handle" in vars(kind):
-                    source = textwrap.dedent(inspect.getsource(kind.handle))
-                    (function,) = ast.parse(source).body
-                    assert isinstance(function, ast.AsyncFunctionDef)
-                    found[f"{module.__name__}.{name}"] = function
+                    function = parsed(kind.handle)
+                    found[f"{module.__name__}.{name}"] = parsed(getattr(kind, passed_to(function) or "handle"))
     return found
 
 
-def takes_the_rest(function: ast.AsyncFunctionDef) -> bool:
+def parsed(method: Callable[..., object]) -> Function:
+    (function,) = ast.parse(textwrap.dedent(inspect.getsource(method))).body
+    assert isinstance(function, Function)
+    return function
+
+
+def passed_to(handler: Function) -> str | None:
+    """The method to which it passes every message as it is, and nothing else."""
+    match handler.body:
+        case [ast.Expr(ast.Call(ast.Attribute(ast.Name("self"), name), [ast.Name("message")], []))] if name != "unknown":
+            return name
+    return None
+
+
+def takes_the_rest(function: Function) -> bool:
     """One match over the message, whose last clause is for what is unknown."""
     body = [statement for statement in function.body if not isinstance(statement, ast.Expr)]
     if not body or not isinstance(body[0], ast.Match):

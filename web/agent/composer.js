@@ -17,23 +17,26 @@ const COMMANDS = {
 const MENTION = /(?:^|\s)@([^\s@]+)/g;
 
 class AgentComposer extends HouseElement {
-  #field = h("textarea", { rows: 1, ariaLabel: "Message", maxLength: 1_000_000, spellcheck: true,
+  #field = h("textarea", { rows: 1, ariaLabel: "Message", maxLength: 1_000_000, spellcheck: true, dir: "auto",
     placeholder: "Ask, or /explain /fix /test /refactor" });
   #steer = h("button.steer", { type: "button", title: "The turn hears it before its next step",
     onclick: () => this.#send("steer") }, "Steer");
   #send_ = h("button.send", { type: "submit" }, icon("up"), h("span", {}, "Send"));
-  #stop = h("button.stop", { type: "button", onclick: () => this.announce("stop") }, icon("block"), "Stop", h("kbd", {}, "Esc"));
+  #stop = h("button.stop", { type: "button", onclick: () => this.announce("stop") }, icon("block"), "Stop", h("kbd", { ariaHidden: "true" }, "Esc"));
   #queue = h("ul.queue", { ariaLabel: "Messages that wait" });
   #hints = h("ul.hints", { role: "listbox", ariaLabel: "Commands", hidden: true, id: "agent-hints" });
+  #trouble = h("p.trouble", { hidden: true, role: "status" }, icon("alarm"), h("span"));
   #running = false;
   #id = null;
   #drafts = new Map();
   #marked = 0;
+  /** What waits, as it was drawn last: a button that somebody is about to press stays. */
+  #waiting = "";
 
   build() {
     const buttons = h("div.buttons", {}, this.#steer, this.#stop, this.#send_);
     const form = h("form", { onsubmit: (event) => this.#submitted(event) }, this.#field, buttons);
-    this.append(this.#queue, this.#hints, form);
+    this.append(this.#trouble, this.#queue, this.#hints, form);
     this.#field.addEventListener("input", () => this.#changed());
     this.#field.addEventListener("keydown", (event) => this.#key(event));
     this.#field.setAttribute("aria-controls", this.#hints.id);
@@ -49,17 +52,28 @@ class AgentComposer extends HouseElement {
     this.#changed();
   }
 
-  /** @param {{running: boolean, queued: {message_id: string, message: string, delivery: string}[]}} state */
-  show({ running, queued }) {
+  /**
+   * `trouble`: why nothing is taken at the moment.
+   *
+   * @param {{running: boolean, queued: {message_id: string, message: string, delivery: string}[], trouble: string | null}} state
+   */
+  show({ running, queued, trouble }) {
+    this.#trouble.hidden = !trouble;
+    put(this.#trouble.lastChild, trouble ?? "");
     this.#running = running;
     this.#stop.hidden = !running;
     this.#steer.hidden = !running;
     put(this.#send_.lastChild, running ? "Queue" : "Send");
     this.#queue.hidden = !queued.length;
+    const waiting = JSON.stringify(queued);
+    if (waiting === this.#waiting) return;
+    this.#waiting = waiting;
+    const wasIn = this.#queue.contains(document.activeElement);
     this.#queue.replaceChildren(...queued.map(({ message_id: id, message, delivery }) => h("li", {},
       icon(delivery === "steer" ? "out" : "clock"), h("span", {}, message),
       h("button.quiet", { type: "button", title: "Take it back", ariaLabel: `Take back: ${message.slice(0, 60)}`,
         onclick: () => this.announce("withdraw", { id }) }, icon("cross")))));
+    if (wasIn) (/** @type {HTMLElement | null} */ (this.#queue.querySelector("button")) ?? this.#field).focus();
   }
 
   focus() {

@@ -1,9 +1,9 @@
 /**
  * What the page asks in a dialog: <agent-question> (yes or no, or a line of text), <agent-folder> (which folder to work
- * in), <agent-models> (which model answers), and <agent-access> (the token), which takes the place of the page.
+ * in), and <agent-access> (the token), which takes the place of the page.
  */
 
-import { HouseElement, format, h, icon, put } from "../house/house.js";
+import { HouseElement, h, put } from "../house/house.js";
 
 class AgentQuestion extends HouseElement {
   #title = h("h2");
@@ -80,64 +80,6 @@ class AgentFolder extends HouseElement {
   }
 }
 
-class AgentModels extends HouseElement {
-  #list = h("fieldset", {}, h("legend.unseen", {}, "Model"));
-  #said = h("p.wrong", { role: "alert" });
-  #unreachable = h("ul.unreachable");
-  #dialog = h("dialog", { ariaLabel: "Model" }, h("form", { onsubmit: (event) => this.#submitted(event) },
-    h("header", {}, h("h2", {}, "Model"), h("button.quiet", { type: "button", title: "Close", ariaLabel: "Close",
-      onclick: () => this.#dialog.close() }, icon("cross"))),
-    this.#list, this.#unreachable, this.#said,
-    h("div.answers", {}, h("button.yes", { type: "submit" }, "Use it"))));
-  #models = [];
-
-  build() {
-    this.append(this.#dialog);
-  }
-
-  /** The server is asked what there is; that takes a moment. */
-  open() {
-    put(this.#said, "");
-    this.#list.replaceChildren(this.#list.firstChild, h("p.waiting", {}, "Asking the servers…"));
-    this.#unreachable.replaceChildren();
-    this.#dialog.showModal();
-  }
-
-  close() {
-    this.#dialog.close();
-  }
-
-  show({ models, unreachable = [] }, current) {
-    this.#models = models;
-    const rows = models.map((model, at) => {
-      const chosen = current && model.provider === current.provider && (model.id === current.model_name || model.provider === "builtin");
-      const about = [model.provider, model.context_window ? `${format.count(model.context_window)} tokens` : null, model.url]
-        .filter(Boolean).join(" · ");
-      return h("label", {}, h("input", { type: "radio", name: "model", value: String(at), checked: Boolean(chosen) }),
-        h("span", {}, h("b", {}, model.display_name || model.id), h("span.about", {}, about)));
-    });
-    this.#list.replaceChildren(this.#list.firstChild, ...rows);
-    this.#unreachable.replaceChildren(...unreachable.map((sentence) => h("li", {}, icon("alarm"), h("span", {}, sentence))));
-    (this.#list.querySelector("input:checked") ?? this.#list.querySelector("input"))?.focus();
-  }
-
-  refused(sentence) {
-    put(this.#said, sentence);
-  }
-
-  #submitted(event) {
-    event.preventDefault();
-    const chosen = /** @type {HTMLInputElement | null} */ (this.#list.querySelector("input:checked"));
-    const model = chosen && this.#models[Number(chosen.value)];
-    if (!model) {
-      this.refused("Choose a model first.");
-      return;
-    }
-    put(this.#said, "");
-    this.announce("model", model);
-  }
-}
-
 class AgentAccess extends HouseElement {
   #field = h("input", { type: "password", required: true, autocomplete: "off", ariaLabel: "Token", maxLength: 200 });
   #wrong = h("p.wrong", { role: "alert" });
@@ -165,5 +107,4 @@ class AgentAccess extends HouseElement {
 
 customElements.define("agent-question", AgentQuestion);
 customElements.define("agent-folder", AgentFolder);
-customElements.define("agent-models", AgentModels);
 customElements.define("agent-access", AgentAccess);

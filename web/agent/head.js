@@ -25,18 +25,24 @@ class AgentHead extends HouseElement {
   /** @param {{title: string, model: any, used: number, window: number, clients: number}} facts */
   show({ title, model, used, window: most, clients }) {
     put(this.#title, title);
+    this.#title.dir = "auto";
     mark(this.#title, "title", title);
     put(this.#model.lastChild, model ? model.model_name : "Model");
     mark(this.#model, "aria-label", `Model: ${model ? `${model.model_name} by ${model.provider}` : "none"}`);
     this.#usage.hidden = !most;
     if (most) {
       this.#meter.value = Math.min(1, used / most);
-      put(this.#used, `${Math.round((used / most) * 100)} %`);
+      put(this.#used, used && used < most / 100 ? "< 1 %" : `${Math.round((used / most) * 100)} %`);
       mark(this.#usage, "title", `${format.count(used)} of ${format.count(most)} tokens of the model's window are used`);
       mark(this.#meter, "aria-label", "Part of the model's window that is used");
     }
     this.#others.hidden = clients < 2;
     put(this.#others.lastChild, `${clients} windows`);
+  }
+
+  /** The button that shows the sessions on a narrow page. */
+  focusSessions() {
+    this.#sessions.focus();
   }
 
   set open(open) {

@@ -5,6 +5,7 @@ import { format, h, icon, mark, put, turn } from "../house/house.js";
 /** Characters of a tool's result that are shown. The model has read all of it. */
 const MOST_SHOWN = 20_000;
 const MOST_ITEMS = 100;
+const MOST_ARGUMENTS = 300;
 
 /** status: [sign, tone, what it says to those who cannot see the sign] */
 const STATUSES = {
@@ -26,8 +27,8 @@ export function toolOf(event) {
   const sign = icon("half");
   const heard = h("span.unseen");
   const name = h("code.name", {}, event.tool_name);
-  const about = h("span.about", {}, argumentsOf(event.args));
-  const result = h("pre.result", { tabIndex: 0 });
+  const about = h("span.about", {}, argumentsOf(event));
+  const result = h("pre.result", { tabIndex: 0, role: "region", ariaLabel: `What ${event.tool_name} said` });
   const element = h("details.tool", {}, h("summary", {}, sign, heard, name, about), result);
   let status = "";
   const enter = (next) => {
@@ -54,9 +55,14 @@ export function toolOf(event) {
   return tool;
 }
 
-function argumentsOf(args) {
-  if (args === null || typeof args !== "object") return String(args ?? "");
-  return Object.values(args).map((value) => (typeof value === "string" ? value : JSON.stringify(value))).join("  ").slice(0, 300);
+/** What it was called with, in a line. The plan's steps are shown where the plan is. */
+function argumentsOf({ tool_name: name, args }) {
+  if (args === null || typeof args !== "object") return String(args ?? "").slice(0, MOST_ARGUMENTS);
+  if (name === "update_plan" && Array.isArray(args.steps)) {
+    return `${args.current_step ? `step ${args.current_step} of ` : ""}${args.steps.length}${args.current_step ? "" : " steps"}`;
+  }
+  return Object.entries(args).map(([key, value]) => (typeof value === "string" ? value : `${key}: ${JSON.stringify(value)}`))
+    .join("  ").slice(0, MOST_ARGUMENTS);
 }
 
 function textOf(result) {
@@ -80,10 +86,8 @@ export function retrievalOf({ stage, results_count: count, message, items = [] }
   return h("details.retrieval", {}, h("summary", {}, ...head), h("ol", {}, ...rows));
 }
 
-export function failureOf({ code, message, recoverable }) {
-  const hint = recoverable ? "You can try again." : null;
-  return h("p.failure", { "data-tone": "bad", role: "alert", title: code }, icon("alarm"),
-    h("span", {}, message, hint && h("span.hint", {}, ` ${hint}`)));
+export function failureOf({ code, message }) {
+  return h("p.failure", { "data-tone": "bad", title: code }, icon("alarm"), h("span", {}, message));
 }
 
 /** Events that are a line between others; null for those that are not shown. */

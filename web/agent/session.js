@@ -22,6 +22,8 @@ export class Session extends EventTarget {
   /** @type {Record<string, any> | null} */
   state = null;
   model = null;
+  /** The number up to which the log is history: it was there before this connection was. */
+  history = 0;
   socket;
 
   constructor(id) {
@@ -52,6 +54,7 @@ export class Session extends EventTarget {
     switch (message.type) {
       case "server.hello":
         this.model = message.server_info.model;
+        this.history = message.last_seq;
         this.#announce("state");
         return;
       case "session.state":

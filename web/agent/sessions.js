@@ -11,12 +11,14 @@ class AgentSessions extends HouseElement {
   #select = h("select", { ariaLabel: "Workspace", onchange: () => this.announce("workspace", { id: this.#select.value }) });
   #add = h("button.quiet", { type: "button", title: "Add a folder", ariaLabel: "Add a folder",
     onclick: () => this.announce("register") }, icon("plus"));
-  #create = h("button.create", { type: "button", onclick: () => this.announce("create") }, "New session", h("kbd", {}, "n"));
-  #missing = h("p.missing", { hidden: true, role: "alert" }, "This folder is not there now.");
+  #create = h("button.create", { type: "button", onclick: () => this.announce("create") }, "New session", h("kbd", { ariaHidden: "true" }, "n"));
+  #missing = h("p.missing", { hidden: true, role: "status" });
   #list = h("ul", { ariaLabel: "Sessions" });
   #none = h("p.none", { hidden: true }, "No sessions yet.");
   #sessions = [];
   #chosen = null;
+  /** The folders, as they were drawn last: a list that is being looked at stays. */
+  #folders = "";
 
   build() {
     this.append(h("div.workspaces", {}, this.#select, this.#add), this.#missing, this.#create, this.#list, this.#none);
@@ -25,12 +27,19 @@ class AgentSessions extends HouseElement {
   }
 
   showWorkspaces(workspaces, chosen) {
+    const folders = JSON.stringify(workspaces.map(({ id, name, path }) => [id, name, path]));
+    if (folders !== this.#folders) this.#listFolders(workspaces);
+    this.#folders = folders;
+    this.#select.value = chosen ?? "";
+    this.#select.disabled = this.#create.disabled = !workspaces.length;
+    const missing = workspaces.find(({ id }) => id === chosen)?.missing;
+    put(this.#missing, missing ? "This folder is not there now. Its sessions can be read." : "");
+    this.#missing.hidden = !missing;
+  }
+
+  #listFolders(workspaces) {
     const options = workspaces.map(({ id, name, path }) => h("option", { value: id, title: path }, name || path));
     this.#select.replaceChildren(...(options.length ? options : [h("option", { value: "" }, "No folder yet")]));
-    this.#select.value = chosen ?? "";
-    this.#select.disabled = !options.length;
-    this.#create.disabled = !options.length;
-    this.#missing.hidden = !workspaces.find(({ id }) => id === chosen)?.missing;
   }
 
   show(sessions, chosen) {
@@ -57,17 +66,32 @@ class AgentSessions extends HouseElement {
     if (next) this.announce("choose", { id: next.id });
   }
 
+  /** Where one goes on after a session has gone: at the one that took its place, or at the button for a new one. */
+  focusAt(place) {
+    const row = this.#list.children[Math.min(place, this.#list.childElementCount - 1)];
+    const button = /** @type {HTMLElement} */ (row?.querySelector(".open") ?? this.#create);
+    button.focus();
+  }
+
+  focus() {
+    (this.#select.disabled ? this.#add : this.#create).focus();
+  }
+
   #row(id) {
     const button = (act, sign, label) =>
       h("button.quiet", { type: "button", title: label, ariaLabel: label, "data-act": act }, icon(sign));
     return h("li", { "data-id": id },
-      h("button.open", { type: "button", "data-act": "choose" }, h("span.title"), h("span.about", {}, h("house-pill"), h("span.when"))),
+      h("button.open", { type: "button", "data-act": "choose" }, h("span.title", { dir: "auto" }), h("span.about", {}, h("house-pill"), h("span.when"))),
       h("span.acts", {}, button("rename", "pen", "Rename"), button("delete", "cross", "Delete")));
   }
 
   #fill(row, session) {
     const { title, updated_at: updated, running, pending_approvals: pending, status } = session;
-    put(row.querySelector(".title"), title || "New session");
+    const name = title || "New session";
+    put(row.querySelector(".title"), name);
+    for (const [act, verb] of [["rename", "Rename"], ["delete", "Delete"]]) {
+      mark(row.querySelector(`[data-act=${act}]`), "aria-label", `${verb}: ${name}`);
+    }
     put(row.querySelector(".when"), format.ago(Math.max(0, (Date.now() - Date.parse(updated)) / 1000)));
     const said = pending ? ["alarm", "warn", "asks you"] : running ? ["half", "info", "running"]
       : status === "error" ? ["alarm", "bad", "failed"] : null;

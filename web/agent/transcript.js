@@ -5,6 +5,9 @@
  * tools and texts in their order. A text is drawn block by block (house/markdown.js). While the reader is at the end,
  * the end stays in view; else a button leads back there.
  *
+ * Nothing here is read out while it comes (heard.js does that); whoever walks through it with a screen reader finds a log.
+ * A turn that did not end well can be asked again. Events: "plan", "usage", "again" {message, context}.
+ *
  * MessageFinal has the text that is kept. If a page has shown another (the server was killed before it had kept the
  * last words), that one is shown.
  */
@@ -22,10 +25,11 @@ class Turn {
   /** @type {MarkdownText[]} */
   #texts = [];
   #tools = new Map();
-  #status = h("p.status", { role: "status" }, icon("half"), h("span"));
+  #status = h("p.status", {}, icon("half"), h("span"));
 
-  constructor(id) {
-    this.id = id;
+  /** @param {{message: string, context?: object} | null} asked */
+  constructor(asked) {
+    this.asked = asked;
     this.body = h("div.parts");
     this.element = h("article.turn", {}, this.body, this.#status);
     this.say("Starting…");
@@ -76,7 +80,9 @@ class Turn {
     }
     for (const tool of this.#tools.values()) tool.give();
     this.#status.remove();
-    this.element.append(footOf(metadata));
+    const foot = footOf(metadata);
+    if (!metadata.success && this.asked) foot.append(h("button.link.again", { type: "button" }, "Ask again"));
+    this.element.append(foot);
   }
 }
 
@@ -92,6 +98,8 @@ function footOf({ success, cancelled, interrupted, tokens_used: tokens, seconds,
 class AgentTranscript extends HouseElement {
   /** @type {Turn | null} */
   #turn = null;
+  /** @type {Turn | null} */
+  #last = null;
   #content = h("div.content");
   #toEnd = h("button.to-end", { type: "button", hidden: true, onclick: () => this.toEnd() }, icon("down"), "Newest");
   #follows = true;
@@ -104,6 +112,10 @@ class AgentTranscript extends HouseElement {
       this.#follows = this.scrollHeight - this.scrollTop - this.clientHeight < NEAR;
       this.#toEnd.hidden = this.#follows;
     }, { passive: true });
+    this.#content.addEventListener("click", (event) => {
+      const again = event.target instanceof Element && event.target.closest(".again");
+      if (again && this.#last?.asked) this.announce("again", this.#last.asked);
+    });
     new ResizeObserver(() => this.#keepUp()).observe(this.#content);
   }
 
@@ -112,7 +124,7 @@ class AgentTranscript extends HouseElement {
   }
 
   clear() {
-    this.#turn = null;
+    this.#turn = this.#last = null;
     this.#content.replaceChildren();
     this.#follows = true;
     this.#toEnd.hidden = true;
@@ -153,7 +165,7 @@ class AgentTranscript extends HouseElement {
 
   #now() {
     if (!this.#turn) {
-      this.#turn = new Turn("");
+      this.#turn = this.#last = new Turn(null);
       this.#content.append(this.#turn.element);
     }
     return this.#turn;
@@ -170,7 +182,7 @@ class AgentTranscript extends HouseElement {
     }
     this.announce("plan", null);
     this.#content.append(asked);
-    this.#turn = new Turn(event.turn_id);
+    this.#turn = this.#last = new Turn({ message, context });
     this.#content.append(this.#turn.element);
   }
 
