@@ -31,10 +31,10 @@ OPERATIONS = [
 ]
 NAMES = [f"{method} {path}" for method, path, _ in OPERATIONS]
 ODD_IDS = st.text(min_size=1, max_size=30) | st.sampled_from(
-    ["..", ".", "%2e%2e", "%00", "../../etc/passwd", "x" * 300, "x" * 5000, "'; drop table", "current", "null", "\ud7ff"]
+    ["/x", "%2e%2e", "%00", "../../etc/passwd", "x" * 300, "x" * 5000, "'; drop table", "current", "null", "\ud7ff"]
 )
 ODD_HEADERS = st.dictionaries(
-    st.sampled_from(["content-type", "accept", "accept-encoding", "x-odd", "if-none-match", "range", "expect", "cookie"]),
+    st.sampled_from(["content-type", "accept", "accept-encoding", "x-odd", "if-none-match", "range", "cookie"]),
     st.text(string.printable.strip(), max_size=40),
     max_size=3,
 )
@@ -59,8 +59,8 @@ class Asked:
         self.session = self.client.post("/v1/sessions", json={"workspace_id": self.workspace}).json()["id"]
 
     def fill(self, path: str, odd: str | None) -> str:
-        if odd is not None:
-            odd = quote(odd, safe="")
+        if odd is not None:  # a client itself takes away what is . or ..
+            odd = quote(odd, safe="") if odd.strip(".") else f"{odd}x"
         return path.format(workspace_id=odd or self.workspace, session_id=odd or self.session)
 
     def check(self, operation: dict[str, Any], answer: httpx.Response) -> None:
@@ -81,6 +81,7 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
     with fake_model("--rate", "0") as model, agent_server(folder, model) as house:
         agent = Asked(house, folder / "work")
         yield agent
+        agent.client.close()
         assert restarts(house) == {}
         assert house.json("/tree.json")["crashes"] == []
         assert house.stop() == 0
