@@ -144,7 +144,7 @@ def test_the_time_of_a_refusal_does_not_tell_how_much_of_the_token_was_right(hou
     assert max(medians) < 2 * min(medians), medians
 
 
-@pytest.mark.parametrize("id", [NO_SESSION, "x", "%00", "..%2f..%2fetc", "x" * 200, "%F0%9F%99%82"])
+@pytest.mark.parametrize("id", [NO_SESSION, "x", "%00", "..etc", "x" * 200, "%F0%9F%99%82"])
 async def test_unknown_ids_are_told_over_http_and_on_the_stream(house: Server, token: str, id: str) -> None:  # noqa: A002
     headers = {"authorization": f"Bearer {token}"}
     async with httpx.AsyncClient(base_url=f"{house.url_of('agent')}/v1", headers=headers, timeout=DEADLINE) as client:
