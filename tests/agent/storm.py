@@ -239,7 +239,11 @@ class AgentStorm:
         what = draw.random()
         if what < 0.6:
             id = f"{len(scene.said)}-{draw.randrange(10**6)}"  # noqa: A001
-            fields = {"message": draw.choice(ORDERS), "message_id": id, "delivery": draw.choice(["queue", "steer"])}
+            fields: Event = {
+                "message": draw.choice(ORDERS),
+                "message_id": id,
+                "delivery": draw.choice(["queue", "steer"]),
+            }
             if draw.random() < 0.3:
                 fields["context"] = {"terminal_output": {"command": "make", "stdout": "x" * draw.choice([10, 50_000])}}
             if draw.random() < 0.3:
