@@ -5,6 +5,7 @@ import json
 import socket
 import struct
 import time
+from functools import partial
 from itertools import product
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -29,6 +30,15 @@ SPEECHES: dict[str, tuple[str, list[bytes]]] = {
         [b'{"type":"ui/requestInit"}', b'{"type":"ui/updateSettings","timeoutMs":900}', b'{"type":"ui/runAll"}', b"?"],
     ),
     "sidekick": ("/", [json.dumps(message).encode() for message in (*ROLES, GRID)]),
+    "agent": (
+        "/v1/sessions/{session}/stream",
+        [
+            b'{"type":"client.hello","resume_from":0}',
+            b'{"type":"client.user_message","message":"what is here?","message_id":"a"}',
+            b'{"type":"client.cancel"}',
+            b"?",
+        ],
+    ),
 }
 MOMENTS = ("at once", "when it is let in", "in the middle of what it is told")
 WAYS = ("a reset", "the end of what it sends", "a closed socket", "1001 and a closed socket")
@@ -41,12 +51,16 @@ def frame(opcode: int, data: bytes) -> bytes:
     return bytes([0x80 | opcode]) + length + b"\0\0\0\0" + data
 
 
-async def visit(house: Server, system: str, moment: str, way: str, times: int) -> None:
+async def visit(
+    house: Server, system: str, moment: str, way: str, times: int, *, session: str = "", token: str = ""
+) -> None:
     path, says = SPEECHES[system]
+    path = path.format(session=session)
     address = urlsplit(house.url_of(system))
     key = base64.b64encode(bytes(range(16))).decode()
     head = f"GET {path} HTTP/1.1\r\nHost: {address.netloc}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-    head += f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    head += f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n"
+    head += f"Authorization: Bearer {token}\r\n\r\n" if token else "\r\n"
     stream = await trio.open_tcp_stream(address.hostname or "", address.port or 0)
     with trio.fail_after(DEADLINE), stream.socket:
         try:
@@ -68,9 +82,20 @@ async def visit(house: Server, system: str, moment: str, way: str, times: int) -
             stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
 
 
+def a_session(house: Server, folder: Path) -> dict[str, str]:
+    """A session of the agent, and the token that opens it."""
+    folder.mkdir()
+    token = (house.state / "agent.token").read_text().strip()
+    headers = {"authorization": f"Bearer {token}"}
+    with httpx.Client(base_url=house.url_of("agent"), headers=headers, timeout=DEADLINE) as client:
+        workspace = client.post("/v1/workspaces/register", json={"path": str(folder)}).json()["id"]
+        session = client.post("/v1/sessions", json={"workspace_id": workspace}).json()["id"]
+    return {"session": session, "token": token}
+
+
 def nobody_missed_them(house: Server) -> None:
     """All have left, and nothing was said of it."""
-    crowds = ("console/viewers", "judge/panels", "sidekick/peers")
+    crowds = ("console/viewers", "judge/panels", "sidekick/peers", "agent/clients")
     with httpx.Client(base_url=house.url) as client:
         deadline = time.monotonic() + DEADLINE
         while time.monotonic() < deadline:  # the last of them may not have been missed yet
@@ -94,11 +119,35 @@ def test_however_pages_are_closed_there_is_no_warning_and_no_dead_letter(tmp_pat
             task = {"name": name, "group": "g", "url": f"https://x.y/{name}", "timeLimit": 1000, "memoryLimit": 256}
             assert httpx.post(house.url_of("judge"), json=task | {"tests": tests}).status_code == 200
 
+        known = a_session(house, tmp_path / "work")
+
         async def visit_all() -> None:
             for times in TIMES:
                 async with trio.open_nursery() as nursery:
                     for system, moment, way in product(SPEECHES, MOMENTS, WAYS):
-                        nursery.start_soon(visit, house, system, moment, way, times)
+                        more = known if system == "agent" else {}
+                        nursery.start_soon(partial(visit, house, system, moment, way, times, **more))
+
+        trio.run(visit_all)
+        nobody_missed_them(house)
+
+
+@pytest.mark.timeout(200)
+def test_a_thousand_clients_of_the_agent_come_and_leave_in_every_way(tmp_path: Path) -> None:
+    with server(tmp_path) as house:
+        house.ready()
+        known = a_session(house, tmp_path / "work")
+
+        async def visit_all() -> None:
+            room = trio.CapacityLimiter(60)
+
+            async def one(moment: str, way: str, times: int) -> None:
+                async with room:
+                    await visit(house, "agent", moment, way, times, **known)
+
+            async with trio.open_nursery() as nursery:
+                for moment, way, times in list(product(MOMENTS, WAYS, (0, 1, 2))) * 30:
+                    nursery.start_soon(one, moment, way, times)
 
         trio.run(visit_all)
         nobody_missed_them(house)

@@ -77,6 +77,7 @@ class AgentDesk(Protocol):
 def agent_application(desk: AgentDesk, gate: Gate, web: Traversable, contract: bytes) -> Application:
     """`contract`: the OpenAPI document."""
     app = Application("agent")
+    app.url_map.merge_slashes = False  # an id that begins with a slash is an unknown one
     serve_files(app, web, index="agent/index.html")
     serve_files(app, web, at="/web/")
 

@@ -4,6 +4,7 @@ anything else         says it again, word by word
 !long 500             five hundred words
 !think                thinks first
 !call NAME {json}     calls that tool; when the result has come, says it again
+!again NAME {json}    calls that tool again and again, whatever comes, and whether it may or not
 !hang  !die  !leave   after a few words: silence, a reset, a close
 !garbage  !error TEXT after a few words: bytes that are no answer; the error of a server that has begun
 !refuse 500           no answer but this status
@@ -40,7 +41,10 @@ def talking(rate: float) -> Play:
         messages: list[dict[str, Any]] = asked.body.get("messages", [])
         last = messages[-1] if messages else {}
         said = str(last.get("content") or "")
-        if last.get("role") == "tool":
+        insists = next((str(each.get("content")) for each in reversed(messages) if each.get("role") == "user"), "")
+        if insists.startswith("!again "):
+            said = insists
+        elif last.get("role") == "tool":
             return _paced(_words(f"The tool says: {said}"), rate)
         first = said.strip().partition("\n")[0]  # what follows is context, which the turn has added
         order, _, rest = first.partition(" ")
@@ -60,7 +64,7 @@ def _ordered(order: str, rest: str, said: str) -> Iterator[Step]:
         case "!think":
             yield from (Think(word) for word in ("Let ", "me ", "see."))
             yield from _words(rest or "I have thought.")
-        case "!call":
+        case "!call" | "!again":
             name, _, arguments = rest.partition(" ")
             yield Call(name, json.loads(arguments or "{}"))
             yield Usage(20, 5)
