@@ -174,7 +174,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def handlers() -> dict[str, Function]:
-    """Of all actors in the house. An actor whose handler never waits may have it in a method that `at_once` calls, too."""
+    """Of all actors in the house. One that never waits may have its clauses in a method that `at_once` calls, too."""
     found: dict[str, Function] = {}
     for room in (actors, transports, program, systems):
         for module in modules(room):
@@ -194,8 +194,8 @@ def parsed(method: Callable[..., object]) -> Function:
 def passed_to(handler: Function) -> str | None:
     """The method to which it passes every message as it is, and nothing else."""
     match handler.body:
-        case [ast.Expr(ast.Call(ast.Attribute(ast.Name("self"), name), [ast.Name("message")], []))] if name != "unknown":
-            return name
+        case [ast.Expr(ast.Call(ast.Attribute(ast.Name("self"), name), [ast.Name("message")], []))]:
+            return None if name == "unknown" else name
     return None
 
 
