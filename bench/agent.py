@@ -145,7 +145,11 @@ def _delays(make: Callable[[], Any], readers: int, seconds: float) -> tuple[floa
         delays = sorted(hear(heard))
         if len(delays) != count * readers:
             raise Stuck(f"{count * readers - len(delays):,} of {count * readers:,} tokens were lost")
-        return tuple(delays[int(len(delays) * part)] / 1e6 for part in (0.5, 0.99, 1 - 1e-9))
+        return _at(delays, 0.5) / 1e6, _at(delays, 0.99) / 1e6, delays[-1] / 1e6
+
+
+def _at(ordered: Sequence[float], share: float) -> float:
+    return ordered[int(len(ordered) * share)]
 
 
 def _streams(house: House, readers: int, rounds: int) -> list[list[tuple[float, float, float]]]:
@@ -219,7 +223,7 @@ def _cancels(house: House) -> Iterator[Result]:
             silent += _cancelled(house, readers, chance, len(silent))
     silent.sort()
     for part, share in (("p50", 0.5), ("p99", 0.99), ("latest", 1 - 1e-9)):
-        pair = (silent[int(len(silent) * share)], 250.0)
+        pair = (_at(silent, share), 250.0)
         goal = 1.0 if part == "p99" else None
         yield Result.between(NAME, f"{len(silent)} cancels, {part}", "allowed", [pair], MILLISECONDS, goal)
 

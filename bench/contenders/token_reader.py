@@ -5,6 +5,7 @@ import json
 import re
 import select
 import socket
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter, perf_counter_ns
 from typing import Any
@@ -14,7 +15,7 @@ from bench.contenders.client import HEAD_END, MASK, PATIENCE, Stuck
 STAMP = re.compile(rb"(\d{9,}) ")
 
 
-class Reader:
+class Reader(ABC):
     """One connection. `parts` are the messages, events or lines that have come whole."""
 
     token: bytes
@@ -27,6 +28,9 @@ class Reader:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
         self.tokens = 0
         self._buffer = bytearray()
+
+    @abstractmethod
+    def ask(self, said: str) -> None: ...
 
     def fileno(self) -> int:
         return self.socket.fileno()

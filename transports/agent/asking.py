@@ -83,8 +83,15 @@ class Incoming:
     async def piece(self, seconds: float) -> bytes | None:
         """What comes next; None at the end. A TooSlowError if nothing comes in this time."""
         self._begun = True
-        with _troubles(self._place, self._patience), trio.fail_after(seconds):
-            piece = await anext(self._pieces, None)
+        # for each token: `_troubles` and `trio.fail_after` would cost as much as the rest of it
+        scope = trio.CancelScope(deadline=trio.current_time() + seconds)
+        try:
+            with scope:
+                piece = await anext(self._pieces, None)
+        except _MISHAPS as error:
+            raise _trouble(self._place, self._patience, error) from None
+        if scope.cancelled_caught:
+            raise trio.TooSlowError
         self._size += len(piece or b"")
         if self._size > self._patience.answer_bytes:
             raise ModelTrouble(f"{self._place.who} sent more than {self._patience.answer_bytes:,} bytes in one answer.")
@@ -217,7 +224,16 @@ def _troubles(place: Place, patience: Patience) -> Iterator[None]:
     """Whatever httpx can raise, as a sentence."""
     try:
         yield
-    except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, httpx.CookieConflict) as error:
-        raise unreachable(place.who, place.provider, place.url, error, patience.connect) from None
-    except (ImportError, ValueError) as error:  # httpx 0.28: a proxy of the environment that it cannot use; an odd head
-        raise ModelTrouble(f"{place.who} was not asked: {error}", recoverable=False) from None
+    except _MISHAPS as error:
+        raise _trouble(place, patience, error) from None
+
+
+_OF_HTTPX = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, httpx.CookieConflict)
+_MISHAPS = (*_OF_HTTPX, ImportError, ValueError)
+"""httpx 0.28: the last two come of a proxy of the environment that it cannot use, and of an odd head."""
+
+
+def _trouble(place: Place, patience: Patience, error: Exception) -> ModelTrouble:
+    if isinstance(error, _OF_HTTPX):
+        return unreachable(place.who, place.provider, place.url, error, patience.connect)
+    return ModelTrouble(f"{place.who} was not asked: {error}", recoverable=False)
