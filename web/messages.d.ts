@@ -784,7 +784,7 @@ export namespace Agent {
   export interface Diagnostic {
     file_path: string;
     message: string;
-    severity?: "error" | "hint" | "info" | "information" | "warning";
+    severity?: "error" | "hint" | "info" | "information" | "unknown" | "warning";
     line?: number;
     character?: number;
     source?: string | null;
@@ -811,7 +811,7 @@ export namespace Agent {
     timestamp?: string | null;
   }
   export interface Mention {
-    type: "file" | "folder" | "symbol";
+    type: "file" | "folder" | "symbol" | "unknown";
     path?: string | null;
     name?: string | null;
     file_path?: string | null;
@@ -828,6 +828,7 @@ export namespace Agent {
     seq?: number;
     steps: PlanStep[];
     rationale: string;
+    current_step: number;
   }
   export interface PlanStep {
     step_number: number;
@@ -996,6 +997,7 @@ export namespace Agent {
     context_used: number;
     context_window: number;
     clients: number;
+    trouble: string | null;
   }
   export interface QueuedMessage {
     message_id: string;
@@ -1139,7 +1141,7 @@ export namespace Agent {
     temperature?: number;
     display_name?: string | null;
   }
-  export interface Health {
+  export interface AgentHealth {
     status: "healthy";
     version: string;
     protocol_version: string;
@@ -1214,15 +1216,10 @@ export namespace Agent {
     cancelled: boolean;
     interrupted: boolean;
   }
-  export interface SessionEvents {
+  export interface EventPage {
     events: (UserMessage | Thinking | PlanPresented | RetrieveStatus | ToolExecute | Token | MessageFinal | ServerError | ContextUsage | ContextCompacted | ModelChanged | PatchProposed | RequestApproval | RequestCommandApproval | ApprovalResolved)[];
-    last_seq: number;
-  }
-  export interface SessionExport {
-    session: SessionFact;
-    workspace: WorkspaceFact | null;
-    messages: TranscriptMessage[];
-    events: (UserMessage | Thinking | PlanPresented | RetrieveStatus | ToolExecute | Token | MessageFinal | ServerError | ContextUsage | ContextCompacted | ModelChanged | PatchProposed | RequestApproval | RequestCommandApproval | ApprovalResolved)[];
+    after: number;
+    more: boolean;
   }
   export interface ModelList {
     models: ModelFact[];
@@ -1242,7 +1239,7 @@ export namespace Agent {
     new_model: string;
     message: string;
   }
-  export interface Ticket {
+  export interface StreamTicket {
     ticket: string;
     expires_in: number;
   }

@@ -221,7 +221,7 @@ class Client(Actor[AttachedMessage]):
 
     def _refuse(self, reply: Reply[None], code: ErrorCode, why: str, where: str | None = None) -> None:
         self._holding.answer(said_error(code, why, where=where))
-        answer(reply)
+        answer(reply, None)
 
     def _pass_on(self, message: ClientMessage, reply: Reply[None]) -> None:
         session = self._session
@@ -259,7 +259,7 @@ class Client(Actor[AttachedMessage]):
 
     async def _leave(self, why: str, code: ErrorCode = "SESSION_NOT_FOUND") -> None:
         if self._said is not None:
-            answer(self._said)
+            answer(self._said, None)
         await self._send(said_error(code, why, recoverable=code == "BUSY"))
         self.finish()
 
@@ -324,7 +324,7 @@ class Client(Actor[AttachedMessage]):
         await self._send(SessionStateNow(state=attachment.state, last_seq=last))
         self._greeted = True
         if self._said is not None:
-            answer(self._said)
+            answer(self._said, None)
 
     async def _text_at(self, seq: int, tail: Sequence[LogEntry]) -> str:
         """What the turn that is under way at this number has said up to there."""

@@ -28,6 +28,8 @@ from codec.words import counted, listed
 Ask = Callable[[ModelRequest], AbstractAsyncContextManager[AsyncIterator[Delta]]]
 LONGEST_SUMMARY = 1_500
 """Tokens."""
+WITHOUT_WINDOW = 200_000
+"""Tokens that the embedded model is told at most: it has no window that could overflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +71,13 @@ class Conversation:
         self._limits = limits
         self._between = between
         self._until = trio.current_time() + limits.seconds
-        self._room = room(model.context_window)
+        self._room = WITHOUT_WINDOW if model.provider == BUILTIN else room(model.context_window)
         self._tools = SPECS if tools_weight(SPECS) <= self._room // 2 else ()
         self._since: list[ModelMessage] = []
         self._past = Past()
         self._has_compacted = False
+        self._cleaned: dict[str, str] = {}
+        """Texts without their secrets: most are sent with every round, and searching them takes its time."""
 
     async def run(self, system: ModelMessage, past: Past, now: ModelMessage) -> bool:
         """Whether it came to an answer. Raises ModelTrouble or NoRoom."""
@@ -81,7 +85,7 @@ class Conversation:
         for number in range(self._limits.rounds + 1):
             stopped = self._stopped(number)
             if stopped is not None:
-                note = f"{NO_MORE_TOOLS}: {stopped}. ModelAnswer now with what you know.]"
+                note = f"{NO_MORE_TOOLS}: {stopped}. Answer now with what you know.]"
                 self._since.append(ModelMessage(role="user", content=note))
             answer = await self._round(system, now, () if stopped else self._tools)
             if not answer.calls:
@@ -141,8 +145,9 @@ class Conversation:
         completion = tokens("".join(answer.text)) + sum(tokens(call.name) + 20 for call in answer.calls)
         if answer.used is not None:
             prompt, completion = answer.used.prompt or prompt, answer.used.completion or completion
-        if self._model.provider != BUILTIN:
-            self._voice.tokens_used += prompt + completion
+        if self._model.provider == BUILTIN:
+            prompt = completion = 0
+        self._voice.tokens_used += prompt + completion
         if shown:
             await self._voice.event(ContextUsage(used=prompt + completion, window=self._model.context_window))
         return answer
@@ -171,7 +176,7 @@ class Conversation:
         if talk is None:
             words = msgspec.structs.replace(now, content=parted(now.content)[0])
             raise NoRoom(weights((system, words)) + tools_weight(tools), self._model.context_window)
-        return tuple(clean(message) for message in talk.messages)
+        return tuple(self._clean(message) for message in talk.messages)
 
     def _talk(self, system: ModelMessage, now: ModelMessage) -> Talk:
         return Talk(system, self._past.messages, now, tuple(self._since))
@@ -190,7 +195,7 @@ class Conversation:
     async def _summary(self, gone: Past, longest: int, most: int) -> str:
         if self._model.provider != BUILTIN:
             asked = compaction.summary_request(gone, self._model, longest, most)
-            request = msgspec.structs.replace(asked, messages=tuple(clean(message) for message in asked.messages))
+            request = msgspec.structs.replace(asked, messages=tuple(self._clean(message) for message in asked.messages))
             try:
                 answer = await self._answer(request, _unheard, _unheard, shown=False)
             except ModelTrouble:  # the turn itself will tell, if the model is really gone
@@ -200,12 +205,16 @@ class Conversation:
                 return summary
         return withheld(compaction.digest(gone, longest))
 
+    def _clean(self, message: ModelMessage) -> ModelMessage:
+        """The message without secrets."""
+        text = self._cleaned.get(message.content)
+        if text is None:
+            text = self._cleaned[message.content] = withheld(message.content)
+        calls = tuple(
+            msgspec.structs.replace(call, arguments=all_withheld(call.arguments)) for call in message.tool_calls
+        )
+        return msgspec.structs.replace(message, content=text, tool_calls=calls)
+
 
 async def _unheard(text: str) -> None:
     """Nobody is told the words of a summary while it is made."""
-
-
-def clean(message: ModelMessage) -> ModelMessage:
-    """The message without secrets."""
-    calls = tuple(msgspec.structs.replace(call, arguments=all_withheld(call.arguments)) for call in message.tool_calls)
-    return msgspec.structs.replace(message, content=withheld(message.content), tool_calls=calls)

@@ -40,7 +40,7 @@ from codec.agent.models import ModelConfig, ModelSwitch
 from codec.agent.reading import read_body
 from codec.agent.refusing import ContractRefusal, no_session, no_workspace
 from codec.agent.sessions import Deleted, SessionChange, SessionWish
-from codec.agent.workspaces import Health, IndexStatus, PolicyChange, WorkspaceFact, WorkspaceWish
+from codec.agent.workspaces import AgentHealth, IndexStatus, PolicyChange, WorkspaceFact, WorkspaceWish
 
 PATIENCE = 10.0
 MODEL_SECONDS = 15.0
@@ -60,7 +60,7 @@ class AgentDesk:
         self._facts = facts
 
     async def health(self) -> bytes:
-        return encoder.encode(Health(version=self._facts.version))
+        return encoder.encode(AgentHealth(version=self._facts.version))
 
     # -- workspaces
 

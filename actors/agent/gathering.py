@@ -13,7 +13,7 @@ from actors.agent.prompt import AGENTS_FILE, AROUND, MOST_OF_AGENTS, Command, Wa
 from codec.agent.context import EditorContext
 from codec.agent.events import ContextItem
 from codec.agent.findings import numbered
-from codec.agent.keywords import keywords
+from codec.agent.keywords import keywords, names_or_words
 from codec.agent.likely_tests import likely_tests
 from codec.agent.material import Material
 from codec.agent.symbols import around
@@ -54,6 +54,7 @@ async def editor_materials(tree: Tree, context: EditorContext, command: Command 
         read[1:1] = await _tests(tree, editor.file_path)
     if editor is not None and command == "/refactor":
         beside += await _dependents(tree, editor.file_path)
+        beside += await _tests(tree, editor.file_path)
     return (*beside, *read) if command == "/fix" else (*read, *beside)
 
 
@@ -128,7 +129,7 @@ class Retrieved:
 async def retrieve(tree: Tree, question: str, most_tokens: int) -> Retrieved | None:
     """The parts of files that are likely about the question; None if there is nothing to look for. Raises
     FileRefused."""
-    words = keywords(question)
+    words = names_or_words(keywords(question))
     if not words:
         return None
     hits = await tree.search(words, most=MOST_HITS)
@@ -144,17 +145,27 @@ async def retrieve(tree: Tree, question: str, most_tokens: int) -> Retrieved | N
 
 
 async def _around_hits(tree: Tree, hit: FileHit, words: Sequence[str]) -> Material | None:
-    """The lines that were found with those around them, as one piece."""
-    if not hit.lines:
-        return None
-    first = max(1, hit.lines[0].number - EXCERPT)
-    near = [line.number for line in hit.lines if line.number <= first + LONGEST_EXCERPT - EXCERPT]
-    last = max(near) + EXCERPT
+    """The best of the lines that were found, those near it, and what stands around them, as one piece. A file that has
+    only the right name is shown by its beginning."""
+    if hit.lines:
+        best = max(hit.lines, key=lambda line: (_held(words, line.text), -line.number)).number
+        near = [line.number for line in hit.lines if abs(line.number - best) <= LONGEST_EXCERPT // 2]
+        first, last = max(1, min(near) - EXCERPT), max(near) + EXCERPT
+    else:
+        first, last = 1, LONGEST_EXCERPT // 2
     try:
         found = await tree.read(hit.path, first=first, last=last, most=LONGEST_READING)
     except FileRefused:
         return None
     said = found.text.lower()
-    has = [word for word in words if word.lower() in said] or list(words[:1])
-    why = f"has {listed(has[:4])} ({counted(hit.count, 'line')})"
+    has = [word for word in words if word.lower() in said]
+    if has:
+        why = f"has {listed(has[:4])} ({counted(hit.count, 'line')})"
+    else:
+        why = f"has parts of {listed(words[:4])}" if hit.lines else f"its name goes with {listed(words[:4])}"
     return _lines(found.path, found.text, found.first_line, why)
+
+
+def _held(words: Sequence[str], line: str) -> int:
+    lowered = line.lower()
+    return sum(word.lower() in lowered for word in words)

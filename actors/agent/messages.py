@@ -289,7 +289,7 @@ class DeleteNow:
 
 
 SessionMessage = Attach | Detach | ClientSays | TurnSays | SteersAsked | SessionChanged | DeleteNow
-SESSION_ACTORS = Key[Children[SessionMessage]]("agent/session-actors")
+SESSION_ACTORS = Key[Children[SessionMessage]]("agent/awake")
 CLIENTS = Key[Children[AttachedMessage]]("agent/clients")
 
 

@@ -36,7 +36,8 @@ from actors.agent.messages import (
     WorkspaceAsked,
 )
 from actors.agent.retelling import timestamp
-from actors.agent.session import MakeTurn, Session
+from actors.agent.session import Session
+from actors.agent.turn_keeping import MakeTurn, TurnMeans
 from actors.kernel import (
     Actor,
     ActorDown,
@@ -72,17 +73,15 @@ def sessions_specs(make_turn: MakeTurn, wall: Callable[[], float], new_id: Calla
     restart."""
     return [
         crowd_spec("turns", name=TURNS, max_children=MOST_TURNS),
-        crowd_spec("session-actors", name=SESSION_ACTORS, max_children=MOST_AWAKE),
+        crowd_spec("awake", name=SESSION_ACTORS, max_children=MOST_AWAKE),
         clients_spec(),
-        ChildSpec("sessions", partial(Sessions, make_turn, wall, new_id), start_timeout=START_SECONDS),
+        ChildSpec("sessions", partial(AllSessions, TurnMeans(make_turn, wall, new_id)), start_timeout=START_SECONDS),
     ]
 
 
-class Sessions(Actor[SessionsMessage]):
-    def __init__(self, make_turn: MakeTurn, wall: Callable[[], float], new_id: Callable[[], str]) -> None:
-        self._make_turn = make_turn
-        self._wall = wall
-        self._new_id = new_id
+class AllSessions(Actor[SessionsMessage]):
+    def __init__(self, means: TurnMeans) -> None:
+        self._means = means
         self._facts: dict[str, SessionFact] = {}
         """Those changed last come last."""
 
@@ -148,7 +147,7 @@ class Sessions(Actor[SessionsMessage]):
             known = crowd.child(id)
             if known is not None and known.alive:
                 return known
-            make = partial(Session, id, self._make_turn, self._wall, self._new_id)
+            make = partial(Session, id, self._means)
             try:
                 return await crowd.start_child(ChildSpec(id, make, restart=Restart.TRANSIENT))
             except NameTaken:  # it is starting, or just ending
@@ -161,9 +160,9 @@ class Sessions(Actor[SessionsMessage]):
         workspaces = self.stage.registry.get(WORKSPACES)
         if await workspaces.ask(partial(WorkspaceAsked, wish.workspace_id), timeout=PATIENCE) is None:
             return None
-        now = timestamp(self._wall())
+        now = timestamp(self._means.wall())
         parts = {name: getattr(wish, name) for name in SessionWish.__struct_fields__}
-        fact = SessionFact(id=self._new_id(), created_at=now, updated_at=now, **parts)
+        fact = SessionFact(id=self._means.new_id(), created_at=now, updated_at=now, **parts)
         await new_row(self.stage.registry, SessionRow(fact=fact))
         self._facts[fact.id] = fact
         self._note()

@@ -18,6 +18,7 @@ from actors.agent.given import FileRefused, Tree
 from codec.agent.events import PlanStep
 from codec.agent.findings import definitions_text, entries_text, file_text, hits_text
 from codec.agent.keywords import last_part
+from codec.agent.likely_tests import is_test
 from codec.agent.models import ToolSpec
 from codec.agent.symbols import Definition, definitions
 from codec.agent.withheld import withheld
@@ -170,7 +171,7 @@ async def _update_plan(tree: Tree, wanted: UpdatePlan) -> Told:
 
 
 async def find_definitions(tree: Tree, name: str) -> list[tuple[str, Definition]]:
-    """Exact names first, then those that differ in case only, then those that contain it."""
+    """Those of this name, case aside; if there are none, those that contain it. Tests come last, as do variables."""
     sought = last_part(name.strip()) or name.strip()
     folded, found = sought.lower(), []
     for hit in await tree.search([sought], most=MOST_SCANNED):
@@ -180,12 +181,15 @@ async def find_definitions(tree: Tree, name: str) -> list[tuple[str, Definition]
             continue
         found += [
             (hit.path, msgspec.structs.replace(each, text=withheld(each.text, hit.path)))
-            for each in definitions(hit.path, text.text)
+            for each in definitions(hit.path, text.text, holding=folded)
             if folded in each.name.lower()
         ]
-    found.sort(key=lambda pair: (pair[1].name != sought, pair[1].name.lower() != folded))
     exact = [pair for pair in found if pair[1].name.lower() == folded]
-    return (exact or found)[:MOST_DEFINITIONS]
+    return sorted(exact or found, key=lambda pair: _remoteness(sought, *pair))[:MOST_DEFINITIONS]
+
+
+def _remoteness(sought: str, path: str, found: Definition) -> tuple[bool, bool, bool]:
+    return is_test(path), found.kind in ("variable", "constant", "heading"), found.name != sought
 
 
 TOOLS: Mapping[str, Tool] = {

@@ -31,19 +31,18 @@ from actors.agent.conversing import Conversation, NoRoom, TurnLimits
 from actors.agent.gathering import agents_file, editor_materials, retrieve
 from actors.agent.given import FileRefused, Providers, Tree, Trees
 from actors.agent.history import history
-from actors.agent.messages import TURNS, ContextChanged, TurnMessage, TurnOrder
+from actors.agent.messages import ContextChanged, TurnMessage, TurnOrder
 from actors.agent.prompt import Command, changes, command_of, fitted, plain_words, system_text
 from actors.agent.readable import ReadableTree
 from actors.agent.saying import Voice
-from actors.kernel import Actor, AnySpec, ChildSpec, Down, Restart, crowd_spec
+from actors.kernel import Actor, ChildSpec, Down, Restart
 from codec.agent.events import RetrieveStatus
-from codec.agent.keywords import keywords
+from codec.agent.keywords import keywords, names_or_words
 from codec.agent.material import STEERED, UPDATED, Material, told
 from codec.agent.models import ModelMessage, ModelTrouble
 from codec.words import listed
 
-MOST_TURNS = 1024
-RETRIEVAL_SECONDS = 20.0
+READING_SECONDS, RETRIEVAL_SECONDS = 20.0, 20.0
 
 
 class AgentTurn(Actor[TurnMessage]):
@@ -105,9 +104,14 @@ class AgentTurn(Actor[TurnMessage]):
     async def _question(self, tree: Tree, command: Command | None) -> ModelMessage:
         """The user's words with what belongs to them: material takes half of the room at most."""
         message, most = self._order.message, room(self._order.model.context_window)
-        shown = await editor_materials(tree, message.context, command)
-        around = fitted(shown, most // 4)
-        agents = fitted(await agents_file(tree), most // 8)
+        shown, rules = tuple[Material, ...](), tuple[Material, ...]()
+        with trio.move_on_after(READING_SECONDS) as reading:
+            rules = await agents_file(tree)
+            shown = await editor_materials(tree, message.context, command)
+        if reading.cancelled_caught:
+            sentence = f"The files that your editor shows could not be read within {READING_SECONDS:g} seconds."
+            await self._voice.error("RETRIEVAL_FAILED", sentence)
+        around, agents = fitted(shown, most // 4), fitted(rules, most // 8)
         found = await self._retrieved(tree, command, around, most // 8)
         words = plain_words(message.message, command)
         return ModelMessage(role="user", content=told(words, (*agents, *around, *found)))
@@ -117,7 +121,7 @@ class AgentTurn(Actor[TurnMessage]):
     ) -> Sequence[Material]:
         """The files that are likely about the question. /explain is about what is shown, and about nothing else."""
         question = self._order.message.message
-        words = keywords(question)
+        words = names_or_words(keywords(question))
         if not words or (command == "/explain" and shown):
             return ()
         await self._voice.thinking("retrieving", f"Looking for {listed(words[:4])}")
@@ -157,7 +161,3 @@ def turn_spec(
     """A child of the crowd TURNS."""
     make = partial(AgentTurn, order, providers, trees, limits or TurnLimits())
     return ChildSpec(order.turn_id, make, restart=Restart.TEMPORARY, grace=1.0)
-
-
-def turns_spec(most_turns: int = MOST_TURNS) -> AnySpec:
-    return crowd_spec("turns", name=TURNS, max_children=most_turns)

@@ -21,7 +21,7 @@ from actors.agent.retelling import SoFar
 from actors.kernel import ActorRef, KernelError, Registry, in_words
 from actors.store import StoreError
 from codec.agent.events import ErrorCode, FinalMetadata, MessageFinal, UserMessage
-from codec.agent.kept import TurnMark
+from codec.agent.kept import SessionRow, TurnMark
 from codec.agent.models import BUILTIN, ModelConfig
 from codec.agent.sessions import SessionFact
 
@@ -96,17 +96,17 @@ async def order(
     registry: Registry,
     session: ActorRef[SessionMessage],
     log: SessionLog,
-    fact: SessionFact,
+    row: SessionRow,
     turn: CurrentTurn,
-    compacted: int,
 ) -> TurnOrder:
     """All that the turn is made from. Raises NotPrepared."""
+    fact = row.fact
     try:
         workspaces, models = registry.get(WORKSPACES), registry.get(MODELS)
         workspace = await workspaces.ask(partial(WorkspaceAsked, fact.workspace_id), timeout=PATIENCE)
         policy = await workspaces.ask(partial(PolicyAsked, fact.workspace_id), timeout=PATIENCE)
         current = await models.ask(CurrentModelAsked, timeout=PATIENCE)
-        before = await log.entries(compacted, turn.mark.seq - 1)
+        before = await log.entries(row.compacted, turn.mark.seq - 1)
     except (KernelError, StoreError) as error:
         raise NotPrepared("INTERNAL", f"The turn could not be begun: {in_words(error)}.") from error
     if workspace is None or policy is None:

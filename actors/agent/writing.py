@@ -10,6 +10,7 @@ Rules
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import trio
 from msgspec.structs import replace
@@ -23,6 +24,8 @@ from codec.agent.kept import SessionRow
 BATCH_SECONDS = 0.05
 AGAIN_SECONDS = (0.25, 5.0)
 """Until a commit that has failed is tried again: the first time, and at most."""
+
+R = TypeVar("R")
 
 
 class NotStored(KernelError):
@@ -40,8 +43,8 @@ class SessionCommit:
     """Whether the row has changed, too."""
     then: list[Callable[[], None]]
     """What is called when it is kept."""
-    promises: list[Reply[None]]
-    """Who is answered when it is kept, and told if it cannot be."""
+    promises: list[tuple[Reply[Any], Any]]
+    """Who is answered, and with what, when it is kept; they are told if it cannot be."""
 
 
 class Writing:
@@ -69,7 +72,7 @@ class Writing:
         self._on_trouble = on_trouble
         self._changed = False
         self._then: list[Callable[[], None]] = []
-        self._promises: list[Reply[None]] = []
+        self._promises: list[tuple[Reply[Any], Any]] = []
         self._since: float | None = None
         """When the first token that waits was said."""
         self._at_once = False
@@ -106,12 +109,12 @@ class Writing:
             self._then.append(call)
             self.now()
 
-    def promise(self, reply: Reply[None]) -> None:
+    def promise(self, reply: Reply[R], value: R) -> None:
         """Answer this then. If it cannot be kept at the moment, the asker is told, and it is kept later."""
         if self.settled:
-            answer(reply)
+            answer(reply, value)
         else:
-            self._promises.append(reply)
+            self._promises.append((reply, value))
             self.now()
 
     @property
@@ -175,8 +178,8 @@ class Writing:
         self._under_way = None
         self.trouble = None
         self._on_kept(commit)
-        for reply in commit.promises:
-            answer(reply)
+        for reply, value in commit.promises:
+            answer(reply, value)
         for call in commit.then:
             call()
         self._steps.unpark_all()
@@ -185,7 +188,7 @@ class Writing:
         self.trouble = in_words(error)
         commit = self._under_way
         assert commit is not None
-        for reply in (*commit.promises, *self._promises):
+        for reply, _ in (*commit.promises, *self._promises):
             if reply.wanted:
                 reply.fail(NotStored(self.trouble))
         commit.promises.clear()
@@ -210,6 +213,7 @@ class Writing:
         await self._served.wait()
 
 
-def answer(reply: Reply[None]) -> None:
+def answer(reply: Reply[R], value: R) -> None:
+    """If anybody still waits for it."""
     if reply.wanted:
-        reply.set(None)
+        reply.set(value)

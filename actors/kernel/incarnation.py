@@ -95,51 +95,51 @@ class Incarnation(Signal):
     # -- the task
 
     async def live(self) -> None:
-        stop: Stop | None = None
+        failed: Stop | None = None
         foreign: BaseException | None = None
         try:
             with self.life:
-                stop = await self._act()
+                await self._act()
         except BaseException as error:
             own, foreign = parted(error)
             if foreign is not None and fatal(foreign):
                 self.slot.stage.abort()
-            stop = self.ending if own is None else failure(own)  # `own` was raised by clean-up during a kill
+            failed = None if own is None else failure(own)  # it was raised by clean-up during a kill
         if self._beside is not None:
             self._set_deadline(self.slot.spec.grace)
             await self._beside.end()
-        self.slot.ended(self, self._verdict(stop))
+        self.slot.ended(self, self._verdict(failed))
         if foreign is not None:
             raise foreign
 
-    def _verdict(self, stop: Stop | None) -> Stop:
-        known = [one for one in (self.cut, stop, self.ending) if one is not None]
+    def _verdict(self, failed: Stop | None) -> Stop:
+        known = [one for one in (self.cut, failed, self.ending) if one is not None]
         meant = known[0] if known else Stop(Why.KILLED)
         error = joined(*(one.error for one in known), *self._late_errors)
         return meant if error is None else in_spite_of(Stop(meant.why), error)
 
-    async def _act(self) -> Stop:
-        settled = self.cut or self.ending
-        if settled is not None:  # it was stopped or killed before its first step
-            return settled
+    async def _act(self) -> None:
+        if self.cut is not None or self.ending is not None:  # it was stopped or killed before its first step
+            return
         try:
             actor = self.actor = self.slot.spec.make()
         except Exception as error:
-            return Stop(Why.NEVER_STARTED, error)
+            self.ending = Stop(Why.NEVER_STARTED, error)
+            return
         actor.incarnation = self
         if type(actor).at_once is not Actor.at_once and self.slot.stage.on_take is None:
             self._prompt = actor
         actor.ref = self.slot.ref
         actor.stage = self.slot.stage
         if not actor.supervises:
-            return await self._perform(actor)
+            await self._perform(actor)
+            return
         supervisor = cast("Supervisor[Any]", actor)
         async with trio.open_nursery() as supervisor.nursery:
-            stop = await self._perform(actor)
+            await self._perform(actor)
             self._kill_children()  # there are none left, unless a subclass overrides `stopping` or `stopping` failed
-        return stop
 
-    async def _perform(self, actor: Actor[Any]) -> Stop:
+    async def _perform(self, actor: Actor[Any]) -> None:
         slot = self.slot
         limit = slot.stage.timers.after(slot.spec.start_timeout, self._too_slow_to_start)
         returned = False
@@ -155,9 +155,10 @@ class Incarnation(Signal):
         self.ready = returned and (self.ending is None or self.ending.why is not Why.NEVER_STARTED)
         if self.ready:
             slot.became_ready()
-            return await self._last_words(actor, await self._loop(actor))
-        assert self.ending is not None
-        return await self._last_words(actor, self.ending) if returned or actor.supervises else self.ending
+            await self._last_words(actor, await self._loop(actor))
+        elif returned or actor.supervises:
+            assert self.ending is not None
+            await self._last_words(actor, self.ending)
 
     def _too_slow_to_start(self) -> None:
         spec = self.slot.spec
@@ -309,7 +310,7 @@ class Incarnation(Signal):
             return failure(error)
         return in_spite_of(self.ending, error)  # the actor was to end, and its clean-up failed
 
-    async def _last_words(self, actor: Actor[Any], stop: Stop) -> Stop:
+    async def _last_words(self, actor: Actor[Any], stop: Stop) -> None:
         self.ending = stop
         self.slot.stopping_began()
         if self._deadline is None:
@@ -318,7 +319,6 @@ class Incarnation(Signal):
             await actor.stopping(stop)
         except Exception as error:
             self.ending = in_spite_of(stop, error)
-        return self.ending
 
     @property
     def crashed_on(self) -> object:

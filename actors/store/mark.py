@@ -290,7 +290,10 @@ class Marking:
         self._file: int | None = None
         self._mark = Mark(MarkState.OPENING, 0)
         self._lost = False
-        """Whether a commit has failed, so that the state of the log has to be looked up."""
+        """Whether a commit has failed, so that the state of the log has to be looked up. What it left there may look
+        like a later commit; so this holds until the log has begun anew."""
+        self._left_in: bytes | None = None
+        """The salts of the log in which it may stand, as soon as they were looked up."""
         self._open_still: Mark | None = None
         """The mark, if the log could not be carried over at the end because another program reads from it."""
         known = read_mark(path)
@@ -330,7 +333,6 @@ class Marking:
                 found = log.commit_after(0, salts)
                 if found is None:
                     return
-                self._log = log
                 if not synced:
                     self._write(Mark(MarkState.OPEN, counter, salts, boot=boot))
             self._mark = Mark(MarkState.OPEN, counter, salts, *found, boot)
@@ -341,7 +343,7 @@ class Marking:
 
     def failed(self) -> None:
         """A commit has failed and may have left frames in the log that commit nothing."""
-        self._lost = True
+        self._lost, self._left_in = True, None
         if self._file is not None:
             with self._if_it_can_be_kept():
                 self._write(self._mark._replace(state=MarkState.OPENING))
@@ -387,7 +389,8 @@ class Marking:
         counter = self._mark.counter
         if not self._lost and carried:  # the last frame is the first page, as it is in the database, too, by now
             counter = self._log.counter(frames)
-        self._lost = False
+        self._lost = self._lost and self._left_in in (None, found[1])
+        self._left_in = found[1] if self._lost else None
         self._write(Mark(MarkState.OPEN, counter, found[1], frames, found[2], _boot()), synced=synced)
 
     def _open_file(self) -> None:

@@ -12,7 +12,7 @@ the diagnostics, /test for the tests of the file. A request without tools is ans
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -20,7 +20,7 @@ from msgspec import Struct
 from codec.agent import builtin_answers as answers
 from codec.agent.builtin_answers import COMMANDS, Findings, ReportedProblem
 from codec.agent.findings import FileExcerpt, read_definitions_text, read_entries_text, read_file_text, read_hits_text
-from codec.agent.keywords import keywords, last_part
+from codec.agent.keywords import is_name, keywords, last_part, names_or_words
 from codec.agent.material import INTERJECTIONS, STEERED, Material, parted
 from codec.agent.models import CalledTool, Delta, Finished, ModelMessage, ModelRequest, SaidText, ToolCall
 from codec.agent.symbols import definitions
@@ -91,11 +91,10 @@ def _calls(asked: BuiltinQuestion) -> list[tuple[str, dict[str, Any]]]:
 
 def _first(asked: BuiltinQuestion) -> list[tuple[str, dict[str, Any]]]:
     names, path = sought(asked), _open_file(asked.materials)
-    calls: list[tuple[str, dict[str, Any]]] = [("search_symbols", {"name": name}) for name in names[:MOST_NAMES]]
+    calls: list[tuple[str, dict[str, Any]]] = [("search_symbols", {"name": name}) for name in _looked_up(names)]
     if names:
-        calls.append(("search_text", {"query": " ".join(names)}))
+        calls.append(("search_text", {"query": " ".join(names_or_words(names))}))
     if asked.command in ("/test", "/refactor"):
-        calls.append(("list_files", {"deep": True}))
         stem = path.rpartition("/")[2].partition(".")[0] if path else ""
         if len(stem) > 2 and stem not in names:
             calls.append(("search_text", {"query": stem}))
@@ -111,14 +110,15 @@ def _second(asked: BuiltinQuestion) -> list[tuple[str, dict[str, Any]]]:
         places = [(each.path, each.line) for each in known.problems] + places
     elif asked.command == "/test":
         places = []
-    chosen: dict[str, tuple[str, int]] = {}
+    chosen: list[tuple[str, int]] = []
     for path, line in places:
-        chosen.setdefault(path, (path, line))
+        if not any(path == other and -BEFORE < line - begin < BEHIND // 2 for other, begin in chosen):
+            chosen.append((path, line))
     calls: list[tuple[str, dict[str, Any]]] = [
         ("read_file", {"file_path": path, "first_line": max(1, line - BEFORE), "last_line": line + BEHIND})
-        for path, line in list(chosen.values())[:MOST_READ]
+        for path, line in chosen[:MOST_READ]
     ]
-    if not calls and known.files is None:
+    if not calls and known.files is None and asked.command is None:
         calls.append(("list_files", {}))
     return [*calls, _plan(asked, 3)] if calls else []
 
@@ -157,21 +157,44 @@ def _known(asked: BuiltinQuestion) -> Findings:
         found for call, text in done if call.name == "read_file" and (found := read_file_text(text)) is not None
     ]
     listed = [read_entries_text(text) for call, text in done if call.name == "list_files"]
+    names, path = tuple(last_part(name) or name for name in sought(asked)), _open_file(asked.materials)
+    stems = (path.rpartition("/")[2].partition(".")[0],) if path else ()
+    hits = _once(each for call, text in done if call.name == "search_text" for each in read_hits_text(text))
     return Findings(
         words=asked.words,
         command=asked.command,
-        names=tuple(last_part(name) or name for name in sought(asked)),
-        path=_open_file(asked.materials),
+        names=names,
+        path=path,
         definitions=_once(
             each for call, text in done if call.name == "search_symbols" for each in read_definitions_text(text)
         ),
-        hits=_once(each for call, text in done if call.name == "search_text" for each in read_hits_text(text)),
+        hits=tuple(
+            each for each in hits if _names_one(each.what, (*names, *stems))
+        ),  # a search finds parts of names too
         excerpts=tuple(excerpts) + tuple(found for each in asked.materials if (found := _excerpt(each)) is not None),
         files=listed[-1] if listed else None,
+        tests=tuple(each.source.rpartition(":")[0] for each in asked.materials if each.why.startswith("likely tests")),
+        looked_up=tuple(str(call.arguments.get("name")) for call in _done(asked, "search_symbols")),
         problems=_problems(asked.materials),
         terminal=next((each.text for each in asked.materials if each.source == "terminal"), None),
         shown=tuple(each for each in _shown(asked.materials)),
     )
+
+
+def _done(asked: BuiltinQuestion, tool: str) -> list[ToolCall]:
+    return [call for call, _ in asked.results if call.name == tool and isinstance(call.arguments, dict)]
+
+
+def _looked_up(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names whose definitions are looked for: those that look like names, or all of a question that has few. Of the
+    words of a longer sentence none is likely a name."""
+    likely = tuple(name for name in names if is_name(name) or name[:1].isupper())
+    return (likely or (names if len(names) < MOST_NAMES else ()))[:MOST_NAMES]
+
+
+def _names_one(line: str, names: Sequence[str]) -> bool:
+    lowered = line.lower()
+    return any(name.lower() in lowered for name in names)
 
 
 def _once(places: Iterator[Any]) -> tuple[Any, ...]:

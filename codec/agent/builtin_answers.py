@@ -12,11 +12,11 @@ from codec.agent.findings import FileExcerpt, FoundPlace
 from codec.agent.likely_tests import is_test, likely_tests
 from codec.agent.material import Material
 from codec.agent.symbols import around, definitions, language_of
-from codec.words import counted
+from codec.words import counted, listed
 
 COMMANDS = ("/fix", "/test", "/explain", "/refactor")
-MOST_CODE, MOST_PLACES, MOST_DEFINITIONS = 24, 8, 3
-"""Lines of code at once; places in a list; definitions that are told in full."""
+MOST_CODE, MOST_PLACES, MOST_OF_A_FILE, MOST_DEFINITIONS = 24, 8, 3, 3
+"""Lines of code at once; places in a list, and of one file; definitions that are told in full."""
 
 ONLY_A_MODEL = (
     "I am the assistant that is built in: I search and read, and I do not reason. {what} To have that, choose a model: "
@@ -52,6 +52,11 @@ class Findings(Struct, frozen=True, kw_only=True):
     hits: tuple[FoundPlace, ...]
     excerpts: tuple[FileExcerpt, ...]
     files: tuple[str, ...] | None
+    """In the workspace's root, if they were listed."""
+    tests: tuple[str, ...]
+    """Of the file in the editor, as far as its name tells."""
+    looked_up: tuple[str, ...]
+    """The names whose definitions were looked for."""
     problems: tuple[ReportedProblem, ...]
     terminal: str | None
     shown: tuple[Material, ...]
@@ -111,13 +116,10 @@ def _told_names(known: Findings) -> list[str]:
     at = {(each.path, each.line) for each in defined}
     mentions = [each for each in known.hits if (each.path, each.line) not in at]
     if mentions:
-        names = ", ".join(f"`{name}`" for name in known.names[:3])
-        parts.append(
-            _list(
-                f"{'Mentioned' if defined else f'No definition of {names} was found, but it is mentioned'} here:",
-                mentions,
-            )
-        )
+        if not defined and known.looked_up:
+            names = listed(f"`{name}`" for name in known.looked_up)
+            parts.append(f"I found no definition of {names}.")
+        parts.append(_list("Mentioned here:", mentions))
         if not defined:
             parts += _code(known.excerpts[:1])
     return parts
@@ -232,7 +234,7 @@ def _test(known: Findings) -> list[str]:
         return ["Open the file that is to be tested, or name a function of it.", *_nothing(known)[1:]]
     parts = []
     for source in sources:
-        tests = likely_tests(source, known.files or ())
+        tests = _tests_of(source, known)
         if tests:
             parts.append(_names(f"The tests of `{source}` are likely here:", tests))
         else:
@@ -245,18 +247,24 @@ def _test(known: Findings) -> list[str]:
     return [*parts, ONLY_A_MODEL.format(what="I can find tests, but I cannot write them.")]
 
 
+def _tests_of(path: str, known: Findings) -> tuple[str, ...]:
+    known_by_name = known.tests if path == known.path else ()
+    return tuple(dict.fromkeys((*known_by_name, *likely_tests(path, [each.path for each in known.hits]))))
+
+
 def _refactor(known: Findings) -> list[str]:
     if known.path is None and not known.definitions and not known.hits:
         return ["Open the file that is to change, or name a function of it.", *_nothing(known)[1:]]
     own = {known.path} if known.path else {each.path for each in known.definitions}
-    parts = [f"`{each.name}` ({each.kind}) is defined in `{each}`." for each in known.definitions[:6]]
+    named = [each for each in known.definitions if each.path in own]
+    parts = [f"`{each.name}` ({each.kind}) is defined in `{each}`." for each in named[:6]]
     others = [each for each in known.hits if each.path not in own]
     if others:
         files = list(dict.fromkeys(each.path for each in others))
         parts.append(_list(f"{counted(len(files), 'file')} may depend on it:", others))
     else:
         parts.append("I found no other file that mentions it.")
-    tests = [test for path in sorted(each for each in own if each) for test in likely_tests(path, known.files or ())]
+    tests = [test for path in sorted(each for each in own if each) for test in _tests_of(path, known)]
     if tests:
         parts.append(_names("Run these tests before and after the change:", tests))
     return [*parts, ONLY_A_MODEL.format(what="I can say who depends on this code, but I cannot restructure it.")]
@@ -266,11 +274,14 @@ def _refactor(known: Findings) -> list[str]:
 
 
 def _list(heading: str, places: Sequence[FoundPlace]) -> str:
-    lines = [
-        f"- `{each}`: `{' '.join(each.what.replace('`', chr(39)).split())[:160]}`" for each in places[:MOST_PLACES]
-    ]
-    if len(places) > MOST_PLACES:
-        lines.append(f"- and {counted(len(places) - MOST_PLACES, 'more place')}")
+    """Of each file a few, so that many files are named."""
+    chosen: list[FoundPlace] = []
+    for each in places:
+        if len(chosen) < MOST_PLACES and sum(each.path == other.path for other in chosen) < MOST_OF_A_FILE:
+            chosen.append(each)
+    lines = [f"- `{each}`: `{' '.join(each.what.replace('`', chr(39)).split())[:160]}`" for each in chosen]
+    if len(places) > len(chosen):
+        lines.append(f"- and {counted(len(places) - len(chosen), 'more place')}")
     return "\n".join([heading, "", *lines])
 
 

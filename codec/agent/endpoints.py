@@ -9,16 +9,16 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
+from codec.agent.events import EventPage
 from codec.agent.models import ModelConfig, ModelList, ModelSwitch
 from codec.agent.sessions import Deleted, SessionChange, SessionFact, SessionWish, TranscriptMessage
-from codec.agent.transcripts import SessionEvents, SessionExport
 from codec.agent.workspaces import (
-    Health,
+    AgentHealth,
     IndexChanges,
     IndexStatus,
     Policy,
     PolicyChange,
-    Ticket,
+    StreamTicket,
     WorkspaceFact,
     WorkspaceWish,
 )
@@ -39,12 +39,14 @@ class Endpoint:
     method: Method
     path: str
     answer: Any
-    """None: any JSON."""
+    """None: an object of no certain kind."""
     summary: str
     says: str = ""
     status: int = 200
     body: Any = None
     query: tuple[QueryField, ...] = ()
+    media: str = "application/json"
+    """Of the answer."""
     token: bool = True
     finds: bool = True
     """Whether it answers 404 if there is nothing with the id in its path."""
@@ -56,7 +58,7 @@ _ONE, _INDEX, _SESSION = f"{_W}/{{workspace_id}}", f"{_W}/{{workspace_id}}/index
 _NO_INDEX = "There is no index yet, so nothing happens: searches read the files."
 
 ENDPOINTS = (
-    Endpoint("get", "/v1/health", Health, "Tell that the server lives", "Needs no token.", token=False),
+    Endpoint("get", "/v1/health", AgentHealth, "Tell that the server lives", "Needs no token.", token=False),
     # -- workspaces
     Endpoint("get", _W, list[WorkspaceFact], "List the workspaces", "The newest comes first."),
     Endpoint(
@@ -90,6 +92,14 @@ ENDPOINTS = (
         body=IndexChanges,
     ),
     Endpoint("get", f"{_INDEX}/status", IndexStatus, "Get the state of the index"),
+    Endpoint(
+        "get",
+        f"{_INDEX}/stream",
+        None,
+        "Follow the state of the index",
+        f"Server-sent events, whose data are the same as the answer of /index/status. {_NO_INDEX}",
+        media="text/event-stream",
+    ),
     # -- sessions
     Endpoint("post", _S, SessionFact, "Create a session", body=SessionWish),
     Endpoint(
@@ -121,14 +131,21 @@ ENDPOINTS = (
     Endpoint(
         "get",
         f"{_SESSION}/events",
-        SessionEvents,
+        EventPage,
         "Get events of a session's log",
         query=(
             QueryField("after", Annotated[int, Meta(ge=0, le=1 << 53)], "Only events with larger numbers.", 0),
             QueryField("limit", Annotated[int, Meta(ge=0, le=10_000)], "At most so many events.", 1000),
         ),
     ),
-    Endpoint("get", f"{_SESSION}/export", SessionExport, "Get all that is kept of a session, as a file"),
+    Endpoint(
+        "get",
+        f"{_SESSION}/export",
+        None,
+        "Get all that is kept of a session, as a file",
+        "Lines of JSON: the first is the session, and each further line is an event of its log.",
+        media="application/x-ndjson",
+    ),
     # -- models
     Endpoint(
         "get",
@@ -151,7 +168,7 @@ ENDPOINTS = (
     Endpoint(
         "post",
         "/v1/tickets",
-        Ticket,
+        StreamTicket,
         "Get a ticket for a page's WebSocket",
         "A page cannot send the token with a WebSocket, so it connects with `?ticket=TICKET`. A ticket is good once.",
         201,

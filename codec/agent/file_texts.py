@@ -86,6 +86,7 @@ def secret(path: str) -> FileRefused:
 
 # -- search
 
+_CHUNK = re.compile(r"[^\W\d_]+|\d+")
 LONGEST_LINE = 300
 """Characters of a line that is shown."""
 
@@ -97,4 +98,13 @@ def cut_line(line: str) -> str:
 
 def parts_of(word: str) -> Sequence[str]:
     """The parts of an identifier, lowercase: getUserName, get_user_name and get-user-name have the same."""
-    return [part.lower() for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+", word)]
+    parts = []
+    for chunk in _CHUNK.findall(word):
+        begin = 0
+        for at in range(1, len(chunk)):
+            humps = chunk[at].isupper() and (not chunk[at - 1].isupper() or chunk[at + 1 : at + 2].islower())
+            if humps:
+                parts.append(chunk[begin:at].lower())
+                begin = at
+        parts.append(chunk[begin:].lower())
+    return parts

@@ -46,9 +46,19 @@ def _name(part: str) -> str:
         elif end > 0:
             inside = part[index + 1 : end]
             inverted = inside[0] in "!^"
-            made += f"(?!/)[{'^' if inverted else ''}{re.escape(inside[inverted:]).replace(chr(92) + '-', '-')}]"
+            chosen = f"[{'^' if inverted else ''}{re.escape(inside[inverted:]).replace(chr(92) + '-', '-')}]"
+            made += f"(?!/){chosen}" if _is_choice(chosen) else re.escape(part[index : end + 1])
             index = end
         else:
             made += re.escape(each)
         index += 1
     return made
+
+
+def _is_choice(chosen: str) -> bool:
+    """Not if a range goes backwards: then its characters are meant as they are."""
+    try:
+        re.compile(chosen)
+    except re.error:
+        return False
+    return True

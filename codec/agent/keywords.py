@@ -9,20 +9,21 @@ _COMMAND = re.compile(r"^\s*/\w+\b")
 
 _EVERYWHERE = frozenset(
     """
-    a about above add after again all also always an and another any anything are as ask at available be because been
-    before being below between both but by bug call called can cannot change changed check class code come could
-    create current day describe did difference different do does doing done down each easy either else error errors
-    even ever every everything example explain exactly fail failing fails few file files find first fix fixed folder
-    for from function functions get gets give given go goes good got great had happen happens has have having he hello
-    help her here hey hi how however i if implement implemented in inside instead into is issue it its just keep know
-    let like line lines list look looks made make makes many may me mean means method might module more most much must
-    my name named need needs never new next no not nothing now of off ok okay on once one only onto or other our out
-    over own part place please possible problem project put question read refactor repository return returns right run
-    runs same say says see set shall she should show some something source start stop sure take tell test tests than
-    thank thanks that the their them then there these they thing things this those through time to too try under
-    understand until up us use used uses using value very want wants was way we well were what when where whether which
-    while who whole why will with without work works workspace would write wrong yes yet you your
-    bitte danke das der die ein eine erkläre für ist in mit nicht oder und von was wie wo warum zu
+    a about above add after again all also always an and another any anything are as ask at available be because
+    been before being below between both but by bug call called can cannot change changed check class code come
+    could create current day declared define defined defines definition describe did difference different do does
+    doing done down each easy either else error errors even ever every everything example explain exactly fail
+    failing fails few file files find first fix fixed folder for from function functions get gets give given go goes
+    good got great had happen happens has have having he hello help her here hey hi how however i if implement
+    implemented in inside instead into is issue it its just keep know let like line lines list look looks made make
+    makes many may me mean means mention mentioned mentions method might module more most much must my name named
+    need needs never new next no not nothing now of off ok okay on once one only onto or other our out over own part
+    place please possible problem project put question read refactor repository return returns right run runs same
+    say says see set shall she should show some something source start stop sure take tell test tests than thank
+    thanks that the their them then there these they thing things this those through time to too try under
+    understand until up us use used uses using value very want wants was way we well were what when where whether
+    which while who whole why will with without work works workspace would write wrong yes yet you your bitte danke
+    das der die ein eine erkläre für ist in mit nicht oder und von was wie wo warum zu
     """.split()  # noqa: SIM905 - a paragraph
 )
 
@@ -42,6 +43,11 @@ def keywords(question: str) -> tuple[str, ...]:
     for word in sorted(found, key=lambda word: found[word]):
         lowered.setdefault(word.lower(), word)
     return tuple(lowered.values())[:MOST]
+
+
+def names_or_words(words: tuple[str, ...]) -> tuple[str, ...]:
+    """What to search for at once: names of code alone, if there are any, because every further word brings noise."""
+    return tuple(word for word in words if is_name(word)) or words
 
 
 def is_name(word: str) -> bool:

@@ -6,7 +6,7 @@ definition more than a use, and the file's own name counts, too.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log
@@ -66,8 +66,8 @@ def needles(words: tuple[Sought, ...]) -> tuple[str, ...]:
     return tuple(sorted(one for one in every if not any(other != one and other in one for other in every)))
 
 
-def looked_through(path: str, text: str, words: tuple[Sought, ...]) -> FileFind | None:
-    """None: nothing of what is sought is there."""
+def looked_through(path: str, text: str, words: tuple[Sought, ...], breathe: Callable[[], object]) -> FileFind | None:
+    """None: nothing of what is sought is there. `breathe` is called now and then, for this may take a while."""
     every = needles(words)
     lowered, low_path = text.lower(), path.lower()
     in_text = {needle for needle in every if needle in lowered}
@@ -79,6 +79,8 @@ def looked_through(path: str, text: str, words: tuple[Sought, ...]) -> FileFind 
     count = 0
     weighed: list[tuple[float, int, str]] = []
     for number, line in enumerate(text.split("\n"), 1) if in_text else ():
+        if not number % 32:
+            breathe()
         low = line.lower()
         if not any(needle in low for needle in in_text):
             continue

@@ -44,6 +44,8 @@ from codec.agent.sse import EventStream, ServerSent
 from codec.agent.thoughts import Thoughts
 
 CHAT, MODELS = "/chat/completions", "/models"
+PROPS = "/props"
+"""llama.cpp's own; it tells the window there."""
 MOST_MODELS = 1000
 LONGEST_NAME = 300
 DONE = b"[DONE]"
@@ -314,3 +316,12 @@ def listed(body: bytes, provider: Provider, url: str, who: str) -> tuple[ModelFa
                 id=model.id, provider=provider, url=url, display_name=name or model.id, context_window=window or None
             )
     return tuple(found.values())
+
+
+def told_window(body: bytes) -> int | None:
+    """Of llama.cpp's /props: the window that it was started with. Its list has only that of the training."""
+    try:
+        settings = read_json(body, dict[str, Any]).get("default_generation_settings")
+    except MISTAKES:
+        return None
+    return count(settings.get("n_ctx")) or None if isinstance(settings, dict) else None

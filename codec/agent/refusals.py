@@ -16,7 +16,7 @@ PLAIN_NAME = re.compile(r"[\w./:@-]{1,200}")
 HTML = re.compile(rb"\s*<(!doctype|html)", re.IGNORECASE)
 
 
-class Refused(Struct, frozen=True, kw_only=True):
+class ServerRefusal(Struct, frozen=True, kw_only=True):
     """What is known of a request that was refused."""
 
     who: str
@@ -43,7 +43,7 @@ def words(body: bytes) -> str:
         return excerpt(body)
 
 
-def refusal(case: Refused) -> ModelTrouble:
+def refusal(case: ServerRefusal) -> ModelTrouble:
     who, said, status = case.who, words(case.body), case.status
     why = f": {said}" if said else ""
     match status:
@@ -71,7 +71,7 @@ def refusal(case: Refused) -> ModelTrouble:
     return ModelTrouble(f"{who} answers with the odd status {status}{why}")
 
 
-def _about_the_key(case: Refused, why: str) -> str:
+def _about_the_key(case: ServerRefusal, why: str) -> str:
     if case.has_key:
         return f"{case.who} refuses the key in {case.key_variable}{why}. Put a valid key there, and start Troupe again."
     if case.key_variable:

@@ -146,7 +146,8 @@ def _operation(endpoint: Endpoint, of: Mapping[str, Schema]) -> Schema:
         operation["requestBody"] = {"required": True, "content": _content(of[repr(endpoint.body)])}
     answer = {"type": "object"} if endpoint.answer is None else of[repr(endpoint.answer)]
     said = "Accepted" if endpoint.status == 202 else "Created" if endpoint.status == 201 else "Done"
-    operation["responses"] = {str(endpoint.status): {"description": f"{said}.", "content": _content(answer)}}
+    content = _content(answer, endpoint.media)
+    operation["responses"] = {str(endpoint.status): {"description": f"{said}.", "content": content}}
     for status in _refusals(endpoint):
         operation["responses"][status] = {"$ref": f"#/components/responses/{status}"}
     return operation
@@ -216,8 +217,8 @@ def _tag(path: str) -> str:
     return "indexing" if "/index/" in path else path.split("/")[2].removesuffix(".json")
 
 
-def _content(schema: Schema) -> Schema:
-    return {"application/json": {"schema": schema}}
+def _content(schema: Schema, media: str = "application/json") -> Schema:
+    return {media: {"schema": schema}}
 
 
 def _refusal(text: str) -> Schema:

@@ -36,8 +36,16 @@ _SHAPES = re.compile(
 _IN_ADDRESS = re.compile(r"(://[^/\s:@'\"]{0,100}:)(?![${<%\[*])[^/\s@'\"]{1,200}@")
 _HEADER = re.compile(r"(?i)\b((?:bearer|basic)\s+)([\w.~+/=-]{12,})")
 _NAMED = re.compile(
-    r"""(?P<name>[A-Za-z_][\w.-]{1,80})['"]?(?P<sign>\s*(?::=|[:=])\s*)(?P<quote>b?['"`]?)(?P<value>[^\s'"`,;]{8,500})"""
+    r"""(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{1,80})['"]?(?P<sign>\s*(?::=|[:=])\s*)(?P<quote>b?['"`]?)(?P<value>[^\s'"`,;]{8,500})"""
 )
+_PREFIXES = (
+    *("sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "xapp-", "AKIA", "ASIA", "AIza"),
+    *("ya29.", "k_live", "k_test", "whsec_", "npm_", "pypi-", "hf_", "dop_v1_", "SG.", "eyJ"),
+)
+"""One of them is in whatever _SHAPES finds."""
+_WORDS = ("token", "authorization", "cookie", "passw", "passphrase", "secret", "credential", "key", "bearer", "basic")
+"""One of them is in every line in which a value is named by a secret's name, or is in a header. Nearly all lines have
+none, and need no closer look."""
 _SETTING = re.compile(r"(?m)^(\s*(?:export\s+)?[A-Za-z_][\w.-]*\s*=[ \t]*)(?!\s*$)(.+)$")
 _PATH = re.compile(r"[A-Za-z_][\w]*(?:(?:\.|::|->)[A-Za-z_][\w]*)*\(?\)?")
 _MULTILINE = re.compile(r"""(?ms)^(\s*(?:export\s+)?[A-Za-z_][\w.-]*\s*=[ \t]*)(["'])((?:\\.|(?!\2).)*)\2""")
@@ -59,10 +67,21 @@ def withheld(text: str, path: str = "") -> str:
         return _settings(text)
     if "PRIVATE KEY" in text:
         text = _BLOCK.sub(_block, text)
-    text = _SHAPES.sub(BLANK, text)
-    text = _IN_ADDRESS.sub(rf"\1{BLANK}@", text)
-    text = _HEADER.sub(_header, text)
-    return _NAMED.sub(_named, text)
+    if any(prefix in text for prefix in _PREFIXES):
+        text = _SHAPES.sub(BLANK, text)
+    if "://" in text:
+        text = _IN_ADDRESS.sub(rf"\1{BLANK}@", text)
+    lowered = text.lower()
+    if any(word in lowered for word in _WORDS):
+        text = "\n".join(_line(line) for line in text.split("\n"))
+    return text
+
+
+def _line(line: str) -> str:
+    lowered = line.lower()
+    if not any(word in lowered for word in _WORDS):
+        return line
+    return _NAMED.sub(_named, _HEADER.sub(_header, line))
 
 
 def all_withheld(value: Any) -> Any:

@@ -93,7 +93,7 @@ class IndexChanges(Struct, frozen=True, kw_only=True):
     changes: Annotated[tuple[FileChange, ...], Meta(max_length=10_000)] = ()
 
 
-class Health(Struct, frozen=True, kw_only=True):
+class AgentHealth(Struct, frozen=True, kw_only=True):
     """GET /v1/health, which says no more than that the server lives."""
 
     status: Literal["healthy"] = "healthy"
@@ -101,7 +101,7 @@ class Health(Struct, frozen=True, kw_only=True):
     protocol_version: str = "1.0.0"
 
 
-class Ticket(Struct, frozen=True, kw_only=True):
+class StreamTicket(Struct, frozen=True, kw_only=True):
     """POST /v1/tickets: lets one WebSocket in, once."""
 
     ticket: str

@@ -118,7 +118,7 @@ def read_entry(line: bytes) -> Entry:
         if isinstance(said.message, msgspec.Raw):
             message = bytes(said.message)
         elif isinstance(said.raw, str):
-            message = repaired(said.raw.encode("utf-8", "replace")) or b"{}"
+            message = repaired(said.raw.encode()) or b"{}"
             if not message.startswith(b"{"):
                 message = b"{}"
         else:

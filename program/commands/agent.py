@@ -30,6 +30,7 @@ from codec.agent.events import (
     MessageFinal,
     PatchProposed,
     PlanPresented,
+    PlanStep,
     RequestApproval,
     RequestCommandApproval,
     RetrieveStatus,
@@ -160,6 +161,8 @@ class _Asking:
         self._turn: str | None = None
         """None: the question waits for another turn to end."""
         self._said = ""
+        self._plan: tuple[PlanStep, ...] = ()
+        """As it was told last."""
 
     async def turn(self) -> int:
         me = ClientInfo(name="troupe ask", version=version(), capabilities=("token_delta",))
@@ -224,6 +227,8 @@ class _Asking:
             case Thinking(message=message) | RetrieveStatus(message=message):
                 self._end_line()
                 self._status.show(message)
+            case ToolExecute(tool_name="update_plan"):
+                pass  # the plan itself is told
             case ToolExecute(tool_name=name, status="started", args=args):
                 self._end_line()
                 about = " ".join(str(value) for value in args.values()) if isinstance(args, dict) else ""
@@ -231,7 +236,8 @@ class _Asking:
             case ToolExecute(tool_name=name, status="failed", result=result):
                 text = result.get("text", "") if isinstance(result, dict) else result
                 self._status.say(f"{name} failed: {str(text)[:300]}")
-            case PlanPresented(steps=steps):
+            case PlanPresented(steps=steps) if steps != self._plan:
+                self._plan = steps
                 self._end_line()
                 for step in steps:
                     self._status.say(f"{step.step_number}. {step.description}")

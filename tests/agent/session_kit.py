@@ -36,6 +36,7 @@ from actors.agent.messages import (
     WorkspacesMessage,
 )
 from actors.agent.sessions import sessions_specs
+from actors.agent.turn_keeping import MakeTurn
 from actors.kernel import Actor, ActorRef, AnySpec, ChildSpec, Down, KernelError, PeerGone, Restart
 from actors.kernel.testing import House, staged
 from codec.agent.context import EditorContext
@@ -361,7 +362,9 @@ async def stay(
     script: Scripts = THREE,
     ids: Iterator[int] | None = None,
     store: AnySpec | None = None,
+    make_turn: MakeTurn | None = None,
 ) -> AsyncIterator[Stay]:
+    """`make_turn`: in the place of scripted turns."""
     scripts = script if callable(script) else lambda order: script
     here = Stay(disk or PaperDisk(), scripts, ids or itertools.count(1))
     here.workspaces["w"] = WorkspaceFact(id="w", path="/work", name="work", created_at="2026-01-01T00:00:00Z")
@@ -369,7 +372,7 @@ async def stay(
         store or paper_spec(here.disk),
         ChildSpec("workspaces", partial(PaperWorkspaces, here.workspaces)),
         ChildSpec("models", partial(PaperModels, here)),
-        *sessions_specs(here.make_turn, wall, here.new_id),
+        *sessions_specs(make_turn or here.make_turn, wall, here.new_id),
     ]
     async with trio.open_nursery() as nursery, staged(*specs, intensity=10_000) as house:
         here.house, here.nursery = house, nursery

@@ -3,10 +3,12 @@
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, get_args
+from importlib import resources
+from typing import Any, cast, get_args
 
 import msgspec
 import pytest
+import trio
 
 from codec.agent import events
 from codec.agent.client_messages import ClientMessage
@@ -15,8 +17,9 @@ from codec.agent.events import ServerMessage
 from codec.agent.reading import BadClientMessage, read_client_message
 from codec.agent.schemas import openapi, structs
 from tests.agent.schema_files import COMMAND, FOLDER, notes, texts
-
-METHODS = {"get", "post", "put", "patch", "delete"}
+from tests.transports.agent.test_port import AUTHORIZED, PaperDesk, ask, open_port
+from transports.agent.gate import Gate
+from transports.agent.port import agent_application
 
 CONTRACT = """
 GET /v1/health
@@ -39,6 +42,7 @@ PUT /v1/models/current
 GET /v1/sessions/{session_id}/stream
 """
 OURS = """
+GET /v1/workspaces/{workspace_id}/index/stream
 PATCH /v1/sessions/{session_id}
 GET /v1/sessions/{session_id}/messages
 GET /v1/sessions/{session_id}/events
@@ -150,6 +154,39 @@ def test_the_stream_tells_of_both_sides(document: dict[str, Any]) -> None:
     for side, types in (("client", CLIENT_TYPES), ("server", SERVER_TYPES)):
         schema = document["components"]["schemas"][sides[side]["$ref"].rpartition("/")[2]]
         assert set(schema["discriminator"]["mapping"]) == set(types.split())
+
+
+# -- the port
+
+
+def without_names(path: str) -> str:
+    return re.sub(r"\{[^}]*\}|<[^>]*>", "ID", path)
+
+
+def test_the_port_has_exactly_these_endpoints() -> None:
+    gate = Gate("k", trio.current_time, where="a file")
+    app = agent_application(cast(Any, PaperDesk()), gate, cast(Any, resources.files("web")), b"{}")
+    found = {
+        (method.lower(), without_names(rule.rule))
+        for rule in app.url_map.iter_rules()
+        for method in rule.methods or ()
+        if rule.rule.startswith("/v1/") and method not in ("HEAD", "OPTIONS")
+    }
+    assert found == {(each.method, without_names(each.path)) for each in ENDPOINTS}
+
+
+@pytest.mark.slow
+async def test_the_port_answers_with_these_statuses_and_wants_the_token_where_it_is_said() -> None:
+    async with open_port(PaperDesk()) as house:
+        for each in ENDPOINTS:
+            body = b"{}" if each.body is not None else None
+            path = without_names(each.path)
+            answer = await ask(house, each.method.upper(), path, content=body, headers=AUTHORIZED)
+            assert answer.status_code == each.status, path
+            denied = await ask(house, each.method.upper(), path, content=body)
+            assert denied.status_code in ((401, 429) if each.token else (each.status,)), path
+            if each.token:
+                assert denied.json().keys() == {"detail", "code", "where"}
 
 
 # -- what the contract shows

@@ -18,8 +18,9 @@ from actors.agent.messages import (
     SessionsAsked,
     TurnSays,
 )
-from actors.agent.queueing import MOST_QUEUED
-from actors.kernel import ActorDown, KernelError
+from actors.agent.queueing import MOST_MESSAGE_BYTES, MOST_QUEUED
+from actors.agent.writing import NotStored
+from actors.kernel import ActorDown, KernelError, TooSlow
 from actors.kernel.testing import run_in_virtual_time
 from codec.agent.events import (
     ContextCompacted,
@@ -225,6 +226,24 @@ def test_a_turn_that_says_what_is_no_json_is_ended() -> None:
     play(test, [Token(token="a"), odd, Token(token="b")])
 
 
+def test_the_notice_of_a_turns_end_does_not_overtake_its_last_words() -> None:
+    async def test(here: Stay, id: str, ann: Screen) -> None:  # noqa: A002
+        await ann.ask("go")
+        await until(lambda: here.turns())
+        session, turn = here.session(id), here.made[0].order.turn_id
+        assert session is not None
+        for _ in range(500):
+            session.tell(TurnSays(turn, Token(token="x")))
+        metadata = FinalMetadata(success=True, turn_id=turn)
+        session.tell(TurnSays(turn, MessageFinal(message="x" * 500, metadata=metadata)))
+        here.turns()[0].kill()
+        (final,) = await finals(ann, 1)
+        assert final["metadata"]["success"]
+        assert ann.errors == []
+
+    play(test, [Pause(1e6)])
+
+
 # -- cancel
 
 
@@ -384,6 +403,16 @@ def test_only_so_many_messages_wait() -> None:
         await ann.cancel()
 
     play(test, [Pause(1e9)])
+
+
+def test_a_message_with_too_much_around_it_is_refused() -> None:
+    async def test(here: Stay, id: str, ann: Screen) -> None:  # noqa: A002
+        await ann.ask("go", context={"terminal_output": {"stdout": "x" * MOST_MESSAGE_BYTES}})
+        await trio.sleep(0.1)
+        assert ann.errors == ["INVALID_MESSAGE"]
+        assert not ann.state["running"]
+
+    play(test)
 
 
 # -- several clients, and what they say wrongly
@@ -598,6 +627,25 @@ def test_while_the_disk_is_full_nothing_is_acknowledged_and_all_is_well_later() 
     play(test)
 
 
+def test_a_turn_that_says_much_more_than_can_be_kept_is_ended() -> None:
+    async def test(here: Stay, id: str, ann: Screen) -> None:  # noqa: A002
+        await ann.ask("one")
+        await until(lambda: here.turns())
+        here.disk.full = True
+        await until(lambda: not here.turns())
+        assert here.session(id) is not None
+        with pytest.raises(NotStored, match="the disk is full"):
+            await here.ask(ChangeSession, id, SessionChange(title="two"))
+        here.disk.full = False
+        (final,) = await finals(ann, 1)
+        assert final["metadata"]["interrupted"]
+        assert "INTERNAL" in ann.errors
+        assert ann.state["title"] == "two", "it was said that it is tried again"
+
+    said = ToolExecute(tool_name="t", args={}, status="completed", call_id="c", result={"text": "x" * 1_000_000})
+    play(test, [Pause(0.1), *[said, Pause(0.01)] * 100])
+
+
 def test_a_turn_that_meets_a_full_disk_goes_on_when_there_is_room() -> None:
     async def test(here: Stay, id: str, ann: Screen) -> None:  # noqa: A002
         await ann.ask("one")
@@ -807,6 +855,37 @@ def test_what_was_being_deleted_at_a_kill_is_removed_at_the_next_start() -> None
                 assert bool(half.pairs) == bool(half.streams), "all of it, or nothing"
 
     run_in_virtual_time(test)
+
+
+def test_a_session_is_deleted_when_the_disk_lets_it() -> None:
+    async def test(here: Stay, id: str, ann: Screen) -> None:  # noqa: A002
+        here.disk.full = True
+        await ann.ask("go")
+        with pytest.raises(TooSlow):
+            await here.ask(DeleteSession, id)
+        here.disk.full = False
+        await ann.ended.wait()
+        await trio.sleep(1)
+        assert here.disk.paper.pairs == {}
+        assert await here.ask(SessionsAsked, None) == []
+
+    play(test)
+
+
+def test_a_client_is_told_what_the_server_is_and_where_the_log_ends() -> None:
+    async def test(here: Stay, id: str, ann: Screen) -> None:  # noqa: A002
+        await ann.ask("go")
+        await finals(ann, 1)
+        bob = Screen("bob")
+        await here.connect(bob, id)
+        hello, state = bob.messages
+        assert hello["last_seq"] == state["last_seq"] == 5
+        assert hello["session_id"] == id
+        assert hello["server_info"]["model"]["provider"] == "builtin"
+        assert hello["server_info"]["protocol_version"] == "1.0.0"
+        assert bob.events == []
+
+    play(test)
 
 
 def test_a_large_event_is_kept_and_replayed_whole() -> None:

@@ -13,7 +13,7 @@ from actors.agent.messages import LogEntry, TurnSays
 from actors.kernel import ChildSpec
 from actors.kernel.testing import run_in_virtual_time
 from actors.store import Inline, StateDirectory, Store
-from codec.agent.events import Thinking, Token, ToolExecute, UserMessage
+from codec.agent.events import FinalMetadata, MessageFinal, Thinking, Token, ToolExecute, UserMessage
 from tests.agent.paper_store import Paper, PaperDisk
 from tests.agent.session_kit import Pause, Screen, stay, until
 
@@ -41,6 +41,13 @@ def test_a_thousand_sessions_that_nobody_needs_are_a_thousand_facts() -> None:
 
 
 def an_entry(number: int) -> LogEntry:
+    """Of a log whose turns have a hundred events."""
+    match number % 100:
+        case 1:
+            return LogEntry(number, UserMessage(message="go", message_id=f"m{number}", turn_id=f"t{number}"))
+        case 0:
+            metadata = FinalMetadata(success=True)
+            return LogEntry(number, MessageFinal(message=f"the answer of {number} " * 50, metadata=metadata))
     match number % 10:
         case 0:
             return LogEntry(number, Thinking(phase="planning", message=f"step {number}"))
@@ -66,10 +73,7 @@ def test_ten_thousand_events_are_replayed_in_less_than_three_tenths_of_a_second(
             store = ChildSpec("store", partial(Store, directory, Inline))
             async with stay(store=store) as here:
                 id = (await here.create()).id  # noqa: A001
-                entries = [
-                    LogEntry(1, UserMessage(message="go", message_id="m", turn_id="t")),
-                    *map(an_entry, range(2, 10_001)),
-                ]
+                entries = list(map(an_entry, range(1, 10_001)))
                 log, position = here.log(id), 0
                 for first in range(0, len(entries), 20):
                     position = await log.keep(entries[first : first + 20], None, position)

@@ -6,6 +6,7 @@ import pytest
 import trio
 
 from actors.agent.answering import HearingLimits
+from actors.agent.budget import tokens, tools_weight, weights
 from actors.agent.calling import CallLimits
 from actors.agent.conversing import TurnLimits
 from actors.agent.given import FileRefused
@@ -26,7 +27,7 @@ from codec.agent.events import (
     ToolExecute,
     UserMessage,
 )
-from codec.agent.models import ModelConfig, ModelTrouble, SaidText, SaidThought, UsedTokens
+from codec.agent.models import Finished, ModelConfig, ModelTrouble, SaidText, SaidThought, UsedTokens
 from tests.agent.turn_kit import STOP, Heard, MemoryTree, Script, call, entries, faults, turn, whole
 
 FILES = {"src/auth.py": "import db\n\n\ndef login(user):\n    '''Lets a user in.'''\n    return db.find(user)\n"}
@@ -80,8 +81,10 @@ def test_a_turn_retrieves_calls_and_answers_and_tells_each() -> None:
 def test_thoughts_are_told_line_by_line_before_what_follows_on_them() -> None:
     async def play() -> None:
         pieces = [SaidThought("Hm"), SaidThought(", so\nit is"), SaidThought(" login"), SaidText("Yes."), STOP]
-        heard = await whole("ok?", Script(pieces))
-        assert [e.message for e in heard.events if isinstance(e, Thinking)][2:] == ["Hm, so", "it is login"]
+        script = Script([SaidThought("I look"), call("list_files"), STOP], pieces)
+        heard = await whole("ok?", script)
+        thoughts = [e.message for e in heard.events if isinstance(e, Thinking)][2:]
+        assert thoughts == ["I look", "Using list_files", "Hm, so", "it is login"]
         assert [type(e) for e in heard.events[-4:]] == [Thinking, Token, ContextUsage, MessageFinal]
 
     run_in_virtual_time(play)
@@ -131,14 +134,59 @@ def test_a_call_that_cannot_work_is_told_to_the_model_and_the_turn_goes_on(bad: 
     run_in_virtual_time(play)
 
 
+LENGTHS = [(100, 19_900, "query"), (100, 20_001, "arguments are longer"), (101, 1, "no tool"), (0, 1, "no tool")]
+
+
+@pytest.mark.parametrize(("name", "size", "told"), LENGTHS)
+def test_names_and_arguments_are_kept_up_to_their_greatest_length(name: int, size: int, told: str) -> None:
+    async def play() -> None:
+        called = "search_text" if name == 100 else "n" * name
+        heard = await whole("Hm?", Script([call(called, query="x" * size), STOP], [SaidText("Well."), STOP]))
+        begun, ended = heard.of(ToolExecute)
+        assert begun.tool_name == (called[:100] or "unnamed")
+        assert told in ended.result["text"]
+        assert len(str(begun.args)) <= 20_000
+
+    run_in_virtual_time(play)
+
+
 def test_a_model_that_only_calls_tools_is_asked_once_without_them_and_then_the_turn_says_so() -> None:
     async def play() -> None:
         script = Script(*([call("read_file", file_path="src/auth.py", first_line=n), STOP] for n in range(1, 20)))
         heard = await whole("Hm?", script, FILES, limits=TurnLimits(rounds=4))
         assert [bool(request.tools) for request in script.requests] == [True, True, True, True, False]
-        assert "No tool can be called any more" in script.requests[-1].messages[-1].content
+        assert script.requests[-1].messages[-1].content == (
+            "[No tool can be called any more: it has used its tools 4 times, which is the most for one turn. "
+            "Answer now with what you know.]"
+        )
+        assert faults(script.requests[-1].messages) == []
         assert heard.final.message.startswith("I stopped without an answer: it has used its tools 4 times")
         assert not heard.final.metadata.success
+
+    run_in_virtual_time(play)
+
+
+def test_a_turn_that_takes_too_long_asks_for_the_answer_at_its_next_round() -> None:
+    async def play() -> None:
+        async def a_minute() -> None:
+            await trio.sleep(60)
+
+        calls = [[a_minute, call("list_files", folder=f"{n}"), STOP] for n in range(9)]
+        script = Script(*calls[:2], [SaidText("So far: nothing."), STOP])
+        heard = await whole("Hm?", script, limits=TurnLimits(seconds=120))
+        assert "the turn took longer than 2 minutes. Answer now" in script.requests[-1].messages[-1].content
+        assert (len(script.requests), heard.final.message) == (3, "So far: nothing.")
+        assert heard.final.metadata.seconds == 120
+
+    run_in_virtual_time(play)
+
+
+def test_an_answer_that_reached_its_greatest_length_says_so_in_a_paragraph_of_its_own() -> None:
+    async def play() -> None:
+        heard = await whole("Hm?", Script([SaidText("Half of"), Finished("length")]))
+        note = "[The answer was cut off here: the model has reached its greatest length.]"
+        assert heard.final.message == f"Half of\n\n{note}"
+        assert heard.final.metadata.success
 
     run_in_virtual_time(play)
 
@@ -161,6 +209,8 @@ def test_of_very_many_calls_at_once_the_first_are_taken_and_the_model_is_told() 
         limits = TurnLimits(hearing=HearingLimits(calls=2))
         heard = await whole("Hm?", script, FILES, limits=limits)
         assert len(results(heard)) == 2
+        assert [each.call_id for each in heard.of(ToolExecute)] == ["t1.1", "t1.1", "t1.2", "t1.2"]
+        assert faults(script.requests[1].messages) == []
         assert (
             script.requests[1]
             .messages[-1]
@@ -263,6 +313,21 @@ def test_a_workspace_that_cannot_be_searched_is_told_and_the_turn_goes_on() -> N
         heard = await whole("What does login do?", Script([SaidText("I do not know."), STOP]), Gone({}))
         (error,) = heard.of(ServerError)
         assert (error.error.code, error.error.recoverable) == ("RETRIEVAL_FAILED", True)
+        assert heard.final.metadata.success
+
+    run_in_virtual_time(play)
+
+
+@pytest.mark.parametrize(("window", "has_tools"), [(1024, False), (4096, True), (200_000, True)])
+def test_a_model_whose_context_is_small_gets_no_tools_rather_than_no_question(window: int, has_tools: bool) -> None:
+    async def play() -> None:
+        script = Script([SaidText("Yes."), STOP])
+        model = ModelConfig(provider="ollama", model_name="small", context_window=window)
+        heard = await whole("What does login do?", script, FILES, model=model)
+        (request,) = script.requests
+        assert bool(request.tools) is has_tools
+        told = weights(request.messages) + tools_weight(request.tools)  # it counts nothing itself
+        assert heard.of(ContextUsage) == [ContextUsage(used=told + tokens("Yes."), window=window)]
         assert heard.final.metadata.success
 
     run_in_virtual_time(play)

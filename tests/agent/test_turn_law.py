@@ -159,10 +159,11 @@ async def cancelled_after(step: int | None) -> Stopper:
 
 
 @pytest.mark.slow
-def test_a_turn_that_is_cancelled_at_any_await_leaves_nothing_and_says_nothing_more() -> None:
-    steps = run_schedule(1, cancelled_after, None).steps
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_a_turn_that_is_cancelled_at_any_await_leaves_nothing_and_says_nothing_more(seed: int) -> None:
+    steps = run_schedule(seed, cancelled_after, None).steps
     assert steps > 40
-    ends = [run_schedule(1, cancelled_after, step).has_ended_itself for step in range(1, steps)]
+    ends = [run_schedule(seed, cancelled_after, step).has_ended_itself for step in range(1, steps)]
     assert ends == sorted(ends)  # who is cancelled early says no last word, and who is cancelled last has said it
     assert ends.count(True) < 10
 
@@ -194,6 +195,18 @@ def test_a_stream_that_stays_open_behind_its_end_is_closed_and_its_late_count_is
         assert heard.final.message == "Yes."
         assert heard.final.metadata.success
         assert heard.of(ContextUsage)[-1].used == 77
+
+    run_in_virtual_time(play)
+
+
+def test_a_disk_that_hangs_from_the_beginning_is_given_up_and_told() -> None:
+    async def play() -> None:
+        tree = MemoryTree(FILES)
+        tree.hangs = True
+        heard = await whole("What does login do?", Script([SaidText("I cannot read."), STOP]), tree, limits=LIMITS)
+        assert [error.error.code for error in heard.of(ServerError)] == ["RETRIEVAL_FAILED", "RETRIEVAL_FAILED"]
+        assert heard.final.metadata.success
+        assert heard.final.metadata.seconds == 40
 
     run_in_virtual_time(play)
 

@@ -9,9 +9,9 @@ import trio
 
 from actors.agent.conversing import TurnLimits
 from actors.agent.given import FileHit, FileLine, FileRefused, FileText, Tree, TreeEntry
-from actors.agent.messages import LogEntry, SessionMessage, SteersAsked, TurnOrder, TurnSays
-from actors.agent.turn import turn_spec, turns_spec
-from actors.kernel import Actor, ActorRef, ChildSpec
+from actors.agent.messages import TURNS, LogEntry, SessionMessage, SteersAsked, TurnOrder, TurnSays
+from actors.agent.turn import turn_spec
+from actors.kernel import Actor, ActorRef, ChildSpec, crowd_spec
 from actors.kernel.testing import House, Log, staged
 from codec.agent.builtin import deltas
 from codec.agent.context import EditorContext
@@ -53,10 +53,9 @@ class MemoryTree:
             raise FileRefused(f"{path} is outside of the workspace.")
         if path not in self.files:
             raise FileRefused(f"There is no file {path} in the workspace.")
-        whole = self.files[path].splitlines(keepends=True)
+        whole = [f"{line}\n" for line in self.files[path].removesuffix("\n").split("\n") if self.files[path]]
         text = "".join(whole[first - 1 : last])
-        cut = len(text) > most or (last is not None and last < len(whole))
-        return FileText(path, text[:most], first, len(whole), "sha256:0", cut)
+        return FileText(path, text[:most], first, len(whole), "sha256:0", len(text) > most)
 
     async def entries(self, folder: str = "", *, most: int = 1000, deep: bool = False) -> Sequence[TreeEntry]:
         await self._disk()
@@ -75,7 +74,7 @@ class MemoryTree:
         for path, text in self.files.items():
             lines = [
                 FileLine(number, line)
-                for number, line in enumerate(text.splitlines(), 1)
+                for number, line in enumerate(text.split("\n"), 1)
                 if any(word.lower() in line.lower() for word in words)
             ]
             if lines:
@@ -220,7 +219,7 @@ async def turn(
         instrument.heard = heard
     tree = files if isinstance(files, MemoryTree) else MemoryTree(files or {})
     session: ChildSpec[SessionMessage] = ChildSpec("session", lambda: NotingSession(heard))
-    async with staged(session, turns_spec()) as house:
+    async with staged(session, crowd_spec("turns", name=TURNS)) as house:
         assert heard.session is not None
         spec = turn_spec(order(heard.session, message, **given), script, MemoryTrees(tree), limits)
         heard.turn = await house["turns"].start_child(spec)
@@ -251,6 +250,8 @@ def faults(messages: Sequence[ModelMessage]) -> list[str]:
     found = []
     open_calls: list[str] = []
     for index, message in enumerate(messages):
+        if message.role not in ("system", "user", "assistant", "tool"):
+            found.append(f"{index}: nobody is called {message.role!r}")
         if message.role == "tool":
             if message.tool_call_id in open_calls:
                 open_calls.remove(message.tool_call_id)

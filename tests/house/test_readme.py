@@ -80,6 +80,7 @@ KNOWN = {
         "npm pack": "run, and served",
         "abc999/abc999_a/main.py": "made of a post",
         "[console]": "checked",
+        "troupe ask": "asked, in a folder",
         "troupe --set ipc.base": "served",
         "troupe ipc submit": "submitted; test_readme_desk.py",
         "from troupe.ipc": "run; test_readme_desk.py",
@@ -321,6 +322,15 @@ def test_a_post_makes_the_folder_that_is_drawn(home: Home) -> None:
         while not all((workspace / name).is_file() for name in names):
             assert time.monotonic() < until
             time.sleep(0.02)
+
+
+@pytest.mark.slow
+def test_the_question_is_answered_in_the_folder_itself(home: Home) -> None:
+    (home.folder / "work").mkdir()
+    (home.folder / "work" / "settings.py").write_text('def read_configuration():\n    """Reads it from a file."""\n')
+    said = home.run(block(README, "troupe ask"), home.folder / "work")
+    assert said.returncode == 0, said.stderr
+    assert "settings.py:1" in said.stdout
 
 
 @pytest.mark.slow

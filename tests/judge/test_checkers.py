@@ -248,9 +248,7 @@ def test_many_numbers_at_a_time_are_as_near_as_each_by_itself(many: int) -> None
     @example([(b"1e0000000001", b"10.0")], 1e-6)
     def agree(both: list[tuple[bytes, ...]], tolerance: float) -> None:
         pieces = [(each[0], each[-1]) for each in both]
-        apart = [
-            step for step, (word, said) in enumerate(pieces) if word != said and not near(word, said, tolerance)
-        ]
+        apart = [step for step, (word, said) in enumerate(pieces) if word != said and not near(word, said, tolerance)]
         expected, actual = (b"\n".join(each) for each in zip(*pieces, strict=True)) if pieces else (b"", b"")
         found = compare(expected, actual, Compare(mode="float", tolerance=tolerance))
         assert (found.line - 1 if isinstance(found, Differs) else None) == (apart[0] if apart else None)

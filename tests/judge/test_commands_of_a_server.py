@@ -10,7 +10,7 @@ from tests.house.running import server
 from tests.judge.kit import post
 from tests.judge.port import SUMS, Port
 
-MARKS = "#!/bin/sh\ntouch {mark}\nexec {python} \"$@\"\n"
+MARKS = '#!/bin/sh\ntouch {mark}\nexec {python} "$@"\n'
 
 
 @pytest.mark.slow

@@ -56,7 +56,6 @@ async def test_a_storm_of_hostile_solutions_costs_the_honest_beside_it_nothing_b
         assert house.stop() == 0, house.said
 
 
-
 WRITES_AND_STAYS = """
 import pathlib, time
 for number in range(100):

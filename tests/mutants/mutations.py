@@ -3,16 +3,16 @@
 A mutant replaces one expression or statement, by its position, so that everything else stays as it was written.
 
 Some changes are no faults, and none is made there: outside of functions (limits, tables, defaults, declarations), in
-annotations, assertions, timeouts, log lines, `__repr__`, checkpoints, what is said to people (texts with spaces,
-f-strings, what is raised), and what only another platform does. What is left of such changes stands in `excused.toml`,
-with a reason.
+annotations, assertions, timeouts, log lines, reports of unknown messages (`test_last_clauses.py`), `__repr__`,
+checkpoints, what is said to people (texts with spaces, f-strings, what is raised), and what only another platform does.
+What is left of such changes stands in `excused.toml`, with a reason.
 """
 
 import ast
-import random
+import hashlib
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
@@ -40,9 +40,10 @@ SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 TURNED = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
 LOGGERS = re.compile(r"_?log(ger)?|logging|warnings")
 CHECKPOINT = re.compile(r"checkpoint\w*")
+UNKNOWN = "self.unknown(message)"
 UNTESTED_FUNCTIONS = {"__repr__", "__rich_repr__"}
-TUNED = {"capacity", "deadline", "grace", "max_children", "start_timeout", "timeout"}
-"""Arguments by which something is bounded, if they are said as a number."""
+TUNED = {"capacity", "deadline", "grace", "max_children", "start_timeout", "strict", "timeout"}
+"""Arguments by which something is bounded, if they are said as a number; and `strict`, with which `zip` asserts."""
 ELSEWHERE = re.compile(r"sys\.platform|'(win32|darwin)'")
 """In conditions of what another platform does."""
 TEXT = re.compile(r"\s")
@@ -73,14 +74,26 @@ def mutants(file: str, source: bytes) -> list[Mutant]:
     return sorted(_Walk(file, source).found(), key=lambda mutant: (mutant.start, mutant.end, mutant.becomes))
 
 
-def drawn(found: Iterable[Mutant], number: int, seed: str) -> list[Mutant]:
-    """One mutant each of so many lines."""
-    lines: dict[tuple[str, int], list[Mutant]] = defaultdict(list)
+def drawn(found: Iterable[Mutant], sources: Mapping[str, bytes], number: int, seed: str) -> list[Mutant]:
+    """One mutant each of so many lines. Each line has its lot from the seed and its own text: a change elsewhere in the
+    tree leaves the draw as it was, but for the lines that came or went."""
+    texts = {file: source.splitlines() for file, source in sources.items()}
+    lots: dict[str, Mutant] = {}
+    seen: Counter[tuple[str, bytes]] = Counter()
+    of_lines: dict[tuple[str, int], list[Mutant]] = defaultdict(list)
     for mutant in found:
-        lines[mutant.file, mutant.line].append(mutant)
-    chance = random.Random(seed)
-    chosen = chance.sample(sorted(lines), min(number, len(lines)))
-    return [chance.choice(lines[line]) for line in chosen]
+        of_lines[mutant.file, mutant.line].append(mutant)
+    for (file, line), each in sorted(of_lines.items()):
+        text = texts[file][line - 1].strip()
+        seen[file, text] += 1
+        own = f"{seed} {file} {text.decode()} {seen[file, text]}"
+        chosen = min(each, key=lambda mutant: (_lot(f"{own} {mutant.line_of(sources[mutant.file])}"), mutant.start))
+        lots[_lot(own)] = chosen
+    return [lots[lot] for lot in sorted(lots)[:number]]
+
+
+def _lot(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class _Walk:
@@ -223,11 +236,12 @@ def _other_constants(value: object) -> Iterator[object]:
 
 
 def _is_said_to_nobody(call: ast.Call) -> bool:
-    """A log line, or a checkpoint."""
+    """A log line, a checkpoint, or what the kernel does with a message that no clause takes."""
     func = call.func
     match func:
         case ast.Attribute(value=value, attr=name):
-            return bool(LOGGERS.fullmatch(ast.unparse(value).rpartition(".")[2]) or CHECKPOINT.fullmatch(name))
+            said = LOGGERS.fullmatch(ast.unparse(value).rpartition(".")[2]) or CHECKPOINT.fullmatch(name)
+            return bool(said) or ast.unparse(call) == UNKNOWN
         case ast.Name(id=name):
             return bool(CHECKPOINT.fullmatch(name))
     return False

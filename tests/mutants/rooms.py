@@ -8,7 +8,8 @@ from pathlib import Path
 
 ROOMS: dict[str, tuple[str, tuple[str, ...]]] = {
     "kernel": ("actors/kernel", ("tests/kernel",)),
-    "codec": ("codec", ("tests/sidekick", "tests/judge", "tests/console", "tests/program", "tests/ipc")),
+    "codec": ("codec", ("tests/sidekick", "tests/judge", "tests/console", "tests/program", "tests/ipc", "tests/agent")),
+    "agent": ("actors/agent", ("tests/agent",)),
     "ipc": ("actors/ipc", ("tests/ipc", "tests/transports/ipc")),
     "judge": ("actors/judge", ("tests/judge",)),
     "store": ("actors/store", ("tests/store",)),
@@ -68,13 +69,17 @@ class Imports:
                     waiting.append(importer)
         return found
 
+    def all_tests(self) -> list[str]:
+        """But those of browsers, of the house itself, and those of the whole tree that stand above the rooms."""
+        found = (test for test in self._known.values() if Path(test).name.startswith("test_"))
+        return sorted(test for test in found if len(Path(test).parts) > 2 and not test.startswith(NEVER))
+
     def tests(self, file: str) -> tuple[list[str], list[str]]:
         """The nearest, and the others of the room; files each."""
         folders = tuple(f"{folder}/" for folder in ROOMS[room_of(file)][1])
         away = self.distances(file)
         stem = Path(file).stem
-        every = [test for test in self._known.values() if Path(test).name.startswith("test_")]
-        every = [test for test in every if not test.startswith(NEVER)]
+        every = self.all_tests()
 
         def order(test: str) -> tuple[bool, int, bool, str]:
             return Path(test).stem != f"test_{stem}", away.get(test, 99), not test.startswith(folders), test

@@ -7,10 +7,12 @@ from textwrap import dedent
 
 import pytest
 
-from tests.mutants.__main__ import ROOT, Excuse, excused, living
+from tests.mutants import trial
+from tests.mutants.__main__ import ROOT, Excuse, all_of, excused, main, sources_of
 from tests.mutants.mutations import Mutant, drawn, mutants
+from tests.mutants.probes import NAME, probed
 from tests.mutants.rooms import ROOMS, Imports, room_of, sources
-from tests.mutants.trial import FAST, SECONDS, Stage, Trial
+from tests.mutants.trial import Trial
 
 
 def changes(body: str) -> set[str]:
@@ -64,6 +66,8 @@ def test_a_line_is_changed_in_each_of_these_ways(line: str, becomes: set[str]) -
         "x = isinstance(a, int | str)",
         "x = cast('A | B', a)",
         "x = a(timeout=5.0)",
+        "for x in zip(a, b, strict=True): pass",
+        "self.unknown(message)",
         "x = a",
         "raise NotImplementedError",
         "return",
@@ -106,19 +110,74 @@ def test_a_question_is_answered_otherwise() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("room", ROOMS)
 def test_every_mutant_of_the_house_is_python_and_another_program(room: str) -> None:
-    for mutant in drawn(living(ROOT, sources(ROOT, room), []), 20, room):  # parsing all of them takes minutes
-        source = (ROOT / mutant.file).read_bytes()
+    known = sources_of(ROOT, sources(ROOT, room))
+    for mutant in drawn(all_of(known), known, 20, room):  # parsing all of them takes minutes
+        source = known[mutant.file]
         assert ast.dump(ast.parse(mutant.made(source))) != ast.dump(ast.parse(source))
 
 
+LINES = b"def f(a, b):\n" + b"".join(b"    a.x += b * (1 + %d)\n" % number for number in range(20))
+
+
+def draw(source: bytes, number: int, seed: str) -> list[Mutant]:
+    return drawn(mutants("f.py", source), {"f.py": source}, number, seed)
+
+
 def test_the_same_seed_draws_the_same_mutants_of_so_many_lines() -> None:
-    source = b"def f(a, b):\n" + b"    a.x += b * (1 + 2)\n" * 20
-    every = mutants("f.py", source)
-    some = drawn(every, 10, "seed 1")
-    assert drawn(every, 10, "seed 1") == some
-    assert drawn(every, 10, "seed 2") != some
+    some = draw(LINES, 10, "seed 1")
+    assert draw(LINES, 10, "seed 1") == some
+    assert draw(LINES, 10, "seed 2") != some
     assert len({mutant.line for mutant in some}) == 10
-    assert len(drawn(every, 99, "seed 1")) == 20
+    assert len(draw(LINES, 99, "seed 1")) == 20
+
+
+def test_a_change_elsewhere_leaves_the_draw_as_it_was() -> None:
+    later = LINES.replace(b"def f(a, b):\n", b"def f(a, b):\n    a.go()\n    a.come()\n")
+    before = [(mutant.line, mutant.becomes) for mutant in draw(LINES, 20, "seed 1")]
+    assert [(one.line - 2, one.becomes) for one in draw(later, 22, "seed 1") if one.line > 3] == before
+
+
+# --- probes
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_the_house_is_python_also_with_a_probe_at_every_seventh_mutant(room: str) -> None:
+    for file, source in sources_of(ROOT, sources(ROOT, room)[::3]).items():
+        places = dict(enumerate(mutants(file, source)[::7]))
+        ast.parse(text := probed(source, places, "/somewhere"))
+        assert text.count(NAME.encode()) == len(places) + 1
+
+
+def test_a_source_with_probes_does_as_before_and_tells_where_it_was(tmp_path: Path) -> None:
+    source = dedent(
+        '''
+        """Sums."""
+        from __future__ import annotations
+
+        def of(a, b=2):
+            if a < 0 or not b:
+                b += 1
+                return [one + 1 for one in range(a + 4) if (two := one) > 0 and two < 3]
+            if len("x") == a: return a * b
+            raise ValueError(a)
+        '''
+    ).encode()
+    every = dict(enumerate(mutants("sums.py", source)))
+
+    def told(text: bytes, *given: int) -> object:
+        names: dict[str, object] = {}
+        exec(compile(text, "sums.py", "exec"), names)
+        try:
+            return names["of"](*given)  # type: ignore[operator]
+        except ValueError as error:
+            return error.args
+
+    for given in ((-1,), (0, 0), (1,), (5, 7)):
+        for path in tmp_path.iterdir():
+            path.unlink()
+        assert told(probed(source, every, str(tmp_path)), *given) == told(source, *given)
+        reached = {every[int(path.name)].line for path in tmp_path.iterdir()}
+        assert reached == {(-1,): {6, 7, 8}, (0, 0): {6, 7, 8}, (1,): {6, 9}, (5, 7): {6, 9, 10}}[given]
 
 
 # --- which tests
@@ -166,15 +225,26 @@ def test_every_excuse_has_a_reason_and_is_of_a_change_that_could_be_drawn() -> N
         assert any(excuse.covers(mutant, source) for mutant in mutants(excuse.file, source)), f"no such line: {excuse}"
 
 
-def test_what_is_excused_is_not_drawn() -> None:
+def test_what_is_excused_is_drawn_and_counted_and_not_tried(capsys: pytest.CaptureFixture[str]) -> None:
+    one = next(excuse for excuse in excused() if excuse.becomes)
+    source = (ROOT / one.file).read_bytes()
+    line = next(each.line for each in mutants(one.file, source) if one.covers(each, source))
+    assert main(["--at", f"{one.file}:{line}", "--list"]) == 0
+    assert one.becomes not in capsys.readouterr().out
+
+
+def test_an_excuse_of_a_line_covers_all_of_its_changes_and_one_of_a_change_no_other() -> None:
     file = "program/status.py"
     source = (ROOT / file).read_bytes()
-    one = mutants(file, source)[0]
+    one, *others = mutants(file, source)
     line = source.splitlines()[one.line - 1].decode().strip()
-    excuse = Excuse(file, line, "because", one.line_of(source))
-    assert one in living(ROOT, [file], [])
-    assert one not in living(ROOT, [file], [excuse])
-    assert len(living(ROOT, [file], [Excuse(file, line, "because")])) <= len(living(ROOT, [file], [excuse]))
+    beside = [other for other in others if other.line == one.line and other.line_of(source) != one.line_of(source)]
+    assert Excuse(file, line, "because", one.line_of(source)).covers(one, source)
+    assert not any(Excuse(file, line, "because", one.line_of(source)).covers(other, source) for other in beside)
+    assert all(Excuse(file, line, "because").covers(other, source) for other in [one, *beside])
+    before = source.splitlines()[one.line - 2].decode().strip()
+    assert Excuse(file, line, "because", after=before).covers(one, source)
+    assert not Excuse(file, line, "because", after="another line").covers(one, source)
 
 
 # --- trials, of a small house
@@ -208,40 +278,139 @@ def mutant_of(root: Path, becomes: str) -> Mutant:
     return next(one for one in mutants("codec/sums.py", source) if one.line_of(source) == becomes)
 
 
+def fate_of(root: Path, scratch: Path, *lines: str) -> dict[str, tuple[str, str]]:
+    every = {line: mutant_of(root, line) for line in lines}
+    found = {mutant: (fate, by) for mutant, fate, by in Trial(root, scratch, [*every.values()]).fates()}
+    return {line: found[mutant] for line, mutant in every.items()}
+
+
+TURNED, NO_FAULT, UNTESTED = "return a if a >= b else b", "return a if a <= b else b", "return (a - 1)"
+BY = "tests/console/test_sums.py::test_least"
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("becomes", "fate"),
-    [
-        ("return a if a >= b else b", "killed"),
-        ("return a if a <= b else b", "survived"),  # no fault at all
-        ("return (a - 1)", "survived"),
-    ],
-)
-def test_a_mutant_is_killed_by_a_test_that_notices_and_the_tree_is_left_as_it_was(
-    house: Path, tmp_path: Path, becomes: str, fate: str
-) -> None:
+def test_a_mutant_is_killed_by_a_test_that_notices_and_the_tree_is_left_as_it_was(house: Path, tmp_path: Path) -> None:
     before = (house / "codec/sums.py").read_bytes()
-    trial = Trial(house, tmp_path / "scratch")
-    assert trial.fate(mutant_of(house, becomes)) == fate
+    assert fate_of(house, tmp_path / "scratch", TURNED, NO_FAULT, UNTESTED) == {
+        TURNED: ("killed", BY),
+        NO_FAULT: ("survived", "1 tests come there"),
+        UNTESTED: ("survived", "0 tests come there"),
+    }
     assert (house / "codec/sums.py").read_bytes() == before
-    assert (trial.copy / "codec/sums.py").read_bytes() == before
+    assert (tmp_path / "scratch/tree/codec/sums.py").read_bytes() == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", range(4))
+def test_each_stage_asks_the_tests_that_come_there(house: Path, tmp_path: Path, stage: int) -> None:
+    """Quick and slow, of the room and of another."""
+    tests = house / "tests/console/test_sums.py"
+    text, marked = tests.read_text(), "import pytest\n\n\n@pytest.mark.slow\ndef test_least"
+    told = text.replace("def test_least", marked) if stage % 2 else text
+    there = house / "tests/troupe/test_afar.py" if stage >= 2 else tests
+    tests.unlink()
+    there.parent.mkdir(exist_ok=True)
+    # From afar it comes there as a command does: by no import, and in another process.
+    started = dedent(
+        """
+        import subprocess, sys
+
+        def least(a, b):
+            said = f'from codec.sums import least; print(least({a}, {b}))'
+            return int(subprocess.check_output([sys.executable, '-c', said]))
+        """
+    )
+    there.write_text(told.replace("from codec.sums import least\n", started) if stage >= 2 else told)
+    for stages, fate in ((stage, "survived"), (stage + 1, "killed")):
+        trial = Trial(house, tmp_path / f"scratch{stages}", [mutant_of(house, TURNED)], stages=stages)
+        assert [fate for _, fate, _ in trial.fates()] == [fate]
 
 
 @pytest.mark.slow
 def test_a_mutant_that_hangs_is_told_as_that(house: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(SECONDS, FAST, 3.0)
+    monkeypatch.setattr(trial, "LEAST_LIMIT", 1.0)
     source = b"import time\n\n\ndef least(a, b):\n    time.sleep(0)\n    return min(a, b)\n"
     (house / "codec/sums.py").write_bytes(source)
-    trial = Trial(house, tmp_path / "scratch")
-    (hangs,) = [one for one in mutants("codec/sums.py", source) if one.line_of(source) == "time.sleep(1)"]
-    assert trial.fate(Mutant(hangs.file, hangs.line, hangs.start, hangs.end, "10 ** 9")) == "timed out"
+    (one,) = [one for one in mutants("codec/sums.py", source) if one.line_of(source) == "time.sleep(1)"]
+    hangs = Mutant(one.file, one.line, one.start, one.end, "10 ** 9")
+    assert [fate for _, fate, _ in Trial(house, tmp_path / "scratch", [hangs]).fates()] == ["timed out"]
 
 
 @pytest.mark.slow
 def test_a_test_that_fails_anyway_kills_nothing_and_the_others_are_asked(house: Path, tmp_path: Path) -> None:
     tests = house / "tests/console/test_sums.py"
-    tests.write_text("def test_a_first_one():\n    assert False\n\n\n" + tests.read_text())
-    trial = Trial(house, tmp_path / "scratch")
-    assert trial.stages("codec/sums.py")[0] == Stage(FAST, ("tests/console/test_sums.py",))
-    assert trial.fate(mutant_of(house, "return (a - 1)")) == "survived"
-    assert trial.fate(mutant_of(house, "return a if a >= b else b")) == "killed"
+    first = dedent(
+        """
+        import codec.sums
+
+        def test_a_first_one():
+            assert codec.sums.least(1, 2) + codec.sums.untested(1) == 0
+
+        """
+    )
+    tests.write_text(first + tests.read_text())
+    fates = fate_of(house, tmp_path / "scratch", UNTESTED, TURNED)
+    assert fates == {UNTESTED: ("survived", "0 tests come there"), TURNED: ("killed", BY)}
+
+
+@pytest.mark.slow
+def test_a_slow_test_that_fails_only_sometimes_kills_nothing(house: Path, tmp_path: Path) -> None:
+    tests = house / "tests/console/test_sums.py"
+    once = dedent(
+        f"""
+        from pathlib import Path
+        import pytest
+        from codec.sums import untested
+
+        @pytest.mark.slow
+        def test_now_and_then():
+            untested(1)
+            with Path({str(tmp_path / "runs")!r}).open("a+") as runs:
+                runs.write("x")
+                runs.seek(0)
+                assert len(runs.read()) != 2
+
+        """
+    )
+    tests.write_text(once + tests.read_text())
+    (fate,) = fate_of(house, tmp_path / "scratch", UNTESTED).values()
+    assert fate[0] == "survived"
+    assert (tmp_path / "runs").read_text() == "xxx"
+
+
+@pytest.mark.slow
+def test_what_is_made_for_a_whole_file_counts_for_all_of_its_tests(house: Path, tmp_path: Path) -> None:
+    tests = house / "tests/console/test_sums.py"
+    made = dedent(
+        """
+        import pytest
+        from codec.sums import untested
+
+        @pytest.fixture(scope="module")
+        def made():
+            return untested(1)
+
+        def test_one(made):
+            pass
+
+        def test_two(made):
+            assert made == 2
+        """
+    )
+    tests.write_text(made)
+    (fate,) = fate_of(house, tmp_path / "scratch", UNTESTED).values()
+    assert fate == ("killed", "tests/console/test_sums.py::test_two")
+
+
+@pytest.mark.slow
+def test_what_is_kept_for_a_whole_process_counts_for_all_of_its_tests(house: Path, tmp_path: Path) -> None:
+    source = (house / "codec/sums.py").read_text()
+    (house / "codec/sums.py").write_text(source.replace("def untested", "@functools.cache\ndef untested"))
+    (house / "codec/sums.py").write_text("import functools\n" + (house / "codec/sums.py").read_text())
+    tests = house / "tests/console/test_sums.py"
+    tests.write_text(
+        "from codec.sums import untested\n\n\ndef test_one():\n    untested(1)\n\n\n"
+        "def test_two():\n    assert untested(1) == 2\n"
+    )
+    (fate,) = fate_of(house, tmp_path / "scratch", UNTESTED).values()
+    assert fate == ("killed", "tests/console/test_sums.py::test_two")

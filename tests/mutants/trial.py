@@ -1,36 +1,51 @@
-"""A copy of the tree in which a mutant lives, and the tests that are to kill it."""
+"""A copy of the tree in which a mutant lives, and the tests that are to kill it.
 
+By stages: first the quick tests of the room, then its slow ones, then the quick ones of the whole house, then all. A
+stage begins with a measurement: its tests run once, over a source with probes, and then it is known which of them come
+where. Of each mutant only those are asked, the nearest and quickest first, until one fails. So a mutant has survived a
+stage when all tests have passed that come to its line.
+
+Whatever goes wrong in this counts for the mutant, not against it. A test that failed when it was measured kills
+nothing; a slow one has to fail twice; one that takes five times as long as it did has noticed.
+"""
+
+import ast
 import importlib.util
+import json
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
 from tests.mutants.mutations import Mutant
+from tests.mutants.probes import probed
 from tests.mutants.rooms import Imports
+from tests.mutants.swift import ASKED, MEASURED, REACHED
 
 Fate = Literal["killed", "timed out", "survived"]
-OPTIONS = ["-o", "addopts=--strict-markers", "-x", "-q"]
+STAGES = ("the room's quick tests", "its slow ones", "the whole house's quick ones", "all but the browsers'")
+OPTIONS = ["-o", "addopts=--strict-markers", "-q"]
 WITHOUT = ["-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:xdist"]
 SEEDED = ["-p", "tests.mutants.swift", "--hypothesis-seed=0"]
 PYTEST = [sys.executable, "-m", "pytest", *OPTIONS, *WITHOUT, *SEEDED]
-FAST = "not slow and not browser"
+QUICK = "not slow and not browser"
 SLOW = "slow and not browser"
-FIRST = 3
-"""Files that are asked before the others: most mutants get no further."""
-SECONDS = {FAST: 90.0, SLOW: 180.0}
-"""For a stage; one that takes longer is tried without the mutant, too."""
-LONGEST = 1800.0
-FINE, NONE_THERE = 0, 5
+PARTS = (24, 120, 480, 100_000)
+"""How many tests are asked before the others: most mutants get no further than the first."""
+LEAST_LIMIT, PATIENCE = 10.0, 5.0
+"""A test is given so many seconds, or so many times as long as it took when it was measured."""
+LONGEST = 3600.0
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?::.+?)(?: - .*)?$", re.MULTILINE)
+_OVERDUE = re.compile(r"was not over after|Timeout \(>")
 
 
 class Unfit(Exception):
@@ -38,14 +53,53 @@ class Unfit(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    marked: str
-    files: tuple[str, ...]
+class Seen:
+    """A test, as it was measured."""
+
+    name: str
+    slow: bool
+    seconds: float
+    passed: bool
+
+    @property
+    def file(self) -> str:
+        return self.name.partition("::")[0]
+
+    @property
+    def limit(self) -> float:
+        return max(LEAST_LIMIT, PATIENCE * self.seconds)
+
+
+@dataclass
+class Measured:
+    tests: dict[str, Seen] = field(default_factory=dict)
+    reach: defaultdict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """The number of a mutant, and the tests that come to its place."""
+    imported: set[int] = field(default_factory=set)
+    """Places that are reached when the file is imported: every test comes there that is near."""
+
+    def add(self, lines: Iterable[str]) -> None:
+        files: defaultdict[str, set[str]] = defaultdict(set)
+        before: defaultdict[str, set[int]] = defaultdict(set)
+        for line in map(json.loads, lines):
+            if (imported := line.get("imported")) is not None:
+                self.imported |= {*imported}
+                continue
+            seen = Seen(line["test"], line["slow"], line["seconds"], line["passed"])
+            self.tests[seen.name] = seen
+            files[seen.file].add(seen.name)
+            before[seen.file] |= {*line["before"]}
+            for number in line["reached"]:
+                self.reach[number].add(seen.name)
+        for file, numbers in before.items():
+            for number in numbers:
+                self.reach[number] |= files[file]
 
 
 class Trial:
-    def __init__(self, root: Path, scratch: Path, *, stages: int = 5) -> None:
+    def __init__(self, root: Path, scratch: Path, tried: Sequence[Mutant], *, stages: int = len(STAGES)) -> None:
         self.copy = scratch / "tree"
+        self._tried = tried
         self._most_stages = stages
         listed = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -58,86 +112,128 @@ class Trial:
                 (self.copy / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(root / name, self.copy / name)
         self.imports = Imports(self.copy)
-        self._usual: dict[Stage, float] = {}
-        self._begins = False
-        self._sound: dict[str, bool] = {}
-        """Tests that failed with some mutant: whether they pass without."""
+        self._measured = Measured()
+        self._ran_already: set[tuple[str, str]] = set()
+        self._doubted: set[str] = set()
+        """Tests that failed once with a mutant, and then did not."""
+        self._asked: defaultdict[int, set[str]] = defaultdict(set)
+        self._cached = {number for number, mutant in enumerate(tried) if self._is_cached(mutant)}
+        """Places that only the first test of a process reaches, whichever that is, though others need what is there."""
 
-    def fate(self, mutant: Mutant) -> Fate:
-        """Whether a test notices that passes without it."""
-        for stage in self.stages(mutant.file):
-            fate = self._fate(stage, mutant)
-            if fate != "survived":
-                return fate
-        return "survived"
+    def fates(self) -> Iterator[tuple[Mutant, Fate, str]]:
+        """Each mutant, what became of it, and what killed it or how many tests did not. Survivors come last."""
+        living = dict(enumerate(self._tried))
+        for stage in range(self._most_stages):
+            self._measure(stage, living)
+            for number, mutant in list(living.items()):
+                fate, by = self._fate(stage, number, mutant)
+                if fate != "survived":
+                    del living[number]
+                    yield mutant, fate, by
+                else:
+                    print(f"still alive: {mutant.file}:{mutant.line}  {len(self._asked[number])} tests come there")
+        for number, mutant in living.items():
+            yield mutant, "survived", f"{len(self._asked[number])} tests come there"
 
-    def stages(self, file: str) -> list[Stage]:
-        near, others = map(tuple, self.imports.tests(file))
-        first, near_too = near[:FIRST], near[FIRST:]
-        every = [Stage(FAST, first), Stage(FAST, near_too), Stage(SLOW, near), Stage(FAST, others), Stage(SLOW, others)]
-        return every[: self._most_stages]
+    # --- which tests
 
-    def _fate(self, stage: Stage, mutant: Mutant) -> Fate:
-        deadline = SECONDS[stage.marked]
-        while True:
-            with self._in_place(mutant):
-                code, said = self._ran(stage, deadline)
-            if code is None:
-                usual = self._usual_time(stage)
-                if 3 * usual <= deadline:
-                    return "timed out"
-                deadline = 3 * usual
-            elif code in (FINE, NONE_THERE):
-                return "survived"
-            else:
-                failed = _FAILED.findall(said)
-                if not failed:
-                    self._check_that_they_begin(stage)
-                if all(self._is_sound(test, stage) for test in failed):
-                    return "killed"
+    def _is_cached(self, mutant: Mutant) -> bool:
+        for node in ast.walk(ast.parse((self.copy / mutant.file).read_bytes())):
+            match node:
+                case ast.FunctionDef(decorator_list=decorators, lineno=begin, end_lineno=int(end)):
+                    if begin <= mutant.line <= end and any("cache" in ast.unparse(each) for each in decorators):
+                        return True
+        return False
 
-    def _check_that_they_begin(self, stage: Stage) -> None:
-        """No test has failed: it could not even be imported with the mutant; it can without, unless it never can."""
-        if not self._begins:
-            code, said = self._ran(stage, LONGEST, "--collect-only")
-            if code not in (FINE, NONE_THERE):
-                raise Unfit(said)
-            self._begins = True
+    def files(self, stage: int, mutant: Mutant) -> list[str]:
+        """Files of tests that are asked at this stage, the nearest first."""
+        near, others = self.imports.tests(mutant.file)
+        own = [*near, *others]
+        return own if stage < 2 else [file for file in self.imports.all_tests() if file not in own]
 
-    def _is_sound(self, test: str, stage: Stage) -> bool:
-        """Whether it passes without a mutant; if not, it is asked no more."""
-        if test not in self._sound:
-            code, _ = self._ran(Stage(stage.marked, (test,)), SECONDS[SLOW])
-            self._sound[test] = code == FINE
-            if code != FINE:
-                print(f"fails without a mutant, and is asked no more: {test}", file=sys.stderr)
-        return self._sound[test]
+    def _measure(self, stage: int, living: Mapping[int, Mutant]) -> None:
+        marked = SLOW if stage % 2 else QUICK
+        wanted = {file for mutant in living.values() for file in self.files(stage, mutant)}
+        new = sorted(file for file in wanted if (file, marked) not in self._ran_already)
+        if not new:
+            return
+        print(f"{STAGES[stage]}: which tests come where, of {len(new)} files", flush=True)
+        self._ran_already |= {(file, marked) for file in new}
+        reached, told = self.copy.parent / "reached", self.copy.parent / "measured"
+        reached.mkdir(exist_ok=True)
+        reached.chmod(0o777)
+        told.write_text("")
+        where: defaultdict[str, dict[int, Mutant]] = defaultdict(dict)
+        for number, mutant in living.items():
+            where[mutant.file][number] = mutant
+        changed = {file: probed((self.copy / file).read_bytes(), of, str(reached)) for file, of in where.items()}
+        with self._in_place(changed):
+            code, said = self._ran(new, LONGEST, "-m", marked, env={MEASURED: str(told), REACHED: str(reached)})
+        if code not in (0, 1, 5):
+            raise Unfit(said)
+        self._measured.add(told.read_text().splitlines())
 
-    def _usual_time(self, stage: Stage) -> float:
-        """Of these tests without a mutant."""
-        if stage not in self._usual:
-            began = time.monotonic()
-            code, _ = self._ran(stage, LONGEST)
-            if code is None:
-                raise Unfit(f"without a mutant these take more than {LONGEST:,.0f} s: {' '.join(stage.files)}")
-            self._usual[stage] = time.monotonic() - began
-        return self._usual[stage]
+    def _asks(self, stage: int, number: int, mutant: Mutant) -> list[Seen]:
+        """Tests of this stage that come there, the nearest first of those that are equally quick."""
+        files = {file: rank for rank, file in enumerate(self.files(stage, mutant))}
+        names = self._measured.reach[number]
+        if number in self._measured.imported or number in self._cached:
+            names = names | {name for name, seen in self._measured.tests.items() if seen.file in files}
+        found = [
+            seen
+            for seen in map(self._measured.tests.__getitem__, names)
+            if seen.passed and seen.file in files and seen.slow == bool(stage % 2) and seen.name not in self._doubted
+        ]
+        return sorted(found, key=lambda seen: (files[seen.file] // 3, seen.seconds > 0.1, files[seen.file], seen.name))
 
-    def _ran(self, stage: Stage, deadline: float, *options: str) -> tuple[int | None, str]:
+    # --- what becomes of a mutant
+
+    def _fate(self, stage: int, number: int, mutant: Mutant) -> tuple[Fate, str]:
+        asks = self._asks(stage, number, mutant)
+        self._asked[number] |= {seen.name for seen in asks}
+        for begin, end in pairwise((0, *PARTS)):
+            waiting = asks[begin:end]
+            while waiting:
+                code, said = self._ask(waiting, mutant)
+                if code == 0:
+                    break
+                if code is None:
+                    return "timed out", "all of them"
+                failed = set(_FAILED.findall(said))
+                known = [seen for seen in waiting if seen.name in failed]
+                if any(seen.slow for seen in known) and self._ask(known, mutant)[0] == 0:
+                    self._doubted |= failed
+                    print(f"fails only sometimes, and is asked no more: {', '.join(failed)}", file=sys.stderr)
+                    waiting = [seen for seen in waiting if seen.name not in failed]
+                    continue
+                fate: Fate = "timed out" if _OVERDUE.search(said) else "killed"
+                return fate, ", ".join(sorted(failed)) or "no test can be imported"
+        return "survived", ""
+
+    def _ask(self, asks: Sequence[Seen], mutant: Mutant) -> tuple[int | None, str]:
+        files = list(dict.fromkeys(seen.file for seen in asks))
+        told = {"limits": {seen.name: seen.limit for seen in asks}, "known": sorted(self._measured.tests)}
+        asked = self.copy.parent / "asked"
+        asked.write_text(json.dumps(told))
+        deadline = 60.0 + PATIENCE * sum(seen.seconds for seen in asks)
+        marked = SLOW if asks[0].slow else QUICK
+        with self._in_place({mutant.file: mutant.made((self.copy / mutant.file).read_bytes())}):
+            return self._ran(files, deadline, "-x", "-m", marked, env={ASKED: str(asked)})
+
+    def _ran(
+        self, files: Sequence[str], deadline: float, *options: str, env: Mapping[str, str]
+    ) -> tuple[int | None, str]:
         """What pytest returned (None: it took too long), and what it said."""
-        if not stage.files:
-            return NONE_THERE, ""
         for heard in (signal.SIGINT, signal.SIGHUP):  # under nohup they are ignored, and would be by the tests
             if signal.getsignal(heard) is signal.SIG_IGN:
                 signal.signal(heard, signal.default_int_handler if heard is signal.SIGINT else signal.SIG_DFL)
-        unsound = [f"--deselect={test}" for test, sound in self._sound.items() if not sound]
         said = self.copy.parent / "said"
         scrap = self.copy.parent / "scrap"
         with said.open("wb") as output:
             running = subprocess.Popen(
-                [*PYTEST, f"--basetemp={scrap}", "-m", stage.marked, *options, *unsound, *stage.files],
+                [*PYTEST, f"--basetemp={scrap}", *options, *files],
                 cwd=self.copy,
-                env={**os.environ, "PYTHONPATH": str(self.copy), "PYTEST_ADDOPTS": ""},
+                env={**os.environ, "PYTHONPATH": str(self.copy), "PYTEST_ADDOPTS": "", **env},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -151,16 +247,19 @@ class Trial:
                 with suppress(ProcessLookupError):
                     os.killpg(running.pid, signal.SIGKILL)  # and what the tests left, if they were stopped
                 running.wait()
-        return code, said.read_text(errors="replace")[-3000:]
+        text = said.read_text(errors="replace")
+        return 0 if code == 5 else code, text if len(text) < 200_000 else text[-200_000:]
 
     @contextmanager
-    def _in_place(self, mutant: Mutant) -> Iterator[None]:
-        source = (self.copy / mutant.file).read_bytes()
-        self._write(mutant.file, mutant.made(source))
+    def _in_place(self, changed: Mapping[str, bytes]) -> Iterator[None]:
+        sources = {file: (self.copy / file).read_bytes() for file in changed}
+        for file, source in changed.items():
+            self._write(file, source)
         try:
             yield
         finally:
-            self._write(mutant.file, source)
+            for file, source in sources.items():
+                self._write(file, source)
 
     def _write(self, file: str, source: bytes) -> None:
         path = self.copy / file

@@ -1,5 +1,6 @@
 """The bar of many requests, over any numbers and widths."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,3 +42,13 @@ def test_the_figures_in_words() -> None:
     assert summary(Progress(2_000, 1_990, 10)) == "2,000 requests: 1,990 answered, 10 failed"
     told = line(Progress(2_000, 990, 10, seconds=10, since=100), 120)
     assert told.endswith(" 50 %  990 of 2,000 answered  10 failed  1,000 under way  10.0/s  about 2 min left")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.4, "0 s"), (1, "1 s"), (89, "89 s"), (90, "2 min"), (60 * 119, "119 min"), (60 * 120, "2 h"), (86_400, "24 h")],
+)
+def test_the_time_that_is_left_is_told_in_a_unit_of_which_there_is_more_than_one(seconds: float, said: str) -> None:
+    """Ten requests end in a second."""
+    told = line(Progress(10 + round(seconds * 10), 10, 0, seconds=1, since=10), 200)
+    assert told.endswith(f"about {said} left")

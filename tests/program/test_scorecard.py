@@ -118,3 +118,12 @@ def test_the_summary_on_the_wire_counts_by_status() -> None:
     summary = summary_of([result(), wrong(""), CRASHED, result(status="timeout", verdict="TLE")], 7)
     assert (summary.total, summary.passed, summary.failed, summary.timeouts, summary.res) == (4, 1, 1, 1, 1)
     assert summary.duration_ms == 7
+
+
+@pytest.mark.parametrize("failing", range(1, 4))
+def test_a_summary_is_one_line_wherever_it_fits(failing: int) -> None:
+    results = [result(), *(wrong("other", index) for index in range(2, 2 + failing))]
+    summary = "\n".join(sum_up(results, asked=9, milliseconds=12_345, width=1_000))
+    room = cells(summary)
+    assert list(sum_up(results, asked=9, milliseconds=12_345, width=room)) == [summary]
+    assert len(list(sum_up(results, asked=9, milliseconds=12_345, width=room - 1))) == 2

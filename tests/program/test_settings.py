@@ -317,3 +317,10 @@ def test_whatever_is_given_is_either_settings_or_words(text: str, overrides: lis
     except BadSettings as bad:
         said = bad.problems
     assert said is None or (said and all(each.isprintable() for each in said))
+
+
+@pytest.mark.parametrize("length", [0, 1, 57, 58, 59, 60, 500])
+def test_a_value_is_shown_whole_if_it_is_readable_and_else_as_much_of_it_as_is(length: int) -> None:
+    (problem,) = problems(f'[console]\nport = "{"x" * length}"')
+    shown = f'"{"x" * length}"'
+    assert problem.endswith(f"got {shown}" if len(shown) <= 60 else f"got {shown[:59]}…")

@@ -12,9 +12,10 @@ Rules
   - Whatever goes wrong is a ModelTrouble.
 """
 
+import logging
 import ssl
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,9 +24,13 @@ import msgspec
 import trio
 
 from codec.agent.addresses import is_loopback
+from codec.agent.answering import excerpt
 from codec.agent.models import ModelTrouble, Provider
-from codec.agent.refusals import Refused
+from codec.agent.refusals import ServerRefusal
 from transports.agent.unreachable import unreachable
+
+for name in ("httpx", "httpcore"):  # which say each request, and each read of it; a list of models is a dozen of them
+    logging.getLogger(name).setLevel(logging.WARNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +57,12 @@ class Patience:
 
 
 PATIENCE = Patience()
+RAISED = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, httpx.CookieConflict, ImportError, ValueError)
+"""By httpx 0.28: the last two for a proxy of the environment that it cannot use, or an odd head."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ModelServer:
     """A server, with what is needed to ask it."""
 
     provider: Provider
@@ -69,7 +76,7 @@ class Place:
 class Incoming:
     """An answer, while its block lasts."""
 
-    def __init__(self, place: Place, response: httpx.Response, patience: Patience) -> None:
+    def __init__(self, place: ModelServer, response: httpx.Response, patience: Patience) -> None:
         self.status = response.status_code
         self.kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         """The content type."""
@@ -83,16 +90,17 @@ class Incoming:
     async def piece(self, seconds: float) -> bytes | None:
         """What comes next; None at the end. A TooSlowError if nothing comes in this time."""
         self._begun = True
-        # for each token: `_troubles` and `trio.fail_after` would cost as much as the rest of it
-        scope = trio.CancelScope(deadline=trio.current_time() + seconds)
-        try:
-            with scope:
+        # for each token: trio.fail_after and a context manager of ours would cost a fifth of all that we do with it
+        with trio.CancelScope(deadline=trio.current_time() + seconds) as scope:
+            try:
                 piece = await anext(self._pieces, None)
-        except _MISHAPS as error:
-            raise _trouble(self._place, self._patience, error) from None
+            except RAISED as error:
+                raise _trouble(self._place, self._patience, error) from None
         if scope.cancelled_caught:
             raise trio.TooSlowError
-        self._size += len(piece or b"")
+        if piece is None:
+            return None
+        self._size += len(piece)
         if self._size > self._patience.answer_bytes:
             raise ModelTrouble(f"{self._place.who} sent more than {self._patience.answer_bytes:,} bytes in one answer.")
         return piece
@@ -108,7 +116,7 @@ class Incoming:
                 )
         return bytes(body)
 
-    async def refused(self, model: str = "") -> Refused:
+    async def refused(self, model: str = "") -> ServerRefusal:
         """What is known of an answer that is none."""
         body = bytearray()
         with suppress(ModelTrouble, trio.TooSlowError), trio.move_on_after(self._patience.refusal):
@@ -119,7 +127,7 @@ class Incoming:
                 body += piece
         text = bytes(body[: self._patience.refusal_bytes])
         key = self._place.key.encode()
-        return Refused(
+        return ServerRefusal(
             who=self._place.who,
             provider=self._place.provider,
             status=self.status,
@@ -162,11 +170,12 @@ class Asking:
 
     def __init__(self, patience: Patience = PATIENCE) -> None:
         self._patience = patience
+        self._trusting_nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # for plain HTTP: httpx would load another
         self._trusted: ssl.SSLContext | None = None
 
     @asynccontextmanager
     async def ask(
-        self, place: Place, method: str, address: str, body: dict[str, Any] | None = None
+        self, place: ModelServer, method: str, address: str, body: dict[str, Any] | None = None
     ) -> AsyncIterator[Incoming]:
         """The answer's head has come, whatever its status is."""
         # httpcore 1.0.9 asks of a connection that it may use again whether its socket is readable, and fails if we have
@@ -179,32 +188,33 @@ class Asking:
             headers["content-type"] = "application/json"
             content = _encoded(place, body)
         async with AsyncExitStack() as stack:
-            with _troubles(place, self._patience):
+            try:
                 client = await stack.enter_async_context(await self._client(place))
                 request = client.build_request(method, address, content=content, headers=headers)
                 request.stream = _Question(content or b"")
                 with trio.fail_after(self._patience.first):
                     response = await client.send(request, stream=True)
+            except RAISED as error:
+                raise _trouble(place, self._patience, error) from None
             stack.push_async_callback(response.aclose)
             incoming = Incoming(place, response, self._patience)
             stack.push_async_callback(incoming.hang_up)
             _expect_plain(place, response)
             yield incoming
 
-    async def _client(self, place: Place) -> httpx.AsyncClient:
+    async def _client(self, place: ModelServer) -> httpx.AsyncClient:
         secure = place.url.startswith("https:")
         if secure and self._trusted is None:
             self._trusted = await trio.to_thread.run_sync(httpx.create_ssl_context)
-        context = self._trusted if secure else None
         return httpx.AsyncClient(
-            verify=context or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),  # which trusts nobody
+            verify=(secure and self._trusted) or self._trusting_nobody,
             trust_env=not is_loopback(place.url),
             follow_redirects=False,
             timeout=httpx.Timeout(None, connect=self._patience.connect, write=self._patience.send),
         )
 
 
-def _encoded(place: Place, body: dict[str, Any]) -> bytes:
+def _encoded(place: ModelServer, body: dict[str, Any]) -> bytes:
     try:
         return msgspec.json.encode(body)
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError):
@@ -213,27 +223,13 @@ def _encoded(place: Place, body: dict[str, Any]) -> bytes:
         ) from None
 
 
-def _expect_plain(place: Place, response: httpx.Response) -> None:
+def _expect_plain(place: ModelServer, response: httpx.Response) -> None:
     coding = response.headers.get("content-encoding", "identity").strip().lower()
     if coding not in ("", "identity"):
         raise ModelTrouble(f"{place.who} sent a compressed answer ({coding[:50]!r}), though we asked for a plain one.")
 
 
-@contextmanager
-def _troubles(place: Place, patience: Patience) -> Iterator[None]:
-    """Whatever httpx can raise, as a sentence."""
-    try:
-        yield
-    except _MISHAPS as error:
-        raise _trouble(place, patience, error) from None
-
-
-_OF_HTTPX = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, httpx.CookieConflict)
-_MISHAPS = (*_OF_HTTPX, ImportError, ValueError)
-"""httpx 0.28: the last two come of a proxy of the environment that it cannot use, and of an odd head."""
-
-
-def _trouble(place: Place, patience: Patience, error: Exception) -> ModelTrouble:
-    if isinstance(error, _OF_HTTPX):
-        return unreachable(place.who, place.provider, place.url, error, patience.connect)
-    return ModelTrouble(f"{place.who} was not asked: {error}", recoverable=False)
+def _trouble(place: ModelServer, patience: Patience, error: Exception) -> ModelTrouble:
+    if isinstance(error, ImportError | ValueError):
+        return ModelTrouble(f"{place.who} was not asked: {excerpt(str(error))}", recoverable=False)
+    return unreachable(place.who, place.provider, place.url, error, patience.connect)

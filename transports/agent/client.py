@@ -12,14 +12,13 @@ from urllib.parse import quote, urlsplit
 import msgspec
 import trio
 
-from codec.agent.workspaces import Detail, Ticket
+from codec.agent.workspaces import Detail, StreamTicket
 from transports.agent.secret import TOKEN_FILE
 from transports.websocket.client import Unreachable, Visit, visiting
 
 AUTHORITY = "agent-ca.pem"
 """As certificates.py calls it, which takes a while to load."""
 ANSWER_SECONDS = 20.0
-LONGEST_ANSWER = 64 << 20
 
 
 class AgentRefused(Exception):
@@ -73,7 +72,7 @@ class AgentVisitor:
 
     @asynccontextmanager
     async def stream(self, session: str) -> AsyncIterator[Visit]:
-        ticket = msgspec.json.decode(await self.ask("POST", "tickets"), type=Ticket).ticket
+        ticket = msgspec.json.decode(await self.ask("POST", "tickets"), type=StreamTicket).ticket
         resource = f"/v1/sessions/{quote(session, safe='')}/stream?ticket={ticket}"
         async with visiting(self._url, resource, "agent", tls=self._tls) as visit:
             yield visit

@@ -1,19 +1,20 @@
 """Which models a server has, and whether it has one of them.
 
-Ollama is asked for each model's window too, several at a time. What has not come by the deadline is left out: a list
-without windows is better than none.
+Ollama is asked for each model's window too, several at a time, and llama.cpp for its only one. What has not come by the
+deadline is left out: a list without windows is better than none.
 """
 
 from collections.abc import Sequence
 
 import trio
+from msgspec.structs import replace
 
 from codec.agent import ollama, openai
 from codec.agent.addresses import openai_root
 from codec.agent.answering import excerpt
 from codec.agent.models import ModelFact, ModelTrouble
 from codec.agent.refusals import refusal
-from transports.agent.asking import Asking, Patience, Place
+from transports.agent.asking import Asking, ModelServer, Patience
 
 MOST_SHOWN = 100
 """Models of one Ollama that are asked for their windows..."""
@@ -23,19 +24,21 @@ MOST_NAMED = 8
 """Models that a sentence names."""
 
 
-async def listed(asking: Asking, place: Place, patience: Patience) -> Sequence[ModelFact]:
+async def listed(asking: Asking, place: ModelServer, patience: Patience) -> Sequence[ModelFact]:
     """What the server has now. Raises ModelTrouble."""
     facts: list[ModelFact] = []
     with trio.move_on_after(patience.list) as deadline:
         facts += await _names(asking, place, patience)
         if place.provider == "ollama":
             await _show(asking, place, patience, facts)
+        elif place.provider == "llamacpp":
+            await _tell_window(asking, place, patience, facts)
     if deadline.cancelled_caught and not facts:
         raise ModelTrouble(f"{place.who} did not say within {patience.list:g} seconds which models it has.")
     return facts
 
 
-async def check(asking: Asking, place: Place, model: str, patience: Patience) -> None:
+async def check(asking: Asking, place: ModelServer, model: str, patience: Patience) -> None:
     """Raises ModelTrouble if the server does not have this model."""
     try:
         with trio.fail_after(patience.check):
@@ -47,7 +50,7 @@ async def check(asking: Asking, place: Place, model: str, patience: Patience) ->
         raise ModelTrouble(f"{place.who} did not answer within {patience.check:g} seconds.") from None
 
 
-async def _check_by_showing(asking: Asking, place: Place, model: str, patience: Patience) -> None:
+async def _check_by_showing(asking: Asking, place: ModelServer, model: str, patience: Patience) -> None:
     """It knows a model under several names, so it is asked."""
     async with asking.ask(place, "POST", place.url + ollama.SHOW, {"model": model}) as answer:
         if answer.status == 200:
@@ -58,7 +61,7 @@ async def _check_by_showing(asking: Asking, place: Place, model: str, patience: 
     raise _missing(trouble, await _names(asking, place, patience))
 
 
-async def _check_by_listing(asking: Asking, place: Place, model: str, patience: Patience) -> None:
+async def _check_by_listing(asking: Asking, place: ModelServer, model: str, patience: Patience) -> None:
     try:
         facts = await _names(asking, place, patience)
     except NoList:
@@ -74,7 +77,7 @@ class NoList(ModelTrouble):
     """The server does not list models."""
 
 
-async def _names(asking: Asking, place: Place, patience: Patience) -> Sequence[ModelFact]:
+async def _names(asking: Asking, place: ModelServer, patience: Patience) -> Sequence[ModelFact]:
     path = place.url + ollama.TAGS if place.provider == "ollama" else openai_root(place.url) + openai.MODELS
     async with asking.ask(place, "GET", path) as answer:
         if answer.status != 200:
@@ -86,7 +89,7 @@ async def _names(asking: Asking, place: Place, patience: Patience) -> Sequence[M
     return openai.listed(body, place.provider, place.url, place.who)
 
 
-async def _show(asking: Asking, place: Place, patience: Patience, facts: list[ModelFact]) -> None:
+async def _show(asking: Asking, place: ModelServer, patience: Patience, facts: list[ModelFact]) -> None:
     """Puts the windows into the list."""
     limit = trio.CapacityLimiter(AT_ONCE)
 
@@ -102,6 +105,16 @@ async def _show(asking: Asking, place: Place, patience: Patience, facts: list[Mo
     async with trio.open_nursery() as nursery:
         for number in range(min(len(facts), MOST_SHOWN)):
             nursery.start_soon(show, number)
+
+
+async def _tell_window(asking: Asking, place: ModelServer, patience: Patience, facts: list[ModelFact]) -> None:
+    """llama.cpp has one model, and tells its window elsewhere."""
+    try:
+        async with asking.ask(place, "GET", place.url + openai.PROPS) as answer:
+            window = openai.told_window(await answer.whole(patience.list_bytes)) if answer.status == 200 else None
+    except (ModelTrouble, trio.TooSlowError):
+        return  # as above
+    facts[:] = [replace(fact, context_window=fact.context_window or window) for fact in facts]
 
 
 def _missing(trouble: ModelTrouble, facts: Sequence[ModelFact]) -> ModelTrouble:

@@ -25,7 +25,7 @@ from quart import Response, request
 from actors.kernel import KernelError, in_words
 from codec.agent.events import ErrorBody, ServerError
 from codec.agent.refusing import ContractRefusal
-from codec.agent.workspaces import Detail, Ticket
+from codec.agent.workspaces import Detail, StreamTicket
 from transports.agent.gate import Denial, Gate, bearer, bearer_protocol
 from transports.http.application import Application, fresh
 from transports.http.static import TYPES, serve_files
@@ -90,7 +90,7 @@ def agent_application(desk: AgentDesk, gate: Gate, web: Traversable, contract: b
     @app.post("/v1/tickets")
     async def ticket() -> Response:
         text, seconds = gate.ticket()
-        return _json(encoder.encode(Ticket(ticket=text, expires_in=seconds)), 201)
+        return _json(encoder.encode(StreamTicket(ticket=text, expires_in=seconds)), 201)
 
     @app.get("/v1/openapi.json")
     async def openapi() -> Response:
@@ -150,6 +150,11 @@ def _routes(app: Application, desk: AgentDesk) -> None:
     @app.get("/v1/workspaces/<id>/index/status")
     async def index_status(id: str) -> Response:  # noqa: A002
         return _json(await desk.index_status(id))
+
+    @app.get("/v1/workspaces/<id>/index/stream")
+    async def index_stream(id: str) -> Response:  # noqa: A002
+        """The state as it is; nothing more follows while there is no index."""
+        return fresh(b"data: " + await desk.index_status(id) + b"\n\n", "text/event-stream")
 
     @app.post("/v1/workspaces/<id>/index/rebuild", endpoint="rebuild")
     @app.post("/v1/workspaces/<id>/index/refresh", endpoint="refresh")

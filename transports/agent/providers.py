@@ -26,7 +26,7 @@ from codec.agent.addresses import BadAddress, kept_address, openai_root
 from codec.agent.answering import LIMITS, AnswerLimits, AnswerReader
 from codec.agent.models import BUILTIN, Delta, ModelConfig, ModelFact, ModelRequest, ModelTrouble, Provider
 from codec.agent.refusals import refusal, words
-from transports.agent.asking import PATIENCE, Asking, Incoming, Patience, Place
+from transports.agent.asking import PATIENCE, Asking, Incoming, ModelServer, Patience
 from transports.agent.listing import check, listed
 
 Builtin = Callable[[ModelRequest], Iterable[Delta] | AsyncIterator[Delta]]
@@ -90,7 +90,7 @@ class Families:
         if request.model.provider != BUILTIN:
             await check(self._asking, self._place_of(request.model), request.model.model_name, self._patience)
 
-    def _place_of(self, model: ModelConfig) -> Place:
+    def _place_of(self, model: ModelConfig) -> ModelServer:
         try:
             url = kept_address(model.url, model.provider) if model.url.strip() else ""
         except BadAddress as bad:
@@ -100,7 +100,7 @@ class Families:
                 return self._place(server)
         return self._place(Server(model.provider, url or kept_address("", model.provider)))
 
-    def _place(self, server: Server) -> Place:
+    def _place(self, server: Server) -> ModelServer:
         host = urlsplit(server.url).hostname or ""
         name = NAMES.get(server.provider) or ("OpenAI" if host == "api.openai.com" else "The models' server")
         key = self._environment.get(server.key_variable, "").strip() if server.key_variable else ""
@@ -110,7 +110,7 @@ class Families:
                 f"{who} was not asked: what {server.key_variable} holds in the environment is no key.",
                 recoverable=False,
             )
-        return Place(server.provider, server.url, who, server.key_variable, key)
+        return ModelServer(server.provider, server.url, who, server.key_variable, key)
 
     # -- one answer
 
@@ -142,7 +142,7 @@ class Families:
                 reader = openai.OpenAIAnswer(place.who, _fresh_id, self._limits, streamed=streamed)
             yield _Answering(place, incoming, reader, self._patience)
 
-    async def _open(self, stack: AsyncExitStack, place: Place, body: dict[str, Any], model: str) -> Incoming:
+    async def _open(self, stack: AsyncExitStack, place: ModelServer, body: dict[str, Any], model: str) -> Incoming:
         is_ollama = place.provider == "ollama"
         address = place.url + ollama.CHAT if is_ollama else openai_root(place.url) + openai.CHAT
         while True:
@@ -169,7 +169,7 @@ class Families:
 class _Answering(AsyncIterator[Delta]):
     """The deltas of one answer. An object and not a generator, because it may be left in the middle."""
 
-    def __init__(self, place: Place, incoming: Incoming, reader: AnswerReader, patience: Patience) -> None:
+    def __init__(self, place: ModelServer, incoming: Incoming, reader: AnswerReader, patience: Patience) -> None:
         self._place = place
         self._incoming = incoming
         self._reader = reader
@@ -221,7 +221,7 @@ class _EachOf(AsyncIterator[Delta]):
         return delta
 
 
-def _silent(place: Place, seconds: float) -> ModelTrouble:
+def _silent(place: ModelServer, seconds: float) -> ModelTrouble:
     return ModelTrouble(f"{place.who} said nothing for {seconds:g} seconds. Try again, or choose another model.")
 
 

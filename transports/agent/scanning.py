@@ -33,6 +33,7 @@ LARGEST_SCANNED = 1 << 20
 HEAD = 8_000
 """Bytes in which a NUL says that a file is no text, as for git."""
 MOST_FINDS = 4_000
+WORK_SECONDS, REST_SECONDS = 0.001, 0.0001
 
 GivenUp = threading.Event
 
@@ -51,7 +52,7 @@ class _Folder(NamedTuple):
 def listed_folder(root: Rooted, names: tuple[str, ...], most: int, given_up: GivenUp) -> list[TreeEntry]:
     folder = _Folder(names, _rules_above(root, names))
     with root.folder(names) as here:
-        folders, files, _ = _look(here, folder, given_up, time.monotonic() + WALK_SECONDS)
+        folders, files, _ = _look(root, here, folder, given_up, time.monotonic() + WALK_SECONDS)
     above = "".join(f"{name}/" for name in names)
     entries = [TreeEntry(f"{above}{name}/") for name in folders]
     return [*entries, *(TreeEntry(f"{above}{each.name}", each.size) for each in files)][:most]
@@ -73,6 +74,7 @@ def scanned(root: Rooted, words: Sequence[str], most: int, given_up: GivenUp) ->
     wanted = needles(every)
     plain = [needle.encode() for needle in wanted] if all(map(str.isascii, wanted)) else None
     deadline = time.monotonic() + SCAN_SECONDS
+    breath = Breath()
     found: list[FileFind] = []
     left, looked = SCAN_BYTES, 0
     for above, here, files in _walked(root, (), given_up, deadline):
@@ -82,20 +84,33 @@ def scanned(root: Rooted, words: Sequence[str], most: int, given_up: GivenUp) ->
             if each.size > LARGEST_SCANNED or is_secret_name(each.name):
                 continue
             looked += 1
+            breath()
             path = f"{above}{each.name}"
-            data = _read(here, each.name)
+            data = _read(root, here, each.name)
             left -= len(data)
             if plain is not None and not _holds(data, path, plain):
                 continue
             if b"\0" in data[:HEAD] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
                 continue
             text = None if is_private_key(each.name, data) else decoded(data)
-            find = None if text is None else looked_through(path, text[0], every)
+            find = None if text is None else looked_through(path, text[0], every, breath)
             if find is not None:
                 found.append(find)
                 if len(found) > 2 * MOST_FINDS:
                     found = sorted(found, key=lambda find: -sum(find.by_word))[:MOST_FINDS]
     return ranked(found, looked, most)
+
+
+class Breath:
+    """Lets others run: while a thread computes, the server's loop waits up to 5 ms for each turn."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def __call__(self) -> None:
+        if time.monotonic() - self._last > WORK_SECONDS:
+            time.sleep(REST_SECONDS)
+            self._last = time.monotonic()
 
 
 def _holds(data: bytes, path: str, wanted: Sequence[bytes]) -> bool:
@@ -105,17 +120,13 @@ def _holds(data: bytes, path: str, wanted: Sequence[bytes]) -> bool:
     return any(each in lowered or each in low_path for each in wanted)
 
 
-def _read(here: int, name: str) -> bytes:
+def _read(root: Rooted, here: int, name: str) -> bytes:
     """Nothing, if it has become something else meanwhile, or may not be read."""
     try:
-        file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=here)
+        with open(root.open_in(here, (name,)), "rb") as file:
+            return file.read(LARGEST_SCANNED)
     except OSError:
         return b""
-    with open(file, "rb") as opened:
-        try:
-            return opened.read(LARGEST_SCANNED) if stat.S_ISREG(os.fstat(file).st_mode) else b""
-        except OSError:
-            return b""
 
 
 # -- the walk
@@ -132,7 +143,7 @@ def _walked(
         looked += 1
         try:
             with root.folder(folder.names) as here:
-                folders, files, rules = _look(here, folder, given_up, deadline)
+                folders, files, rules = _look(root, here, folder, given_up, deadline)
                 if len(folder.names) < DEEPEST:
                     waiting.extend(_Folder((*folder.names, name), rules) for name in folders)
                 yield "".join(f"{name}/" for name in folder.names), here, files
@@ -142,11 +153,11 @@ def _walked(
 
 
 def _look(
-    here: int, folder: _Folder, given_up: GivenUp, deadline: float
+    root: Rooted, here: int, folder: _Folder, given_up: GivenUp, deadline: float
 ) -> tuple[list[str], list[_Plain], tuple[tuple[int, IgnoreRules], ...]]:
     """Its folders, its files, and the rules for what is below."""
     rules = folder.rules
-    if (own := _own_rules(here)) is not None:
+    if (own := _own_rules(root, here)) is not None:
         rules = ((len(folder.names), own), *rules)
     folders: list[str] = []
     files: list[_Plain] = []
@@ -192,7 +203,7 @@ def _rules_above(root: Rooted, names: tuple[str, ...]) -> tuple[tuple[int, Ignor
     rules: tuple[tuple[int, IgnoreRules], ...] = ()
     for depth in range(len(names)):
         with root.folder(names[:depth]) as here:
-            if (own := _own_rules(here)) is not None:
+            if (own := _own_rules(root, here)) is not None:
                 rules = ((depth, own), *rules)
         if names[depth].startswith(".") or not _is_seen(
             _Folder(names[:depth], ()), rules, names[depth], is_folder=True
@@ -201,12 +212,12 @@ def _rules_above(root: Rooted, names: tuple[str, ...]) -> tuple[tuple[int, Ignor
     return rules
 
 
-def _own_rules(here: int) -> IgnoreRules | None:
+def _own_rules(root: Rooted, here: int) -> IgnoreRules | None:
     try:
         status = os.stat(".gitignore", dir_fd=here, follow_symlinks=False)
     except OSError:
         return None
     if not stat.S_ISREG(status.st_mode):
         return None
-    text = _read(here, ".gitignore")[:MOST_IGNORES]
+    text = _read(root, here, ".gitignore")[:MOST_IGNORES]
     return read_rules(text.decode(errors="surrogateescape"))

@@ -175,7 +175,11 @@ class Desk(AnyDesk):
         sights = [(each, self.folder.look(each, SHORT)) for each in ids]
         if any(isinstance(sight.outcome, Failure) for _, sight in sights):
             raise TakesLonger
-        return [result_of(each, sight.outcome, sight.at) for each, sight in sights if sight.outcome is not None]
+        return [
+            result_of(each, sight.outcome, sight.at, asked=sight.asked)
+            for each, sight in sights
+            if sight.outcome is not None
+        ]
 
     def _result(self, id: str) -> Result | None:  # noqa: A002
         sight = self.folder.look(id)

@@ -202,9 +202,6 @@ class DeskFolder:
         failed = self._names(FAILED) & requests
         return len(requests), len(self._names(RESPONSES) & requests - failed), len(failed)
 
-    def names(self) -> frozenset[str]:
-        return frozenset(self._names(REQUESTS))
-
     def _put_away(self, id: str) -> Sight | None:  # noqa: A002
         for day in sorted(self._rooted.folders((ARCHIVE,)), reverse=True):
             for name, is_record in (("response.json", False), ("failed.json", True)):

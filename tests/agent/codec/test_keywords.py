@@ -9,6 +9,7 @@ CASES = [
     ("/explain Where is the session_id validated in src/auth.py?", ("session_id", "src/auth.py", "validated")),
     ("why does `save` call getUser?", ("save", "getUser")),
     ("Session.login and session.Login", ("Session.login",)),
+    ("Where is put_nowait defined, and who mentions it?", ("put_nowait",)),
     ("hello", ()),
     ("What is in here?", ()),
     ("Fix the bug please", ()),

@@ -331,6 +331,12 @@ def test_what_a_server_lists_are_models_with_their_windows() -> None:
     ]
 
 
+@given(st.binary(max_size=60) | ODD.map(lambda value: json.dumps({"default_generation_settings": value}).encode()))
+def test_odd_properties_tell_no_window(body: bytes) -> None:
+    assert openai.told_window(body) is None
+    assert openai.told_window(b'{"default_generation_settings":{"n_ctx":4096}}') == 4096
+
+
 def test_a_model_of_llama_cpp_is_shown_without_its_folder() -> None:
     body = json.dumps({"data": [{"id": "/models/q4.gguf", "meta": {"n_ctx_train": 131072}}]}).encode()
     fact = ModelFact(id="/models/q4.gguf", provider="llamacpp", url="http://h", display_name="q4.gguf")

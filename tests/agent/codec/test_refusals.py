@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codec.agent.models import ModelTrouble
-from codec.agent.refusals import Refused, refusal
+from codec.agent.refusals import ServerRefusal, refusal
 
 
 def refused(status: int, body: Any = b"", **more: Any) -> ModelTrouble:
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     known: dict[str, Any] = {"who": "Ollama at http://h", "provider": "ollama", "model": "qwen3:8b", **more}
-    return refusal(Refused(status=status, body=data, **known))
+    return refusal(ServerRefusal(status=status, body=data, **known))
 
 
 NO_MODEL = {"error": 'model "qwen3:8b" not found, try pulling it first'}

@@ -62,14 +62,19 @@ def test_a_line_of_a_file_belongs_to_the_definition_around_it() -> None:
     assert around("a.py", python, 99) == (99, 99)
 
 
+def test_a_form_feed_or_another_odd_end_counts_as_no_line() -> None:
+    (found,) = definitions("a.py", "x()\x0c\u2028\x85\r\ndef login():\r\n")
+    assert (found.name, found.line) == ("login", 2)
+
+
 @given(st.text(), st.sampled_from(["a.py", "a.ts", "a.c", "a.java", "a.md", "a.sql"]), st.integers(1, 20))
 def test_no_text_breaks_it_and_whatever_encloses_a_line_does(text: str, path: str, line: int) -> None:
     for each in definitions(path, text):
         assert each.name
-        assert 1 <= each.line <= len(text.splitlines())
+        assert 1 <= each.line <= text.count("\n") + 1
     first, last = around(path, text, line)
     assert first <= line
-    assert (first, last) == (line, line) or last <= len(text.splitlines())
+    assert (first, last) == (line, line) or last <= text.count("\n") + 1
 
 
 @pytest.mark.parametrize("path", ["a.py", "a.ts", "a.c", "a.java", "a.rs", "a.go"])

@@ -4,7 +4,7 @@ Its first line says where it listens. It ends when its input does, or by a signa
 """
 
 import argparse
-import sys
+import os
 
 import trio
 
@@ -39,7 +39,8 @@ def main() -> None:
 async def _until_input_ends(fake: FakeServer, port: int) -> None:
     async with fake.running(port):
         print(f"listening on {fake.url}", flush=True)
-        await trio.to_thread.run_sync(sys.stdin.buffer.read, abandon_on_cancel=True)
+        while await trio.to_thread.run_sync(os.read, 0, 4096, abandon_on_cancel=True):
+            pass
 
 
 if __name__ == "__main__":

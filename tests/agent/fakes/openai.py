@@ -41,11 +41,14 @@ class FakeOpenAI(FakeServer):
         key: str = "",
         end: bytes = b"\n",
         thoughts: str = "reasoning_content",
+        like_llama_cpp: bool = False,
     ) -> None:
         super().__init__(play, models=models, cut=cut, torn=torn, early_head=early_head)
         self._key = key
         self._end = end
         self._thoughts = thoughts
+        self._like_llama_cpp = like_llama_cpp
+        """The window is in /props."""
 
     def answer(self, asked: Asked) -> tuple[str, Script] | None:
         if self._key and asked.headers.get("authorization") != f"Bearer {self._key}":
@@ -63,18 +66,18 @@ class FakeOpenAI(FakeServer):
                     return "application/json", [Raw(_completion(asked, script))]
                 return "text/event-stream", _numbered(script, asked)
             case "GET", "/v1/models":
-                models = [
-                    {
-                        "id": each.name,
-                        "object": "model",
-                        "created": STARTED,
-                        "owned_by": "us",
-                        "max_model_len": each.window,
-                    }
-                    for each in self.models
-                ]
+                common = {"object": "model", "created": STARTED, "owned_by": "us"}
+                models = [common | {"id": each.name} | self._window(each) for each in self.models]
                 return "application/json", [Raw(json.dumps({"object": "list", "data": models}).encode())]
+            case "GET", "/props" if self._like_llama_cpp:
+                props = {"default_generation_settings": {"n_ctx": self.models[0].window}, "total_slots": 1}
+                return "application/json", [Raw(json.dumps(props).encode())]
         return None
+
+    def _window(self, model: FakeModel) -> dict[str, Any]:
+        if self._like_llama_cpp:
+            return {"meta": {"n_ctx_train": 2 * model.window}}
+        return {"max_model_len": model.window}
 
     def wire(self, step: Step, asked: Asked) -> Iterator[bytes]:
         match step:

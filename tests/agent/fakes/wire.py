@@ -96,23 +96,25 @@ class FakeServer(ABC):
         visit = Visit()
         self.visits.append(visit)
         connection = h11.Connection(h11.SERVER)
-        with suppress(trio.BrokenResourceError, trio.ClosedResourceError, h11.RemoteProtocolError, Died):
+        try:
             async with stream:
-                while (asked := await self._question(stream, connection)) is not None:
-                    visit.asked.append(asked)
-                    async with trio.open_nursery() as nursery:
-                        nursery.start_soon(self._watch, stream, connection, visit, nursery.cancel_scope)
-                        try:
-                            await self._perform(_Sender(stream, connection, visit, self._cut, self._torn), asked)
-                        except (trio.BrokenResourceError, Died):
-                            _note(visit)
-                        nursery.cancel_scope.cancel()
-                    if visit.gone.is_set() or connection.our_state is not h11.DONE:
-                        return
-                    if connection.their_state is not h11.DONE:
-                        return
-                    connection.start_next_cycle()
-        _note(visit)
+                await self._answer_all(stream, connection, visit)
+        except (trio.BrokenResourceError, trio.ClosedResourceError, h11.RemoteProtocolError):
+            return
+        finally:
+            _note(visit)
+
+    async def _answer_all(self, stream: trio.SocketStream, connection: h11.Connection, visit: Visit) -> None:
+        while (asked := await self._question(stream, connection)) is not None:
+            visit.asked.append(asked)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._watch, stream, connection, visit, nursery.cancel_scope)
+                with suppress(trio.BrokenResourceError, Died):
+                    await self._perform(_Sender(stream, connection, visit, self._cut, self._torn), asked)
+                nursery.cancel_scope.cancel()
+            if visit.gone.is_set() or connection.states != {h11.SERVER: h11.DONE, h11.CLIENT: h11.DONE}:
+                return
+            connection.start_next_cycle()
 
     async def _question(self, stream: trio.SocketStream, connection: h11.Connection) -> Asked | None:
         head: h11.Request | None = None

@@ -175,3 +175,19 @@ def test_an_interrupted_backup_leaves_nothing(database: Path, tmp_path: Path) ->
     with pytest.raises(KeyboardInterrupt):
         back_up(database, tmp_path / "copy.db", copy=interrupted)
     assert [each.name for each in tmp_path.iterdir()] == ["state"]
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_backup_is_on_the_disk_before_it_has_its_name_and_the_name_before_it_is_told(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, force: bool
+) -> None:
+    target, sync = tmp_path / "copy.db", os.fsync
+    synced: list[tuple[bool, bool]] = []
+
+    def look(descriptor: int) -> None:
+        synced.append((stat.S_ISDIR(os.fstat(descriptor).st_mode), target.exists()))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", look)
+    back_up(database, target, copy=copy, force=force)
+    assert synced == [(False, False), (True, True)]

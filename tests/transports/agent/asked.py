@@ -5,6 +5,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from actors.agent.given import Providers
+from codec.agent.answering import LIMITS, AnswerLimits
 from codec.agent.models import Delta, ModelConfig, ModelMessage, ModelRequest, ModelTrouble, Provider, ToolSpec
 from tests.agent.fakes import FakeOllama, FakeOpenAI, Script
 from tests.agent.fakes.script import Play
@@ -37,7 +39,7 @@ class Stand:
 
     provider: Provider
     fake: FakeServer
-    families: Families
+    families: Providers
 
     @property
     def request(self) -> ModelRequest:
@@ -61,7 +63,13 @@ class Stand:
 
 @asynccontextmanager
 async def stand(
-    provider: Provider, script: Script | Play, *, patience: Patience = PATIENCE, key: str = "", **how: Any
+    provider: Provider,
+    script: Script | Play,
+    *,
+    patience: Patience = PATIENCE,
+    limits: AnswerLimits = LIMITS,
+    key: str = "",
+    **how: Any,
 ) -> AsyncIterator[Stand]:
     def play(asked: Any) -> Script:
         return script(asked) if callable(script) else script
@@ -69,7 +77,9 @@ async def stand(
     fake = FakeOllama(play, **how) if provider == "ollama" else FakeOpenAI(play, **how)
     async with fake.running():
         server = Server(provider, fake.url, "THE_KEY" if key else "")
-        yield Stand(provider, fake, Families([server], no_builtin, environment={"THE_KEY": key}, patience=patience))
+        environment = {"THE_KEY": key}
+        families = Families([server], no_builtin, environment=environment, patience=patience, limits=limits)
+        yield Stand(provider, fake, families)
 
 
 def hasty(**seconds: float) -> Patience:

@@ -126,6 +126,13 @@ def test_no_question_of_the_desk_is_without_an_endpoint() -> None:
     assert asked == {name for name, _ in inspect.getmembers(AgentDesk, inspect.isfunction) if not name.startswith("_")}
 
 
+async def test_the_state_of_the_index_is_an_event_for_whoever_follows_it() -> None:
+    async with open_port(PaperDesk()) as house:
+        answer = await ask(house, "GET", "/v1/workspaces/w1/index/stream", headers=AUTHORIZED)
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        assert answer.text == 'data: {"asked": "index_status"}\n\n'
+
+
 async def test_a_session_is_exported_line_by_line() -> None:
     async with open_port(PaperDesk()) as house:
         answer = await ask(house, "GET", "/v1/sessions/s1/export", headers=AUTHORIZED)

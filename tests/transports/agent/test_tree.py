@@ -20,6 +20,7 @@ from codec.agent.tree_paths import tree_names
 from transports.agent import scanning
 from transports.agent import tree as module
 from transports.agent.tree import LARGEST, FolderTree, FolderTrees
+from transports.folder.rooted import Rooted
 
 SECRET = "the secret outside"
 FILES = {
@@ -168,11 +169,25 @@ PARTS = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("generated")
+    files = {"outside/secret.txt": SECRET, "project/src/app.py": "x", "project/.git/config": "[core]"}
+    for name, text in files.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(text)
+    project = place / "project"
+    for link, target in {"link": "../outside", "link.txt": "../outside/secret.txt", "up": "..", "inner": "src"}.items():
+        (project / link).symlink_to(target)
+    os.mkfifo(project / "pipe")
+    return project
+
+
 @pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(st.lists(PARTS, max_size=8), st.sampled_from(["/", "//", "/./", "\\"]), st.sampled_from(["", "/", "./", "../"]))
-def test_no_generated_path_leads_out(parts: list[str], sign: str, before: str) -> None:
-    tree = FolderTree(generated(), trio.CapacityLimiter(1))
+def test_no_generated_path_leads_out(generated: Path, parts: list[str], sign: str, before: str) -> None:
+    tree = FolderTree(generated, trio.CapacityLimiter(1))
     path = before + sign.join(parts)
     for call in (
         lambda: tree._read(path, 1, None, 1000).text,
@@ -184,27 +199,6 @@ def test_no_generated_path_leads_out(parts: list[str], sign: str, before: str) -
             found = str(error)
         assert SECRET not in found
         assert "[core]" not in found
-
-
-def generated(made: list[Path] = []) -> Path:  # noqa: B006 - made once
-    if not made:
-        import tempfile
-
-        place = Path(tempfile.mkdtemp(prefix="troupe-tree-"))
-        made.append(place / "project")
-        for name, text in {
-            "outside/secret.txt": SECRET,
-            "project/src/app.py": "x",
-            "project/.git/config": "[core]",
-        }.items():
-            (place / name).parent.mkdir(parents=True, exist_ok=True)
-            (place / name).write_text(text)
-        (place / "project" / "link").symlink_to(place / "outside")
-        (place / "project" / "link.txt").symlink_to(place / "outside" / "secret.txt")
-        (place / "project" / "up").symlink_to("..")
-        (place / "project" / "inner").symlink_to("src")
-        os.mkfifo(place / "project" / "pipe")
-    return made[0]
 
 
 @pytest.mark.slow
@@ -243,6 +237,16 @@ async def test_links_that_are_swapped_in_between_check_and_use_lead_nowhere(root
         over.set()
         thread.join()
     assert seen["inside"] > 0
+
+
+async def test_a_file_that_has_become_a_folder_since_it_was_listed_holds_nothing_and_is_closed_again(
+    root: Path,
+) -> None:
+    place = Rooted(root, firm=True)
+    with place.folder(()) as here:
+        before = len(os.listdir("/dev/fd"))
+        assert [scanning._read(place, here, name) for name in ("src", "pipe", "link.txt", "none")] == [b""] * 4
+        assert len(os.listdir("/dev/fd")) == before
 
 
 async def test_the_root_itself_is_no_link_however_it_changes(root: Path, tree: FolderTree) -> None:
@@ -560,6 +564,28 @@ async def test_who_gives_up_is_free_at_once_and_the_thread_ends(
     assert given_up[0].is_set()
     assert (await tree.read("README.md")).lines == 3
     go.set()
+
+
+def test_a_walk_and_a_scan_end_when_they_are_given_up_and_when_their_time_is_over(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, given_up = Rooted(root, firm=True), scanning.GivenUp()
+    assert scanning.listed_files(place, (), 100, given_up) != []
+    given_up.set()
+    assert scanning.listed_files(place, (), 100, given_up) == []
+    assert scanning.scanned(place, ["user"], 100, given_up) == []
+    monkeypatch.setattr(scanning, "WALK_SECONDS", -1.0)
+    monkeypatch.setattr(scanning, "SCAN_SECONDS", -1.0)
+    assert scanning.listed_files(place, (), 100, scanning.GivenUp()) == []
+    assert scanning.scanned(place, ["user"], 100, scanning.GivenUp()) == []
+
+
+async def test_a_scan_ends_when_it_has_read_enough(
+    root: Path, tree: FolderTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scanning, "SCAN_BYTES", len(FILES["README.md"]) + len(FILES[".gitignore"]))
+    assert await tree.search(["project"]) != []
+    assert await tree.search(["getUserName"]) == []
 
 
 async def test_a_disk_that_does_not_answer_is_told_in_words_and_holds_up_no_other_workspace(

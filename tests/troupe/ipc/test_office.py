@@ -137,3 +137,19 @@ async def test_what_the_server_knows_of_a_request_without_files_is_its_result(tm
     start()
     async with Desk(tmp_path / "base", state=tmp_path) as desk:
         assert (await desk.wait("r1")).data == 7
+
+
+@pytest.mark.parametrize("answer", [Success(7), Failure("busy", permanent=True)])
+@pytest.mark.parametrize("state", ["cancelled", "success"])
+async def test_what_was_cancelled_stays_so_whatever_answer_came_too_late(
+    tmp_path: Path, start: Start, answer: Success | Failure, state: RequestState
+) -> None:
+    start().state = state
+    base = tmp_path / "base"
+    async with Desk(base, state=tmp_path, history="all") as desk:
+        await desk.submit("echo", id="r1")
+        room = "responses" if isinstance(answer, Success) else "failed"
+        (base / room / "r1.json").write_bytes(write_response("r1", answer))
+        result = await desk.wait("r1")
+    assert result.cancelled == (state == "cancelled")
+    assert result.ok == (state != "cancelled" and isinstance(answer, Success))

@@ -1,0 +1,38 @@
+"""Requests that are still being written are looked at again, however many there are and whenever each began."""
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from actors.ipc.given import Tray
+from codec.ipc import Success
+from tests.ipc.paper import TORN_SECONDS, PaperBase
+from tests.ipc.server_kit import asked, serving, state_directory
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.4, 3.0])
+async def test_what_stays_torn_is_answered_though_nothing_more_is_heard_of_it(
+    autojump_clock: MockClock, apart: float
+) -> None:
+    base = PaperBase()
+    with state_directory() as directory:
+        async with serving(base, directory) as (desk, _):
+            await trio.sleep(10)
+            for name in ("a", "b", "c"):
+                base.foreign_put(Tray.REQUESTS, name, asked(name)[:-5])
+                await trio.sleep(apart)
+            await trio.sleep(3 * TORN_SECONDS)
+            assert desk.answered() == {"a", "b", "c"}
+            assert all([(await desk.failure(name)).permanent for name in ("a", "b", "c")])
+
+
+async def test_what_is_written_to_its_end_is_answered_and_nothing_is_said_of_it(autojump_clock: MockClock) -> None:
+    base = PaperBase()
+    with state_directory() as directory:
+        async with serving(base, directory) as (desk, _):
+            for name in ("a", "b"):
+                base.foreign_put(Tray.REQUESTS, name, asked(name)[:-5])
+                await trio.sleep(TORN_SECONDS / 2)
+                base.foreign_put(Tray.REQUESTS, name, asked(name))
+                assert isinstance(await desk.outcome(name, seconds=5), Success)
+            assert base.quarantined == []

@@ -1,0 +1,51 @@
+"""A store that has nothing to do is told so once, and not before it has had nothing to do for a while."""
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from actors.store import executors
+from actors.store.executors import Threaded
+
+
+class Resting:
+    """An engine that has something to tidy up after each work."""
+
+    def __init__(self) -> None:
+        self.did: list[str] = []
+        self.rested = threading.Event()
+        self._tidy = True
+
+    def execute(self, jobs: Sequence[Any]) -> list[object]:
+        self._tidy = False
+        self.did.append("work")
+        return list(jobs)
+
+    def rest(self, *, idle: bool) -> bool:
+        if idle:
+            self._tidy = True
+            self.did.append("rest")
+            self.rested.set()
+        return not self._tidy
+
+    def close(self) -> None:
+        self.did.append("close")
+
+
+async def test_after_some_work_there_is_one_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executors, "IDLE_SECONDS", 0.02)
+    engine = Resting()
+    executor = Threaded(lambda: engine, "resting")
+    await executor.opened()
+    for number in range(2):
+        executor.submit([number])
+        done = await executor.done()
+        assert done is not None
+        assert engine.rested.wait(10)
+        engine.rested.clear()
+    executor.close()
+    assert await executor.done() is None
+    executor.leave()
+    assert engine.did == ["work", "rest", "work", "rest", "close"]
