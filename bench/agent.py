@@ -52,6 +52,9 @@ RATE = 100
 SLICE = 3
 """Seconds of tokens."""
 CROWD = 50
+BEGINNINGS = 1.005
+"""Seconds in which all answers of a crowd begin, one after the other. In this part of a token's time their phases
+differ."""
 FLOOD = 1_000
 CANCELS = int(os.environ.get("TROUPE_BENCH_CANCELS", "500"))
 AT_ONCE = 10
@@ -139,10 +142,7 @@ def _delays(make: Callable[[], Any], readers: int, seconds: float) -> tuple[floa
     with ExitStack() as stack:
         heard: list[Reader] = [stack.enter_context(closing(make())) for _ in range(readers)]
         count = int(RATE * seconds)
-        for reader in heard:
-            reader.ask(f"flow {count} {RATE}")
-            time.sleep(1 / RATE / readers)  # each in a phase of its own
-        delays = sorted(hear(heard))
+        delays = sorted(hear(heard, f"flow {count} {RATE}", BEGINNINGS))
         if len(delays) != count * readers:
             raise Stuck(f"{count * readers - len(delays):,} of {count * readers:,} tokens were lost")
         return _at(delays, 0.5) / 1e6, _at(delays, 0.99) / 1e6, delays[-1] / 1e6
@@ -204,9 +204,7 @@ def _flooded(make: Callable[[], Any]) -> float:
     with ExitStack() as stack:
         heard: list[Reader] = [stack.enter_context(closing(make())) for _ in range(CROWD)]
         begun = time.perf_counter()
-        for reader in heard:
-            reader.ask(f"flow {FLOOD} 0")
-        hear(heard)
+        hear(heard, f"flow {FLOOD} 0")
         took = time.perf_counter() - begun
         if lost := CROWD * FLOOD - sum(reader.tokens for reader in heard):
             raise Stuck(f"{lost:,} tokens were lost")

@@ -6,7 +6,7 @@ import re
 import select
 import socket
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from time import perf_counter, perf_counter_ns
 from typing import Any
 
@@ -134,38 +134,43 @@ class SessionReader(Reader):
         del buffer[:at]
 
 
-def hear(readers: Sequence[Reader], each: Callable[[Reader, int, bytes], None] | None = None) -> list[int]:
-    """The delays in nanoseconds of all tokens, until each reader has heard its last part. `each` sees all other
-    parts."""
+def hear(readers: Sequence[Reader], question: str, beginnings: float = 0.0) -> list[int]:
+    """Ask this of each, one after the other within so many seconds. The delays in nanoseconds of all tokens, when each
+    has heard its last part."""
     delays: list[int] = []
     poll = select.epoll()
     behind = {reader.fileno(): reader for reader in readers}
+    begun = perf_counter()
+    asked = 0
     try:
         for number in behind:
             poll.register(number, select.EPOLLIN)
         while behind:
-            ready = poll.poll(PATIENCE)
-            if not ready:
+            patience = PATIENCE
+            while asked < len(readers):
+                patience = begun + beginnings * asked / len(readers) - perf_counter()
+                if patience > 0:
+                    break
+                readers[asked].ask(question)
+                asked, patience = asked + 1, PATIENCE
+            ready = poll.poll(patience)
+            if not ready and patience == PATIENCE:
                 raise Stuck(f"{len(behind)} of {len(readers)} readers have heard nothing more")
             for number, _ in ready:
-                reader = behind.get(number)
-                if reader is None:
-                    continue
-                now, parts = reader.read()
-                for part in parts:
-                    if reader.token in part:
-                        stamps = STAMP.findall(part)
-                        reader.tokens += len(stamps)
-                        delays.extend(now - int(stamp) for stamp in stamps)
-                    else:
-                        if each is not None:
-                            each(reader, now, part)
-                        if reader.last in part:
-                            poll.unregister(number)
-                            behind.pop(number, None)
+                now, parts = behind[number].read()
+                delays += _delays(behind[number], now, parts)
+                if any(behind[number].last in part for part in parts):
+                    poll.unregister(number)
+                    del behind[number]
     finally:
         poll.close()
     return delays
+
+
+def _delays(reader: Reader, now: int, parts: Sequence[bytes]) -> list[int]:
+    stamps = [int(stamp) for part in parts if reader.token in part for stamp in STAMP.findall(part)]
+    reader.tokens += len(stamps)
+    return [now - stamp for stamp in stamps]
 
 
 class Agent:
