@@ -37,6 +37,7 @@ ALLOWED = {
         signum block_on_close""",
     "trio, or trio-websocket, reads or calls it": """
         _reader_running before_task_step after_task_step autojump_threshold""",
+    "asyncio calls it": "connection_made connection_lost exc pause_writing resume_writing data_received",
     "pykka calls it": "on_receive",
     "named in a string": "LongBench",
     "the page of the desk reads it": "editor_order",

@@ -77,6 +77,8 @@ PROTOCOL = "1"
 MOST_CLIENTS_OF_ALL = 1024
 WITHOUT_TEXT = "token_delta"
 """The capability of clients that add tokens up themselves."""
+TOGETHER_BYTES = 64 << 10
+"""Of events that are sent in one go."""
 PATIENCE = 10.0
 HEAR_SECONDS = 15.0
 AGAIN_SECONDS = 0.5
@@ -91,6 +93,9 @@ class ClientOutlet(Protocol):
     gone."""
 
     async def send(self, text: str) -> None: ...
+
+    async def send_all(self, texts: Sequence[str]) -> None:
+        """One after the other, at the cost of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +285,8 @@ class Client(Actor[AttachedMessage]):
 
     async def _send_entries(self, entries: Iterable[LogEntry]) -> None:
         delta = self._hello is not None and WITHOUT_TEXT in self._hello.client_info.capabilities
+        texts: list[str] = []
+        size = 0
         for entry in joined(entries):
             event = entry.event
             text = entry.text
@@ -292,7 +299,13 @@ class Client(Actor[AttachedMessage]):
             if not text:
                 text = encoder.encode(replace(event, seq=entry.seq))
             self._seen = entry.seq
-            await self._outlet.send(text.decode())
+            texts.append(text.decode())
+            size += len(text)
+            if size >= TOGETHER_BYTES:
+                await self._outlet.send_all(texts)
+                texts, size = [], 0
+        if texts:
+            await self._outlet.send_all(texts)
 
     async def _send(self, message: ServerMessage) -> None:
         await self._outlet.send(encoder.encode(message).decode())

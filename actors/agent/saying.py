@@ -4,9 +4,11 @@ The text of a turn is exactly its tokens, one after the other: MessageFinal has 
 Thoughts of a model come in very small pieces, and each event is stored: so they are gathered to lines.
 """
 
+from contextlib import suppress
 from functools import partial
 
 from actors.agent.messages import SteersAsked, TurnOrder, TurnSays
+from actors.kernel import MailboxFull
 from codec.agent.events import (
     ErrorBody,
     ErrorCode,
@@ -24,6 +26,8 @@ LONGEST_THOUGHT = 600
 MOST_THOUGHTS = 20_000
 """Characters of thoughts that clients are told in one turn."""
 STEERS_TIMEOUT = 30.0
+AT_A_STRETCH = 16
+"""Tokens, one of which waits for its turn in the scheduler: a flood of them must not keep all others waiting."""
 
 
 class Voice:
@@ -31,6 +35,7 @@ class Voice:
         self._order = order
         self._text: list[str] = []
         self._gap = False
+        self._at_a_stretch = 0
         self._thought = ""
         self._thoughts_told = 0
         self.tokens_used = 0
@@ -42,6 +47,16 @@ class Voice:
 
     async def event(self, event: LogEvent) -> None:
         await self._order.session.send(TurnSays(self._order.turn_id, event))
+
+    async def _token(self, token: Token) -> None:
+        """The session and its clients hear it in this task, if they are idle: so it needs no step of the scheduler."""
+        self._at_a_stretch += 1
+        if self._at_a_stretch < AT_A_STRETCH:
+            with suppress(MailboxFull):
+                self._order.session.hand(TurnSays(self._order.turn_id, token))
+                return
+        self._at_a_stretch = 0
+        await self.event(token)
 
     async def thinking(self, phase: Phase, message: str) -> None:
         await self.event(Thinking(phase=phase, message=message))
@@ -55,7 +70,7 @@ class Voice:
             self._gap = False
             text = encodable(text)
             self._text.append(text)
-            await self.event(Token(token=text))
+            await self._token(Token(token=text))
 
     def paragraph(self) -> None:
         """What is said next is a new paragraph."""

@@ -201,6 +201,10 @@ class Screen:
             raise PeerGone("it has gone")
         self.messages.append(json.loads(text))
 
+    async def send_all(self, texts: Sequence[str]) -> None:
+        for text in texts:
+            await self.send(text)
+
     def stall(self) -> None:
         if not self.stalled:
             self.stalled, self._read = True, trio.Event()

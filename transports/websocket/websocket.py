@@ -23,7 +23,7 @@ A handler should receive without delay: a pong waits in the same queue, behind t
 """
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from itertools import count
 from typing import TypeVar
@@ -35,7 +35,7 @@ from actors.kernel import PeerGone
 from transports.websocket.fast_lane import FastLane
 from transports.websocket.lane import READ_BYTES, Lane
 from transports.websocket.library import Connection, request_with
-from transports.websocket.outbox import Outbox
+from transports.websocket.outbox import Outbox, frame
 from transports.wire.backlog import Backlog
 from transports.wire.head import Head
 from transports.wire.limits import WebSocketLimits
@@ -84,6 +84,15 @@ class WebSocket:
         try:
             await self._connection.send_message(message)
         except ConnectionClosed:
+            raise self._closed() from None
+
+    async def send_all(self, texts: Sequence[str]) -> None:
+        """Messages that are sent in one go. The library would take each by itself, at ten times the cost."""
+        if self._end is not None or self._connection.closed is not None:
+            raise self._closed()
+        try:
+            await self._lane.send_all(b"".join([frame(text.encode()) for text in texts]))
+        except GONE:
             raise self._closed() from None
 
     async def close(self, code: int = 1000, reason: str = "") -> None:

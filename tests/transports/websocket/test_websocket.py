@@ -429,6 +429,21 @@ async def test_a_cancelled_send_ends_the_connection_rather_than_leave_half_a_fra
             await socket_.send("more")
 
 
+async def test_texts_that_are_sent_in_one_go_are_messages_of_their_own_and_none_follows_a_goodbye() -> None:
+    async with open_house() as house, await house.connect() as stream:
+        await stream.send_all(house.upgrade("/deaf"))
+        await house.events.entered.wait()
+        (socket_,) = house.door._websockets._open
+        await socket_.send_all(["a", "", "€" * 100])
+        await read_until(stream, b"\x81\x01a" + b"\x81\x00" + b"\x81\x7e\x01\x2c" + "€".encode() * 100)
+        async with trio.open_nursery() as closing:
+            closing.start_soon(socket_.close, 1000)
+            await wait_all_tasks_blocked(0.05)
+            with pytest.raises(Exception, match="closed with 1000"):
+                await socket_.send_all(["late"])
+            closing.cancel_scope.cancel()
+
+
 async def test_what_a_conversation_logs_carries_its_own_id() -> None:
     ids: list[object] = []
 
