@@ -93,7 +93,7 @@ def test_a_request_is_in_one_space_at_a_time(tmp_path: Path) -> None:
             open_ones, over_ones = await journal.open_page(), await journal.over_page()
             assert len(open_ones.dossiers) + len(over_ones.dossiers) == 1
             assert bool(over_ones.dossiers) is kept.is_over
-        await journal.forget(["a"])
+        await journal.forget([kept])
         assert await journal.find("a") is None
 
     in_a_store(tmp_path, test)
