@@ -34,7 +34,7 @@ def ipc_spec(settings: Settings, listeners: Listeners) -> AnySpec:
     folder = Path(section.folder)
     base = FolderBase(folder)
 
-    def facts(registry: Registry) -> ipc.Facts:
+    def journal(registry: Registry) -> ipc.ClientJournal:
         return ipc.ClientJournal(registry, section.folder)
 
     web = resources.files("web")
@@ -55,8 +55,8 @@ def ipc_spec(settings: Settings, listeners: Listeners) -> AnySpec:
 
     children: list[AnySpec] = [
         keeper_spec(base, tick=section.rescan_seconds),
-        ipc.ledger_spec(facts, base),
-        ipc.evaluator_spec(base, ScoringProcess(), time.time),
+        ipc.ledger_spec(journal, base),
+        ipc.evaluator_spec(base, ScoringProcess(), time.time, journal if section.client else None),
     ]
     if section.server and not section.editor_command:  # the editor answers, and is known by its answers
         children.append(ipc.server_spec(base, section.folder, handlers(section), server_terms(section), wall=time.time))

@@ -22,6 +22,7 @@ from actors.ipc.dossier import Dossier
 from actors.ipc.errand import ErrandMeans
 from actors.ipc.given import BaseFull, BaseGone, BothFiles
 from actors.ipc.messages import SubmitRequests
+from actors.ipc.steps import Answer, Spoiled
 from actors.kernel import KernelError, MailboxFull
 from actors.store import StoreError
 from codec.ipc import BadId, BadRequest, Request, checked, read_request, write_request
@@ -83,7 +84,7 @@ class Accepting:
             answers = [self._handled(each, over, fresh) for each in readable]
             kept = await self._means.journal.keep(*fresh.values()) if fresh else []
             for dossier in kept:
-                self._books.take_in(dossier, seen.get(dossier.id))
+                self._books.take_in(dossier, _lasting(seen.get(dossier.id)))
         return answers
 
     async def _known(self, ids: Sequence[str]) -> tuple[dict[str, Dossier | None], dict[str, BothFiles | None]]:
@@ -125,6 +126,13 @@ class Accepting:
                 dossier = reopened(request, content, now, "submitted", before)
                 fresh[id] = dossier if before is None else replace(dossier, stale=True)
         return Handled(ids=tuple(ids), refused=refused)
+
+
+def _lasting(seen: BothFiles | None) -> BothFiles | None:
+    """What still holds when the journal has it: where the request stands already, an answer may have come since."""
+    if seen is None or seen.request is None or isinstance(seen.response, Answer | Spoiled):
+        return seen
+    return None
 
 
 def _read(request: Request) -> tuple[Request | tuple[str, str], bytes]:

@@ -31,7 +31,7 @@ from actors.ipc.given import TROUBLE, Asked, BothFiles, Tray
 from actors.ipc.pinging import PING
 from actors.ipc.steps import Answer, Spoiled, Torn
 from actors.ipc.telling_time import moment_of
-from codec.ipc import Failure, Request
+from codec.ipc import Failure, Request, in_turn
 
 CHUNK = 200
 AGAIN_SECONDS = 1.0
@@ -59,7 +59,7 @@ class Adopting:
 
     def consider(self, ids: Iterable[str]) -> None:
         """These have changed."""
-        for id in ids:  # noqa: A001 - as in the contract
+        for id in in_turn(ids):  # noqa: A001 - as in the contract
             self._ids[id] = None
         if self._ids:
             self._wanted.set()

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
 import trio
+from msgspec.structs import replace
 
 from actors.ipc.dossier import Dossier, Source, noted, opened
 from actors.ipc.given import BothFiles
@@ -39,7 +40,7 @@ def reopened(request: Request, content: bytes, now: float, source: Source, befor
     if before is None:
         return dossier
     return noted(
-        dossier,
+        replace(dossier, let_go=before.blobs),
         f"{moment_of(now)}: another request of this id had ended before ({before.shown}, {before.begun} attempts); "
         f"it began anew, and the old files are in archive/{day_of(now)}.",
     )

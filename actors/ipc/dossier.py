@@ -65,10 +65,18 @@ class Dossier(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The digest of the content, if it is too large for a row."""
     large: dict[int, str] = {}
     """Digests of outcomes that are too large for a row, by the attempt's number."""
+    let_go: tuple[str, ...] = ()
+    """Digests of blobs that were its own, or its predecessor's of this id, and are to be dropped. They are never among
+    `blob` and `large` in the store."""
 
     @property
     def is_over(self) -> bool:
         return self.state in (State.SUCCESS, State.GAVE_UP)
+
+    @property
+    def blobs(self) -> tuple[str, ...]:
+        """Digests of all that is its own in the store."""
+        return (*((self.blob,) if self.blob else ()), *self.large.values(), *self.let_go)
 
     @property
     def row(self) -> Row:
@@ -172,7 +180,8 @@ def _ended(dossier: Dossier, outcome: Outcome, now: float, seconds: float | None
     ended = replace(last, ended=ended_at, seconds=seconds, outcome=outcome, late=late)
     message = outcome.message[:MOST_MESSAGE] if isinstance(outcome, Failure) else ""
     large = {number: digest for number, digest in dossier.large.items() if number != last.number}
-    return replace(dossier, tried=(*dossier.tried[:-1], ended), message=message, large=large)
+    let_go = (*dossier.let_go, *(digest for number, digest in dossier.large.items() if number == last.number))
+    return replace(dossier, tried=(*dossier.tried[:-1], ended), message=message, large=large, let_go=let_go)
 
 
 def noted(dossier: Dossier, *sentences: str) -> Dossier:

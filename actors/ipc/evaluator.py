@@ -8,8 +8,9 @@ the disk) is done one after the other in a task beside it.
 Rules
   - What waits is bounded, in number and in size. When there is more, the oldest is dropped, and whatever was dropped is
     found again in the folder once nothing waits: it is what has a reference, a success, and no evaluation.
-  - The same is done after a start, a few files at a time, for what the process before has left. A peer of the HEAD
-    dialect takes away the requests it has answered; those cannot be found again.
+  - The same is done after a start, a few files at a time, for what the process before has left.
+  - A peer of the HEAD dialect takes away the requests it has answered. Those are found again in the client end's
+    journal, which is read a page at a time, with a pause between.
   - A folder that is missing or full loses nothing: the comparison is put back, and written later.
   - A comparison that does not come to its end in time is given up, and counted.
 """
@@ -23,11 +24,12 @@ from typing import Protocol
 
 import trio
 
-from actors.ipc.given import Asked, Base, BaseFull, BaseGone, Tray
+from actors.ipc.dossier import Dossier
+from actors.ipc.given import TROUBLE, Asked, Base, BaseFull, BaseGone, Tray
 from actors.ipc.messages import EVALUATOR, EvaluatorMessage, Succeeded
 from actors.ipc.steps import Answer
-from actors.kernel import Actor, ChildSpec, Mailbox, Overflow
-from codec.ipc import Scores, Success
+from actors.kernel import Actor, ChildSpec, Mailbox, Overflow, Registry
+from codec.ipc import BadRequest, Scores, Success, read_request
 from codec.ipc.evaluation import (
     Comparison,
     comparison,
@@ -48,6 +50,8 @@ GLANCE = 32
 """Old requests that are looked at without a pause."""
 GLANCE_SECONDS = 1.0
 """The pause after those. A hundred thousand old files must not keep a processor busy."""
+PAGE_SECONDS = 3.0
+"""The pause after a page of the journal."""
 IDLE_SECONDS = 30.0
 """Until the comparing process is let go."""
 HINTS = (b"expected_response", b"reference")
@@ -62,12 +66,22 @@ class Scorer(Protocol):
         """Nothing is to be compared for a while; whatever is held for it is let go."""
 
 
+class Ended(Protocol):
+    """The client end's journal, of what is over. Every call may raise the store's errors."""
+
+    async def referenced(self, after: str) -> tuple[Sequence[str], str | None]:
+        """Of a page, the successes whose requests have a reference; and what the next one is asked for with."""
+
+    async def find_over(self, id: str) -> Dossier | None:  # noqa: A002 - as in the contract
+        """With all that belongs to it."""
+
+
 @dataclass(frozen=True, slots=True)
 class EvaluatorStatistics:
     waiting: int
     written: int
     dropped: int
-    """Which are found again in the folder."""
+    """Which are found again."""
     given_up: int
 
 
@@ -82,9 +96,16 @@ class _Job:
 
 
 class Evaluator(Actor[EvaluatorMessage]):
-    def __init__(self, base: Base, scorer: Scorer, now: Callable[[], float]) -> None:
-        """`now`: seconds since 1970, for the files."""
+    def __init__(
+        self,
+        base: Base,
+        scorer: Scorer,
+        now: Callable[[], float],
+        ended: Callable[[Registry], Ended] | None = None,
+    ) -> None:
+        """`now`: seconds since 1970, for the files. `ended`: the journal of a client end, if there is one."""
         self._base = base
+        self._make_ended = ended
         self._scorer = scorer
         self._now = now
         self._jobs: dict[str, _Job] = {}
@@ -93,6 +114,10 @@ class Evaluator(Actor[EvaluatorMessage]):
         self._search = True
         """Whether the folder may hold what was neither evaluated nor waits."""
         self._old: deque[str] = deque()
+        self._after: str | None = None
+        """Where the journal is to be read on; None: nowhere."""
+        self._vanished: deque[str] = deque()
+        """Of its last page, what the folder cannot tell any more."""
         self._hopeless: set[str] = set()
         self._news = trio.Event()
         self._written = self._dropped = self._given_up = self._lost_before = 0
@@ -107,6 +132,7 @@ class Evaluator(Actor[EvaluatorMessage]):
 
     async def started(self, kept: object | None) -> None:
         self.stage.registry.claim(EVALUATOR, self.ref)
+        self._ended = None if self._make_ended is None else self._make_ended(self.stage.registry)
         self._lost_before = self._lost()
         if isinstance(kept, dict):
             for job in kept.values():
@@ -165,7 +191,7 @@ class Evaluator(Actor[EvaluatorMessage]):
             while True:
                 try:
                     await self._work_once()
-                except (BaseGone, BaseFull) as why:
+                except TROUBLE as why:
                     self._waits_for = str(why)
                     await trio.sleep(AGAIN_SECONDS)
                 else:
@@ -180,6 +206,12 @@ class Evaluator(Actor[EvaluatorMessage]):
         elif self._old:
             if not await self._look_at_old():
                 await self._wait(GLANCE_SECONDS)
+        elif self._vanished:
+            await self._look_at_vanished()
+        elif self._after is not None:
+            await self._read_on(self._after)
+            if not self._vanished:
+                await self._wait(PAGE_SECONDS)
         elif self._search:
             self._search = False
             await self._find_old()
@@ -221,6 +253,7 @@ class Evaluator(Actor[EvaluatorMessage]):
             self._search = True
             raise
         self._old = deque(sorted(answered - done - self._hopeless))
+        self._after = None if self._ended is None else ""
 
     async def _look_at_old(self) -> bool:
         """Whether any of the next few is to be evaluated."""
@@ -261,9 +294,39 @@ class Evaluator(Actor[EvaluatorMessage]):
                 return _Job(wanted, None)
         return None
 
+    async def _read_on(self, after: str) -> None:
+        assert self._ended is not None
+        ids, then = await self._ended.referenced(after)
+        if ids:
+            done = await self._base.ids(Tray.EVALUATIONS) | self._hopeless
+            found = await self._base.ids(Tray.REQUESTS) & await self._base.ids(Tray.RESPONSES)
+            self._vanished.extend(id for id in ids if id not in done and id not in found)  # noqa: A001
+        self._after = then
 
-def evaluator_spec(base: Base, scorer: Scorer, now: Callable[[], float]) -> ChildSpec[EvaluatorMessage]:
+    async def _look_at_vanished(self) -> None:
+        assert self._ended is not None
+        for id in list(islice(self._vanished, GLANCE)):  # noqa: A001
+            dossier = await self._ended.find_over(id)
+            self._vanished.popleft()
+            if id not in self._jobs and dossier is not None and (job := _job_in(dossier)) is not None:
+                self._put(job)
+
+
+def _job_in(dossier: Dossier) -> _Job | None:
+    last = dossier.tried[-1] if dossier.tried else None
+    if last is None or not isinstance(last.outcome, Success):
+        return None
+    try:
+        wanted = comparison(read_request(dossier.content, dossier.id), last.outcome)
+    except BadRequest:
+        return None
+    return None if wanted is None else _Job(wanted, last.seconds)
+
+
+def evaluator_spec(
+    base: Base, scorer: Scorer, now: Callable[[], float], ended: Callable[[Registry], Ended] | None = None
+) -> ChildSpec[EvaluatorMessage]:
     """Its mailbox never refuses: whoever tells it of a success must not wait for it, nor fail."""
     return ChildSpec(
-        "evaluator", lambda: Evaluator(base, scorer, now), mailbox=partial(Mailbox, 1_024, Overflow.DROP_OLDEST)
+        "evaluator", lambda: Evaluator(base, scorer, now, ended), mailbox=partial(Mailbox, 1_024, Overflow.DROP_OLDEST)
     )

@@ -9,18 +9,21 @@ BASE is a digest of the folder's path, so that each folder has a journal of its 
 to the other within one commit. At a start only what is open is read, however much is over.
 
 Rules
-  - What does not fit into a row is a blob, which is there before the row that names it.
+  - What does not fit into a row is a blob of the request's own (blobs.py), which is there before the row that names it.
+    It goes when no row names it any more: the row that has let it go says so until it is gone.
   - A value that cannot be read is set aside and told. It costs one line of the list, never the start.
 """
 
 import hashlib
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import msgspec
 from msgspec.structs import replace
 
+from actors.ipc.blobs import OwnBlobs
 from actors.ipc.client_steps import State
 from actors.ipc.dossier import Dossier
 from actors.kernel import Registry
@@ -78,6 +81,13 @@ class _Fact(msgspec.Struct, frozen=True, kw_only=True):
         ).fact
 
 
+class _Ending(msgspec.Struct, frozen=True, kw_only=True):
+    """The part that says whether there is an answer to be evaluated."""
+
+    state: State = State.POLLING
+    referenced: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class FactsPage:
     facts: tuple[RequestFact, ...]
@@ -94,6 +104,7 @@ class DossierPage:
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Dossier).decode
+_decode_ending = msgspec.json.Decoder(_Ending).decode
 _decode_fact = msgspec.json.Decoder(_Fact).decode
 _decode_outcome = msgspec.json.Decoder(Outcome).decode
 
@@ -106,6 +117,7 @@ class ClientJournal:
         self._registry = registry
         room = f"ipc/client/{hashlib.sha256(base.encode('utf-8', 'surrogateescape')).hexdigest()[:24]}"
         self._open, self._over, self._aside = (f"{room}/{space}" for space in ("open", "over", "aside"))
+        self._blobs = OwnBlobs(lambda: self._store, room)
 
     @property
     def _store(self) -> StoreClient:
@@ -143,6 +155,19 @@ class ClientJournal:
         except BadRequest:
             params = None
         return dossier.detail(params)
+
+    # -- for the evaluator
+
+    async def referenced(self, after: str) -> tuple[list[str], str | None]:
+        """Of a page of what is over, the successes whose requests have a reference; and what the next page is asked for
+        with; None: this is the last."""
+        page, found = await self._store.keys(self._over, after=after, limit=PAGE), []
+        for id, value in page:  # noqa: A001
+            with suppress(msgspec.MsgspecError):  # whoever reads it as a whole sets it aside
+                ending = _decode_ending(_unwrapped(value))
+                if ending.referenced and ending.state is State.SUCCESS:
+                    found.append(id)
+        return found, page[-1][0] if page else None
 
     # -- for the client end
 
@@ -192,32 +217,39 @@ class ClientJournal:
             here, there = (self._over, self._open) if dossier.is_over else (self._open, self._over)
             changes += [Put(here, dossier.id, _wrapped(dossier), soft), Delete(there, dossier.id, soft)]
         await self._store.together(*changes)
-        return kept
+        return [await self._without_what_it_let_go(dossier) for dossier in kept]
 
-    async def forget(self, ids: Iterable[str]) -> None:
-        """Of requests that are over."""
-        await self._store.together(*(Delete(self._over, id) for id in ids))  # noqa: A001
+    async def forget(self, dossiers: Sequence[Dossier]) -> None:
+        """Of requests that are over. First their blobs go, and then the rows, which say until then what is to go."""
+        for dossier in dossiers:
+            await self._blobs.drop(dossier.id, dossier.blobs)
+        await self._store.together(*(Delete(self._over, dossier.id) for dossier in dossiers))
 
     # -- blobs
 
     async def _with_blobs(self, dossier: Dossier) -> Dossier:
         if not dossier.blob and len(dossier.content) > LARGE_CONTENT:
-            dossier = replace(dossier, blob=await self._store.put_blob(dossier.content))
+            dossier = replace(dossier, blob=await self._blobs.put(dossier.id, dossier.content))
         for each in dossier.tried:
             if each.outcome is not None and each.number not in dossier.large:
                 encoded = _encode(each.outcome)
                 if len(encoded) > LARGE_OUTCOME:
-                    digest = await self._store.put_blob(encoded)
+                    digest = await self._blobs.put(dossier.id, encoded, each.number)
                     dossier = replace(dossier, large={**dossier.large, each.number: digest})
-        return dossier
+        return _naming_what_it_has(dossier) if dossier.large or dossier.let_go else dossier
+
+    async def _without_what_it_let_go(self, dossier: Dossier) -> Dossier:
+        if not dossier.let_go:
+            return dossier
+        return replace(dossier, let_go=await self._blobs.drop(dossier.id, dossier.let_go))
 
     async def _whole(self, dossier: Dossier) -> Dossier:
         if dossier.blob:
-            dossier = replace(dossier, content=await self._store.get_blob(dossier.blob) or b"")
+            dossier = replace(dossier, content=await self._blobs.get(dossier.id, dossier.blob) or b"")
         tried = list(dossier.tried)
         for place, each in enumerate(tried):
             if each.number in dossier.large:
-                encoded = await self._store.get_blob(dossier.large[each.number])
+                encoded = await self._blobs.get(dossier.id, dossier.large[each.number], each.number)
                 if encoded is not None:
                     tried[place] = replace(each, outcome=_decode_outcome(encoded))
         return replace(dossier, tried=tuple(tried))
@@ -230,6 +262,15 @@ class ClientJournal:
             await self._store.together(*moves)
             ids = ", ".join(id for id, _ in bad[:10])  # noqa: A001
             logger.error("ipc: %d requests in the journal cannot be read and were set aside: %s", len(bad), ids)
+
+
+def _naming_what_it_has(dossier: Dossier) -> Dossier:
+    """Of very many attempts only the last are kept, and so are their blobs."""
+    kept = {each.number for each in dossier.tried}
+    large = {number: digest for number, digest in dossier.large.items() if number in kept}
+    named = {dossier.blob, *large.values()}
+    let_go = dict.fromkeys((*dossier.let_go, *dossier.large.values()))
+    return replace(dossier, large=large, let_go=tuple(digest for digest in let_go if digest not in named))
 
 
 def _wrapped(dossier: Dossier) -> bytes:

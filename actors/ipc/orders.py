@@ -128,13 +128,11 @@ class Orders:
 
     async def _requeue(self, order: DeskOrder, ids: Sequence[str]) -> None:
         now, again = self._means.wall(), []
-        for id, dossier in zip(ids, await all_of(ids, self._means.journal.find_over), strict=True):  # noqa: A001
-            if dossier is None:
-                self._refuse(order, id, UNDER_WAY if id in self._books.open else UNKNOWN)
-            elif dossier.state is State.SUCCESS:
-                self._refuse(order, id, "it has succeeded")
+        for dossier in await self._over(order, ids):
+            if dossier.state is State.SUCCESS:
+                self._refuse(order, dossier.id, "it has succeeded")
             elif not dossier.content:
-                self._refuse(order, id, "its file could not be read; correct the file, and it begins anew")
+                self._refuse(order, dossier.id, "its file could not be read; correct the file, and it begins anew")
             else:
                 again.append(_requeued(dossier, now))
         await self._keep(order, again)
@@ -186,17 +184,23 @@ class Orders:
             self._books.take_in(dossier)
 
     async def _archive(self, order: DeskOrder, ids: Sequence[str]) -> None:
-        mine = []
+        dossiers = await self._over(order, ids)
+        mine = [dossier.id for dossier in dossiers]
+        if mine:
+            await self._means.base.archive(mine, day_of(self._means.wall()))
+            await self._means.journal.forget(dossiers)
+            self._means.noting.forgotten(mine)
+            order.handled.extend(mine)
+
+    async def _over(self, order: DeskOrder, ids: Sequence[str]) -> list[Dossier]:
+        """The others are refused."""
+        found = []
         for id, dossier in zip(ids, await all_of(ids, self._means.journal.find_over), strict=True):  # noqa: A001
             if dossier is None:
                 self._refuse(order, id, UNDER_WAY if id in self._books.open else UNKNOWN)
             else:
-                mine.append(id)
-        if mine:
-            await self._means.base.archive(mine, day_of(self._means.wall()))
-            await self._means.journal.forget(mine)
-            self._means.noting.forgotten(mine)
-            order.handled.extend(mine)
+                found.append(dossier)
+        return found
 
     def _refuse(self, order: DeskOrder, id: str, why: str) -> None:  # noqa: A002
         if order.which.ids:

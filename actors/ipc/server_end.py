@@ -79,7 +79,7 @@ from actors.kernel import (
     crowd_spec,
     supervisor_spec,
 )
-from codec.ipc import Wishes
+from codec.ipc import Wishes, in_turn
 
 AT_ONCE = 256
 """Requests that are read together."""
@@ -231,7 +231,7 @@ class ServerEnd(Actor[ServerEndMessage]):
     def _heard(self, news: News) -> None:
         match news:
             case FilesChanged(ids):
-                for id in frozenset().union(*ids.values()):  # noqa: A001
+                for id in in_turn(frozenset().union(*ids.values())):  # noqa: A001
                     self._noticed(id)
             case Rescan():
                 self._rescan = True
@@ -321,7 +321,7 @@ class ServerEnd(Actor[ServerEndMessage]):
         for id in tuple(self._queue):  # noqa: A001
             if id not in requests:
                 self._queue.discard(id)
-        for number, id in enumerate((*begun, *(requests - responses)), 1):  # noqa: A001
+        for number, id in enumerate((*begun, *in_turn(requests - responses)), 1):  # noqa: A001
             settled = self._rows.get(id)
             quiet = settled is not None and not settled.asks_when_taken
             if id in requests and not quiet and id not in self._queue and id not in self._in_hand:

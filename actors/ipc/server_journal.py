@@ -12,7 +12,8 @@ Rules
     takes with it can be told from the files again, except that a run was begun.
   - A row that says only that its request is there, and was not begun, is not written.
   - The answer stands in the row from when it is decided until it has been written. After that only its kind does.
-  - What does not fit into a row is a blob, which is there before the row that names it.
+  - What does not fit into a row is a blob of the request's own (blobs.py), which is there before the row that names it,
+    and goes when it does not any more.
   - A value that cannot be read counts as none, and is told in the log.
 """
 
@@ -23,6 +24,7 @@ from dataclasses import replace
 
 import msgspec
 
+from actors.ipc.blobs import OwnBlobs
 from actors.ipc.server_steps import Phase, Row
 from actors.kernel import Registry
 from actors.store import STORE, Delete, StoreClient
@@ -60,6 +62,9 @@ class ServerJournal:
         name = hashlib.sha256(base.encode(errors="surrogateescape")).hexdigest()[:16]
         self._rows = f"ipc/server/{name}"
         self._desk = f"ipc/desk/{name}"
+        self._blobs = OwnBlobs(lambda: self._store, self._rows)
+        self._named: dict[str, str] = {}
+        """The blobs that rows are known to name, of requests whose answers are decided and not written."""
 
     @property
     def _store(self) -> StoreClient:
@@ -72,7 +77,8 @@ class ServerJournal:
             return None
         outcome = value.outcome
         if value.blob:
-            blob = await self._store.get_blob(value.blob)
+            self._named[id] = value.blob
+            blob = await self._blobs.get(id, value.blob)
             outcome = None if blob is None else _outcome(blob)
         return Row(id, value.fingerprint, Phase(value.phase), value.starts, outcome)
 
@@ -86,14 +92,21 @@ class ServerJournal:
         elif outcome is not None:
             encoded = _encode(outcome)
             if len(encoded) > LARGE_ANSWER:
-                blob, outcome = await self._store.put_blob(encoded), None
+                blob, outcome = await self._blobs.put(row.id, encoded), None
         value = _Value(row.fingerprint, row.phase.value, row.starts, outcome, blob)
         await self._store.put(self._rows, row.id, VERSION + _encode(value), soft=True)
+        if (before := self._named.pop(row.id, blob)) != blob:
+            await self._blobs.drop(row.id, [before])
+        if blob:
+            self._named[row.id] = blob
 
     async def forget(self, ids: Iterable[str]) -> None:
         left = list(ids)
         while left:
             some, left = left[:TOGETHER], left[TOGETHER:]
+            for each in some:
+                if each in self._named:
+                    await self._blobs.drop(each, [self._named.pop(each)])
             await self._store.together(*(Delete(self._rows, each, soft=True) for each in some))
 
     async def all(self) -> AsyncIterator[tuple[str, Phase]]:
@@ -101,6 +114,8 @@ class ServerJournal:
         while page := await self._store.keys(self._rows, after=after, limit=PAGE):
             for id, data in page:  # noqa: A001
                 value = _read(id, data)
+                if value is not None and value.blob:
+                    self._named[id] = value.blob
                 yield id, Phase.ASKED if value is None else Phase(value.phase)
             after = page[-1][0]
 

@@ -1,6 +1,6 @@
 """File IPC on the wire: requests and responses in the dialects of real peers, and how answers are scored."""
 
-from codec.ipc.ids import BadId, checked, file_of, id_of
+from codec.ipc.ids import BadId, checked, file_of, id_of, in_turn
 from codec.ipc.metrics import Scores, scores
 from codec.ipc.request import BadRequest, Dialect, Request, Wishes, read_request, write_request
 from codec.ipc.response import (
@@ -30,6 +30,7 @@ __all__ = [
     "checked",
     "file_of",
     "id_of",
+    "in_turn",
     "read_request",
     "read_response",
     "scores",

@@ -5,6 +5,7 @@ nothing that a shell or Windows reads as something else.
 """
 
 import re
+from collections.abc import Iterable
 
 LONGEST = 128
 SUFFIX = ".json"
@@ -55,3 +56,9 @@ def id_of(name: str) -> str | None:
         return checked(name.removesuffix(SUFFIX))
     except BadId:
         return None
+
+
+def in_turn(ids: Iterable[str]) -> list[str]:
+    """In the order in which they were probably made: ids that end in a count, and those that begin with the time, stand
+    in theirs. Who finds many at once takes them in this order, so that both ends are at work at the same ones."""
+    return sorted(sorted(ids), key=len)

@@ -544,3 +544,21 @@ def test_an_answer_after_the_end_is_said_and_a_requeue_takes_it() -> None:
         assert (dossier.shown, dossier.row.success) == ("success", DONE)
 
     play(test, terms=ClientTerms(attempt_seconds=100.0))
+
+
+@pytest.mark.slow
+def test_what_is_found_at_once_is_taken_in_hand_in_the_order_in_which_its_ids_count() -> None:
+    """As the server end runs it: those that are in flight are not those that it runs last."""
+    names = [f"r{number}" for number in range(30)]
+    terms = ClientTerms(in_flight=1, attempt_seconds=1.0, immediate=True)
+
+    async def main() -> None:
+        base = PaperBase()
+        for name in reversed(names):
+            put(base, request(name))
+        with a_state() as directory:
+            async with desk(directory, base, terms) as it:
+                over = await it.over(*names)
+        assert [each.id for each in sorted(over, key=lambda each: each.changed)] == names
+
+    run_in_virtual_time(main)

@@ -8,16 +8,19 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.ipc import evaluator
+from actors.ipc.client_steps import Row, State
+from actors.ipc.dossier import Dossier, begun, opened, stepped
 from actors.ipc.evaluator import Evaluator, evaluator_spec
 from actors.ipc.given import Tray
 from actors.ipc.messages import EVALUATOR, EvaluatorMessage, Succeeded
-from actors.kernel import ActorRef
+from actors.kernel import ActorRef, MailboxFull
 from actors.kernel.testing import House, staged
 from codec.ipc import Request, Scores, Success, Wishes, scores, write_request, write_response
 from codec.ipc.evaluation import Evaluation, read_evaluation
 from tests.ipc.paper import PaperBase
 
 NOW = 1_700_000_000.0
+PAGE = 100
 
 
 class Scoring:
@@ -62,9 +65,43 @@ def written(base: PaperBase) -> dict[str, Evaluation]:
     return found
 
 
+class PaperJournal:
+    """What a client end has journalled of requests that its peer has taken away."""
+
+    def __init__(self, *ids: str, bare: int = 0) -> None:
+        """`bare`: so many more have no reference."""
+        self.dossiers = {each: ended(each) for each in ids}
+        self.dossiers |= {each: ended(each, None) for each in map("bare{}".format, range(bare))}
+        self.pages: list[float] = []
+        self.read: list[str] = []
+        self.trouble = False
+
+    async def referenced(self, after: str) -> tuple[list[str], str | None]:
+        await trio.lowlevel.checkpoint()
+        if self.trouble:
+            raise MailboxFull("the store is busy")
+        self.pages.append(trio.current_time())
+        page = [id for id in sorted(self.dossiers) if id > after][:PAGE]  # noqa: A001
+        return [id for id in page if self.dossiers[id].referenced], page[-1] if page else None  # noqa: A001
+
+    async def find_over(self, id: str) -> Dossier | None:  # noqa: A002
+        await trio.lowlevel.checkpoint()
+        self.read.append(id)
+        return self.dossiers.get(id)
+
+
+def ended(id: str, reference: str | None = "the cat sat") -> Dossier:  # noqa: A002
+    asked = request(id, reference)
+    dossier = begun(opened(asked, write_request(asked), 1.0, "submitted"), 2.0)
+    return stepped(dossier, Row(id, State.SUCCESS, 1, (), None, Success({"content": "the cat"})), 4.5, 2.5)
+
+
 @asynccontextmanager
-async def working(base: PaperBase, scoring: Scoring) -> AsyncIterator[tuple[House, ActorRef[EvaluatorMessage]]]:
-    async with staged(evaluator_spec(base, scoring, lambda: NOW)) as house:
+async def working(
+    base: PaperBase, scoring: Scoring, journal: PaperJournal | None = None
+) -> AsyncIterator[tuple[House, ActorRef[EvaluatorMessage]]]:
+    made = None if journal is None else lambda _: journal
+    async with staged(evaluator_spec(base, scoring, lambda: NOW, made)) as house:
         await wait_all_tasks_blocked()
         yield house, house.stage.registry.get(EVALUATOR)
 
@@ -206,3 +243,57 @@ async def test_the_comparing_process_rests_while_there_is_nothing_to_compare(aut
         assert (scoring.rests, len(written(base))) == (1, 1)
         await settled(3600.0)
         assert scoring.rests == 2
+
+
+async def test_what_was_dropped_in_a_burst_and_taken_away_by_its_peer_is_found_again_in_the_journal(
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluator, "MOST_WAITING", 10)
+    base, scoring, names = PaperBase(), Scoring(), [f"r{number}" for number in range(1_500)]
+    journal = PaperJournal()
+    scoring.gate = trio.Event()
+    async with working(base, scoring, journal) as (house, ref):
+        await settled(60.0)
+        journal.dossiers.update(PaperJournal(*names).dossiers)
+        for id in names:  # noqa: A001
+            ref.tell(success(id))
+        await settled()
+        scoring.gate.set()
+        await settled(600.0)
+        assert written(base).keys() == set(names)
+        assert {each.duration for each in written(base).values()} == {2.5}
+        assert len(scoring.compared) == len(names)
+        assert house["evaluator"].statistics().restarts == 0
+
+
+async def test_the_journal_is_read_once_after_a_start_a_page_at_a_time_and_only_what_has_no_evaluation_as_a_whole(
+    autojump_clock: object,
+) -> None:
+    base, scoring, journal = PaperBase(), Scoring(), PaperJournal("r1", "r2", bare=1_000)
+    stands(base, "r2")
+    async with working(base, scoring, journal):
+        await settled(600.0)
+    assert written(base).keys() == {"r1", "r2"}
+    assert journal.read == ["r1"]
+    assert len(journal.pages) == 1_002 // PAGE + 2
+    pauses = [later - earlier for earlier, later in zip(journal.pages, journal.pages[1:], strict=False)]
+    assert sum(pause < evaluator.PAGE_SECONDS for pause in pauses) <= 1, "only after a page that held one"
+    async with working(base, scoring, journal):
+        await settled(600.0)
+    assert journal.read == ["r1"]
+    assert len(scoring.compared) == 2
+
+
+@pytest.mark.parametrize("trouble", ["store", "folder"])
+async def test_a_store_or_a_folder_in_trouble_makes_the_journal_be_read_later(
+    autojump_clock: object, trouble: str
+) -> None:
+    base, scoring, journal = PaperBase(), Scoring(), PaperJournal("r1", "r2")
+    journal.trouble, base.gone = trouble == "store", "the folder is missing" if trouble == "folder" else None
+    async with working(base, scoring, journal) as (house, _):
+        await settled(60.0)
+        assert scoring.compared == []
+        journal.trouble, base.gone = False, None
+        await settled(60.0)
+        assert house["evaluator"].statistics().restarts == 0
+    assert written(base).keys() == {"r1", "r2"}

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from codec.ipc import BadId, checked, file_of, id_of
+from codec.ipc import BadId, checked, file_of, id_of, in_turn
+from troupe.ipc.naming import new_id
 
 GOOD = ["a", "0", "request-123", "A_b.c-d", "x" * 128, "con-1", "common", "com10", "a..b"]
 BAD = {
@@ -53,3 +54,13 @@ def test_a_name_that_gives_an_id_is_the_name_of_that_file_and_safe_everywhere(na
         assert file_of(found) == name
         assert set(name) <= set(string.ascii_letters + string.digits + "_.-")
         assert name[0] not in ".-"
+
+
+@given(st.text("ab-", min_size=1, max_size=5), st.sets(st.integers(0, 10**6)))
+def test_ids_that_count_stand_in_the_order_in_which_they_count(name: str, numbers: set[int]) -> None:
+    assert in_turn({f"{name}{number}" for number in numbers}) == [f"{name}{number}" for number in sorted(numbers)]
+
+
+def test_ids_of_scripts_that_gave_none_stand_in_the_order_in_which_they_were_made() -> None:
+    made = [new_id() for _ in range(1_000)]
+    assert in_turn(set(made)) == made

@@ -93,7 +93,7 @@ def test_a_request_is_in_one_space_at_a_time(tmp_path: Path) -> None:
             open_ones, over_ones = await journal.open_page(), await journal.over_page()
             assert len(open_ones.dossiers) + len(over_ones.dossiers) == 1
             assert bool(over_ones.dossiers) is kept.is_over
-        await journal.forget(["a"])
+        await journal.forget([kept])
         assert await journal.find("a") is None
 
     in_a_store(tmp_path, test)
@@ -111,6 +111,29 @@ def test_pages_lead_through_all_of_it_and_end(tmp_path: Path) -> None:
                 break
             after = page.after
         assert found == [f"open-{n:04}" for n in range(1500)] + [f"over-{n:04}" for n in range(1200)]
+
+    in_a_store(tmp_path, test)
+
+
+def test_successes_with_a_reference_are_found_page_by_page_and_what_cannot_be_read_is_passed_over(
+    tmp_path: Path,
+) -> None:
+    async def test(house: House, journal: ClientJournal) -> None:
+        wanted = succeeded(dossier(reference="good"), Success(1))
+        await journal.keep(*(replace(wanted, id=f"good-{n:04}") for n in range(1200)))
+        await journal.keep(*(replace(CASES["success"], id=f"bare-{n:04}") for n in range(900)))
+        await journal.keep(cancelled(dossier("lost", reference="good"), 3.0), dossier("open", reference="good"))
+        await StoreClient(house.stage.registry.get(STORE)).put(journal._over, "bad", b"2{}")
+        found, after, pages = [], "", 0
+        while True:
+            ids, then = await journal.referenced(after)
+            found += ids
+            pages += 1
+            if then is None:
+                break
+            after = then
+        assert found == [f"good-{n:04}" for n in range(1200)]
+        assert pages == 4
 
     in_a_store(tmp_path, test)
 

@@ -406,3 +406,16 @@ async def test_the_mode_that_was_set_outlives_the_server(base: PaperBase, autoju
         async with serving(base, directory) as (desk, _):
             desk.put("get", "getCurrentState")
             assert await desk.success("get") == {"model": "none", "mode": "chat"}
+
+
+@pytest.mark.slow
+async def test_what_is_found_at_once_is_run_in_the_order_in_which_its_ids_count(
+    base: PaperBase, autojump_clock: MockClock
+) -> None:
+    handler, names = Counting(), [f"r{number}" for number in range(50)]
+    for id in reversed(names):  # noqa: A001
+        base.foreign_put(Tray.REQUESTS, id, asked(id, "count"))
+    with state_directory() as directory:
+        async with serving(base, directory, [handler.command], concurrency=1):
+            await trio.sleep(60)
+    assert handler.runs == names

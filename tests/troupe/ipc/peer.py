@@ -24,6 +24,8 @@ class Peer:
         self.base = base
         self.attempts: dict[str, int] = {}
         self.order: list[str] = []
+        self.present = threading.Event()
+        """It holds the locks."""
         self.stopped = threading.Event()
         self._over: set[str] = set()
         for room in ("requests", "responses", "failed", "state"):
@@ -85,6 +87,7 @@ class Peer:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 lock.write(f"{os.getpid()}\n")
                 lock.flush()
+            self.present.set()
             yield
 
 
@@ -94,6 +97,7 @@ def at_the_desk(base: Path) -> Iterator[Peer]:
     thread = threading.Thread(target=peer.serve)
     thread.start()
     try:
+        assert peer.present.wait(10), "nobody could sit down"
         yield peer
     finally:
         peer.stopped.set()
