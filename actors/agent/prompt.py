@@ -13,9 +13,12 @@ Whatever comes from files, the terminal or git is material (codec/agent/material
 told to read it and not to obey it. Lines and characters of an editor are counted from 0, as editors do.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
+
+from msgspec.structs import replace
 
 from actors.agent.budget import cut_to, tokens
 from codec.agent.context import ActiveEditor, Diagnostic, EditorContext, GitContext, Mention, TerminalOutput
@@ -26,6 +29,8 @@ COMMANDS: tuple[Command, ...] = get_args(Command)
 AGENTS_FILE = "AGENTS.md"
 MOST_OF_AGENTS = 8_000
 """Characters."""
+_NAMED = re.compile(r"(?<![\w@/.])@((?:\.?[\w-])[\w./-]*)")
+MOST_NAMED = 5
 AROUND = 8
 """Lines before and after a diagnostic or a cursor."""
 MOST_READINGS, MOST_DIAGNOSTICS, MOST_NAMES, MOST_COMMITS = 12, 40, 30, 5
@@ -78,6 +83,14 @@ def plain_words(message: str, command: Command | None) -> str:
     return f"{command} {words}"
 
 
+def with_named(message: str, context: EditorContext) -> EditorContext:
+    """The context with the files that the message names with @, whether or not its client has looked for them."""
+    known = {each.path or each.file_path for each in context.mentions}
+    named = dict.fromkeys(found.rstrip("./") for found in _NAMED.findall(message[:20_000]))
+    more = [Mention(type="file", path=path) for path in named if path not in known and ("." in path or "/" in path)]
+    return replace(context, mentions=(*context.mentions, *more[:MOST_NAMED]))
+
+
 # -- which lines are wanted
 
 
@@ -106,7 +119,7 @@ def readings(context: EditorContext, command: Command | None) -> tuple[WantedLin
             found.append(_shown(editor, command))
     found += [reading for mention in context.mentions if (reading := _mentioned(mention)) is not None]
     if command is None:
-        found += [_around(each) for each in _worst(context.diagnostics)[:3]]
+        found += [_around(each) for each in _worst(context.diagnostics)[:3] if each.severity in ("error", "warning")]
     return tuple({(each.path, each.first, each.last): each for each in found}.values())[:MOST_READINGS]
 
 
@@ -128,7 +141,8 @@ def _shown(editor: ActiveEditor, command: Command | None) -> WantedLines:
 
 def _around(diagnostic: Diagnostic) -> WantedLines:
     line = diagnostic.line + 1
-    return WantedLines(diagnostic.file_path, f"around the {diagnostic.severity}", max(1, line - AROUND), line + AROUND)
+    what = diagnostic.severity if diagnostic.severity in ("error", "warning", "hint") else "remark"
+    return WantedLines(diagnostic.file_path, f"around the {what}", max(1, line - AROUND), line + AROUND)
 
 
 def _mentioned(mention: Mention) -> WantedLines | None:
