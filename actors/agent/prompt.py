@@ -21,6 +21,7 @@ from typing import Literal, get_args
 from msgspec.structs import replace
 
 from actors.agent.budget import cut_to, tokens
+from actors.agent.doubles import still_missing
 from codec.agent.context import ActiveEditor, Diagnostic, EditorContext, GitContext, Mention, TerminalOutput
 from codec.agent.material import Material
 
@@ -234,10 +235,13 @@ def _git(git: GitContext, *, with_diff: bool) -> Material:
 
 
 def fitted(materials: Iterable[Material], most: int) -> tuple[Material, ...]:
-    """As many as fit into so many estimated tokens, in their order. None takes more than half of what is left, but
-    the first, which may take three quarters."""
-    kept, left, share = [], most, 0.75
-    for each in materials:
+    """As many as fit into so many estimated tokens, in their order, no line twice. None takes more than half of what
+    is left, but the first, which may take three quarters."""
+    kept, left, share = list[Material](), most, 0.75
+    for whole in materials:
+        each = still_missing(whole, kept)
+        if each is None:
+            continue
         text = cut_to(each.text, int(left * share))
         share = 0.5
         cost = tokens(text) + tokens(each.source + each.why) + 20

@@ -28,6 +28,7 @@ import trio
 from actors.agent.budget import room
 from actors.agent.calling import Calls
 from actors.agent.conversing import Conversation, NoRoom, TurnLimits
+from actors.agent.doubles import without_doubles
 from actors.agent.gathering import agents_file, editor_materials, retrieve
 from actors.agent.given import FileRefused, Providers, Tree, Trees
 from actors.agent.history import history
@@ -141,7 +142,7 @@ class AgentTurn(Actor[TurnMessage]):
             stage="text_search", results_count=found.count, message=found.sentence, items=found.items
         )
         await self._voice.event(status)
-        return found.materials
+        return without_doubles(found.materials, shown)
 
     async def _between(self) -> Sequence[ModelMessage]:
         messages = [
