@@ -38,6 +38,10 @@ MOST_READINGS, MOST_DIAGNOSTICS, MOST_NAMES, MOST_COMMITS = 12, 40, 30, 5
 LONGEST_OUTPUT = 6_000
 """Characters of a terminal's or a diff's text; of a terminal the end is kept."""
 
+STANDS_ABOVE = "[These lines stand above.]"
+_POINTED = "selected"
+"""How the reason begins for which lines are named again, though they are not told again: the user points at them."""
+
 _SYSTEM = """\
 You assist a developer in their editor. The workspace is called {name}.
 
@@ -241,7 +245,9 @@ def fitted(materials: Iterable[Material], most: int) -> tuple[Material, ...]:
     for whole in materials:
         each = still_missing(whole, kept)
         if each is None:
-            continue
+            if not whole.why.startswith(_POINTED):
+                continue
+            each = replace(whole, text=STANDS_ABOVE)
         text = cut_to(each.text, int(left * share))
         share = 0.5
         cost = tokens(text) + tokens(each.source + each.why) + 20

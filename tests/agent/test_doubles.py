@@ -5,9 +5,10 @@ from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from actors.agent.doubles import still_missing, without_doubles
-from actors.agent.prompt import fitted
+from actors.agent.prompt import STANDS_ABOVE, fitted
 from codec.agent.findings import numbered
 from codec.agent.material import Material
 
@@ -63,3 +64,9 @@ def test_lines_beside_a_cut_are_told_again_for_they_may_be_broken() -> None:
     rest = still_missing(part("src/a.py", 1, 10), [cut])
     assert rest is not None
     assert [line.partition("\t")[0] for line in rest.text.split("\n")] == [str(number) for number in range(2, 11)]
+
+
+def test_what_is_selected_is_named_though_its_lines_stand_above() -> None:
+    whole, selected = part("src/a.py", 1, 9), replace(part("src/a.py", 4, 6), why="selected in the editor")
+    told = fitted([whole, selected, part("src/a.py", 2, 3)], 1000)
+    assert told == (whole, replace(selected, text=STANDS_ABOVE))
