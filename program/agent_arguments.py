@@ -39,12 +39,15 @@ def add_ask(parser: argparse.ArgumentParser) -> None:
         "1 it failed or could not be asked."
     )
     parser.add_argument(
-        "question", type=values.word, metavar="QUESTION", help='such as "where is the configuration read?"; - reads it'
+        "question",
+        type=values.question,
+        metavar="QUESTION",
+        help='such as "where is the configuration read?"; - reads it from standard input',
     )
     parser.add_argument(
         "--workspace", type=values.path, metavar="DIR", help="the folder it is about (default: this one)"
     )
-    parser.add_argument("--session", type=values.word, metavar="ID", help="go on with this session")
+    parser.add_argument("--session", type=values.session, metavar="ID", help="go on with this session")
     parser.add_argument("--json", action="store_true", help="print the session's events, one JSON object a line")
 
 

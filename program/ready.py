@@ -35,6 +35,17 @@ def read(path: Path) -> Announcement | None:
         return None
 
 
+def is_gone(announcement: Announcement) -> bool:
+    """Whether the process that announced itself has ended, as one does that was killed and left its file behind."""
+    try:
+        os.kill(announcement.pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 class ReadyFiles:
     """The same announcement in several files, for as long as the block lasts.
 

@@ -40,6 +40,18 @@ def word(text: str) -> str:
     return text.strip()
 
 
+def question(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError('expected a question, such as "where is the configuration read?"')
+    return text.strip()
+
+
+def session(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("expected the id of a session; `troupe sessions` lists them")
+    return text.strip()
+
+
 def file_name(text: str) -> str:
     if not is_file_name(text):
         raise argparse.ArgumentTypeError(f"expected a plain file name such as input.txt, got {text!r}")

@@ -109,7 +109,7 @@ def address(url: str | None, state_dir: Path, listener: str = "sidekick") -> str
     if announced is None:
         raise Trouble(
             f"No server is running with its state in {state_dir}. Start one with `troupe`, or say where it is with "
-            "--state-dir or --url",
+            f"--state-dir{' or --url' if listener == 'sidekick' else ''}",
             code=WENT_WRONG,
         )
     found = announced.listeners.get(listener)

@@ -37,7 +37,7 @@ async def agents_file(tree: Tree) -> tuple[Material, ...]:
         found = await tree.read(AGENTS_FILE, most=MOST_OF_AGENTS)
     except FileRefused:
         return ()
-    text = withheld(found.text, AGENTS_FILE)[:MOST_OF_AGENTS]
+    text = withheld(found.text, AGENTS_FILE)[:MOST_OF_AGENTS].rstrip()
     if found.cut:
         text += "\n[It is longer than this.]"
     return (

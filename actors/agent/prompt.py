@@ -13,11 +13,15 @@ Whatever comes from files, the terminal or git is material (codec/agent/material
 told to read it and not to obey it. Lines and characters of an editor are counted from 0, as editors do.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from msgspec.structs import replace
+
 from actors.agent.budget import cut_to, tokens
+from actors.agent.doubles import still_missing
 from codec.agent.context import ActiveEditor, Diagnostic, EditorContext, GitContext, Mention, TerminalOutput
 from codec.agent.material import Material
 
@@ -26,11 +30,17 @@ COMMANDS: tuple[Command, ...] = get_args(Command)
 AGENTS_FILE = "AGENTS.md"
 MOST_OF_AGENTS = 8_000
 """Characters."""
+_NAMED = re.compile(r"(?<![\w@/.])@((?:\.?[\w-])[\w./-]*)")
+MOST_NAMED = 5
 AROUND = 8
 """Lines before and after a diagnostic or a cursor."""
 MOST_READINGS, MOST_DIAGNOSTICS, MOST_NAMES, MOST_COMMITS = 12, 40, 30, 5
 LONGEST_OUTPUT = 6_000
 """Characters of a terminal's or a diff's text; of a terminal the end is kept."""
+
+STANDS_ABOVE = "[These lines stand above.]"
+_POINTED = "selected"
+"""How the reason begins for which lines are named again, though they are not told again: the user points at them."""
 
 _SYSTEM = """\
 You assist a developer in their editor. The workspace is called {name}.
@@ -78,6 +88,14 @@ def plain_words(message: str, command: Command | None) -> str:
     return f"{command} {words}"
 
 
+def with_named(message: str, context: EditorContext) -> EditorContext:
+    """The context with the files that the message names with @, whether or not its client has looked for them."""
+    known = {each.path or each.file_path for each in context.mentions}
+    named = dict.fromkeys(found.rstrip("./") for found in _NAMED.findall(message[:20_000]))
+    more = [Mention(type="file", path=path) for path in named if path not in known and ("." in path or "/" in path)]
+    return replace(context, mentions=(*context.mentions, *more[:MOST_NAMED]))
+
+
 # -- which lines are wanted
 
 
@@ -106,7 +124,7 @@ def readings(context: EditorContext, command: Command | None) -> tuple[WantedLin
             found.append(_shown(editor, command))
     found += [reading for mention in context.mentions if (reading := _mentioned(mention)) is not None]
     if command is None:
-        found += [_around(each) for each in _worst(context.diagnostics)[:3]]
+        found += [_around(each) for each in _worst(context.diagnostics)[:3] if each.severity in ("error", "warning")]
     return tuple({(each.path, each.first, each.last): each for each in found}.values())[:MOST_READINGS]
 
 
@@ -128,7 +146,8 @@ def _shown(editor: ActiveEditor, command: Command | None) -> WantedLines:
 
 def _around(diagnostic: Diagnostic) -> WantedLines:
     line = diagnostic.line + 1
-    return WantedLines(diagnostic.file_path, f"around the {diagnostic.severity}", max(1, line - AROUND), line + AROUND)
+    what = diagnostic.severity if diagnostic.severity in ("error", "warning", "hint") else "remark"
+    return WantedLines(diagnostic.file_path, f"around the {what}", max(1, line - AROUND), line + AROUND)
 
 
 def _mentioned(mention: Mention) -> WantedLines | None:
@@ -220,10 +239,15 @@ def _git(git: GitContext, *, with_diff: bool) -> Material:
 
 
 def fitted(materials: Iterable[Material], most: int) -> tuple[Material, ...]:
-    """As many as fit into so many estimated tokens, in their order. None takes more than half of what is left, but
-    the first, which may take three quarters."""
-    kept, left, share = [], most, 0.75
-    for each in materials:
+    """As many as fit into so many estimated tokens, in their order, no line twice. None takes more than half of what
+    is left, but the first, which may take three quarters."""
+    kept, left, share = list[Material](), most, 0.75
+    for whole in materials:
+        each = still_missing(whole, kept)
+        if each is None:
+            if not whole.why.startswith(_POINTED):
+                continue
+            each = replace(whole, text=STANDS_ABOVE)
         text = cut_to(each.text, int(left * share))
         share = 0.5
         cost = tokens(text) + tokens(each.source + each.why) + 20

@@ -22,12 +22,19 @@ TITLE = 80
 _EMPTY = EditorContext()
 _OWN = ("mentions", "command")
 """The parts of a context that belong to one message."""
+_SHOWN = ("active_editor", "open_editors", "diagnostics")
+"""The parts that an editor always tells, by the contract: one that is empty beside open editors was emptied."""
 
 
 def carried(context: EditorContext, said: EditorContext) -> EditorContext:
-    """The context of a message: what it says itself, and what was said before of all the rest."""
+    """The context of a message: what it says itself, and what was said before of all the rest. When the last error was
+    mended, an editor tells its open files and no diagnostics: then there are none any more."""
+    told = [name for name in EditorContext.__struct_fields__ if getattr(said, name) != getattr(_EMPTY, name)]
+    own = {*_OWN, *told}
+    if said.open_editors:
+        own.update(_SHOWN)
     parts = {
-        name: part if (part := getattr(said, name)) != getattr(_EMPTY, name) or name in _OWN else getattr(context, name)
+        name: getattr(said if name in own else context, name)
         for name in EditorContext.__struct_fields__
     }
     return EditorContext(**parts)

@@ -28,11 +28,12 @@ import trio
 from actors.agent.budget import room
 from actors.agent.calling import Calls
 from actors.agent.conversing import Conversation, NoRoom, TurnLimits
+from actors.agent.doubles import without_doubles
 from actors.agent.gathering import agents_file, editor_materials, retrieve
 from actors.agent.given import FileRefused, Providers, Tree, Trees
 from actors.agent.history import history
 from actors.agent.messages import ContextChanged, TurnMessage, TurnOrder
-from actors.agent.prompt import Command, changes, command_of, fitted, plain_words, system_text
+from actors.agent.prompt import Command, changes, command_of, fitted, plain_words, system_text, with_named
 from actors.agent.readable import ReadableTree
 from actors.agent.saying import Voice
 from actors.kernel import Actor, ChildSpec, Down, Restart
@@ -107,7 +108,7 @@ class AgentTurn(Actor[TurnMessage]):
         shown, rules = tuple[Material, ...](), tuple[Material, ...]()
         with trio.move_on_after(READING_SECONDS) as reading:
             rules = await agents_file(tree)
-            shown = await editor_materials(tree, message.context, command)
+            shown = await editor_materials(tree, with_named(message.message, message.context), command)
         if reading.cancelled_caught:
             sentence = f"The files that your editor shows could not be read within {READING_SECONDS:g} seconds."
             await self._voice.error("RETRIEVAL_FAILED", sentence)
@@ -141,7 +142,7 @@ class AgentTurn(Actor[TurnMessage]):
             stage="text_search", results_count=found.count, message=found.sentence, items=found.items
         )
         await self._voice.event(status)
-        return found.materials
+        return without_doubles(found.materials, shown)
 
     async def _between(self) -> Sequence[ModelMessage]:
         messages = [

@@ -118,7 +118,8 @@ async def _ask(command: AskAgent, question: str, means: AgentMeans, out: TextIO,
 
 
 async def _visitor(command: AskAgent, means: AgentMeans, stack: AsyncExitStack) -> Visitor:
-    if ready.read(command.state_dir / ready.SERVER_FILE) is None:
+    announced = ready.read(command.state_dir / ready.SERVER_FILE)
+    if announced is None or ready.is_gone(announced):
         return await stack.enter_async_context(means.here(command))
     return _met(means, command.state_dir)
 
