@@ -61,7 +61,7 @@ _EXAMPLES = (".example", ".sample", ".template", ".dist", ".md", ".py", ".ts", "
 _KEYS = re.compile(
     r"(?i)id_(rsa|dsa|ecdsa|ed25519)(_sk)?|.*\.(p12|pfx|jks|keystore|kdbx|ppk)|.*[._-]private\.(pem|key)"
 )
-_OTHERS = frozenset((".netrc", "_netrc", ".pgpass", ".htpasswd", ".git-credentials", ".dockercfg"))
+_OTHERS = frozenset(("agent.token", ".netrc", "_netrc", ".pgpass", ".htpasswd", ".git-credentials", ".dockercfg"))
 _KEY_BLOCK = re.compile(rb"^\s*-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----", re.MULTILINE)
 _HEAD = 4_096
 
