@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import PurePosixPath
 
 from codec.agent.files import FileRefused, FileText
+from codec.agent.withheld import without_private_keys
 
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8"),
@@ -43,7 +44,7 @@ def file_text(path: str, data: bytes, first: int, last: int | None, most: int) -
     found = decoded(data)
     if found is None:
         raise FileRefused(f"{path} is no text: it has {len(data):,} bytes of something else.")
-    text, encoding = found
+    text, encoding = without_private_keys(found[0]), found[1]
     lines = text.split("\n")
     ends = "\n" if lines[-1] else ""
     count = len(lines) - (not lines[-1])
