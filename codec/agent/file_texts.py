@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import PurePosixPath
 
 from codec.agent.files import FileRefused, FileText
+from codec.agent.withheld import without_private_keys
 
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8"),
@@ -43,7 +44,7 @@ def file_text(path: str, data: bytes, first: int, last: int | None, most: int) -
     found = decoded(data)
     if found is None:
         raise FileRefused(f"{path} is no text: it has {len(data):,} bytes of something else.")
-    text, encoding = found
+    text, encoding = without_private_keys(found[0]), found[1]
     lines = text.split("\n")
     ends = "\n" if lines[-1] else ""
     count = len(lines) - (not lines[-1])
@@ -61,7 +62,7 @@ _EXAMPLES = (".example", ".sample", ".template", ".dist", ".md", ".py", ".ts", "
 _KEYS = re.compile(
     r"(?i)id_(rsa|dsa|ecdsa|ed25519)(_sk)?|.*\.(p12|pfx|jks|keystore|kdbx|ppk)|.*[._-]private\.(pem|key)"
 )
-_OTHERS = frozenset((".netrc", "_netrc", ".pgpass", ".htpasswd", ".git-credentials", ".dockercfg"))
+_OTHERS = frozenset(("agent.token", ".netrc", "_netrc", ".pgpass", ".htpasswd", ".git-credentials", ".dockercfg"))
 _KEY_BLOCK = re.compile(rb"^\s*-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----", re.MULTILINE)
 _HEAD = 4_096
 

@@ -3,11 +3,17 @@
 `*` and `?` stand for characters of one name, `**` for any number of folders, `[...]` for a choice of characters. A glob
 without a slash matches the name of a file or folder at any depth, as in .gitignore; what a folder matches, all below it
 matches. Paths are compared as they are: no leading dot is ever stripped.
+
+No glob takes long, for the whole server waits while an expression is matched. What stands between two stars is taken
+where it is found first, and no other place is tried after that (?>...): none would leave more for the rest.
 """
 
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+
+_END = r"(?=/|\Z)"
+"""A name ends here."""
 
 
 def matches(globs: Iterable[str], path: str) -> bool:
@@ -22,37 +28,53 @@ def _pattern(glob: str) -> re.Pattern[str]:
     if "/" not in anchored and "/" not in glob[:1]:
         anchored = f"**/{anchored}"
     parts = [each for each in anchored.split("/") if each]
-    made = ""
-    for index, part in enumerate(parts):
-        last = index == len(parts) - 1
+    below = parts[-1:] == ["**"]
+    while parts[-1:] == ["**"]:  # a/** is the folder a too, and all below it matches anyway
+        parts.pop()
+    if below and not parts:
+        return re.compile(".*", re.DOTALL)
+    runs: list[list[str]] = [[]]
+    for part in parts:
         if part == "**":
-            made += "(?:.*)" if last else "(?:[^/]+/)*"
+            runs.append([])
         else:
-            made += _name(part) + ("" if last else "/")
-    if parts and parts[-1] == "**" and len(parts) > 1:  # a/** is the folder a too
-        made = made.removesuffix("/(?:.*)") + "(?:/.*)?" if made.endswith("/(?:.*)") else made
+            runs[-1].append(_name(part))
+    first, *others = runs
+    made = "/".join(first)
+    for run in filter(None, others):
+        made += ("/" if made else "") + f"(?>(?:[^/]+/)*?{'/'.join(run)})"
     return re.compile(f"{made}(?:/.*)?", re.DOTALL)
 
 
 def _name(part: str) -> str:
-    made, index = "", 0
+    first, *others = _between_stars(part)
+    if not others:
+        return f"{first}{_END}"
+    *middle, last = others
+    return f"(?>{first}{''.join(f'(?>[^/]*?{each})' for each in middle if each)}[^/]*{last}{_END})"
+
+
+def _between_stars(part: str) -> list[str]:
+    """Expressions of what stands between the stars. Each matches texts of one length only."""
+    found, index = [""], 0
     while index < len(part):
         each = part[index]
         end = part.find("]", index + 2) if each == "[" else -1
         if each == "*":
-            made += "[^/]*"
+            found.append("")
         elif each == "?":
-            made += "[^/]"
+            found[-1] += "[^/]"
         elif end > 0:
             inside = part[index + 1 : end]
             inverted = inside[0] in "!^"
             chosen = f"[{'^' if inverted else ''}{re.escape(inside[inverted:]).replace(chr(92) + '-', '-')}]"
-            made += f"(?!/){chosen}" if _is_choice(chosen) else re.escape(part[index : end + 1])
+            made = f"(?!/){chosen}" if _is_choice(chosen) else re.escape(part[index : end + 1])
+            found[-1] += made
             index = end
         else:
-            made += re.escape(each)
+            found[-1] += re.escape(each)
         index += 1
-    return made
+    return found
 
 
 def _is_choice(chosen: str) -> bool:

@@ -65,8 +65,7 @@ def withheld(text: str, path: str = "") -> str:
     """The text without secrets; `path`: where it comes from, if that is a file."""
     if path and is_settings(path):
         return _settings(text)
-    if "PRIVATE KEY" in text:
-        text = _BLOCK.sub(_block, text)
+    text = without_private_keys(text)
     if any(prefix in text for prefix in _PREFIXES):
         text = _SHAPES.sub(BLANK, text)
     if "://" in text:
@@ -75,6 +74,11 @@ def withheld(text: str, path: str = "") -> str:
     if any(word in lowered for word in _WORDS):
         text = "\n".join(_line(line) for line in text.split("\n"))
     return text
+
+
+def without_private_keys(text: str) -> str:
+    """For whole files, before lines are taken out of them: a line from within a key looks like nothing."""
+    return _BLOCK.sub(_block, text) if "PRIVATE KEY" in text else text
 
 
 def _line(line: str) -> str:

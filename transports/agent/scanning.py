@@ -21,6 +21,7 @@ from codec.agent.files import FileHit, TreeEntry
 from codec.agent.ignores import IgnoreRules, read_rules
 from codec.agent.looking_up import FileFind, looked_through, needles, ranked, sought
 from codec.agent.tree_paths import DEEPEST, is_closed
+from codec.agent.withheld import without_private_keys
 from transports.folder.rooted import Rooted
 
 WALK_SECONDS = 5.0
@@ -93,7 +94,7 @@ def scanned(root: Rooted, words: Sequence[str], most: int, given_up: GivenUp) ->
             if b"\0" in data[:HEAD] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
                 continue
             text = None if is_private_key(each.name, data) else decoded(data)
-            find = None if text is None else looked_through(path, text[0], every, breath)
+            find = None if text is None else looked_through(path, without_private_keys(text[0]), every, breath)
             if find is not None:
                 found.append(find)
                 if len(found) > 2 * MOST_FINDS:
