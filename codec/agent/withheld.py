@@ -114,6 +114,8 @@ def _settings(text: str) -> str:
 
 
 def _block(found: re.Match[str]) -> str:
+    if not found[2].strip():
+        return found[0]  # a text that speaks of keys
     return f"{found[1]}{BLANK}" + "\n" * found[2].count("\n") + found[3]
 
 

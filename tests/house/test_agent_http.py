@@ -58,7 +58,7 @@ class Asked:
         self.workspace = self.client.post("/v1/workspaces/register", json={"path": str(folder)}).json()["id"]
         self.session = self.client.post("/v1/sessions", json={"workspace_id": self.workspace}).json()["id"]
 
-    def fill(self, path: str, odd: str | None) -> str:
+    def path_of(self, path: str, odd: str | None) -> str:
         if odd is not None:  # a client itself takes away what is . or ..
             odd = quote(odd, safe="") if odd.strip(".") else f"{odd}x"
         return path.format(workspace_id=odd or self.workspace, session_id=odd or self.session)
@@ -107,7 +107,7 @@ def test_whatever_is_asked_the_answer_is_one_of_the_contract(agent: Asked, at: i
     elif data.draw(st.booleans()):
         content = data.draw(st.binary(max_size=50))
     answer = agent.client.request(
-        method, agent.fill(path, odd), content=content, params=data.draw(ODD_QUERY), headers=data.draw(ODD_HEADERS)
+        method, agent.path_of(path, odd), content=content, params=data.draw(ODD_QUERY), headers=data.draw(ODD_HEADERS)
     )
     agent.check(operation, answer)
 
@@ -122,7 +122,7 @@ def test_a_body_that_is_malformed_in_any_field_is_refused_in_words(agent: Asked,
         if SCHEMAS.why_not(schema, body) is None:
             continue
         refused += 1
-        answer = agent.client.request(method, agent.fill(path, None), json=body)
+        answer = agent.client.request(method, agent.path_of(path, None), json=body)
         assert answer.status_code == 422, (body, answer.text)
         assert answer.json()["code"] == "INVALID_MESSAGE"
         agent.check(operation, answer)

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import trio
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, ViewportSize, expect
 from trio_websocket import WebSocketConnection, wrap_client_stream
 
 from tests.house.running import DEADLINE, Server, server, troupe
@@ -53,7 +53,8 @@ def kill_the_launcher(house: Server) -> None:
 
 @pytest.mark.browser
 def test_what_the_page_shows_of_what_fell_three_times_is_what_the_tree_says(tmp_path: Path, chromium: Browser) -> None:
-    with server(tmp_path) as house, chromium.new_context() as context:
+    tall: ViewportSize = {"width": 1280, "height": 2400}  # all rows are in sight
+    with server(tmp_path) as house, chromium.new_context(viewport=tall) as context:
         house.ready()
         page = context.new_page()
         page.goto(house.url)

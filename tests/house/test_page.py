@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, ViewportSize, expect
 
 from tests.house.running import server
 
@@ -12,7 +12,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 def test_the_console_shows_the_living_tree(tmp_path: Path, chromium: Browser) -> None:
     errors: list[str] = []
-    with server(tmp_path) as house, chromium.new_context() as context:
+    tall: ViewportSize = {"width": 1280, "height": 2400}  # all rows are in sight
+    with server(tmp_path) as house, chromium.new_context(viewport=tall) as context:
         page = context.new_page()
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         page.goto(house.ready().url)

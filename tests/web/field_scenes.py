@@ -1,5 +1,6 @@
 """Pages with fields in sight, for tests that type into them. Each page can be cut off from its server and reconnect."""
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +12,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from actors.sidekick.prose import prose
 from codec.judge import Compare, RunSettings, StateProblems
+from tests.house.agent_kit import agent_server
+from tests.house.agent_page import add_folder, link
+from tests.house.agent_page import field as message_field
+from tests.house.agent_page import visiting as visiting_agent
 from tests.web import board_stage, desk_stage, judge_stage, scenes
 from tests.web.board_words import CLEAR, Message, spawn
 from tests.web.conftest import visiting
@@ -135,6 +140,45 @@ def desk(chromium: Browser, _: Path, *, archiving: bool = False, **context: Any)
         yield Scene(page, stage, lambda: expect(page.locator("html")).not_to_have_attribute("data-stale", ""))
 
 
+AGENT_READY = """async () => {
+    const { showMarkdown } = await import(new URL("web/house/markdown.js", document.baseURI));
+    showMarkdown(document.querySelector("agent-transcript .content"), "- [ ] a task of an answer");
+    document.querySelector("agent-transcript").hidden = false;
+}"""
+
+
+@contextmanager
+def agent(chromium: Browser, folder: Path, *, opened: str = "", **context: Any) -> Iterator[Scene]:
+    """On a real server, without one of models. Its end is tried in tests/house/test_agent_page.py."""
+    with agent_server(folder, "") as house, visiting_agent(chromium, **context) as visitor:
+        if opened == "token":
+            page = visitor.page(house.url_of("agent"))
+            expect(page.get_by_label("Token")).to_be_visible()
+            yield Scene(page)
+            return
+        page = visitor.page(link(house))
+        expect(page.locator("main")).to_be_visible()
+        unfold = page.get_by_role("button", name="Sessions", exact=True)
+        if unfold.is_visible():
+            unfold.click()
+        add_folder(page, folder / "work")
+        if opened == "folder":
+            page.get_by_role("button", name="Add a folder").click()
+        else:
+            page.get_by_role("button", name="New session").click()
+            expect(message_field(page)).to_be_focused()
+        if opened == "name":
+            if unfold.is_visible():
+                unfold.click()
+            page.get_by_role("button", name="Rename").click()
+        if opened == "models":
+            page.get_by_role("button", name=re.compile("^Model")).click()
+            expect(page.get_by_role("radio").first).to_be_visible()
+        if opened == "answer":
+            page.evaluate(AGENT_READY)
+        yield Scene(page)
+
+
 SCENES: dict[str, Callable[..., Any]] = {
     "board": board,
     "judge": judge,
@@ -144,4 +188,6 @@ SCENES: dict[str, Callable[..., Any]] = {
     "desk": desk,
     "desk, archiving": partial(desk, archiving=True),
     "script": script,
+    **{f"agent, {opened}": partial(agent, opened=opened) for opened in ("token", "folder", "name", "models", "answer")},
+    "agent": agent,
 }

@@ -22,7 +22,8 @@ LOADS = st.lists(
 class Drawer(DeskFolder):
     """It takes what it is given, and a name once only."""
 
-    def __init__(self, faults: Mapping[int, DeskError] | None = None) -> None:
+    def __init__(self, faults: Mapping[int, DeskError] | None = None, *, in_memory: bool = False) -> None:
+        self.in_memory = in_memory
         self.trips: list[dict[str, bytes]] = []
         self.kept: dict[str, bytes] = {}
         self._faults = faults or {}
@@ -37,11 +38,11 @@ class Drawer(DeskFolder):
 
 
 @pytest.mark.slow
-@given(LOADS, st.sets(st.integers(0, 7)), st.sets(st.integers(1, 4)))
+@given(LOADS, st.sets(st.integers(0, 7)), st.sets(st.integers(1, 4)), st.booleans())
 def test_each_request_goes_once_in_a_trip_that_is_not_too_large_and_everybody_hears_of_their_own(
-    loads: list[dict[str, bytes]], leaving: set[int], faulty: set[int]
+    loads: list[dict[str, bytes]], leaving: set[int], faulty: set[int], in_memory: bool
 ) -> None:
-    drawer = Drawer({trip: DeskError(f"trip {trip}") for trip in faulty})
+    drawer = Drawer({trip: DeskError(f"trip {trip}") for trip in faulty}, in_memory=in_memory)
     heard: dict[int, dict[str, OSError | None]] = {}
     failed: dict[int, DeskError] = {}
 
