@@ -12,6 +12,8 @@ from tests.house.running import Server
 from tests.web.stage import write
 
 PATIENCE = 20_000
+USUAL = 5_000
+"""Milliseconds, as playwright has them."""
 
 
 class Visitor:
@@ -32,10 +34,14 @@ class Visitor:
 @contextmanager
 def visiting(chromium: Browser, **options: object) -> Iterator[Visitor]:
     settings = {"viewport": {"width": 1280, "height": 800}} | options
-    with chromium.new_context(**settings) as context:  # type: ignore[arg-type]
-        visitor = Visitor(context)
-        yield visitor
-        assert visitor.errors == []
+    expect.set_options(timeout=PATIENCE)  # a server starts, and others compute
+    try:
+        with chromium.new_context(**settings) as context:  # type: ignore[arg-type]
+            visitor = Visitor(context)
+            yield visitor
+            assert visitor.errors == []
+    finally:
+        expect.set_options(timeout=USUAL)
 
 
 def link(house: Server) -> str:
