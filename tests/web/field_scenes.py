@@ -173,7 +173,7 @@ def agent(chromium: Browser, folder: Path, *, opened: str = "", **context: Any) 
             page.get_by_role("button", name="Rename").click()
         if opened == "models":
             page.get_by_role("button", name=re.compile("^Model")).click()
-            expect(page.get_by_role("radio").first).to_be_visible()
+            expect(page.locator("agent-models input[name=model]").first).to_be_visible()
         if opened == "answer":
             page.evaluate(AGENT_READY)
         yield Scene(page)
