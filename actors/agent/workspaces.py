@@ -19,7 +19,7 @@ import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import PurePath
 
@@ -37,6 +37,7 @@ from actors.agent.messages import (
     WorkspacesAsked,
     WorkspacesMessage,
 )
+from actors.agent.retelling import timestamp
 from actors.agent.stored import every_pair, fail, not_read, not_stored
 from actors.kernel import Actor, ChildSpec, KernelError, Mailbox, Reply
 from actors.store import STORE, Append, Put, StoreClient, StoreError
@@ -189,12 +190,12 @@ class Workspaces(Actor[Heard]):
 
     def _next_moment(self) -> str:
         """Now, but always later than the newest: their order is that of their times, whatever the clock does."""
-        moment = _written(self._wall())
+        moment = timestamp(self._wall())
         newest = next(reversed(self._facts.values())).created_at if self._facts else ""
         if moment > newest:
             return moment
         try:
-            return _written(datetime.fromisoformat(newest).timestamp() + 0.001)
+            return timestamp(datetime.fromisoformat(newest).timestamp() + 0.001)
         except ValueError:  # of another version
             return moment
 
@@ -269,7 +270,3 @@ class Workspaces(Actor[Heard]):
         else:
             if not reply.abandoned:
                 reply.set(policy)
-
-
-def _written(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

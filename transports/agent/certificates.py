@@ -21,9 +21,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from transports.agent.private import read_private, write_private
+from transports.agent.private import AUTHORITY, read_private, write_private
 
-AUTHORITY, AUTHORITY_KEY, SERVER = "agent-ca.pem", "agent-ca.key", "agent-tls.pem"
+AUTHORITY_KEY, SERVER = "agent-ca.key", "agent-tls.pem"
 AUTHORITY_LASTS = timedelta(days=3650)
 SERVER_LASTS = timedelta(days=365)
 RENEWED_BEFORE = timedelta(days=30)

@@ -13,11 +13,10 @@ import msgspec
 import trio
 
 from codec.agent.workspaces import Detail, StreamTicket
+from transports.agent.private import AUTHORITY
 from transports.agent.secret import TOKEN_FILE
 from transports.websocket.client import Unreachable, Visit, visiting
 
-AUTHORITY = "agent-ca.pem"
-"""As certificates.py calls it, which takes a while to load."""
 ANSWER_SECONDS = 20.0
 
 

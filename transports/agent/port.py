@@ -27,7 +27,7 @@ from codec.agent.events import ErrorBody, ServerError
 from codec.agent.refusing import ContractRefusal
 from codec.agent.workspaces import Detail, StreamTicket
 from transports.agent.gate import Denial, Gate, bearer, bearer_protocol
-from transports.http.application import Application, fresh
+from transports.http.application import Application, as_sentence, fresh, whole_body
 from transports.http.static import TYPES, serve_files
 from transports.websocket.websocket import Handler, Upgrade, WebSocket
 
@@ -106,7 +106,7 @@ def agent_application(desk: AgentDesk, gate: Gate, web: Traversable, contract: b
 
     @app.errorhandler(KernelError)
     async def not_now(error: KernelError) -> Response:
-        answer = _json(encoder.encode(Detail(detail=_sentence(in_words(error)), code="BUSY")), 503)
+        answer = _json(encoder.encode(Detail(detail=as_sentence(in_words(error)), code="BUSY")), 503)
         answer.headers["retry-after"] = "1"
         return answer
 
@@ -134,7 +134,7 @@ def _routes(app: Application, desk: AgentDesk) -> None:
 
     @app.post("/v1/workspaces/register")
     async def register() -> Response:
-        return _json(await desk.register(await _body()))
+        return _json(await desk.register(await whole_body()))
 
     @app.get("/v1/workspaces/<id>")
     async def workspace(id: str) -> Response:  # noqa: A002
@@ -146,7 +146,7 @@ def _routes(app: Application, desk: AgentDesk) -> None:
 
     @app.put("/v1/workspaces/<id>/policy")
     async def change_policy(id: str) -> Response:  # noqa: A002
-        return _json(await desk.change_policy(id, await _body(), request.remote_addr or ""))
+        return _json(await desk.change_policy(id, await whole_body(), request.remote_addr or ""))
 
     @app.get("/v1/workspaces/<id>/index/status")
     async def index_status(id: str) -> Response:  # noqa: A002
@@ -164,7 +164,7 @@ def _routes(app: Application, desk: AgentDesk) -> None:
 
     @app.post("/v1/workspaces/<id>/index/incremental")
     async def incremental(id: str) -> Response:  # noqa: A002
-        return _json(await desk.index_changed(id, await _body()), 202)
+        return _json(await desk.index_changed(id, await whole_body()), 202)
 
     @app.get("/v1/models")
     async def models() -> Response:
@@ -176,15 +176,15 @@ def _routes(app: Application, desk: AgentDesk) -> None:
 
     @app.put("/v1/models/current")
     async def change_model() -> Response:
-        return _json(await desk.change_model(await _body()))
+        return _json(await desk.change_model(await whole_body()))
 
     @app.post("/v1/models/switch")
     async def switch_model() -> Response:
-        return _json(await desk.switch_model(await _body()))
+        return _json(await desk.switch_model(await whole_body()))
 
     @app.post("/v1/sessions")
     async def create_session() -> Response:
-        return _json(await desk.create_session(await _body()))
+        return _json(await desk.create_session(await whole_body()))
 
     @app.get("/v1/sessions")
     async def sessions() -> Response:
@@ -196,7 +196,7 @@ def _routes(app: Application, desk: AgentDesk) -> None:
 
     @app.patch("/v1/sessions/<id>")
     async def change_session(id: str) -> Response:  # noqa: A002
-        return _json(await desk.change_session(id, await _body()))
+        return _json(await desk.change_session(id, await whole_body()))
 
     @app.delete("/v1/sessions/<id>")
     async def delete_session(id: str) -> Response:  # noqa: A002
@@ -264,12 +264,6 @@ def _number(name: str, default: int, most: int) -> int:
     return int(text)
 
 
-async def _body() -> bytes:
-    body = await request.get_data(as_text=False)
-    assert isinstance(body, bytes)
-    return body
-
-
 def _json(answer: bytes, status: int = 200) -> Response:
     return fresh(answer, TYPES[".json"], status)
 
@@ -280,7 +274,3 @@ def _denied(denial: Denial) -> Response:
     if denial.retry_after is not None:
         answer.headers["retry-after"] = str(denial.retry_after)
     return answer
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?")) else ".")

@@ -7,6 +7,9 @@ from pathlib import Path
 
 LONGEST = 65_536
 
+AUTHORITY = "agent-ca.pem"
+"""The certificate that clients are told to trust; the one of these files that everybody may read."""
+
 
 def read_private(path: Path) -> bytes | None:
     """None: there is none, or it is none that only this account could have read. Raises OSError, also for a link."""

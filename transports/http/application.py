@@ -100,6 +100,19 @@ def fresh(content: bytes, content_type: str, status: int = 200) -> Response:
     return response
 
 
+async def whole_body() -> bytes:
+    """Of the request, up to the guard's limit."""
+    body = await request.get_data(as_text=False)
+    assert isinstance(body, bytes)
+    return body
+
+
+def as_sentence(said: object) -> str:
+    """An error's text as it is shown: with a capital letter, and a full stop."""
+    text = str(said)
+    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?")) else ".")
+
+
 async def _not_taken(error: HTTPException) -> Response:
     response = Response(f"{error.description}\n", error.code, content_type="text/plain; charset=utf-8")
     match error:

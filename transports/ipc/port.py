@@ -20,7 +20,7 @@ from quart import Response, request
 
 from actors.kernel import KernelError, in_words
 from codec.ipc.orders import BadOrder, TooMuchOrdered
-from transports.http.application import Application, fresh
+from transports.http.application import Application, as_sentence, fresh, whole_body
 from transports.http.static import TYPES, serve_files
 from transports.websocket.websocket import Handler, Upgrade, WebSocket
 
@@ -84,25 +84,25 @@ def ipc_application(desk: IpcDesk, web: Traversable) -> Application:
 
     @app.post("/requests")
     async def submit() -> Response:
-        return _json(await desk.submit(await _body()))
+        return _json(await desk.submit(await whole_body()))
 
     @app.post("/requeue", endpoint="requeue")
     @app.post("/cancel", endpoint="cancel")
     @app.post("/archive", endpoint="archive")
     async def order() -> Response:
-        return _json(await desk.order(str(request.endpoint), await _body()))
+        return _json(await desk.order(str(request.endpoint), await whole_body()))
 
     @app.post("/editor")
     async def editor() -> Response:
-        return _json(await desk.editor(await _body()))
+        return _json(await desk.editor(await whole_body()))
 
     @app.errorhandler(BadOrder)
     async def not_understood(error: BadOrder) -> Response:
-        return _said(_sentence(error), 413 if isinstance(error, TooMuchOrdered) else 400)
+        return _said(as_sentence(error), 413 if isinstance(error, TooMuchOrdered) else 400)
 
     @app.errorhandler(KernelError)
     async def not_now(error: KernelError) -> Response:
-        return _said(_sentence(in_words(error)), 503)
+        return _said(as_sentence(in_words(error)), 503)
 
     return app
 
@@ -125,20 +125,9 @@ def ipc_websocket(desk: IpcDesk) -> Handler:
     return on_websocket
 
 
-async def _body() -> bytes:
-    body = await request.get_data(as_text=False)
-    assert isinstance(body, bytes)
-    return body
-
-
 def _json(answer: bytes) -> Response:
     return fresh(answer, TYPES[".json"])
 
 
 def _said(sentence: str, status: int) -> Response:
     return Response(f"{sentence}\n", status, content_type=TYPES[".txt"])
-
-
-def _sentence(error: object) -> str:
-    text = str(error)
-    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?")) else ".")

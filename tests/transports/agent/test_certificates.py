@@ -9,13 +9,13 @@ import trio
 import trio.testing
 
 from transports.agent.certificates import (
-    AUTHORITY,
     AUTHORITY_KEY,
     SERVER,
     SERVER_LASTS,
     CertificatesUnusable,
     certificates,
 )
+from transports.agent.private import AUTHORITY
 
 NOW = datetime.now(UTC)
 
