@@ -5,7 +5,7 @@
     ├─ sidekick                boards · rooms · peers (one per connection) · door on :5163
     ├─ judge                   launcher · shelf · runs (cases under each) · problems · intake · panels · door on :10043
     ├─ ipc                     base · server · client · editor · evaluator · ledger · viewers · door on :5164
-    ├─ agent                   workspaces · models · sessions · turns · clients · door on :3199
+    ├─ agent                   commands · workspaces · indexes · models · sessions · turns · clients · door on :3199
     └─ console                 observer · viewers (one per open page) · door on :5160
 
 Each branch is built by a file in systems/. `python supervisor.py` is the same as `troupe`.
@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ending.EndedBySignal as interrupted:
         return interrupted.code
     except Trouble as trouble:
-        if sentence := str(trouble):
+        for sentence in str(trouble).splitlines():  # of several wrong settings, each is a line
             streams.say(f"troupe: {sentence}\n", sys.stderr)
         return trouble.code
 
@@ -101,8 +101,13 @@ def obey(command: "Command") -> int:
             from systems.agent_commands import AGENT
 
             return ask(command, AGENT)
+        case agent_arguments.SearchFolder():
+            from program.commands.agent_search import search
+            from systems.agent_commands import AGENT
+
+            return search(command, AGENT)
         case agent_arguments.ListSessions():
-            from program.commands.agent import sessions
+            from program.commands.agent_sessions import sessions
             from systems.agent_commands import AGENT
 
             return sessions(command, AGENT)
@@ -113,6 +118,9 @@ def obey(command: "Command") -> int:
 
 
 def run_server(command: "Serve") -> None:
+    from program import collector
+
+    collector.rest()
     from functools import partial
 
     import structlog
@@ -120,7 +128,6 @@ def run_server(command: "Serve") -> None:
 
     from actors.store import StateDirectory, StateError
     from program import allocation, places
-    from program.collector import settle
     from program.config import load
     from program.journal import Journal
     from program.leaving import Leaving, left_behind
@@ -139,7 +146,7 @@ def run_server(command: "Serve") -> None:
         ):
             listeners = Listeners([name for name in SYSTEMS if name in settings.enabled()])
             tree = troupe(settings, directory, listeners)
-            settle()
+            collector.settle()
             allocation.settle()
             serving = partial(serve, announce=ready.announce, strict=command.strict, on_stop=leaving.begin)
             trio.run(partial(serving, tree, listeners, tracer=Journal()))

@@ -3,10 +3,12 @@ figures are."""
 
 import argparse
 import importlib
+import inspect
 import os
 import pkgutil
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import cast
 
 import bench
@@ -44,6 +46,8 @@ def _parse(arguments: Sequence[str], benches: dict[str, Bench]) -> argparse.Name
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--rounds", type=_positive, default=21, metavar="N", help="slices of each side (21)")
     parser.add_argument("--minutes", type=_positive, metavar="N", help="of a bench that takes its time (soak: 3)")
+    parser.add_argument("--queries", type=_file, metavar="FILE", help="of retrieval: questions, and what answers them")
+    parser.add_argument("--source", type=_folder, metavar="DIR", help="of index and retrieval: the sources to read")
     options = parser.parse_args(arguments)
     for name in options.names:
         if name not in benches:
@@ -54,7 +58,9 @@ def _parse(arguments: Sequence[str], benches: dict[str, Bench]) -> argparse.Name
 def _run(each: Bench, options: argparse.Namespace) -> Iterator[Result]:
     if options.minutes is not None and hasattr(each, "MINUTES"):
         return cast("LongBench", each).run(options.rounds, minutes=options.minutes)
-    return each.run(options.rounds)
+    takes = inspect.signature(each.run).parameters
+    given = {name: getattr(options, name) for name in ("source", "queries") if name in takes}
+    return each.run(options.rounds, **given)
 
 
 def _positive(text: str) -> int:
@@ -62,6 +68,18 @@ def _positive(text: str) -> int:
     if number < 1:
         raise ValueError
     return number
+
+
+def _file(text: str) -> Path:
+    if not Path(text).is_file():
+        raise argparse.ArgumentTypeError(f"there is no file {text!r}")
+    return Path(text)
+
+
+def _folder(text: str) -> Path:
+    if not Path(text).is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {text!r}")
+    return Path(text)
 
 
 _positive.__name__ = "number of at least 1"  # argparse says: invalid number of at least 1 value: '0'

@@ -4,18 +4,19 @@ Whoever wants a program run and whoever runs it speak in these, so nothing is pu
 says its bounds and reads the outcome, and what lies between (`transports/process/`) hands both on as they are.
 """
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
+from msgspec import Struct
+
 KIB, MIB = 1024, 1024 * 1024
 
-Excess = Literal["cpu", "wall", "memory", "output", "processes", "files", "hidden", "interference"]
-"""What a program is stopped for. The last two: it could not be seen what it holds; and with what runs it."""
+Excess = Literal["cpu", "wall", "memory", "output", "processes", "files", "hidden", "interference", "asked"]
+"""What a program is stopped for. The last three: it could not be seen what it holds; with what runs it; and because who
+runs it wanted so."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """None: no bound."""
 
     cpu_seconds: float | None = None
@@ -33,7 +34,9 @@ class Bounds:
     """So much of its standard output is kept: all, or the first and the last half."""
     stderr_bytes: int = 256 * KIB
     flood_bytes: int | None = 64 * MIB
-    """More than this, to one of the two, and it is stopped."""
+    """More than this, to one of the two, and it is stopped; but not for what a pipe holds, which may be its last."""
+    may_hide: bool = False
+    """Whether it may have processes whose use nobody sees. Their memory and files are not bounded then."""
 
 
 class Stream(Enum):
@@ -41,18 +44,15 @@ class Stream(Enum):
     STDERR = "stderr"
 
 
-@dataclass(frozen=True, slots=True)
-class Exited:
+class Exited(Struct, frozen=True):
     code: int
 
 
-@dataclass(frozen=True, slots=True)
-class Signalled:
+class Signalled(Struct, frozen=True):
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Captured:
+class Captured(Struct, frozen=True):
     """What a program wrote: all of it in `head`, or its beginning there and its end in `tail`."""
 
     head: bytes
@@ -68,8 +68,7 @@ class Captured:
 NOTHING = Captured(b"", b"", 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     end: Exited | Signalled
     """Of the process that was started. What it had started itself was ended with it."""
     stopped_for: Excess | None

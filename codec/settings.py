@@ -25,6 +25,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import fields
 
+from codec.agent.addresses import LOOPBACK, is_never_asked
 from codec.judge import Commands, Compare, RunSettings
 from codec.judge.settings import LONGEST_TIMEOUT, CompareMode, CwdMode, Interpreter
 from codec.toml_places import lines_of, where_toml_broke
@@ -54,6 +55,13 @@ ServerAddress = Annotated[
     str, Meta(max_length=2000, description='the address of a server such as "http://127.0.0.1:11434", or "" for none')
 ]
 
+ServerAddresses = Annotated[
+    tuple[str, ...],
+    Meta(
+        max_length=64,
+        description='an array of addresses of servers such as ["http://box.lan:8000"], or "loopback" for this machine',
+    ),
+]
 Origins = Annotated[
     tuple[str, ...],
     Meta(max_length=64, description='an array of origins such as ["https://tools.example", "vscode-webview://*"]'),
@@ -228,10 +236,22 @@ class AgentSettings(Section, frozen=True, kw_only=True):
     openai: ServerAddress = ""
     vllm: ServerAddress = ""
     llamacpp: ServerAddress = ""
+    model_addresses: ServerAddresses = ("loopback",)
+    """Other servers of models, which a session or a choice of a model may name. None but these and the ones above are
+    asked."""
     key_variable: Annotated[
         str, Meta(pattern=r"\A[A-Za-z_][A-Za-z0-9_]{0,99}\Z", description='a name such as "OPENAI_API_KEY"')
     ] = "OPENAI_API_KEY"
     """The environment variable that holds the key for the server in `openai`."""
+    embedding_model: Annotated[
+        str, Meta(pattern=r"\A[^\x00-\x1f\x7f]{0,300}\Z", description='the name of a model, or "" for none')
+    ] = ""
+    """The model that turns passages and questions into vectors, so that places are found by their meaning."""
+    embedding_server: Annotated[
+        Literal["ollama", "openai", "vllm", "llamacpp"],
+        Meta(description='"ollama", "openai", "vllm" or "llamacpp"'),
+    ] = "ollama"
+    """Which of the configured servers has that model."""
     origins: Origins = ()
     """Websites whose pages may use the agent, besides our own page; they need the token, too."""
 
@@ -313,9 +333,17 @@ class _Verdict:
             ipc.setdefault("enabled", True)  # who names a base wants it used
         settings = msgspec.convert(self._accepted, Settings)
         self._refuse_shared_ports(settings)
+        self._refuse_lonely_model(settings.agent)
         if self._problems:
             raise BadSettings([sentence for _, sentence in sorted(self._problems, key=lambda problem: problem[0])])
         return settings
+
+    def _refuse_lonely_model(self, agent: AgentSettings) -> None:
+        server = agent.embedding_server
+        if agent.embedding_model and server not in agent.servers:
+            place, order = self._places["agent.embedding_model"]
+            why = f"agent.embedding_model is asked of {server}, which has no address"
+            self.wrong(place, order, f"{why}; expected one in agent.{server}, or another agent.embedding_server")
 
     def _refuse_shared_ports(self, settings: Settings) -> None:
         for (name, one), (other_name, other) in combinations(settings.enabled().items(), 2):
@@ -428,8 +456,25 @@ _SERVER = re.compile(r"(?i)https?://([a-z0-9._-]{1,253}|\[[0-9a-f:]{2,39}\])(:[0
 
 
 def _wrong_server(path: str, address: object) -> str | None:
-    fine = address == "" or _SERVER.fullmatch(str(address))
-    return None if fine else f"{path}: expected {_expected(ServerAddress)}, got {_shown(address)}"
+    if address == "":
+        return None
+    if not _SERVER.fullmatch(str(address)):
+        return f"{path}: expected {_expected(ServerAddress)}, got {_shown(address)}"
+    if is_never_asked(str(address)):
+        return (
+            f"{path}: {_shown(address)} is link-local, or where a cloud tells a machine its keys; expected the address "
+            "of a server of models"
+        )
+    return None
+
+
+def _wrong_servers(path: str, addresses: object) -> str | None:
+    assert isinstance(addresses, list)
+    for address in addresses:
+        if address == "" or (address != LOOPBACK and _wrong_server(path, address) is not None):
+            wrong = None if address == "" else _wrong_server(path, address)
+            return wrong or f"{path}: expected {_expected(ServerAddresses)}, got {_shown(address)}"
+    return None
 
 
 _CHECKS: Mapping[str, Callable[[str, object], str | None]] = {
@@ -442,6 +487,7 @@ _CHECKS: Mapping[str, Callable[[str, object], str | None]] = {
     "base": _wrong_folder,
     "editor": _wrong_editor,
     **dict.fromkeys(("ollama", "openai", "vllm", "llamacpp"), _wrong_server),
+    "model_addresses": _wrong_servers,
     "python_command": _wrong_programs,
     "pypy_command": _wrong_programs,
 }

@@ -25,6 +25,17 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
+def lasting(number: float, unit: str = "second") -> str:
+    """A time, as people say it: "1 second", "0.5 seconds", "2,000 seconds"."""
+    return f"{number:,.10g} {unit}{'' if number == 1 else 's'}"
+
+
+def sentences(*parts: str) -> str:
+    """One after the other, each with its full stop; those that say nothing are left out."""
+    told = (part.strip() for part in parts)
+    return " ".join(part if part.endswith((".", "!", "?", ":")) else f"{part}." for part in told if part)
+
+
 def listed(names: Iterable[str]) -> str:
     """As people say it: "a, b and c"."""
     *most, last = names

@@ -12,21 +12,26 @@ import difflib
 import re
 import sys
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
+
+from msgspec import Struct
 
 from codec.judge import CompareMode
 from codec.judge.settings import LONGEST_TIMEOUT
 from program import places, streams, values
 from program.agent_arguments import (
     ASK,
+    SEARCH,
     SESSIONS,
     AskAgent,
     ListSessions,
+    SearchFolder,
     add_ask,
+    add_search,
     add_sessions,
     read_ask,
+    read_search,
     read_sessions,
 )
 from program.ipc_arguments import Ipc, add_deeds, read_deed
@@ -37,8 +42,7 @@ LogFormat = Literal["auto", "text", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
-@dataclass(frozen=True, slots=True)
-class Serve:
+class Serve(Struct, frozen=True):
     config: Path | None
     overrides: tuple[str, ...]
     state_dir: Path
@@ -48,8 +52,7 @@ class Serve:
     log_level: LogLevel
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(Struct, frozen=True):
     url: str | None
     state_dir: Path
     json: bool
@@ -59,21 +62,18 @@ class Tree:
     trouble: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     config: Path | None
     overrides: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Backup:
+class Backup(Struct, frozen=True):
     target: Path
     state_dir: Path
     force: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     room: str
     file: Path | None
     """None: standard output."""
@@ -83,8 +83,7 @@ class Record:
     max_bytes: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Replay:
+class Replay(Struct, frozen=True):
     file: Path | None
     """None: standard input."""
     room: str | None
@@ -96,8 +95,7 @@ class Replay:
     loop: bool
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeRun:
+class JudgeRun(Struct, frozen=True):
     folder: Path
     config: Path | None
     overrides: tuple[str, ...]
@@ -114,7 +112,7 @@ class JudgeRun:
     json: bool
 
 
-Command = Serve | Tree | Check | Backup | Record | Replay | JudgeRun | Ipc | AskAgent | ListSessions
+Command = Serve | Tree | Check | Backup | Record | Replay | JudgeRun | Ipc | AskAgent | SearchFolder | ListSessions
 
 _COMMANDS = {
     "serve": "run the server (this is what `troupe` alone does)",
@@ -126,6 +124,7 @@ _COMMANDS = {
     "judge": "run a solution against its tests, here in the terminal",
     "ipc": "submit requests at the desk, and see what becomes of them",
     "ask": ASK,
+    "search": SEARCH,
     "sessions": SESSIONS,
 }
 
@@ -141,6 +140,7 @@ examples:
   troupe judge run                          run main.py of this folder on the tests in tests/
   troupe ipc submit ping --wait             ask whoever answers requests whether anybody is there
   troupe ask "where is the port read?"      ask the agent about the files of this folder
+  troupe search read the port               find the places in this folder that go with these words
   troupe sessions --link                    the link that opens the agent's page
 """
 
@@ -205,6 +205,8 @@ def read(arguments: Sequence[str]) -> Command:
             return read_deed(asked)
         case "ask":
             return read_ask(asked)
+        case "search":
+            return read_search(asked, asked.parser.error)
         case "sessions":
             return read_sessions(asked)
         case _:
@@ -377,6 +379,7 @@ def _parser(*, with_deeds: bool = False) -> _Parser:
     judge_run.add_argument("--json", action="store_true", help="print the messages that a page would get, one a line")
 
     add_ask(command("ask", configured, stateful))
+    add_search(command("search", configured, stateful))
     add_sessions(command("sessions", stateful))
 
     desk = command("ipc")

@@ -6,9 +6,10 @@ into a `Trouble`.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
+
+from msgspec import Struct
 
 from codec.ipc import Failure, Outcome, Request
 from codec.ipc.desk import Attempt, DeskTotals, EditorOrder, Handled, RequestDetail, Selection
@@ -77,8 +78,7 @@ class Clerk(Protocol):
         """What is done about it, in a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeskMeans:
+class DeskMeans(Struct, frozen=True):
     """The means by which these commands reach the outside."""
 
     visit: Callable[[DeskPlace], AbstractContextManager[Clerk]]

@@ -6,7 +6,8 @@ includes everything in it. An empty queue is not drawn.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from codec.console import Hello, Node, StopNote
 from codec.printable import printable
@@ -30,8 +31,7 @@ _COLOUR_OF_STATE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
+class _Column(Struct, frozen=True):
     title: str
     width: int
     of: Callable[[Node], str]
@@ -72,8 +72,7 @@ def draw(hello: Hello, *, width: int, colours: bool = False) -> str:
 _Paint = Callable[[str, str], str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     node: Node | None
     """None for a row that counts children which the server left out."""
     label: str

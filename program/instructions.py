@@ -9,11 +9,11 @@ reference. `type`, `title` and `difficulty` go along in the params, for reports.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from codec.words import kind
 from program.trouble import Trouble
@@ -23,8 +23,7 @@ _TEXTS = ("title", "description", "code", "expected_response", "type", "difficul
 _ALONG = ("type", "title", "difficulty")
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(Struct, frozen=True):
     id: str
     params: dict[str, Any]
 

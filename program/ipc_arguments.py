@@ -3,11 +3,11 @@
 import argparse
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from codec.ipc.desk import EditorOrder
 from program import places, values
@@ -17,16 +17,14 @@ NEEDS_NONE = "It works on the files alone, and needs no running server."
 ASKS = "It works on the files alone; a running server is asked for what they do not tell."
 
 
-@dataclass(frozen=True, slots=True)
-class DeskPlace:
+class DeskPlace(Struct, frozen=True):
     base: Path | None
     config: Path | None
     state_dir: Path
     url: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class SubmitAtDesk:
+class SubmitAtDesk(Struct, frozen=True):
     command: str | None
     """None: the file says what to submit."""
     file: Path | None
@@ -41,19 +39,16 @@ class SubmitAtDesk:
     json: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ShowStatus:
+class ShowStatus(Struct, frozen=True):
     id: str | None
     json: bool
 
 
-@dataclass(frozen=True, slots=True)
-class WatchDesk:
+class WatchDesk(Struct, frozen=True):
     until_done: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """`what`: requeue, cancel or archive."""
 
     what: str
@@ -64,25 +59,21 @@ class Chosen:
     json: bool
 
 
-@dataclass(frozen=True, slots=True)
-class AskEditor:
+class AskEditor(Struct, frozen=True):
     order: EditorOrder | None
     """None: how it is."""
     json: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluate:
+class Evaluate(Struct, frozen=True):
     asked: argparse.Namespace
 
 
-@dataclass(frozen=True, slots=True)
-class MakeReport:
+class MakeReport(Struct, frozen=True):
     asked: argparse.Namespace
 
 
-@dataclass(frozen=True, slots=True)
-class Ipc:
+class Ipc(Struct, frozen=True):
     place: DeskPlace
     deed: SubmitAtDesk | ShowStatus | WatchDesk | Chosen | AskEditor | Evaluate | MakeReport
 

@@ -18,11 +18,11 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, Literal, TextIO
 
 import msgspec
 import structlog
+from msgspec import Struct
 
 from codec.redaction import blank_secrets
 from program import streams
@@ -43,8 +43,7 @@ _LEVELS: dict[LogLevel, int] = {
 Entry = MutableMapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class LogStatistics:
+class LogStatistics(Struct, frozen=True):
     written: int
     dropped: int
     waiting: int

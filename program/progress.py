@@ -1,7 +1,7 @@
 """How far many requests have got, as one line: a bar, and figures after it. As the terminal narrows, the bar shrinks
 first, and then the last figures go."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from codec.words import counted
 from program.terminal import cells, fitted
@@ -11,8 +11,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 FULL, FAILED, EMPTY = "█", "▒", "░"
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     total: int
     succeeded: int
     failed: int

@@ -32,6 +32,11 @@ class Status:
         self._write((_CLEAR if self._shown else "") + f"troupe: {printable(sentence)}\n")
         self._shown = False
 
+    def pass_on(self, text: str) -> None:
+        """Writes a text that can be shown as it is, from the beginning of a line on."""
+        self.clear()
+        self._write(text)
+
     def clear(self) -> None:
         if self._shown:
             self._write(_CLEAR)

@@ -6,12 +6,12 @@ The second signal ends the visitor where it is.
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from signal import Signals
 from typing import Literal, Protocol
 
 import trio
+from msgspec import Struct
 
 from codec.sidekick import Announce, encode
 from codec.sidekick.rooms import DEFAULT_ROOM
@@ -28,8 +28,7 @@ class Visit(Protocol):
     async def send(self, message: bytes) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Means:
+class Means(Struct, frozen=True):
     """The means by which a visitor reaches the outside."""
 
     visit: Callable[[str, str], AbstractAsyncContextManager[Visit]]

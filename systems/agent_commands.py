@@ -1,4 +1,4 @@
-"""How `troupe ask` and `troupe sessions` reach the agent: the running server's, or one for the time of a question."""
+"""How the agent's commands reach it: the running server's, or one for the time of a question or a search."""
 
 import math
 from collections.abc import AsyncIterator
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from actors.kernel import AnySpec, ChildSpec, Top, run
 from actors.store import StateDirectory, StateError, store_spec
 from program import places
-from program.agent_arguments import AskAgent
+from program.agent_arguments import AgentCommand
 from program.commands.agent import AgentMeans
 from program.config import load
 from program.logs import logging_to
@@ -22,7 +22,7 @@ from transports.agent.client import AgentRefused, AgentVisitor
 
 
 @asynccontextmanager
-async def here(command: AskAgent) -> AsyncIterator[AgentVisitor]:
+async def here(command: AgentCommand) -> AsyncIterator[AgentVisitor]:
     """The agent's branch and the store, for as long as the block lasts."""
     settings = load(command.config, command.overrides, default=places.config_file())
     settings = replace(settings, agent=replace(settings.agent, enabled=True, port=0, tls=False))

@@ -1,16 +1,21 @@
-"""For every test a limit (`limit.py`), and a worker (`sharing.py`); a real Chromium for those that look at a page; a
-folder for what is fetched."""
+"""For every test a limit (`limit.py`) and a worker (`sharing.py`, `warming.py`); a real Chromium for those that look at
+a page; a folder for what is fetched."""
 
+import asyncio
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
-from playwright.sync_api import Browser, sync_playwright
 
-pytest_plugins = ["tests.limit", "tests.hearing", "tests.sharing"]
+if TYPE_CHECKING:  # a pytest that a test starts needs no browser
+    from playwright.sync_api import Browser, Playwright
+
+pytest_plugins = ["tests.limit", "tests.hearing", "tests.sharing", "tests.warming"]
 
 if "CI" not in os.environ:  # where hypothesis has no deadline anyway: a busy machine is no mistake of the code
     settings.register_profile("here", deadline=None)
@@ -23,19 +28,80 @@ ARGUMENTS = [
 ]  # fmt: skip
 
 
-# Not for the whole session: while playwright runs, its loop counts as asyncio's running loop to other tests.
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
+class Chromium:
+    """A worker's browser: it is started by the first module with a page, and stays for the next ones, for it takes as
+    long to start as a test does.
+
+    While playwright waits, its loop counts as this thread's running loop. Other tests would find it, asyncio's own and
+    those of libraries that ask which loop they are in. So between modules with pages there is none (`_set_running_loop`
+    is what playwright 1.65 itself calls after each of its waits).
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._playwright: Playwright | None = None
+        self._browser: Browser | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @contextmanager
+    def lent(self) -> "Iterator[Browser]":
+        asyncio._set_running_loop(self._loop)
+        try:
+            yield self._at_work()
+            self._leave_no_page()
+        finally:
+            self._loop = asyncio._get_running_loop()
+            asyncio._set_running_loop(None)
+
+    def _at_work(self) -> "Browser":
+        if self._browser is not None and not self._browser.is_connected():
+            self._end()
+        if self._browser is None:
+            from playwright.sync_api import sync_playwright
+
+            self._playwright = sync_playwright().start()
+            self._browser = self._playwright.chromium.launch(executable_path=self._path, args=ARGUMENTS)
+        return self._browser
+
+    def _leave_no_page(self) -> None:
+        """To the next module, whatever this one has left open."""
+        if self._browser is not None and self._browser.is_connected():
+            for context in self._browser.contexts:
+                context.close()
+
+    def close(self) -> None:
+        asyncio._set_running_loop(self._loop)
+        self._end()
+
+    def _end(self) -> None:
+        browser, self._browser = self._browser, None
+        if browser is not None and browser.is_connected():
+            browser.close()
+        playwright, self._playwright = self._playwright, None
+        if playwright is not None:
+            playwright.stop()
+
+
+@pytest.fixture(scope="session")
+def _chromium() -> Iterator[Chromium | None]:
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
+        yield None
+        return
+    chromium = Chromium(found)
+    yield chromium
+    chromium.close()
+
+
+@pytest.fixture(scope="module")
+def chromium(_chromium: Chromium | None) -> "Iterator[Browser]":
+    if _chromium is None:
         reason = f"no Chromium: none of {', '.join(NAMES)} is on the PATH"
         if os.environ.get("CI") == "true":
             pytest.fail(reason)
         pytest.skip(reason)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+    with _chromium.lent() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

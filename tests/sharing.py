@@ -3,7 +3,8 @@
 A worker takes whole files, in the order in which they stand here. Many tests wait most of their time, for a server, a
 browser or a deadline, so there is one worker more than there are cores. A long file that began last would be waited for
 by everybody, so the longest come first, then those with the most slow tests, and last those without any. Among equals,
-and within a file, pytest-randomly's order stands.
+and within a file, pytest-randomly's order stands; but a test that looks at what the others of its file have seen
+(marker: last) comes after them.
 
 (xdist's own order is by the number of tests, whether they take a minute or a millisecond: `--no-loadscope-reorder`.)
 """
@@ -14,20 +15,41 @@ from collections.abc import Generator
 import pytest
 
 LONGEST = (
-    "tests/web/test_judge_page.py",
     "tests/web/test_fields.py",
+    "tests/house/test_agent_page_ways.py",
+    "tests/mutants/test_mutants.py",
+    "tests/house/test_agent.py",
     "tests/house/test_readme.py",
-    "tests/web/test_script_pyodide.py",
+    "tests/house/test_agent_storm.py",
+    "tests/house/test_desk_editors.py",
+    "tests/judge/test_in_the_browser.py",
     "tests/sidekick/test_restart.py",
+    "tests/house/test_agent_bad_days.py",
+    "tests/program/commands/test_ipc.py",
+    "tests/house/test_agent_page.py",
+    "tests/house/test_agent_floods.py",
+    "tests/web/test_script_pyodide.py",
+    "tests/web/test_script_examples.py",
+    "tests/house/test_desk.py",
+    "tests/web/test_script.py",
+    "tests/web/test_judge_page.py",
     "tests/house/test_serving.py",
-    "tests/web/test_console_page.py",
+    "tests/test_hearing.py",
+    "tests/judge/test_port.py",
+    "tests/house/test_pages.py",
+    "tests/house/test_agent_page_hands.py",
+    "tests/house/test_closing_pages.py",
+    "tests/store/test_mark.py",
+    "tests/web/test_agent_hands.py",
+    "tests/ipc/test_burst.py",
+    "tests/agent/codec/patches/test_ladder.py",
+    "tests/judge/test_edits_in_the_browser.py",
+    "tests/web/test_desk_page.py",
+    "tests/transports/agent/test_tree.py",
+    "tests/ipc/test_storm.py",
     "tests/test_limit.py",
     "tests/ipc/test_server_law.py",
-    "tests/web/test_board.py",
-    "tests/web/test_script_examples.py",
-    "tests/mutants/test_mutants.py",
-    "tests/ipc/test_storm.py",
-    "tests/store/test_soft.py",
+    "tests/agent/test_session_law.py",
 )
 """By what they took when this was written. `--durations=0` tells what they take now."""
 
@@ -40,7 +62,14 @@ def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     slow = Counter(_file(item) for item in items if item.get_closest_marker("slow"))
     longest = {file: place for place, file in enumerate(LONGEST)}
-    items.sort(key=lambda item: (longest.get(_file(item), len(longest)), -slow[_file(item)]))
+    drawn = {file: place for place, file in enumerate(dict.fromkeys(map(_file, items)))}
+
+    def place(item: pytest.Item) -> tuple[int, int, int, bool]:
+        file = _file(item)
+        last = item.get_closest_marker("last") is not None
+        return longest.get(file, len(longest)), -slow[file], drawn[file], last
+
+    items.sort(key=place)
 
 
 def _file(item: pytest.Item) -> str:

@@ -33,8 +33,8 @@ ALLOWED = {
         _check_protocol _send_error_response body_class request_class asgi_http_class handle_messages strict_slashes
         merge_slashes content_length logger_class include_server_header h11_max_incomplete_size keep_alive_timeout""",
     "the standard library calls it, or reads it": """
-        _print_message critical log_message do_GET do_POST handle_starttag
-        signum block_on_close""",
+        _print_message log_message do_GET do_POST handle_starttag
+        signum block_on_close _execute_child _child_created _internal_poll""",
     "trio, or trio-websocket, reads or calls it": """
         _reader_running before_task_step after_task_step autojump_threshold""",
     "asyncio calls it": "connection_made connection_lost exc pause_writing resume_writing data_received",

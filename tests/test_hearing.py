@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-DEADLINE = 60.0
+DEADLINE = 70.0
+STUCK = 50
+"""After so many seconds a test that still runs says where it is."""
 
-DEAF = """
+DEAF = f"""
 import os, signal, sys
 for number in (signal.SIGINT, signal.SIGHUP):
     signal.signal(number, signal.SIG_IGN)
-os.execv(sys.executable, [sys.executable, "-m", "pytest", *sys.argv[1:]])
+os.execv(sys.executable, [sys.executable, "-m", "pytest", "-o", "faulthandler_timeout={STUCK}", *sys.argv[1:]])
 """
 
 PLANTED = """
@@ -25,7 +27,7 @@ CHILD = "import signal; print(signal.SIG_IGN in map(signal.getsignal, (signal.SI
 
 @pytest.fixture(scope="module")
 def child():
-    return subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True, check=True).stdout
+    return subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True, check=True, timeout=40).stdout
 
 def test_what_a_fixture_starts_hears_all(child):
     assert child == "False\\n"
@@ -56,7 +58,10 @@ ABOUT_SIGNALS = ("program/test_signals.py", "program/test_ending.py", "program/t
 def started_deaf(*arguments: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
     environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": "-p no:cacheprovider"}
     command = [sys.executable, "-c", DEAF, *arguments]
-    return subprocess.run(command, cwd=cwd, env=environ, capture_output=True, text=True, timeout=DEADLINE, check=False)
+    try:
+        return subprocess.run(command, cwd=cwd, env=environ, capture_output=True, text=True, timeout=DEADLINE)
+    except subprocess.TimeoutExpired as error:
+        pytest.fail(f"It did not end. It had said:\n{error.stdout!r}\n{error.stderr!r}")
 
 
 @pytest.mark.slow

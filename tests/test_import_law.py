@@ -56,8 +56,13 @@ class Law:
 SHARED = ("wire", "http", "websocket", "door", "process", "folder")
 """The rooms of transports/ that stand below every system."""
 QUART = ("quart", "quart_trio", "werkzeug")
+LANGUAGES = ("bash", "c", "c_sharp", "cpp", "css", "go", "html", "java", "javascript", "json", "php", "python", "ruby",
+             "rust", "typescript")  # fmt: skip
+GRAMMARS = ("tree_sitter", *(f"tree_sitter_{language}" for language in LANGUAGES))
 
 LAWS = (
+    Law("codec/agent/index", ours=(), theirs=("msgspec", *GRAMMARS), never=OUTSIDE, pure=True),
+    Law("codec/agent/policy", ours=(), theirs=("msgspec", "tree_sitter", "tree_sitter_bash"), never=OUTSIDE, pure=True),
     Law("codec", ours=(), theirs=("msgspec",), never=OUTSIDE, pure=True),
     Law("actors/kernel", ours=(), theirs=("trio", "outcome"), never=OUTSIDE - {"random", "logging", "signal"}),
     Law("actors/store", ours=("actors.kernel",), theirs=("trio", "msgspec", "structlog")),
@@ -67,24 +72,24 @@ LAWS = (
         theirs=("trio", "msgspec", "structlog", "prometheus_client", "markdown_it", "nh3"),
         never=frozenset({"asyncio", "socket", "socketserver", "ssl", "http.client", "http.server", "urllib.request"}),
     ),
-    Law("transports/wire", ours=(), theirs=("trio",)),
-    Law("transports/http", ours=("transports.wire",), theirs=("trio", "hypercorn", "h11", *QUART)),
+    Law("transports/wire", ours=(), theirs=("trio", "msgspec")),
+    Law("transports/http", ours=("transports.wire",), theirs=("trio", "msgspec", "hypercorn", "h11", *QUART)),
     Law(
         "transports/websocket",
         ours=("actors.kernel", "transports.wire"),
-        theirs=("trio", "trio_websocket", "wsproto", "h11"),
+        theirs=("trio", "msgspec", "trio_websocket", "wsproto", "h11"),
     ),
     Law(
         "transports/door",
         ours=("actors.kernel", "codec", "transports.wire", "transports.http", "transports.websocket"),
-        theirs=("trio", "structlog"),
+        theirs=("trio", "msgspec", "structlog"),
     ),
-    Law("transports/process", ours=("actors.kernel", "codec"), theirs=("trio",)),
-    Law("transports/folder", ours=("actors.kernel", "codec"), theirs=("trio",)),
+    Law("transports/process", ours=("actors.kernel", "codec"), theirs=("trio", "msgspec")),
+    Law("transports/folder", ours=("actors.kernel", "codec"), theirs=("trio", "msgspec")),
     Law(
         "transports/agent",  # the one that asks other servers
         ours=("actors.kernel", "codec", *(f"transports.{room}" for room in SHARED)),
-        theirs=("trio", "trio_websocket", "msgspec", "structlog", "httpx", "cryptography", *QUART),
+        theirs=("trio", "trio_websocket", "msgspec", "structlog", "httpx", "cryptography", "numpy", *QUART),
     ),
     Law(
         "transports",  # and a room for each system
@@ -258,6 +263,8 @@ OFFENCES = [
     ("codec/a.py", "import pathlib", "imports pathlib; codec/ is pure"),
     ("codec/a.py", "text = open('x').read()", "calls open; codec/ is pure"),
     ("codec/a.py", "from actors.kernel import Actor", "imports actors.kernel; codec/ may import of ours nothing"),
+    ("codec/a.py", "import tree_sitter", "imports tree_sitter; codec/ may import of libraries only msgspec"),
+    ("codec/agent/policy/a.py", "import trio", "imports trio; codec/agent/policy/ may import of libraries"),
     ("codec/deep/a.py", "import socket", "imports socket; codec/ may not touch it"),
     ("actors/kernel/a.py", "import msgspec", "imports msgspec; actors/kernel/ may import of libraries"),
     ("actors/kernel/a.py", "import time", "imports time; actors/kernel/ may not touch it"),

@@ -748,13 +748,13 @@ export namespace Agent {
     at: number;
   }
   export interface EditorContext {
-    active_editor?: ActiveEditor | null;
-    open_editors?: OpenEditor[];
-    diagnostics?: Diagnostic[];
-    terminal_output?: TerminalOutput | null;
-    git_context?: GitContext | null;
-    mentions?: Mention[];
-    command?: string | null;
+    active_editor: ActiveEditor | null;
+    open_editors: OpenEditor[];
+    diagnostics: Diagnostic[];
+    terminal_output: TerminalOutput | null;
+    git_context: GitContext | null;
+    mentions: Mention[];
+    command: string | null;
   }
   export interface ActiveEditor {
     file_path: string;
@@ -811,7 +811,7 @@ export namespace Agent {
     timestamp?: string | null;
   }
   export interface Mention {
-    type: "file" | "folder" | "symbol" | "unknown";
+    type: string;
     path?: string | null;
     name?: string | null;
     file_path?: string | null;
@@ -822,6 +822,7 @@ export namespace Agent {
     seq?: number;
     phase: "analyzing" | "executing" | "planning" | "retrieving";
     message: string;
+    until: number;
   }
   export interface PlanPresented {
     type: "agent.plan";
@@ -925,6 +926,9 @@ export namespace Agent {
     hunks: DiffHunk[];
     request_id: string;
     base_hash: string | null;
+    call_id: string;
+    action: "create" | "delete" | "modify";
+    reason: string;
   }
   export interface DiffHunk {
     old_start: number;
@@ -940,6 +944,9 @@ export namespace Agent {
     tool_name: string;
     args: any;
     risk_level: "high" | "low" | "medium";
+    call_id: string;
+    reason: string;
+    message: string;
   }
   export interface RequestCommandApproval {
     type: "command.request_approval";
@@ -951,6 +958,19 @@ export namespace Agent {
     requires_approval: boolean;
     reason: string;
     request_id: string;
+    call_id: string;
+    risk_level: "high" | "low" | "medium";
+    execution_mode: "local_terminal" | "server_runner";
+    network: boolean;
+    may_remember: string[];
+    may_remember_exactly: boolean;
+    runs: ScriptLine[];
+    message: string;
+  }
+  export interface ScriptLine {
+    file: string;
+    name: string;
+    text: string;
   }
   export interface ApprovalResolved {
     type: "approval.resolved";
@@ -960,6 +980,163 @@ export namespace Agent {
     scope: "all" | "file" | "hunk";
     by: string;
     reason: string | null;
+    hunks: number[] | null;
+    remember: "once" | "session" | "workspace";
+    exactly: boolean;
+    ended: "answered" | "cancelled" | "timed_out";
+  }
+  export interface PatchApplied {
+    type: "patch.applied";
+    seq?: number;
+    patch_id: string;
+    file_path: string;
+    success: boolean;
+    by: "client" | "server";
+    hunks: HunkOutcome[];
+    applied_hash: string | null;
+    error: string | null;
+  }
+  export interface HunkOutcome {
+    index: number;
+    outcome: "already" | "applied" | "loose" | "merged" | "moved" | "refused" | "rejected";
+    line: number | null;
+    reason: string;
+  }
+  export interface FileChanged {
+    type: "file.changed";
+    seq?: number;
+    change_id: string;
+    turn_id: string;
+    file_path: string;
+    action: "create" | "delete" | "modify";
+    status: "begun" | "done" | "failed" | "unknown";
+    before: string | null;
+    after: string | null;
+    before_hash: string | null;
+    after_hash: string | null;
+    mode: number | null;
+    folders: string[];
+    patch_id: string | null;
+    error: string | null;
+  }
+  export interface CommandStarted {
+    type: "command.started";
+    seq?: number;
+    command_id: string;
+    command: string;
+    working_directory: string;
+    environment: Record<string, string>;
+    network: boolean;
+    turn_id: string;
+    call_id: string;
+  }
+  export interface CommandOutput {
+    type: "command.output";
+    seq?: number;
+    command_id: string;
+    stream: "stderr" | "stdout";
+    text: string;
+  }
+  export interface CommandFinished {
+    type: "command.finished";
+    seq?: number;
+    command_id: string;
+    exit_code: number | null;
+    ended: "cancelled" | "exited" | "interrupted" | "not_started" | "signalled" | "stopped";
+    why: string;
+    duration_ms: number;
+    by: "client" | "server";
+  }
+  export interface TurnUndone {
+    type: "turn.undone";
+    seq?: number;
+    turn_id: string;
+    redo: boolean;
+    files: UndoneFile[];
+    by: string;
+    begun: boolean;
+  }
+  export interface UndoneFile {
+    file_path: string;
+    action: "create" | "delete" | "restore";
+    outcome: "done" | "refused" | "unchanged" | "would";
+    reason: string;
+    diff: string;
+  }
+  export interface ModeChanged {
+    type: "mode.changed";
+    seq?: number;
+    mode: "ask" | "auto" | "plan";
+    before: "ask" | "auto" | "plan";
+    by: string;
+  }
+  export interface PolicyAudited {
+    type: "policy.changed";
+    seq?: number;
+    at: number;
+    by: string;
+    change: PolicyChange;
+    before: Policy;
+  }
+  export interface PolicyChange {
+    allowed_read_globs?: string[];
+    allowed_write_globs?: string[];
+    blocked_globs?: string[];
+    command_approval?: "always" | "never" | "prompt";
+    allowed_commands?: string[];
+    blocked_commands?: string[];
+    network_enabled?: boolean;
+    auto_approve_simple_changes?: boolean;
+    auto_approve_tests?: boolean;
+    auto_approve_tools?: string[];
+    execution_mode?: "local_terminal" | "server_runner";
+    patch_application?: "client" | "server";
+    approval_timeout_s?: number;
+  }
+  export interface Policy {
+    allowed_read_globs: string[];
+    allowed_write_globs: string[];
+    blocked_globs: string[];
+    command_approval: "always" | "never" | "prompt";
+    allowed_commands: string[];
+    blocked_commands: string[];
+    network_enabled: boolean;
+    auto_approve_simple_changes: boolean;
+    auto_approve_tests: boolean;
+    auto_approve_tools: string[];
+    execution_mode: "local_terminal" | "server_runner";
+    patch_application: "client" | "server";
+    approval_timeout_s: number;
+  }
+  export interface ApprovalRemembered {
+    type: "approval.remembered";
+    seq?: number;
+    at: number;
+    by: string;
+    approval: Remembered;
+  }
+  export interface Remembered {
+    id: string;
+    kind: "command" | "path" | "tool";
+    argv?: string[];
+    exactly?: ExactCommand | null;
+    path?: string | null;
+    tool_name?: string | null;
+    by?: string;
+    at?: number;
+    scope?: "session" | "workspace";
+  }
+  export interface ExactCommand {
+    line?: string;
+    argv?: string[];
+    folder?: string;
+  }
+  export interface ApprovalForgotten {
+    type: "approval.forgotten";
+    seq?: number;
+    at: number;
+    by: string;
+    approval: Remembered;
   }
   export interface ServerHello {
     type: "server.hello";
@@ -986,6 +1163,8 @@ export namespace Agent {
     pending_patches: string[];
     applied_patches: string[];
     pending_approvals: string[];
+    requests: RequestShown[];
+    suspended: boolean;
     current_step: number;
     total_steps: number;
     running: boolean;
@@ -998,6 +1177,13 @@ export namespace Agent {
     context_window: number;
     clients: number;
     trouble: string | null;
+  }
+  export interface RequestShown {
+    request_id: string;
+    kind: "command" | "patch" | "tool";
+    seq: number;
+    file_path: string | null;
+    expires_at: number;
   }
   export interface QueuedMessage {
     message_id: string;
@@ -1019,9 +1205,18 @@ export namespace Agent {
   export interface UserSays {
     type: "client.user_message";
     message: string;
-    context?: EditorContext;
+    context?: SaidContext;
     delivery?: "queue" | "steer";
     message_id?: string | null;
+  }
+  export interface SaidContext {
+    active_editor?: ActiveEditor | null;
+    open_editors?: OpenEditor[] | null;
+    diagnostics?: Diagnostic[] | null;
+    terminal_output?: TerminalOutput | null;
+    git_context?: GitContext | null;
+    mentions?: Mention[] | null;
+    command?: string | null;
   }
   export interface ContextUpdate {
     type: "client.context_update";
@@ -1043,6 +1238,7 @@ export namespace Agent {
     file_path?: string | null;
     hunks?: number[] | null;
     remember?: "once" | "session" | "workspace";
+    exactly?: boolean;
     reason?: string | null;
   }
   export interface PatchApplyResult {
@@ -1065,6 +1261,17 @@ export namespace Agent {
     stdout?: string;
     stderr?: string;
     duration_ms?: number;
+  }
+  export interface ApprovePlan {
+    type: "client.approve_plan";
+    plan_seq: number;
+    steps?: ApprovedStep[] | null;
+    mode?: "ask" | "auto";
+    message_id?: string | null;
+  }
+  export interface ApprovedStep {
+    description: string;
+    files_involved?: string[];
   }
   export interface CancelTurn {
     type: "client.cancel";
@@ -1096,21 +1303,6 @@ export namespace Agent {
     auto_watch?: boolean;
     use_polling?: boolean;
   }
-  export interface PolicyChange {
-    allowed_read_globs?: string[];
-    allowed_write_globs?: string[];
-    blocked_globs?: string[];
-    command_approval?: "always" | "never" | "prompt";
-    allowed_commands?: string[];
-    blocked_commands?: string[];
-    network_enabled?: boolean;
-    auto_approve_simple_changes?: boolean;
-    auto_approve_tests?: boolean;
-    auto_approve_tools?: string[];
-    execution_mode?: "local_terminal" | "server_runner";
-    patch_application?: "client" | "server";
-    approval_timeout_s?: number;
-  }
   export interface IndexChanges {
     changes?: FileChange[];
   }
@@ -1133,6 +1325,10 @@ export namespace Agent {
     model_name?: string | null;
     model_url?: string | null;
     context_window?: number | null;
+  }
+  export interface UndoWish {
+    turn_id?: string | null;
+    preview?: boolean;
   }
   export interface ModelConfig {
     provider: "builtin" | "llamacpp" | "ollama" | "openai" | "vllm";
@@ -1159,21 +1355,15 @@ export namespace Agent {
     indexed_files: number;
     total_chunks: number;
     missing: boolean;
+    auto_index: boolean;
+    auto_watch: boolean;
+    use_polling: boolean;
   }
-  export interface Policy {
-    allowed_read_globs: string[];
-    allowed_write_globs: string[];
-    blocked_globs: string[];
-    command_approval: "always" | "never" | "prompt";
-    allowed_commands: string[];
-    blocked_commands: string[];
-    network_enabled: boolean;
-    auto_approve_simple_changes: boolean;
-    auto_approve_tests: boolean;
-    auto_approve_tools: string[];
-    execution_mode: "local_terminal" | "server_runner";
-    patch_application: "client" | "server";
-    approval_timeout_s: number;
+  export interface RememberedList {
+    approvals: Remembered[];
+  }
+  export interface Deleted {
+    success: boolean;
   }
   export interface IndexStatus {
     workspace_id: string;
@@ -1186,6 +1376,54 @@ export namespace Agent {
     generation: number;
     errors: string[];
     mode: "full" | "text_only";
+    total_symbols: number;
+    watching: "events" | "off" | "polling";
+    message: string;
+  }
+  export interface IndexRun {
+    success: boolean;
+    workspace_id: string;
+    module_id: string;
+    stats: Record<string, number>;
+    message: string;
+  }
+  export interface WatchState {
+    success: boolean;
+    workspace_id: string;
+    watching: boolean;
+    message: string;
+  }
+  export interface SearchResults {
+    query: string;
+    results: SearchResult[];
+    stages: StageCount[];
+    generation: number;
+    complete: boolean;
+    milliseconds: number;
+    message: string;
+  }
+  export interface SearchResult {
+    path: string;
+    first_line: number;
+    last_line: number;
+    score: number;
+    symbol: string;
+    kind: string;
+    reasons: Reason[];
+    lines: FoundLine[];
+  }
+  export interface Reason {
+    stage: "reranking" | "symbol_search" | "text_search" | "vector_search";
+    said: string;
+    score: number;
+  }
+  export interface FoundLine {
+    number: number;
+    text: string;
+  }
+  export interface StageCount {
+    stage: "reranking" | "symbol_search" | "text_search" | "vector_search";
+    count: number;
   }
   export interface SessionFact {
     id: string;
@@ -1205,8 +1443,12 @@ export namespace Agent {
     running: boolean;
     pending_approvals: number;
   }
-  export interface Deleted {
-    success: boolean;
+  export interface UndoReport {
+    turn_id: string | null;
+    redo: boolean;
+    preview: boolean;
+    files: UndoneFile[];
+    message: string;
   }
   export interface TranscriptMessage {
     id: string;
@@ -1218,7 +1460,7 @@ export namespace Agent {
     interrupted: boolean;
   }
   export interface EventPage {
-    events: (UserMessage | Thinking | PlanPresented | RetrieveStatus | ToolExecute | Token | MessageFinal | ServerError | ContextUsage | ContextCompacted | ModelChanged | PatchProposed | RequestApproval | RequestCommandApproval | ApprovalResolved)[];
+    events: (UserMessage | Thinking | PlanPresented | RetrieveStatus | ToolExecute | Token | MessageFinal | ServerError | ContextUsage | ContextCompacted | ModelChanged | PatchProposed | RequestApproval | RequestCommandApproval | ApprovalResolved | PatchApplied | FileChanged | CommandStarted | CommandOutput | CommandFinished | TurnUndone | ModeChanged | PolicyAudited | ApprovalRemembered | ApprovalForgotten)[];
     after: number;
     more: boolean;
   }
@@ -1249,6 +1491,6 @@ export namespace Agent {
     code: string;
     where: any;
   }
-  export type Message = UserMessage | Thinking | PlanPresented | RetrieveStatus | ToolExecute | Token | MessageFinal | ServerError | ContextUsage | ContextCompacted | ModelChanged | PatchProposed | RequestApproval | RequestCommandApproval | ApprovalResolved | ServerHello | ServerPong | SessionStateNow;
-  export type UiMessage = ClientHello | UserSays | ContextUpdate | ApprovalResponse | PatchApplyResult | CommandResult | CancelTurn | Withdraw | FileChanges | ClientPing;
+  export type Message = UserMessage | Thinking | PlanPresented | RetrieveStatus | ToolExecute | Token | MessageFinal | ServerError | ContextUsage | ContextCompacted | ModelChanged | PatchProposed | RequestApproval | RequestCommandApproval | ApprovalResolved | PatchApplied | FileChanged | CommandStarted | CommandOutput | CommandFinished | TurnUndone | ModeChanged | PolicyAudited | ApprovalRemembered | ApprovalForgotten | ServerHello | ServerPong | SessionStateNow;
+  export type UiMessage = ClientHello | UserSays | ContextUpdate | ApprovalResponse | PatchApplyResult | CommandResult | ApprovePlan | CancelTurn | Withdraw | FileChanges | ClientPing;
 }

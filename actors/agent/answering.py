@@ -7,9 +7,9 @@ has come counts.
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
 
 import trio
+from msgspec import Struct, field
 
 from codec.agent.models import (
     CalledTool,
@@ -21,14 +21,14 @@ from codec.agent.models import (
     ToolCall,
     UsedTokens,
 )
+from codec.words import lasting
 
 AFTER_THE_END = 1.0
 """Seconds that a stream may stay open after Finished, for the count of tokens that some servers send last."""
 CUT_OFF = "The model's answer broke off before its end. Send your message again."
 
 
-@dataclass(frozen=True, slots=True)
-class HearingLimits:
+class HearingLimits(Struct, frozen=True):
     """Seconds for the first piece and between two, and what one answer may have at most."""
 
     first_piece: float = 180.0
@@ -37,8 +37,7 @@ class HearingLimits:
     calls: int = 16
 
 
-@dataclass(slots=True)
-class ModelAnswer:
+class ModelAnswer(Struct):
     text: list[str] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
     dropped: bool = False
@@ -97,4 +96,4 @@ async def answered(
 def _silent(waited: float, over: bool) -> str:
     if over:
         return "The time for this turn is over, and the model has not finished its answer. Ask for less at once."
-    return f"The model has said nothing for {waited:g} seconds. Try again, or see whether its server still works."
+    return f"The model has said nothing for {lasting(waited)}. Try again, or see whether its server still works."

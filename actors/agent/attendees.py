@@ -5,8 +5,9 @@ is never full, and nothing more is delivered to it before it attaches again, whe
 missed.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+
+from msgspec import Struct
 
 from actors.agent.messages import (
     AttachedMessage,
@@ -31,8 +32,7 @@ class TooManyClients(KernelError):
 ClientRef = ActorRef[AttachedMessage]
 
 
-@dataclass(slots=True)
-class Attendant:
+class Attendant(Struct):
     hello: ClientHello
     behind: bool = False
 
@@ -67,6 +67,19 @@ class Attendees:
     def name(self, client: AnyRef) -> str:
         found = self._clients.get(client)
         return "" if found is None else found[1].hello.client_info.name
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """Of all together."""
+        return frozenset(
+            each for _, attendant in self._clients.values() for each in attendant.hello.client_info.capabilities
+        )
+
+    def name_of_one_with(self, capabilities: Collection[str]) -> str:
+        """The name of the client with one of these; empty: of several nobody knows which one is meant."""
+        infos = [attendant.hello.client_info for _, attendant in self._clients.values()]
+        names = {info.name for info in infos if not set(info.capabilities).isdisjoint(capabilities)}
+        return names.pop() if len(names) == 1 else ""
 
     # -- telling
 

@@ -15,9 +15,10 @@ The newest words of the user are never cut. If not even these fit, the turn says
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codec.agent.material import ROUNDS_LEFT_OUT, parted, told
 from codec.agent.models import ModelMessage, ToolSpec
@@ -27,6 +28,8 @@ FOR_EACH = 6
 """Tokens that a message costs beside its text."""
 MOST_FOR_THE_ANSWER = 4096
 SHORTEST_PRUNED = 300
+CUT = "[... left out ...]"
+"""Stands where something was cut out of a text."""
 """Characters: a shorter output is not worth leaving out."""
 
 
@@ -53,8 +56,7 @@ def room(window: int) -> int:
     return window - min(window // 4, MOST_FOR_THE_ANSWER)
 
 
-@dataclass(frozen=True, slots=True)
-class Talk:
+class Talk(Struct, frozen=True):
     """A request's messages by their parts."""
 
     system: ModelMessage
@@ -95,14 +97,19 @@ def squeezed(talk: Talk, most: int) -> Talk | None:
 
 
 def cut_to(text: str, most: int) -> str:
-    """The beginning and the end of a text, in at most so many estimated tokens."""
+    """The beginning and the end of a text, in at most so many estimated tokens. It is cut between lines, unless a line
+    is so long that this would leave out more than half of what there is room for; then CUT stands in the line."""
     if tokens(text) <= most:
         return text
-    mark = "\n[... left out ...]\n"
-    left = max(0, (most - tokens(mark) - 2) * BYTES_A_TOKEN)
+    left = max(0, (most - tokens(f"\n{CUT}\n") - 2) * BYTES_A_TOKEN)
     encoded = text.encode("utf-8", "surrogatepass")
     head, tail = encoded[: left * 2 // 3], encoded[len(encoded) - left // 3 :] if left >= 3 else b""
-    return f"{head.decode('utf-8', 'ignore')}{mark}{tail.decode('utf-8', 'ignore')}"
+    if (end := encoded.rfind(b"\n", 0, len(head) + 1)) >= len(head) // 2:
+        head = encoded[: end + 1]
+    begin = encoded.find(b"\n", len(encoded) - len(tail) - 1)
+    if begin >= 0 and len(encoded) - begin >= len(tail) // 2:
+        tail = encoded[begin:]
+    return f"{head.decode('utf-8', 'ignore')}{CUT}{tail.decode('utf-8', 'ignore')}"
 
 
 def _outputs_left_out(messages: tuple[ModelMessage, ...], over: int) -> tuple[tuple[ModelMessage, ...], int]:

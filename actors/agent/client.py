@@ -7,19 +7,21 @@ Rules
   - The session never waits for a client, and this actor never waits for its socket: a task beside it sends what is held
     for it (holding.py). A client that does not read falls behind, and is then read from the store what it has missed,
     from the last number that it was sent. So is one whose session has failed and come back.
+  - While nothing else is to be sent, events are sent by whoever delivers them: each step of the scheduler costs as much
+    as what all others do meanwhile, and a token has no time for that. In a flood they gather, and go together.
   - Numbers rise, and none is sent twice. Tokens that wait together are sent as one, with the last one's number.
   - `cumulative_text` is the text of the turn so far. It is left out for clients with the capability `token_delta`.
   - Whatever a client says wrongly is answered with a server.error that says where, and the client stays.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
 import msgspec
 import trio
+from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.agent.attendees import TooManyClients, said_error
@@ -77,6 +79,8 @@ PROTOCOL = "1"
 MOST_CLIENTS_OF_ALL = 1024
 WITHOUT_TEXT = "token_delta"
 """The capability of clients that add tokens up themselves."""
+AT_ONCE, SPELL_SECONDS = 4, 0.002
+"""So many deliveries are sent at once in so many seconds. What comes beyond that is gathered."""
 TOGETHER_BYTES = 64 << 10
 """Of events that are sent in one go."""
 PATIENCE = 10.0
@@ -97,9 +101,11 @@ class ClientOutlet(Protocol):
     async def send_all(self, texts: Sequence[str]) -> None:
         """One after the other, at the cost of one."""
 
+    def send_now(self, texts: Sequence[str]) -> bool:
+        """The same, without waiting. False: some of it is not sent; `send_all` sends it first."""
 
-@dataclass(frozen=True, slots=True)
-class ServerFacts:
+
+class ServerFacts(Struct, frozen=True):
     """What server.hello says."""
 
     version: str
@@ -156,6 +162,12 @@ class Client(Actor[AttachedMessage]):
         """Of the turn that is under way, up to there; not for clients that do without."""
         self._dismissed: str | None = None
         self._stir = trio.Event()
+        self._idle = False
+        """The task that sends has nothing to do, and waits for `_stir`."""
+        self._torn = False
+        """What was to be sent at once is not all sent."""
+        self._spell_ends, self._left = 0.0, 0
+        """Until then so many deliveries may still be sent at once."""
 
     @property
     def called(self) -> str:
@@ -175,6 +187,9 @@ class Client(Actor[AttachedMessage]):
     def _hear(self, message: AttachedMessage) -> None:
         match message:
             case Deliver(entries):
+                if self._may_send_now(entries):
+                    self._send_now(entries)
+                    return
                 for entry in entries:
                     self._holding.event(entry)
             case ShowState():
@@ -244,6 +259,9 @@ class Client(Actor[AttachedMessage]):
 
     async def _send_all(self) -> None:
         while True:
+            if self._torn:
+                self._torn = False
+                await self._outlet.send_all(())
             if self._hello is not None and self._holding.behind:
                 try:
                     await self._catch_up(self._hello)
@@ -260,7 +278,24 @@ class Client(Actor[AttachedMessage]):
                 return
             elif self._hello is None or not self._holding.behind:
                 self._stir = trio.Event()
+                self._idle = True
                 await self._stir.wait()
+                self._idle = False
+
+    def _may_send_now(self, entries: Sequence[LogEntry]) -> bool:
+        if not self._idle or self._stir.is_set() or self._holding.behind or entries[0].seq <= self._seen:
+            return False
+        now = trio.current_time()
+        if now >= self._spell_ends:
+            self._spell_ends, self._left = now + SPELL_SECONDS, AT_ONCE
+        return self._left > 0 and sum(len(entry.text) for entry in entries) < TOGETHER_BYTES
+
+    def _send_now(self, entries: Sequence[LogEntry]) -> None:
+        texts = [text for text, _ in self._told(entries)]
+        self._torn = not self._outlet.send_now(texts)
+        if self._torn:
+            self._stir.set()
+        self._left -= 1
 
     async def _leave(self, why: str, code: ErrorCode = "SESSION_NOT_FOUND") -> None:
         if self._said is not None:
@@ -284,9 +319,20 @@ class Client(Actor[AttachedMessage]):
         await self._send_entries(entries)
 
     async def _send_entries(self, entries: Iterable[LogEntry]) -> None:
-        delta = self._hello is not None and WITHOUT_TEXT in self._hello.client_info.capabilities
         texts: list[str] = []
         size = 0
+        for text, length in self._told(entries):
+            texts.append(text)
+            size += length
+            if size >= TOGETHER_BYTES:
+                await self._outlet.send_all(texts)
+                texts, size = [], 0
+        if texts:
+            await self._outlet.send_all(texts)
+
+    def _told(self, entries: Iterable[LogEntry]) -> Iterator[tuple[str, int]]:
+        """Each as it is sent, with its size; then it counts as sent."""
+        delta = self._hello is not None and WITHOUT_TEXT in self._hello.client_info.capabilities
         for entry in joined(entries):
             event = entry.event
             text = entry.text
@@ -299,13 +345,7 @@ class Client(Actor[AttachedMessage]):
             if not text:
                 text = encoder.encode(replace(event, seq=entry.seq))
             self._seen = entry.seq
-            texts.append(text.decode())
-            size += len(text)
-            if size >= TOGETHER_BYTES:
-                await self._outlet.send_all(texts)
-                texts, size = [], 0
-        if texts:
-            await self._outlet.send_all(texts)
+            yield text.decode(), len(text)
 
     async def _send(self, message: ServerMessage) -> None:
         await self._outlet.send(encoder.encode(message).decode())

@@ -7,10 +7,10 @@ from what it knows; if it gives none, the turn says so in words of its own.
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
 
 import msgspec
 import trio
+from msgspec import Struct, field
 
 from actors.agent import compaction
 from actors.agent.answering import HearingLimits, ModelAnswer, answered
@@ -18,12 +18,11 @@ from actors.agent.budget import Talk, pruned, room, squeezed, tokens, tools_weig
 from actors.agent.calling import CallLimits, Calls
 from actors.agent.history import Past, result_message
 from actors.agent.saying import Voice, encodable
-from actors.agent.tools import SPECS
 from codec.agent.events import ContextCompacted, ContextUsage
 from codec.agent.material import NO_MORE_TOOLS, parted
 from codec.agent.models import BUILTIN, Delta, ModelConfig, ModelMessage, ModelRequest, ModelTrouble, ToolSpec
 from codec.agent.withheld import all_withheld, withheld
-from codec.words import counted, listed
+from codec.words import counted, lasting, listed
 
 Ask = Callable[[ModelRequest], AbstractAsyncContextManager[AsyncIterator[Delta]]]
 LONGEST_SUMMARY = 1_500
@@ -32,8 +31,7 @@ WITHOUT_WINDOW = 200_000
 """Tokens that the embedded model is told at most: it has no window that could overflow."""
 
 
-@dataclass(frozen=True, slots=True)
-class TurnLimits:
+class TurnLimits(Struct, frozen=True):
     rounds: int = 25
     seconds: float = 1800.0
     """For the whole turn."""
@@ -63,7 +61,9 @@ class Conversation:
         calls: Calls,
         limits: TurnLimits,
         between: Callable[[], Awaitable[Sequence[ModelMessage]]],
+        tools: Sequence[tuple[ToolSpec, ...]],
     ) -> None:
+        """`tools`: the first that fit are those that the model gets."""
         self._model = model
         self._ask = ask
         self._voice = voice
@@ -72,16 +72,20 @@ class Conversation:
         self._between = between
         self._until = trio.current_time() + limits.seconds
         self._room = WITHOUT_WINDOW if model.provider == BUILTIN else room(model.context_window)
-        self._tools = SPECS if tools_weight(SPECS) <= self._room // 2 else ()
+        self._tools = next((specs for specs in tools if tools_weight(specs) <= self._room // 2), ())
         self._since: list[ModelMessage] = []
         self._past = Past()
         self._has_compacted = False
         self._cleaned: dict[str, str] = {}
         """Texts without their secrets: most are sent with every round, and searching them takes its time."""
 
-    async def run(self, system: ModelMessage, past: Past, now: ModelMessage) -> bool:
-        """Whether it came to an answer. Raises ModelTrouble or NoRoom."""
+    async def run(
+        self, system: ModelMessage, past: Past, now: ModelMessage, since: Sequence[ModelMessage] = ()
+    ) -> bool:
+        """Whether it came to an answer. `since`: what was said after `now` before the server ended. Raises ModelTrouble
+        or NoRoom."""
         self._past = past
+        self._since += since
         for number in range(self._limits.rounds + 1):
             stopped = self._stopped(number)
             if stopped is not None:
@@ -96,12 +100,17 @@ class Conversation:
             self._since += await self._between()
         return await self._over(ModelAnswer(), stopped or "it called tools although it has none")
 
+    @property
+    def _end(self) -> float:
+        """When the turn has taken too long; waiting for people does not count."""
+        return self._until + self._calls.waited
+
     def _stopped(self, number: int) -> str | None:
         """Why the model gets no more tools."""
         if number >= self._limits.rounds:
             return f"it has used its tools {counted(number, 'time')}, which is the most for one turn"
-        if trio.current_time() >= self._until:
-            return f"the turn took longer than {self._limits.seconds / 60:g} minutes"
+        if trio.current_time() >= self._end:
+            return f"the turn took longer than {lasting(self._limits.seconds / 60, 'minute')}"
         return self._calls.exhausted
 
     async def _over(self, answer: ModelAnswer, stopped: str | None) -> bool:
@@ -140,7 +149,7 @@ class Conversation:
     ) -> ModelAnswer:
         last_chance = trio.current_time() + self._limits.hearing.first_piece
         stream = self._ask(request)
-        answer = await answered(stream, self._limits.hearing, max(self._until, last_chance), say, think)
+        answer = await answered(stream, self._limits.hearing, max(self._end, last_chance), say, think)
         prompt = weights(request.messages) + tools_weight(request.tools)
         completion = tokens("".join(answer.text)) + sum(tokens(call.name) + 20 for call in answer.calls)
         if answer.used is not None:
@@ -158,7 +167,7 @@ class Conversation:
         await self._voice.thinking("executing", f"Using {listed(names[:5])}")
         self._since.append(ModelMessage(role="assistant", content="".join(answer.text), tool_calls=tuple(calls)))
         for number, call in enumerate(calls, 1):
-            text = await self._calls.execute(call, self._until)
+            text = await self._calls.execute(call, self._end)
             if answer.dropped and number == len(calls):
                 text += f"\n[Only {len(calls)} calls are taken at once; the others were not executed.]"
             self._since.append(result_message(call, text))

@@ -4,47 +4,63 @@ The transport knows no actors and no messages: it gets bytes from here. A refusa
 mistake, or a thing that is not there) or a KernelError (nobody is there, or has time); the text of either can be shown.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from actors.agent.client import ClientOutlet, ClientSeat, ServerFacts, client_spec
-from actors.agent.given import FileRefused, ModelTrouble
+from actors.agent.given import FileRefused, ModelTrouble, Trees
+from actors.agent.index.desk import IndexDesk
 from actors.agent.log import SessionLog
 from actors.agent.messages import (
     CLIENTS,
     MODELS,
     SESSIONS,
     WORKSPACES,
+    AuditNews,
     ChangeModel,
     ChangePolicy,
     ChangeSession,
     CreateSession,
     CurrentModelAsked,
     DeleteSession,
+    ForgetApproval,
     ModelsAsked,
     PolicyAsked,
     RegisterWorkspace,
+    RememberedAsked,
     SessionAsked,
+    SessionMessage,
     SessionsAsked,
+    UndoTurn,
+    WakeSession,
     WorkspaceAsked,
     WorkspacesAsked,
 )
-from actors.kernel import Key, Registry, Reply
+from actors.kernel import ActorDown, KernelError, Key, Registry, Reply
 from actors.store import StoreError
-from codec.agent.client_messages import FileChanges
+from codec.agent.approvals import UndoWish
 from codec.agent.models import ModelConfig, ModelSwitch
 from codec.agent.reading import read_body
 from codec.agent.refusing import ContractRefusal, no_session, no_workspace
 from codec.agent.sessions import Deleted, SessionChange, SessionWish
-from codec.agent.workspaces import AgentHealth, IndexStatus, PolicyChange, WorkspaceFact, WorkspaceWish
+from codec.agent.workspaces import (
+    AgentHealth,
+    PolicyChange,
+    WorkspaceFact,
+    WorkspaceWish,
+)
 
 PATIENCE = 10.0
 MODEL_SECONDS = 15.0
 """For what has to ask other servers."""
+UNDO_SECONDS = 60.0
+TRIES = 5
+"""To reach a session that may be ending just then, because nobody has needed it for a while."""
 
 encoder = msgspec.json.Encoder()
 
@@ -52,12 +68,26 @@ M = TypeVar("M")
 R = TypeVar("R")
 
 
+async def nothing_more() -> Sequence[str]:
+    return ()
+
+
 class AgentDesk:
-    def __init__(self, registry: Registry, new_id: Callable[[], str], facts: ServerFacts) -> None:
-        """`new_id`: for the actors of clients."""
+    def __init__(
+        self,
+        registry: Registry,
+        new_id: Callable[[], str],
+        facts: ServerFacts,
+        found_out: Callable[[], Awaitable[Sequence[str]]] = nothing_more,
+        trees: Trees | None = None,
+    ) -> None:
+        """`new_id`: for the actors of clients. `found_out`: capabilities beside those of `facts`, which depend on the
+        machine. `trees`: from which a search shows the lines that it has found."""
+        self.index = IndexDesk(registry, trees)
         self._registry = registry
         self._new_id = new_id
         self._facts = facts
+        self._found_out = found_out
 
     async def health(self) -> bytes:
         return encoder.encode(AgentHealth(version=self._facts.version))
@@ -84,14 +114,12 @@ class AgentDesk:
         change = read_body(body, PolicyChange)
         return encoder.encode(_there(await self._ask(WORKSPACES, partial(ChangePolicy, id, change, by)), no_workspace))
 
-    async def index_status(self, id: str) -> bytes:  # noqa: A002
-        fact = await self._workspace(id)
-        known = {name: getattr(fact, name) for name in IndexStatus.__struct_fields__ if hasattr(fact, name)}
-        return encoder.encode(IndexStatus(workspace_id=fact.id, errors=(NO_INDEX,), **known))
+    async def workspace_approvals(self, id: str) -> bytes:  # noqa: A002
+        return encoder.encode(_there(await self._ask(WORKSPACES, partial(RememberedAsked, id)), no_workspace))
 
-    async def index_changed(self, id: str, body: bytes) -> bytes:  # noqa: A002
-        read_body(body, FileChanges)
-        return await self.index_status(id)
+    async def forget_workspace_approval(self, id: str, approval_id: str, by: str) -> bytes:  # noqa: A002
+        found = await self._ask(WORKSPACES, partial(ForgetApproval, id, approval_id, by))
+        return encoder.encode(Deleted(success=_there(found, no_workspace)))
 
     # -- models
 
@@ -118,7 +146,8 @@ class AgentDesk:
 
     async def create_session(self, body: bytes) -> bytes:
         wish = read_body(body, SessionWish)
-        return encoder.encode(_there(await self._ask(SESSIONS, partial(CreateSession, wish)), no_workspace))
+        with _model_allowed():
+            return encoder.encode(_there(await self._ask(SESSIONS, partial(CreateSession, wish)), no_workspace))
 
     async def sessions(self, workspace_id: str | None) -> bytes:
         return encoder.encode(await self._ask(SESSIONS, partial(SessionsAsked, workspace_id)))
@@ -128,20 +157,41 @@ class AgentDesk:
 
     async def change_session(self, id: str, body: bytes) -> bytes:  # noqa: A002
         change = read_body(body, SessionChange)
-        return encoder.encode(_there(await self._ask(SESSIONS, partial(ChangeSession, id, change)), no_session))
+        with _model_allowed():
+            return encoder.encode(_there(await self._ask(SESSIONS, partial(ChangeSession, id, change)), no_session))
 
     async def delete_session(self, id: str) -> bytes:  # noqa: A002
         await self._ask(SESSIONS, partial(DeleteSession, id))
         return encoder.encode(Deleted())  # as the original: also if there was none
 
+    async def session_approvals(self, id: str) -> bytes:  # noqa: A002
+        found = await self._ask_session(id, partial(RememberedAsked, id))
+        return encoder.encode(_there(found, no_session))
+
+    async def forget_session_approval(self, id: str, approval_id: str, by: str) -> bytes:  # noqa: A002
+        found = await self._ask_session(id, partial(ForgetApproval, id, approval_id, by))
+        return encoder.encode(Deleted(success=_there(found, no_session)))
+
+    async def undo(self, id: str, body: bytes, by: str) -> bytes:  # noqa: A002
+        return await self._undone(id, body, by, redo=False)
+
+    async def redo(self, id: str, body: bytes, by: str) -> bytes:  # noqa: A002
+        return await self._undone(id, body, by, redo=True)
+
+    async def _undone(self, id: str, body: bytes, by: str, *, redo: bool) -> bytes:  # noqa: A002
+        wish = read_body(body or b"{}", UndoWish)
+        return encoder.encode(await self._ask_session(id, partial(UndoTurn, wish, redo, by), UNDO_SECONDS))
+
     async def messages(self, id: str) -> bytes:  # noqa: A002
         return encoder.encode(await _stored((await self._log(id)).messages()))
 
     async def events(self, id: str, after: int, limit: int) -> bytes:  # noqa: A002
+        await self._all_told(id)
         return encoder.encode(await _stored((await self._log(id)).events(after, limit)))
 
     async def export(self, id: str) -> AsyncIterator[bytes]:  # noqa: A002
         """Lines of JSON: the session's fact, then every event."""
+        await self._all_told(id)
         return (await self._log(id)).export()
 
     # -- clients
@@ -149,7 +199,8 @@ class AgentDesk:
     @asynccontextmanager
     async def attach(self, id: str, wire: ClientOutlet) -> AsyncIterator[ClientSeat]:  # noqa: A002
         """A client of this session on this wire, until the block or the client ends."""
-        spec = client_spec(self._new_id(), id, wire, self._facts)
+        facts = replace(self._facts, capabilities=(*self._facts.capabilities, *await self._found_out()))
+        spec = client_spec(self._new_id(), id, wire, facts)
         async with self._registry.get(CLIENTS).lease(spec) as client:
             yield ClientSeat(client)
 
@@ -159,21 +210,43 @@ class AgentDesk:
         fact = _there(await self._ask(SESSIONS, partial(SessionAsked, id)), no_session)
         return SessionLog(self._registry, fact.id)
 
+    async def _all_told(self, id: str) -> None:  # noqa: A002
+        """What the session's workspace allows by now stands in the log, if that can be kept."""
+        with suppress(KernelError):
+            await self._ask_session(id, AuditNews)
+
     async def _workspace(self, id: str) -> WorkspaceFact:  # noqa: A002
         found: WorkspaceFact | None = await self._ask(WORKSPACES, partial(WorkspaceAsked, id))
         return _there(found, no_workspace)
 
     async def _change_model(self, config: ModelConfig) -> ModelConfig:
-        try:
+        with _model_allowed():
             return await self._ask(MODELS, partial(ChangeModel, config), MODEL_SECONDS)
-        except ModelTrouble as trouble:
-            raise ContractRefusal(422, "MODEL_ERROR", str(trouble)) from None
+
+    async def _ask_session(
+        self, id: str, question: Callable[[Reply[R]], SessionMessage], seconds: float = PATIENCE  # noqa: A002
+    ) -> R:
+        """Asks the session's actor, which is woken for it."""
+        for left in reversed(range(TRIES)):
+            session = _there(await self._ask(SESSIONS, partial(WakeSession, id)), no_session)
+            try:
+                return await _stored(session.ask(question, timeout=seconds))
+            except ActorDown:
+                if not left:
+                    raise
+        raise no_session()
 
     async def _ask(self, key: Key[M], question: Callable[[Reply[R]], Any], seconds: float = PATIENCE) -> R:
         return await _stored(self._registry.get(key).ask(question, timeout=seconds))
 
 
-NO_INDEX = "There is no index yet: searches read the files."
+
+@contextmanager
+def _model_allowed() -> Iterator[None]:
+    try:
+        yield
+    except ModelTrouble as trouble:
+        raise ContractRefusal(422, "MODEL_ERROR", str(trouble)) from None
 
 
 async def _stored(work: Awaitable[R]) -> R:

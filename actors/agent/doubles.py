@@ -10,12 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from actors.agent.budget import CUT
 from codec.agent.material import Material
 
 _SOURCE = re.compile(r"(.+):\d+(?:-\d+)?")
 _NUMBERED = re.compile(r"(\d+)\t")
-_CUT = "[... left out ...]"
-"""Before and after it a line may be broken: neither counts as told."""
 
 
 def without_doubles(materials: Iterable[Material], told: Sequence[Material] = ()) -> tuple[Material, ...]:
@@ -49,8 +48,8 @@ def _path(material: Material) -> str | None:
 
 
 def _numbered(text: str) -> Iterator[tuple[int, str]]:
-    lines = text.split("\n")
-    for index, line in enumerate(lines):
+    """A line that was cut (`cut_to`) does not count as told."""
+    for line in text.split("\n"):
         number = _NUMBERED.match(line)
-        if number is not None and _CUT not in lines[max(0, index - 1) : index + 2]:
+        if number is not None and CUT not in line:
             yield int(number[1]), line

@@ -1,25 +1,32 @@
 """Reads for a prompt what prompt.py wants read, and looks for what the question is about.
 
-Whatever cannot be read is left out: an editor may name a file that is gone, or that is outside of the workspace. Only
-the search for the question is a stage of its own, of which clients are told.
+Whatever cannot be read is left out: an editor may show a file that is gone, or that is outside of the workspace. If the
+user has named it, there is a sentence in its place. Only the search for the question is a stage of its own, of which
+clients are told.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from actors.agent.budget import tokens
 from actors.agent.given import FileHit, FileRefused, Tree
+from actors.agent.importing import imported_lines
+from actors.agent.index.indexed import IndexedTree
+from actors.agent.index.stages import RanStage, places, ran, reason
 from actors.agent.prompt import AGENTS_FILE, AROUND, MOST_OF_AGENTS, Command, WantedLines, asides, readings
 from codec.agent.context import EditorContext
 from codec.agent.events import ContextItem
 from codec.agent.findings import numbered
+from codec.agent.index.asking import IndexQuery
 from codec.agent.keywords import keywords, names_or_words
 from codec.agent.likely_tests import likely_tests
 from codec.agent.material import Material
 from codec.agent.symbols import around
 from codec.agent.withheld import withheld
-from codec.words import counted, listed
+from codec.words import counted, listed, sentences
 
+UNREADABLE = "named by the user, but it cannot be read"
 LONGEST_READING = 30_000
 """Characters of one reading."""
 MOST_HITS, SHOWN_HITS = 12, 5
@@ -30,6 +37,9 @@ LONGEST_EXCERPT = 40
 MOST_FILES = 5_000
 """That are looked at for likely tests."""
 MOST_TESTS, MOST_DEPENDENTS = 2, 5
+LONGEST_QUESTION, MOST_OPEN = 2_000, 50
+"""Of a question to the index: characters, and files that the editor has open."""
+NO_CONTEXT = EditorContext()
 
 
 async def agents_file(tree: Tree) -> tuple[Material, ...]:
@@ -54,6 +64,7 @@ async def editor_materials(tree: Tree, context: EditorContext, command: Command 
         read[1:1] = await _tests(tree, editor.file_path)
     if editor is not None and command == "/refactor":
         beside += await _dependents(tree, editor.file_path)
+        beside += await _imports(tree, editor.file_path)
         beside += await _tests(tree, editor.file_path)
     return (*beside, *read) if command == "/fix" else (*read, *beside)
 
@@ -69,8 +80,8 @@ async def _read(tree: Tree, reading: WantedLines) -> Material | None:
             begin, end = around(whole.path, whole.text, reading.first)
             first, last = (begin, end) if begin < end else (max(1, begin - 2 * AROUND), end + 2 * AROUND)
         found = await tree.read(reading.path, first=first, last=last, most=LONGEST_READING)
-    except FileRefused:
-        return None
+    except FileRefused as refused:
+        return Material(source=reading.path, why=UNREADABLE, text=str(refused)) if reading.asked_for else None
     return _lines(found.path, found.text, found.first_line, reading.why)
 
 
@@ -103,6 +114,11 @@ async def _dependents(tree: Tree, path: str) -> list[Material]:
     return [_excerpt(hit, f"names {name}, may depend on it") for hit in hits if hit.path != path][:MOST_DEPENDENTS]
 
 
+async def _imports(tree: Tree, path: str) -> list[Material]:
+    found = [await _read(tree, wanted) for wanted in await imported_lines(tree, path)]
+    return [each for each in found if each is not None]
+
+
 def _excerpt(hit: FileHit, why: str) -> Material:
     lines = [(line.number, withheld(line.text, hit.path)) for line in hit.lines]
     text = "\n".join(f"{number}\t{line}" for number, line in lines)
@@ -112,36 +128,74 @@ def _excerpt(hit: FileHit, why: str) -> Material:
 # -- retrieval
 
 
-@dataclass(frozen=True, slots=True)
-class Retrieved:
+class Retrieved(Struct, frozen=True):
     words: tuple[str, ...]
-    count: int
-    """Of all files that were found."""
+    stages: tuple[RanStage, ...]
+    """Those that were really run, in this order."""
     items: tuple[ContextItem, ...]
     materials: tuple[Material, ...]
 
-    @property
-    def sentence(self) -> str:
-        named = listed(self.words[:4])
-        return f"Found {counted(self.count, 'file')} for {named}" if self.count else f"Found no file for {named}"
 
-
-async def retrieve(tree: Tree, question: str, most_tokens: int) -> Retrieved | None:
+async def retrieve(
+    tree: Tree, question: str, most_tokens: int, context: EditorContext = NO_CONTEXT
+) -> Retrieved | None:
     """The parts of files that are likely about the question; None if there is nothing to look for. Raises
     FileRefused."""
-    words = names_or_words(keywords(question))
+    words = names_or_words(keywords(question), question)
     if not words:
         return None
-    hits = await tree.search(words, most=MOST_HITS)
+    found = await tree.find(_asked(question, context)) if isinstance(tree, IndexedTree) else None
+    pairs: list[tuple[ContextItem, Material]] = []
+    stages: list[RanStage] = []
+    if found is not None:
+        stages = ran(found, words)
+        for place in await places(tree, found.hits, words, SHOWN_HITS):
+            why = reason(place.hit)
+            part = _lines(place.text.path, place.text.text, place.first, why)
+            if part is not None:
+                pairs.append((_item(part, place.hit.score), part))
+    if found is None or not found.complete or not pairs:
+        plain, why_not = (tree.plain, tree.why_not) if isinstance(tree, IndexedTree) else (tree, "")
+        hits = await plain.search(words, most=MOST_HITS)
+        stages.append(_plain_stage(words, len(hits), why_not))
+        known = {each.source.rpartition(":")[0] for _, each in pairs}
+        for hit in hits[:SHOWN_HITS]:
+            part = None if hit.path in known else await _around_hits(tree, hit, words)
+            if part is not None:
+                pairs.append((_item(part, hit.score), part))
     items, materials, left = list[ContextItem](), list[Material](), most_tokens
-    for hit in hits[:SHOWN_HITS]:
-        found = await _around_hits(tree, hit, words)
-        if found is None or (cost := tokens(found.text)) > left:
-            continue
-        left -= cost
-        materials.append(found)
-        items.append(ContextItem(source=found.source, score=round(hit.score, 4), reason=found.why, tokens=cost))
-    return Retrieved(words, len(hits), tuple(items), tuple(materials))
+    for item, part in pairs[: 2 * SHOWN_HITS]:
+        if item.tokens <= left:
+            left -= item.tokens
+            items.append(item)
+            materials.append(part)
+    return Retrieved(words, _once(stages), tuple(items), tuple(materials))
+
+
+def _asked(question: str, context: EditorContext) -> IndexQuery:
+    editor = context.active_editor
+    return IndexQuery(
+        text=question[:LONGEST_QUESTION],
+        most=MOST_HITS,
+        active_file=editor.file_path if editor is not None else "",
+        open_files=tuple(each.file_path for each in context.open_editors[:MOST_OPEN]),
+        per_file=2,
+    )
+
+
+def _item(part: Material, score: float) -> ContextItem:
+    return ContextItem(source=part.source, score=round(score, 4), reason=part.why, tokens=tokens(part.text))
+
+
+def _plain_stage(words: Sequence[str], count: int, why_not: str) -> RanStage:
+    named = listed(words[:4])
+    sentence = f"Found {counted(count, 'file')} for {named}" if count else f"Found no file for {named}"
+    return RanStage("text_search", count, sentences(sentence, why_not) if why_not else sentence)
+
+
+def _once(stages: Sequence[RanStage]) -> tuple[RanStage, ...]:
+    """Each stage once, as it was run last: the plain search is one of texts, too."""
+    return tuple({each.stage: each for each in stages}.values())
 
 
 async def _around_hits(tree: Tree, hit: FileHit, words: Sequence[str]) -> Material | None:

@@ -9,9 +9,9 @@ Rules
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 import msgspec
+from msgspec import Struct, field
 
 from actors.agent.messages import LogEntry
 from codec.agent.events import ContextCompacted, MessageFinal, Token, ToolExecute, UserMessage
@@ -25,15 +25,13 @@ FAILED = "[This answer failed here.]"
 READ = "I have read the summary and go on from there."
 
 
-@dataclass(frozen=True, slots=True)
-class PastTurn:
+class PastTurn(Struct, frozen=True):
     messages: tuple[ModelMessage, ...]
     upto: int
     """The number of its last entry."""
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
+class Past(Struct, frozen=True):
     """What came before a turn."""
 
     summary: str | None = None
@@ -77,8 +75,7 @@ def history(entries: Iterable[LogEntry]) -> Past:
     return Past(summary, tuple(PastTurn(tuple(turn.messages()), turn.upto) for turn in turns))
 
 
-@dataclass(slots=True)
-class _Round:
+class _Round(Struct):
     """What a model says at once: a text, then calls."""
 
     text: list[str] = field(default_factory=list)
@@ -97,8 +94,7 @@ def result_message(call: ToolCall, text: str) -> ModelMessage:
     return ModelMessage(role="tool", content=text, tool_call_id=call.id, tool_name=call.name)
 
 
-@dataclass(slots=True)
-class _Turn:
+class _Turn(Struct):
     turn_id: str
     parts: list[str | _Round] = field(default_factory=list)
     """What the user said, and what the model did, in order."""

@@ -8,16 +8,18 @@ left out. The entry of a number is found by halving. Whoever reads needs no acto
 """
 
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing
 
 import msgspec
 from msgspec.structs import replace
 
+from actors.agent.images import Images
 from actors.agent.messages import LogEntry
 from actors.agent.retelling import begins, joined, transcript
 from actors.kernel import Registry
 from actors.store import MAX_EVENT, MAX_VALUE, STORE, Append, Conflict, Put, StoreClient
+from codec.agent.action_events import CommandFinished, FileChanged
 from codec.agent.events import EventPage, MessageFinal, Token
 from codec.agent.kept import (
     RowGist,
@@ -43,6 +45,7 @@ BACK = 100
 ENTRY_BYTES = 256 << 10
 """The tokens of an entry take about so many bytes at most."""
 BLOB = b"blob "
+_DEEDS = (b'{"type":"file.changed"', b'{"type":"command.finished"')
 
 logger = logging.getLogger("troupe.agent")
 
@@ -131,6 +134,7 @@ class SessionLog:
     async def remove(self) -> None:
         """First the blobs, then the log, then the row, which says until then that there is something to remove."""
         store = self._store
+        await Images(self._registry, self.id).drop()
         position = 0
         while page := await store.read(self._stream, position, PAGE):
             for position, entry in page:  # noqa: B007 - the next page begins after the last one
@@ -224,6 +228,30 @@ class SessionLog:
                     parts.append(entry.event.token)
             position, first = begin, False
         return "".join(reversed(parts))
+
+    async def deeds(self, after: int = 0) -> list[FileChanged | CommandFinished]:
+        """All changes of files and ends of commands after this number, and perhaps some before it; nothing else is
+        read. None is so large that it would be a blob."""
+        found: list[FileChanged | CommandFinished] = []
+        position = await self.position_after(after)
+        while page := await self._store.read(self._stream, position, PAGE):
+            for position, entry in page:  # noqa: B007 - the next page begins after the last one
+                if entry.partition(b" ")[2].startswith(_DEEDS):
+                    events = [each.event for each in await self._events(entry)]
+                    found += [event for event in events if isinstance(event, FileChanged | CommandFinished)]
+        return found
+
+    async def let_go(self, waited_for: Collection[str], after: int) -> None:
+        """Of the images in doubt, those that events after this number name are not in doubt any more, those in
+        `waited_for` stay so, and all others are dropped. Nobody may keep any meanwhile."""
+        images = Images(self._registry, self.id)
+        doubtful = set(await images.in_doubt())
+        if not doubtful:
+            return
+        changes = [each for each in await self.deeds(after) if isinstance(each, FileChanged)]
+        named = {blob for each in changes for blob in (each.before, each.after) if blob is not None}
+        await images.settle(doubtful & named)
+        await images.let_go(doubtful - named - set(waited_for))
 
     # -- for HTTP
 

@@ -3,27 +3,25 @@
 Rules
   - The choice is in the store (space `agent/model`, key `current`) before it is answered. Without one, or with one that
     cannot be read, it is `builtin`, which needs nothing.
-  - A choice is checked first: its family is configured, and its server has that model. Several that are checked at once
+  - A choice is checked first: the settings allow its server, and that has the model. Several that are checked at once
     are stored in the order in which their checks end, and each is answered with what it replaced.
   - Servers may be slow. So they are asked beside the mailbox and not for long, and all who ask for the list meanwhile
     share one look.
 """
 
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 
 import msgspec
 import trio
+from msgspec import Struct
 
 from actors.agent.given import ModelTrouble, Providers
-from actors.agent.messages import MODELS, ChangeModel, CurrentModelAsked, ModelsAsked, ModelsMessage
+from actors.agent.messages import MODELS, ChangeModel, CurrentModelAsked, ExpectModel, ModelsAsked, ModelsMessage
 from actors.agent.stored import fail, not_stored
 from actors.kernel import Actor, ChildSpec, KernelError, Mailbox, Reply
 from actors.store import STORE, StoreClient, StoreError
 from codec.agent.models import BUILTIN, ModelConfig, ModelFact, ModelList, ModelRequest
-from codec.words import listed
 
 SPACE, CURRENT = "agent/model", "current"
 LIST_SECONDS = 6.0
@@ -41,13 +39,11 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(ModelConfig).decode
 
 
-@dataclass(frozen=True, slots=True)
-class ModelsSeen:
+class ModelsSeen(Struct, frozen=True):
     models: ModelList
 
 
-@dataclass(frozen=True, slots=True)
-class ModelChecked:
+class ModelChecked(Struct, frozen=True):
     config: ModelConfig
     trouble: ModelTrouble | None
     reply: Reply[ModelConfig]
@@ -56,15 +52,13 @@ class ModelChecked:
 Heard = ModelsMessage | ModelsSeen | ModelChecked
 
 
-def models_spec(providers: Providers, servers: Mapping[str, str]) -> ChildSpec[Heard]:
-    """`servers`: the configured addresses, by family."""
-    return ChildSpec("models", partial(Models, providers, servers), mailbox=partial(Mailbox, ASKED))
+def models_spec(providers: Providers) -> ChildSpec[Heard]:
+    return ChildSpec("models", partial(Models, providers), mailbox=partial(Mailbox, ASKED))
 
 
 class Models(Actor[Heard]):
-    def __init__(self, providers: Providers, servers: Mapping[str, str]) -> None:
+    def __init__(self, providers: Providers) -> None:
         self._providers = providers
-        self._servers = servers
         self._current = DEFAULT
         self._waiting: list[Reply[ModelList]] = []
         """Not empty if and only if a look is under way."""
@@ -96,6 +90,12 @@ class Models(Actor[Heard]):
                         each.set(models)
             case CurrentModelAsked(current):
                 current.set(self._current)
+            case ExpectModel(config, expected):
+                refused = self._refused(config)
+                if refused is None:
+                    expected.set(None)
+                else:
+                    expected.fail(refused)
             case ChangeModel(config, answer):
                 self._begin_to_change(config, answer)
             case ModelChecked(config, trouble, answer):
@@ -126,25 +126,22 @@ class Models(Actor[Heard]):
 
     def _begin_to_change(self, config: ModelConfig, reply: Reply[ModelConfig]) -> None:
         if (refused := self._refused(config)) is not None:
-            reply.fail(ModelTrouble(refused, recoverable=False))
+            reply.fail(refused)
         elif self._checks >= MOST_CHECKS:
             reply.fail(ModelTrouble("Too many models are being checked at once. Try again in a moment."))
         else:
             self._checks += 1
             self.run_beside(self._check, config, reply)
 
-    def _refused(self, config: ModelConfig) -> str | None:
-        """A sentence for users."""
-        if config.provider == BUILTIN:
-            known = config.model_name == BUILTIN
-            return None if known else f"The provider {BUILTIN} has only one model, which is called {BUILTIN}."
-        if config.provider in self._servers:
-            return None
-        there = listed([BUILTIN, *self._servers])
-        return (
-            f"No server of {config.provider} is configured. Name its address in the settings, section [agent]. "
-            f"There is {there} now."
-        )
+    def _refused(self, config: ModelConfig) -> ModelTrouble | None:
+        if config.provider == BUILTIN and config.model_name != BUILTIN:
+            why = f"The provider {BUILTIN} has only one model, which is called {BUILTIN}."
+            return ModelTrouble(why, recoverable=False)
+        try:
+            self._providers.expect(config)
+        except ModelTrouble as trouble:
+            return trouble
+        return None
 
     async def _check(self, config: ModelConfig, reply: Reply[ModelConfig]) -> None:
         trouble: ModelTrouble | None = ModelTrouble(f"The server of {config.provider} has not answered in time.")

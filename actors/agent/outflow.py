@@ -16,7 +16,8 @@ Rules
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from actors.agent.messages import LogEntry
 from codec.agent.events import Token
@@ -27,8 +28,7 @@ RENEW_BELOW = 500
 """...again, when there are fewer left."""
 
 
-@dataclass(frozen=True, slots=True)
-class Portion:
+class Portion(Struct, frozen=True):
     """What one commit keeps."""
 
     entries: Sequence[LogEntry]

@@ -8,10 +8,13 @@ connection may say everything again.
 from collections.abc import Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from codec.agent.client_messages import UserSays
-from codec.agent.context import EditorContext
+from codec.agent.context import EditorContext, SaidContext, said_parts
+from codec.agent.events import UserMessage
 from codec.agent.kept import Waiting
+from codec.agent.sessions import plain_title
 
 MOST_QUEUED = 32
 MOST_QUEUED_BYTES = 8 << 20
@@ -23,21 +26,15 @@ _EMPTY = EditorContext()
 _OWN = ("mentions", "command")
 """The parts of a context that belong to one message."""
 _SHOWN = ("active_editor", "open_editors", "diagnostics")
-"""The parts that an editor always tells, by the contract: one that is empty beside open editors was emptied."""
+"""The parts that an editor always tells, by the contract: one that is missing beside open editors is gone."""
 
 
-def carried(context: EditorContext, said: EditorContext) -> EditorContext:
+def carried(context: EditorContext, said: SaidContext) -> EditorContext:
     """The context of a message: what it says itself, and what was said before of all the rest. When the last error was
     mended, an editor tells its open files and no diagnostics: then there are none any more."""
-    told = [name for name in EditorContext.__struct_fields__ if getattr(said, name) != getattr(_EMPTY, name)]
-    own = {*_OWN, *told}
-    if said.open_editors:
-        own.update(_SHOWN)
-    parts = {
-        name: getattr(said if name in own else context, name)
-        for name in EditorContext.__struct_fields__
-    }
-    return EditorContext(**parts)
+    gone = (*_OWN, *_SHOWN) if said.open_editors else _OWN
+    parts = {name: getattr(_EMPTY, name) for name in gone} | said_parts(said)
+    return replace(context, **parts)
 
 
 def weight(waiting: Waiting) -> int:
@@ -71,7 +68,20 @@ def steering(queue: Sequence[Waiting]) -> tuple[tuple[Waiting, ...], tuple[Waiti
     )
 
 
+def said_now(waiting: Waiting, turn_id: str, *, steers: bool = False) -> UserMessage:
+    """Its turn is this one, from now on."""
+    return UserMessage(
+        message=waiting.message,
+        message_id=waiting.message_id,
+        turn_id=turn_id,
+        context=waiting.context,
+        by=waiting.by,
+        steers=steers,
+        at=waiting.at,
+    )
+
+
 def entitled(message: str) -> str:
     """A title for a session that begins with this message."""
-    line = " ".join(message.split())
+    line = plain_title(message[:1000])
     return line if len(line) <= TITLE else line[: TITLE - 1].rstrip() + "…"

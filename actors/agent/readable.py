@@ -34,7 +34,7 @@ class ReadableTree:
         return [hit for hit in await self._tree.search(words, most=most) if self._is_readable(hit.path)]
 
     def _is_readable(self, path: str) -> bool:
-        return matches(self._policy.allowed_read_globs, path) and not matches(self._policy.blocked_globs, path)
+        return is_readable(self._policy, path)
 
     def _is_listed(self, path: str) -> bool:
         """A folder is listed unless it is blocked: something in it may be readable."""
@@ -43,6 +43,10 @@ class ReadableTree:
     def _check(self, path: str) -> None:
         if not self._is_readable(path):
             raise FileRefused(_refused(path))
+
+
+def is_readable(policy: Policy, path: str) -> bool:
+    return matches(policy.allowed_read_globs, path) and not matches(policy.blocked_globs, path)
 
 
 def _refused(path: str) -> str:

@@ -7,7 +7,7 @@ Rules
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -16,8 +16,11 @@ from actors.agent.attendees import Attendees, ClientRef, said_error
 from actors.agent.log import SessionLog
 from actors.agent.messages import Attachment, LogEntry, ShowState
 from actors.agent.outflow import Outflow
+from actors.agent.requests import pending_approvals, pending_patches, waiting
+from actors.agent.requests import shown as request_shown
 from actors.agent.writing import SessionCommit, Writing
 from actors.kernel import Registry
+from codec.agent.approvals import Pending
 from codec.agent.events import LogEvent, SessionState, Token
 from codec.agent.kept import SessionRow, event_text
 
@@ -41,6 +44,8 @@ class SessionRecord:
             log, self._outflow, position, row.reserved, lambda: self.row, self._was_kept, self._in_trouble
         )
         self._on_kept = on_kept
+        self.suspended = False
+        """Whether the turn's requests wait without it."""
         self._kept = shown(row)
         """What is kept, as clients see it..."""
         self._shown = self._kept
@@ -66,16 +71,24 @@ class SessionRecord:
         return self._outflow.next
 
     @property
+    def sent(self) -> int:
+        """The number of the last event that clients were sent."""
+        return self._outflow.sent
+
+    @property
     def overfull(self) -> bool:
         """Whether more has been said than can be kept for long."""
         return self._outflow.waiting_bytes > MOST_WAITING_BYTES
 
+    def check(self, events: Sequence[LogEvent]) -> None:
+        """Raises ValueError or TypeError if one of these cannot be kept, so that all of them are said, or none."""
+        for event in events:
+            _text(self._outflow.next, event)
+
     def say(self, event: LogEvent) -> LogEntry:
         """An event of the log, from here on. Raises ValueError or TypeError if it cannot be kept."""
         seq = self._outflow.next
-        text = event_text(seq, event)
-        if len(text) > MOST_EVENT_BYTES:
-            raise ValueError(f"an event has {len(text):,} bytes, and {MOST_EVENT_BYTES:,} is the most")
+        text = _text(seq, event)
         entry = LogEntry(seq, event, text)
         self._outflow.add(entry)
         if type(event) is Token:
@@ -90,6 +103,11 @@ class SessionRecord:
         self.row = replace(self.row, **parts)
         self.writing.changed()
 
+    def pend(self, requests: Sequence[Pending]) -> None:
+        """Changes the requests of the turn."""
+        fact = replace(self.row.fact, pending_approvals=len(pending_approvals(requests)))
+        self.change(pending=tuple(requests), fact=fact)
+
     # -- what clients are told
 
     def attached(self, but: ClientRef) -> Attachment:
@@ -98,7 +116,9 @@ class SessionRecord:
         return Attachment(self._outflow.sent, self._outflow.tail, self._shown)
 
     def show(self, but: ClientRef | None = None) -> None:
-        state = replace(self._kept, clients=len(self.clients), trouble=self.writing.trouble)
+        state = replace(
+            self._kept, clients=len(self.clients), trouble=self.writing.trouble, suspended=self.suspended
+        )
         if state != self._shown:
             self._shown = state
             self.clients.show(ShowState(state, self._outflow.sent), but=but)
@@ -125,9 +145,20 @@ class SessionRecord:
         self.show()
 
 
+def _text(seq: int, event: LogEvent) -> bytes:
+    text = event_text(seq, event)
+    if len(text) > MOST_EVENT_BYTES:
+        raise ValueError(f"an event has {len(text):,} bytes, and {MOST_EVENT_BYTES:,} is the most")
+    return text
+
+
 def shown(row: SessionRow) -> SessionState:
     """What clients are told of the row."""
     return SessionState(
+        pending_patches=pending_patches(row.pending),
+        applied_patches=row.applied_patches,
+        pending_approvals=pending_approvals(row.pending),
+        requests=tuple(map(request_shown, waiting(row.pending))),
         current_step=row.current_step,
         total_steps=row.total_steps,
         running=row.turn is not None,

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from actors.agent.messages import LogEntry
+from codec.agent.action_events import CommandFinished, CommandStarted, FileChanged
 from codec.agent.events import MessageFinal, Token, ToolExecute, UserMessage
 from codec.agent.sessions import TranscriptMessage
 
@@ -56,11 +57,19 @@ def begins(entry: LogEntry) -> bool:
 class SoFar:
     """A turn, as far as it has come."""
 
-    __slots__ = ("_parts", "tools")
+    __slots__ = ("_parts", "changes", "commands", "files", "tools", "unknown")
 
     def __init__(self, entries: Iterable[LogEntry] = ()) -> None:
         self._parts: list[str] = []
         self.tools: dict[str, None] = {}
+        self.files: set[str] = set()
+        """That it has changed."""
+        self.changes: dict[str, FileChanged] = {}
+        """Those of which no end is told yet."""
+        self.unknown: dict[str, FileChanged] = {}
+        """Those of which nobody could tell whether they were done."""
+        self.commands: dict[str, None] = {}
+        """Those of which no end is told yet."""
         for entry in entries:
             self.add(entry)
 
@@ -70,6 +79,19 @@ class SoFar:
                 self._parts.append(token)
             case ToolExecute(tool_name=name):
                 self.tools[name] = None
+            case FileChanged(change_id=id, status="begun") as change:
+                self.changes[id] = change
+            case FileChanged(change_id=id, status=status, file_path=path) as change:
+                self.changes.pop(id, None)
+                self.unknown.pop(id, None)
+                if status == "done":
+                    self.files.add(path)
+                elif status == "unknown":
+                    self.unknown[id] = change
+            case CommandStarted(command_id=id):
+                self.commands[id] = None
+            case CommandFinished(command_id=id):
+                self.commands.pop(id, None)
 
     @property
     def text(self) -> str:

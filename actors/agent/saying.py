@@ -4,6 +4,7 @@ The text of a turn is exactly its tokens, one after the other: MessageFinal has 
 Thoughts of a model come in very small pieces, and each event is stored: so they are gathered to lines.
 """
 
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 
@@ -40,10 +41,17 @@ class Voice:
         self._thoughts_told = 0
         self.tokens_used = 0
         self.tools_used: dict[str, None] = {}
+        self.files_modified: set[str] = set()
 
     @property
     def text(self) -> str:
         return "".join(self._text)
+
+    def go_on(self, text: str, tools_used: Iterable[str], files_modified: Iterable[str]) -> None:
+        """The turn has said and done this before the server ended."""
+        self._text = [text] if text else []
+        self.tools_used |= dict.fromkeys(tools_used)
+        self.files_modified.update(files_modified)
 
     async def event(self, event: LogEvent) -> None:
         await self._order.session.send(TurnSays(self._order.turn_id, event))
@@ -58,8 +66,9 @@ class Voice:
         self._at_a_stretch = 0
         await self.event(token)
 
-    async def thinking(self, phase: Phase, message: str) -> None:
-        await self.event(Thinking(phase=phase, message=message))
+    async def thinking(self, phase: Phase, message: str, until: float = 0) -> None:
+        """`until`: seconds since 1970."""
+        await self.event(Thinking(phase=phase, message=message, until=until))
 
     async def say(self, text: str) -> None:
         """A token of the answer."""
@@ -107,6 +116,7 @@ class Voice:
         metadata = FinalMetadata(
             success=success,
             tokens_used=self.tokens_used,
+            files_modified=len(self.files_modified),
             tools_used=tuple(self.tools_used),
             turn_id=self._order.turn_id,
             seconds=round(seconds, 3),

@@ -5,49 +5,63 @@ Rules
     answered; tokens alone are sent earlier.
   - A session outlives its clients and the process. A turn that was under way when either end of it failed has ended:
     its MessageFinal says that it was interrupted, with the text that is kept (turn_keeping.py). What waits in the queue
-    begins then.
+    begins then. One that waited for answers is suspended, and goes on with them.
   - While nothing can be kept, nothing new is taken, and clients are told why.
-  - A session that nobody needs ends: no client, no turn, nothing that waits. Then it is a row in the store.
+  - A session that nobody needs ends: no client, no turn but one that is suspended, nothing that waits. Then it is a row
+    in the store. It ends after a while, or sooner, if many others are left after it (sessions.py).
   - No handler waits for anything, so every message may be handled where it is brought.
 """
 
 import logging
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
 
-import msgspec
 import trio
-from msgspec import UNSET
 from msgspec.structs import replace
 
+from actors.agent.approving import ExpireNow
 from actors.agent.attendees import ClientRef, TooManyClients, said_error
+from actors.agent.audited import Audited
+from actors.agent.index.indexers import awake_indexer
+from actors.agent.index.messages import ChangesTold
+from actors.agent.index.told_paths import told_paths
+from actors.agent.means import TurnMeans
 from actors.agent.messages import (
     MODELS,
     SESSIONS,
     Attach,
     Attachment,
+    AuditNews,
+    CapabilitiesAsked,
     ClientSays,
     CurrentModelAsked,
     DeleteNow,
     Detach,
+    ForgetApproval,
+    RememberedAsked,
+    RestNow,
     SessionChanged,
     SessionGone,
     SessionMessage,
     SessionNoted,
+    SessionRests,
     SteersAsked,
+    TurnAsks,
+    TurnKeeps,
     TurnSays,
+    UndoTurn,
 )
-from actors.agent.queueing import MOST_MESSAGE_BYTES, accepted, carried, entitled, refusal, remembered
 from actors.agent.record import SessionRecord
 from actors.agent.retelling import timestamp
-from actors.agent.turn_keeping import TurnEnded, TurnKeeping, TurnMeans
+from actors.agent.taking import Taking
+from actors.agent.taking_back import TakingBack
+from actors.agent.turn_keeping import TurnEnded, TurnKeeping
 from actors.agent.turning import NotPrepared
 from actors.agent.writing import answer
 from actors.kernel import Actor, AnyRef, Down, KernelError, Reply, Stop, Timer
 from actors.store import StoreError
 from codec.agent.client_messages import (
     ApprovalResponse,
+    ApprovePlan,
     CancelTurn,
     ClientHello,
     ClientMessage,
@@ -59,10 +73,9 @@ from codec.agent.client_messages import (
     UserSays,
     Withdraw,
 )
-from codec.agent.context import EditorContext, changed
-from codec.agent.events import ServerError, ServerPong
-from codec.agent.kept import SessionRow, Waiting
-from codec.agent.sessions import SessionFact
+from codec.agent.events import ModeChanged, ServerPong
+from codec.agent.kept import SessionRow
+from codec.agent.sessions import SessionFact, changed_parts
 
 REST_SECONDS = 60.0
 """After so long without a client, a turn and anything that waits, a session ends."""
@@ -72,28 +85,27 @@ ERASE_AGAIN_SECONDS = 1.0
 logger = logging.getLogger("troupe.agent")
 
 
-@dataclass(frozen=True, slots=True)
-class RestNow:
-    """Nobody has needed the session for a while."""
-
-
-SessionActorMessage = SessionMessage | TurnEnded | RestNow
+SessionActorMessage = SessionMessage | TurnEnded | ExpireNow
 
 
 class Session(Actor[SessionActorMessage]):
     def __init__(self, id: str, means: TurnMeans) -> None:  # noqa: A002 - as in the contract
         self._id = id
         self._means = means
-        self._context = EditorContext()
-        """What the editor showed last."""
         self._noted: SessionFact | None = None
         """As all sessions' actor knows it."""
         self._deleting: list[Reply[None]] = []
         self._rest: Timer | None = None
+        self._used = False
+        """Whether anybody has said anything to it. Before that, whoever has woken it is about to."""
+        self._ends = False
         self._open = False
-        """Whether it has read its row. Then it has the following two."""
+        """Whether it has read its row. Then it has the following."""
         self._record: SessionRecord
         self._turn: TurnKeeping
+        self._taking: Taking
+        self._undoing: TakingBack
+        self._audited: Audited
 
     @property
     def called(self) -> str:
@@ -111,16 +123,22 @@ class Session(Actor[SessionActorMessage]):
             self.finish()
             return
         self._record = record
-        self._turn = TurnKeeping(self, record, self._means, self._go_on)
+        self._turn = turn = TurnKeeping(self, record, self._means, self._go_on)
+        self._taking = Taking(record, self._means, turn, self._go_on, lambda: bool(self._deleting))
+        self._undoing = TakingBack(self, record, self._means, turn, self._go_on)
+        self._audited = Audited(self, record)
         self._noted = record.row.fact
         self._open = True
         await self._look_at_model()
         if record.row.turn is not None:
-            await self._turn.mend(record.row.turn)
+            await turn.mend(record.row.turn)
         self.run_beside(record.writing.serve)
         if record.row.deleted:
             self.run_beside(self._erase)
         else:
+            self.run_beside(turn.look_at_images)
+            self._audited.look()
+            turn.go_on()
             self._go_on()
 
     async def _look_at_model(self) -> None:
@@ -128,8 +146,16 @@ class Session(Actor[SessionActorMessage]):
             self._turn.use(await self.stage.registry.get(MODELS).ask(CurrentModelAsked, timeout=MODEL_SECONDS))
 
     async def stopping(self, stop: Stop) -> None:
+        self._ends = True
         if stop.why.normal and self._open and not self._record.row.deleted:
             await self._record.writing.settle()
+
+    def let_go(self) -> None:
+        if self._open:
+            self._open = False
+            for part in (self._record.writing, self._turn.approvals, self._turn, self._undoing, self._audited):
+                vars(part).clear()
+            del self._record, self._turn, self._taking, self._undoing, self._audited
 
     def at_once(self, message: SessionActorMessage) -> bool:
         self._hear(message)
@@ -150,8 +176,22 @@ class Session(Actor[SessionActorMessage]):
                 self._client_says(client, said, reply)
             case SteersAsked(turn_id, reply):
                 self._turn.steer(turn_id, reply)
+            case TurnAsks():
+                self._turn.asks(message)
+            case TurnKeeps():
+                self._turn.keeps(message)
+            case CapabilitiesAsked(reply):
+                reply.set(self._record.clients.capabilities)
+            case RememberedAsked():
+                self._turn.approvals.tell_remembered(message)
+            case ForgetApproval():
+                self._turn.approvals.forget(message)
+            case UndoTurn():
+                self._undoing.take_back(message)
             case SessionChanged():
                 self._change_fact(message)
+            case AuditNews(reply):
+                self._audited.look(reply)
             case DeleteNow(reply):
                 self._deleting.append(reply)
                 self._record.change(queue=())
@@ -159,14 +199,16 @@ class Session(Actor[SessionActorMessage]):
                 self._go_on()
             case TurnEnded():
                 self._turn.ended(message)
+            case ExpireNow():
+                self._turn.approvals.expire()
             case RestNow():
-                self._rest = None
                 if self._unneeded and self._record.writing.settled:
                     self.finish()
                 else:
-                    self._look_around()
+                    self._look_around(tells=False)  # it was told to rest, and will tell again when all is kept
             case _:
                 self.unknown(message)
+        self._used = True
 
     async def down(self, down: Down) -> None:
         if self._turn.is_of(down.ref):
@@ -177,7 +219,7 @@ class Session(Actor[SessionActorMessage]):
     def _go_on(self) -> None:
         """Begins what waits, if no turn is under way; removes the session, if that is wanted."""
         row = self._record.row
-        if self._turn.idle:
+        if self._turn.idle and not self._undoing.under_way:
             if self._deleting:
                 if not row.deleted:
                     self._record.row = replace(row, deleted=True)
@@ -188,15 +230,19 @@ class Session(Actor[SessionActorMessage]):
 
     @property
     def _unneeded(self) -> bool:
-        record = self._record
-        return not (record.clients or record.row.queue or self._deleting) and self._turn.idle
+        record, turn = self._record, self._turn
+        waits = record.clients or self._deleting or self._undoing.under_way or (record.row.queue and turn.idle)
+        return turn.rests and not waits
 
-    def _look_around(self) -> None:
+    def _look_around(self, *, tells: bool = True) -> None:
         if self._rest is not None:
             self._rest.cancel()
             self._rest = None
-        if self._unneeded:
+        if self._unneeded and not self._ends:
             self._rest = self.tell_later(REST_SECONDS, RestNow())
+            if self._used and tells:
+                with suppress(KernelError):  # it is starting again, or has no room: then the timer does it
+                    self.stage.registry.get(SESSIONS).tell(SessionRests(self._id))
 
     def _was_kept(self, row: SessionRow) -> None:
         if row.fact != self._noted:
@@ -216,6 +262,7 @@ class Session(Actor[SessionActorMessage]):
             self.monitor(client)
         clients.attach(client, hello)
         reply.set(self._record.attached(client))
+        self._turn.approvals.watch()
         self._look_around()
 
     def _detach(self, client: AnyRef) -> None:
@@ -229,79 +276,51 @@ class Session(Actor[SessionActorMessage]):
     def _client_says(self, client: ClientRef, said: ClientMessage, reply: Reply[None]) -> None:
         match said:
             case UserSays():
-                self._user_says(client, said, reply)
+                self._taking.say(client, said, reply)
                 return
             case Withdraw(message_id=id):
-                self._withdraw(client, id, reply)
+                self._taking.withdraw(client, id, reply)
+                return
+            case ApprovalResponse() | PatchApplyResult() | CommandResult():
+                self._turn.approvals.answer(client, said, reply)
+                return
+            case ApprovePlan():
+                self.run_beside(self._taking.approve, client, said, reply)
                 return
             case CancelTurn():
                 self._turn.cancel()
             case ContextUpdate(updates=updates):
-                self._context = changed(self._context, updates)
-                self._turn.tell(self._context)
-            case ApprovalResponse(request_id=id) | PatchApplyResult(patch_id=id) | CommandResult(command_id=id):
-                self._refuse(client, f"Nothing of the id {id!r} waits for an answer.")
+                self._taking.update(updates)
             case FileChanges():
-                pass  # there is no index yet
+                self._tell_index(client, said)
             case ClientPing(timestamp=timestamp):
                 self._record.clients.tell(client, ServerPong(timestamp=timestamp))
             case ClientHello():
                 self._refuse(client, "client.hello has been said already.")
         answer(reply, None)
 
+    def _tell_index(self, client: ClientRef, said: FileChanges) -> None:
+        """An index that sleeps needs no word: it looks at all files when it is used again."""
+        indexer = awake_indexer(self.stage.registry, self._record.row.fact.workspace_id)
+        if indexer is not None and said.changes:
+            with suppress(KernelError):
+                indexer.tell(ChangesTold(said.changes))
+        for number, why in told_paths(said.changes).refused[:1]:
+            self._refuse(client, f"{why} (`$.changes[{number}].file_path`) The other changes were taken.")
+
     def _refuse(self, client: ClientRef, why: str) -> None:
         self._record.clients.tell(client, said_error("INVALID_MESSAGE", why))
-
-    def _user_says(self, client: ClientRef, said: UserSays, reply: Reply[None]) -> None:
-        record, now = self._record, self._means.wall()
-        row = record.row
-        id = said.message_id or self._means.new_id()  # noqa: A001
-        if id not in row.taken:
-            context = carried(self._context, said.context)
-            message = accepted(said, id, context, record.clients.name(client), now)
-            refused = self._why_not(message)
-            if refused is not None:
-                record.clients.tell(client, refused)
-                answer(reply, None)
-                return
-            self._context = replace(context, mentions=(), command=None)
-            fact = replace(row.fact, title=row.fact.title or entitled(said.message), updated_at=timestamp(now))
-            record.change(fact=fact, taken=remembered(row.taken, id), queue=(*row.queue, message))
-            self._go_on()
-        record.writing.promise(reply, None)
-
-    def _why_not(self, message: Waiting) -> ServerError | None:
-        """Why a message is not taken."""
-        if self._deleting:
-            return said_error("SESSION_NOT_FOUND", "This session is being deleted.", recoverable=False)
-        trouble = self._record.writing.trouble
-        if trouble is not None:
-            why = f"The message was not taken, because it cannot be kept: {trouble}. Say it again later."
-            return said_error("INTERNAL", why)
-        if len(message.message) + len(msgspec.json.encode(message.context)) > MOST_MESSAGE_BYTES:
-            why = f"A message and its context have at most {MOST_MESSAGE_BYTES:,} bytes. Say less, or less context."
-            return said_error("INVALID_MESSAGE", why, where="$.context")
-        full = None if self._turn.idle else refusal(self._record.row.queue, message)
-        return None if full is None else said_error("BUSY", full)
-
-    def _withdraw(self, client: ClientRef, id: str, reply: Reply[None]) -> None:  # noqa: A002
-        record = self._record
-        queue = tuple(each for each in record.row.queue if each.message_id != id)
-        if len(queue) == len(record.row.queue):
-            self._refuse(client, f"No message of the id {id!r} waits. It may have begun.")
-            answer(reply, None)
-            return
-        record.change(queue=queue)
-        record.writing.promise(reply, None)
 
     # -- over HTTP
 
     def _change_fact(self, message: SessionChanged) -> None:
         record = self._record
-        parts: dict[str, Any] = {name: getattr(message.change, name) for name in message.change.__struct_fields__}
-        parts = {name: part for name, part in parts.items() if part is not UNSET}
+        parts = changed_parts(message.change)
         fact = replace(record.row.fact, **parts, updated_at=timestamp(self._means.wall()))
+        before = record.row.fact.mode
         record.change(fact=fact)
+        if fact.mode != before:
+            record.say(ModeChanged(mode=fact.mode, before=before))
         if any(name.startswith("model_") for name in parts):
             self.run_beside(self._look_at_model)
         record.writing.promise(message.reply, fact)

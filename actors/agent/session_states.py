@@ -7,6 +7,8 @@
     running     its actor runs                          what the turn says is taken
     cancelling  its actor is asked to stop              nothing is taken; the session says how the turn ended
     closing     it has said its last word               nothing is taken
+    suspended   its requests wait without an actor,     answers are taken; when there are all of them, the turn goes on
+                since a server has ended                in another actor; a cancel ends it
 """
 
 import enum
@@ -21,6 +23,7 @@ class TurnState(enum.Enum):
     RUNNING = "running"
     CANCELLING = "cancelling"
     CLOSING = "closing"
+    SUSPENDED = "suspended"
 
 
 class TurnEvent(enum.Enum):
@@ -30,9 +33,11 @@ class TurnEvent(enum.Enum):
     CANCEL = "cancel"
     FINAL = "final"
     OVER = "over"
+    SUSPEND = "suspend"
+    RESUME = "resume"
 
 
-IDLE, KEEPING, PREPARING, RUNNING, CANCELLING, CLOSING = TurnState
+IDLE, KEEPING, PREPARING, RUNNING, CANCELLING, CLOSING, SUSPENDED = TurnState
 
 MOVES = Table(
     "a session's turn",
@@ -42,7 +47,16 @@ MOVES = Table(
         TurnEvent.STARTED: {PREPARING: RUNNING, CANCELLING: CANCELLING, CLOSING: CLOSING},
         TurnEvent.CANCEL: {PREPARING: CANCELLING, RUNNING: CANCELLING},
         TurnEvent.FINAL: {PREPARING: CLOSING, RUNNING: CLOSING},
-        TurnEvent.OVER: {KEEPING: IDLE, PREPARING: IDLE, RUNNING: IDLE, CANCELLING: IDLE, CLOSING: IDLE},
+        TurnEvent.OVER: {
+            KEEPING: IDLE,
+            PREPARING: IDLE,
+            RUNNING: IDLE,
+            CANCELLING: IDLE,
+            CLOSING: IDLE,
+            SUSPENDED: IDLE,
+        },
+        TurnEvent.SUSPEND: {IDLE: SUSPENDED},
+        TurnEvent.RESUME: {SUSPENDED: PREPARING},
     },
 )
 SPEAKS = frozenset({PREPARING, RUNNING})

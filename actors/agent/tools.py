@@ -2,19 +2,20 @@
 
 A tool is a function over a Tree, with a struct for its arguments. The JSON Schema that a model sees is made from that
 struct, and so is the check of what a model sends: whatever is wrong with it is told to the model in a sentence that
-says what the tool takes. Nothing here writes or executes; a tool that did would not be marked `read_only`.
+says what the tool takes. Nothing here writes or executes: the tools that do have no function here, and stand in
+hand_tools.py.
 
 update_plan is in the table for its schema and its check only: it tells the turn, not the tree.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
-from actors.agent.given import FileRefused, Tree
+from actors.agent.given import FileHit, FileRefused, Tree
+from actors.agent.index.indexed import IndexedTree
 from codec.agent.events import PlanStep
 from codec.agent.findings import definitions_text, entries_text, file_text, hits_text
 from codec.agent.keywords import last_part
@@ -29,6 +30,8 @@ LONGEST_RESULT = 20_000
 MOST_HITS, MOST_ENTRIES, MOST_DEFINITIONS = 20, 400, 40
 MOST_SCANNED = 30
 """Files that a search for definitions reads."""
+
+NO_VECTORS = "There is no embedding model, so nothing was searched by its meaning. The words are found here:"
 
 Path = Annotated[str, Meta(min_length=1, max_length=2000, description="From the workspace's root, such as src/app.py")]
 Number = Annotated[int, Meta(ge=1, le=10_000_000)]
@@ -59,6 +62,10 @@ class SearchSymbols(Struct, frozen=True):
     name: Annotated[str, Meta(min_length=1, max_length=200, description="Of a function, class, type, constant ...")]
 
 
+class VectorSearch(Struct, frozen=True):
+    query: Annotated[str, Meta(min_length=1, max_length=500, description="What the places are about")]
+
+
 class WantedStep(Struct, frozen=True):
     description: Annotated[str, Meta(min_length=1, max_length=1000)]
     files_involved: Annotated[tuple[Annotated[str, Meta(max_length=2000)], ...], Meta(max_length=50)] = ()
@@ -79,21 +86,19 @@ class UpdatePlan(Struct, frozen=True):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """A tool's result: what the model is told, and what else clients may show."""
 
     text: str
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Struct, frozen=True):
     name: str
     description: str
     arguments: type[Struct]
-    use: Callable[[Tree, Any], Awaitable[Told]]
-    read_only: bool = True
+    use: Callable[[Tree, Any], Awaitable[Told]] | None = None
+    """None: it does not only read (acting.py)."""
 
     @property
     def spec(self) -> ToolSpec:
@@ -149,12 +154,24 @@ async def _search_text(tree: Tree, wanted: SearchText) -> Told:
     words = wanted.query.split()[:12]
     if not words:
         raise BadCall("query has no words")
-    hits = await tree.search(words, most=MOST_HITS)
+    return _told_hits(words, await tree.search(words, most=MOST_HITS))
+
+
+def _told_hits(words: Sequence[str], hits: Sequence[FileHit], **more: Any) -> Told:
     shown = [
         (hit.path, hit.count, [(line.number, withheld(line.text, hit.path)) for line in list(hit.lines)[:5]])
         for hit in hits
     ]
-    return Told(hits_text(words, shown, MOST_HITS), {"results_count": len(hits), "files": [hit.path for hit in hits]})
+    counts = {"results_count": len(hits), "files": [hit.path for hit in hits], **more}
+    return Told(hits_text(words, shown, MOST_HITS), counts)
+
+
+async def _vector_search(tree: Tree, wanted: VectorSearch) -> Told:
+    hits = await tree.alike(wanted.query, MOST_HITS) if isinstance(tree, IndexedTree) else None
+    if hits is not None:
+        return _told_hits([wanted.query], hits, mode="vectors")
+    found = await _search_text(tree, SearchText(wanted.query))
+    return Told(f"{NO_VECTORS}\n{found.text}", {**found.more, "mode": "text_only"})
 
 
 async def _search_symbols(tree: Tree, wanted: SearchSymbols) -> Told:
@@ -174,7 +191,11 @@ async def find_definitions(tree: Tree, name: str) -> list[tuple[str, Definition]
     """Those of this name, case aside; if there are none, those that contain it. Tests come last, as do variables."""
     sought = last_part(name.strip()) or name.strip()
     folded, found = sought.lower(), []
-    for hit in await tree.search([sought], most=MOST_SCANNED):
+    if isinstance(tree, IndexedTree):
+        hits = await tree.defining(sought, MOST_SCANNED)
+    else:
+        hits = await tree.search([sought], most=MOST_SCANNED)
+    for hit in hits:
         try:
             text = await tree.read(hit.path)
         except FileRefused:
@@ -215,6 +236,12 @@ TOOLS: Mapping[str, Tool] = {
         ),
         Tool(
             "search_symbols", "Find where a function, class or other name is defined.", SearchSymbols, _search_symbols
+        ),
+        Tool(
+            "vector_search",
+            "Find places by what they are about. Without an embedding model it finds words, as search_text does.",
+            VectorSearch,
+            _vector_search,
         ),
         Tool(
             "update_plan",

@@ -4,32 +4,56 @@ Rules
   - Each turn has exactly one MessageFinal, and nothing comes after that. A turn says its own; for one that is
     cancelled, cannot begin, or fails, the session does, when the turn's actor has ended.
   - The actor is started when the message is kept, and only then.
-  - A cancelled turn is not heard any more from that moment. What it holds dies with its actor.
+  - A cancelled turn is not heard any more from that moment. What it holds dies with its actor; of its commands nothing
+    is left either when the last word is said. Its requests are resolved before that.
+  - A turn whose requests have outlived its actor is suspended (suspending.py). It goes on in another actor when all
+    answers are kept, or it is cancelled: never both.
 """
 
 import logging
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
+import trio
+from msgspec import Struct
 from msgspec.structs import replace
 
+from actors.agent.approving import Approvals
+from actors.agent.half_done import HalfDone
+from actors.agent.letting_go import LettingGo
+from actors.agent.means import TurnMeans
 from actors.agent.messages import (
     TURNS,
     ContextChanged,
+    RequestSettled,
     SessionMessage,
+    TurnAsks,
+    TurnKeeps,
     TurnMessage,
     TurnOrder,
 )
-from actors.agent.queueing import steering
+from actors.agent.queueing import said_now, steering
 from actors.agent.record import SessionRecord
+from actors.agent.requests import waiting
 from actors.agent.retelling import SoFar, timestamp
-from actors.agent.session_states import CANCELLABLE, CLOSING, IDLE, KEEPING, MOVES, SPEAKS, TurnEvent
+from actors.agent.session_states import (
+    CANCELLABLE,
+    CLOSING,
+    IDLE,
+    KEEPING,
+    MOVES,
+    SPEAKS,
+    SUSPENDED,
+    TurnEvent,
+)
+from actors.agent.suspending import can_go_on, found_again
 from actors.agent.turning import CANCEL_GRACE, CurrentTurn, NotPrepared, final, model_of, order
 from actors.agent.writing import answer
-from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Down, KernelError, MailboxFull, Reply, Stop, in_words
+from actors.kernel import Actor, ActorRef, AnyRef, Down, KernelError, MailboxFull, Reply, Stop, in_words
+from codec.agent.action_events import CommandFinished, FileChanged
+from codec.agent.approvals import Pending
 from codec.agent.context import EditorContext
 from codec.agent.events import (
     ContextCompacted,
@@ -41,33 +65,26 @@ from codec.agent.events import (
     ModelNow,
     PlanPresented,
     ServerError,
-    UserMessage,
 )
 from codec.agent.kept import TurnMark, Waiting
 from codec.agent.models import ModelConfig
 from codec.agent.sessions import SessionStatus
+from codec.agent.workspaces import LONGEST_WAIT
+
+MEND_SECONDS = 3.0
+"""For the end of commands that a failed session has left: it starts within a limit."""
+LOOKING_SECONDS, LOOKING_AT_START = 0.15, 1.0
+"""For the files that a turn was changing when it ended; a person waits for the first of these."""
+LEFT = "Its turn has ended, and nothing of it is left."
 
 logger = logging.getLogger("troupe.agent")
 
-MakeTurn = Callable[[TurnOrder], ChildSpec[TurnMessage]]
 
-
-@dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEnded(Struct, frozen=True):
     """A session's message to itself: the turn's actor has ended, and all that it has said is heard."""
 
     turn: CurrentTurn
     stop: Stop
-
-
-@dataclass(frozen=True, slots=True)
-class TurnMeans:
-    """What turns are made with."""
-
-    make_turn: MakeTurn
-    wall: Callable[[], float]
-    """Seconds since 1970."""
-    new_id: Callable[[], str]
 
 
 class TurnKeeping:
@@ -83,16 +100,32 @@ class TurnKeeping:
         self._record = record
         self._means = means
         self._over = over
+        self.approvals = Approvals(session, record, means.wall, means.new_id, self._settled, means.files_now)
+        self._images = LettingGo(record)
+        self._half_done = HalfDone(record, means.files_now, lambda: session.stage.registry)
         self._state = IDLE
         self._turn: CurrentTurn | None = None
         """None if and only if the state is idle."""
+        self._closed = trio.Event()
+        """Of the turn that closes: it is over."""
 
     @property
     def idle(self) -> bool:
         return self._state is IDLE
 
+    @property
+    def rests(self) -> bool:
+        """Whether nothing happens to it before somebody says something."""
+        return self._state is IDLE or (self._state is SUSPENDED and not self.approvals.expires)
+
+    async def closed(self) -> None:
+        """Waits until a turn that closes is over."""
+        if self._state is CLOSING:
+            await self._closed.wait()
+
     def _move(self, event: TurnEvent) -> None:
         self._state = MOVES.after(event, self._state, self._session.ref.path)
+        self._record.suspended = self._state is SUSPENDED
 
     def use(self, current: ModelConfig) -> None:
         """The current model is this. Raises NotPrepared."""
@@ -129,9 +162,12 @@ class TurnKeeping:
         registry = session.stage.registry
         try:
             with turn.preparing:
+                await self._images.look()
+                self._images.begin()
                 made = await order(registry, session.ref, record.log, record.row, turn)
                 self.use(made.model)
-                self._started(turn, await registry.get(TURNS).start_child(self._means.make_turn(made)))
+                turn.approval_seconds = min(made.policy.approval_timeout_s, LONGEST_WAIT)
+                self._started(turn, made, await registry.get(TURNS).start_child(self._means.make_turn(made)))
                 return
         except NotPrepared as error:
             turn.failed = error
@@ -141,15 +177,19 @@ class TurnKeeping:
         half = None if crowd is None else crowd.child(turn.id)
         if half is not None:  # it was cancelled while it started
             await half.stop(CANCEL_GRACE)
-        if turn is self._turn:
-            self._conclude(turn)
+        await self._conclude_after_commands(turn)
 
-    def _started(self, turn: CurrentTurn, actor: ActorRef[TurnMessage]) -> None:
+    def _started(self, turn: CurrentTurn, made: TurnOrder, actor: ActorRef[TurnMessage]) -> None:
         self._move(TurnEvent.STARTED)
         turn.actor = actor
         self._session.monitor(actor)
         if self._state not in SPEAKS:
             actor.begin_stop(CANCEL_GRACE)
+        known = {each.request_id: each.result for each in made.resumed}
+        pending = self._record.row.pending
+        late = tuple(each for each in pending if each.result != known.get(each.request_id, each.result))
+        if late and self._state in SPEAKS:
+            self._record.writing.then(partial(self._settled, late))
 
     # -- it speaks, and is told something
 
@@ -159,16 +199,50 @@ class TurnKeeping:
         return turn if turn is not None and turn.id == turn_id and self._state in SPEAKS else None
 
     def says(self, turn_id: str, event: LogEvent) -> None:
-        turn, record = self._speaking(turn_id), self._record
-        if turn is None:
-            return
+        turn = self._speaking(turn_id)
+        if turn is not None:
+            with self._what_can_be_kept(turn):
+                self._hear(turn, event)
+
+    def asks(self, message: TurnAsks) -> None:
+        turn = self._speaking(message.turn_id)
+        if turn is not None:
+            with self._what_can_be_kept(turn):
+                self.approvals.ask(message.requests, turn.approval_seconds)
+
+    def keeps(self, message: TurnKeeps) -> None:
+        turn = self._speaking(message.turn_id)
+        if turn is not None:
+            with self._what_can_be_kept(turn):
+                self._record.check(message.events)
+                for event in message.events:
+                    self._hear(turn, event)
+                self.approvals.keep(message.begun, message.over, message.applied)
+        if self._speaking(message.turn_id) is None:
+            answer(message.reply, False)
+        else:
+            self._record.writing.then(partial(self._kept_for, message))
+
+    def _kept_for(self, message: TurnKeeps) -> None:
+        """Whoever is cancelled meanwhile must not act any more."""
+        answer(message.reply, self._speaking(message.turn_id) is not None)
+
+    @contextmanager
+    def _what_can_be_kept(self, turn: CurrentTurn) -> Iterator[None]:
+        """A turn that says anything else, or more of it, is ended."""
         try:
-            entry = record.say(event)
+            yield
         except (ValueError, TypeError, RecursionError) as error:
             logger.error("a turn of %s said what cannot be kept: %s", self._session.ref.path, error)
             self._break_off(turn, "The turn was ended, because it said what cannot be kept.")
-            return
-        turn.so_far.add(entry)
+        if self._record.overfull and self._state in SPEAKS:
+            self._break_off(turn, "The turn was ended, because what it says cannot be kept.")
+
+    def _hear(self, turn: CurrentTurn, event: LogEvent) -> None:
+        record = self._record
+        if type(event) is MessageFinal:
+            self.approvals.cancel()
+        turn.so_far.add(record.say(event))
         match event:
             case MessageFinal(metadata=metadata):
                 self._move(TurnEvent.FINAL)
@@ -183,8 +257,6 @@ class TurnKeeping:
                 record.change(context_used=used, context_window=window)
             case ContextCompacted(upto=upto):
                 record.change(compacted=upto)
-        if record.overfull and self._state in SPEAKS:
-            self._break_off(turn, "The turn was ended, because what it says cannot be kept.")
 
     def steer(self, turn_id: str, reply: Reply[Any]) -> None:
         """What was said to steer this turn becomes part of it."""
@@ -204,6 +276,31 @@ class TurnKeeping:
             with suppress(MailboxFull):  # the next one says it all
                 self._turn.actor.tell(ContextChanged(context))
 
+    def _settled(self, requests: Sequence[Pending]) -> None:
+        """These are kept as they are now."""
+        turn = self._turn
+        if turn is None:
+            return
+        if self._state is SUSPENDED:
+            self.go_on()
+        elif self._state in SPEAKS and turn.actor is not None:
+            for each in requests:
+                turn.actor.hand(RequestSettled(each), urgent=True)
+
+    # -- it goes on, when it was suspended
+
+    def go_on(self) -> None:
+        """If all its answers are there. (They are kept, too, before it does.)"""
+        turn = self._turn
+        if turn is not None and self._state is SUSPENDED and not waiting(self._record.row.pending):
+            self._record.writing.then(partial(self._resume, turn))
+
+    def _resume(self, turn: CurrentTurn) -> None:
+        if turn is self._turn and self._state is SUSPENDED:
+            self._move(TurnEvent.RESUME)
+            self._record.show()
+            self._session.run_beside(self._prepare, turn)
+
     # -- it ends
 
     def cancel(self) -> None:
@@ -212,8 +309,12 @@ class TurnKeeping:
             return
         if self._state is KEEPING:
             self._conclude(turn)
+        elif self._state is SUSPENDED:
+            self._conclude(turn)
+            self._session.run_beside(self.look_at_images)
         elif self._state in CANCELLABLE:
             self._move(TurnEvent.CANCEL)
+            self.approvals.cancel()
             turn.preparing.cancel()
             if turn.actor is not None:
                 turn.actor.begin_stop(CANCEL_GRACE)
@@ -239,7 +340,19 @@ class TurnKeeping:
         if self._state in SPEAKS:
             logger.error("a turn of %s ended without its last word (%s)", self._session.ref.path, message.stop)
             turn.failed = NotPrepared("INTERNAL", "The turn has failed; the log of the server says why. Try it again.")
-        self._conclude(turn)
+        self._session.run_beside(self._conclude_after_commands, turn)
+
+    async def _conclude_after_commands(self, turn: CurrentTurn) -> None:
+        await self._means.commands_ended(self._session.stage.registry, turn.id)
+        if turn is self._turn and self._state is not CLOSING:
+            await self._look_at_files(turn.so_far, LOOKING_SECONDS)
+        await self._images.look()
+        if turn is self._turn:
+            self._conclude(turn)
+
+    async def look_at_images(self) -> None:
+        """At what a turn has left of which nobody acts any more."""
+        await self._images.look(lambda: self._state in (IDLE, KEEPING, SUSPENDED))
 
     def _conclude(self, turn: CurrentTurn) -> None:
         """Nothing of the turn is left. If it has not said its last word, the session does."""
@@ -249,35 +362,58 @@ class TurnKeeping:
             if failed is not None:
                 self._record.say(ServerError(error=ErrorBody(code=failed.code, message=str(failed))))
             interrupted = failed is not None and turn.actor is not None
-            now = self._means.wall()
-            self._record.say(final(turn.mark, turn.so_far, now, cancelled=cancelled, interrupted=interrupted))
-            self._said_last_word("cancelled" if cancelled else "error")
+            self._last_word(turn.mark, turn.so_far, cancelled=cancelled, interrupted=interrupted)
+        self._look_again(turn.so_far)
         self._move(TurnEvent.OVER)
         self._turn = None
+        self._closed.set()
+        self._closed = trio.Event()
         self._over()
+
+    async def _look_at_files(self, so_far: SoFar, seconds: float) -> None:
+        """Tells which changes that had only begun were done, or that nobody can tell it yet."""
+        self.approvals.keep((), (), await self._half_done.tell(so_far, seconds))
+
+    def _look_again(self, so_far: SoFar) -> None:
+        """At what nobody could tell, when the disk answers."""
+        if so_far.unknown:
+            self._session.run_beside(self._tell_later, tuple(so_far.unknown.values()))
+
+    async def _tell_later(self, unknown: Sequence[FileChanged]) -> None:
+        self.approvals.keep((), (), await self._half_done.tell_later(unknown))
+
+    def _last_word(
+        self, mark: TurnMark, so_far: SoFar, *, cancelled: bool = False, interrupted: bool = False
+    ) -> None:
+        """The session says it in place of the turn, of which nothing is left."""
+        self.approvals.cancel()
+        for id in so_far.commands:  # noqa: A001
+            ended = CommandFinished(command_id=id, ended="cancelled" if cancelled else "interrupted", why=LEFT)
+            self._record.say(ended)
+        self._record.say(final(mark, so_far, self._means.wall(), cancelled=cancelled, interrupted=interrupted))
+        self._said_last_word("cancelled" if cancelled else "error")
 
     def _said_last_word(self, status: SessionStatus) -> None:
         record, now = self._record, timestamp(self._means.wall())
         record.change(turn=None, fact=replace(record.row.fact, running=False, status=status, updated_at=now))
 
     async def mend(self, mark: TurnMark) -> None:
-        """Ends the turn that was under way when this session or its process failed."""
-        turns = self._session.stage.registry.find(TURNS)
+        """Suspends or ends the turn that was under way when this session or its process failed."""
+        registry = self._session.stage.registry
+        turns = registry.find(TURNS)
         left = None if turns is None else turns.child(mark.turn_id)
         if left is not None:
             await left.stop(CANCEL_GRACE)
-        so_far = SoFar(await self._record.log.entries(mark.seq))
-        self._record.say(final(mark, so_far, self._means.wall(), interrupted=True))
-        self._said_last_word("error")
-
-
-def said_now(waiting: Waiting, turn_id: str, *, steers: bool = False) -> UserMessage:
-    return UserMessage(
-        message=waiting.message,
-        message_id=waiting.message_id,
-        turn_id=turn_id,
-        context=waiting.context,
-        by=waiting.by,
-        steers=steers,
-        at=waiting.at,
-    )
+        with trio.move_on_after(MEND_SECONDS):
+            await self._means.commands_ended(registry, mark.turn_id)
+        entries = await self._record.log.entries(mark.seq - 1)
+        turn = found_again(mark, entries)
+        if turn is not None and can_go_on(self._record.row.pending):
+            self._turn = turn
+            self._move(TurnEvent.SUSPEND)
+            self.approvals.watch()
+        else:
+            so_far = SoFar(entries)
+            await self._look_at_files(so_far, LOOKING_AT_START)
+            self._last_word(mark, so_far, interrupted=True)
+            self._look_again(so_far)

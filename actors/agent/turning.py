@@ -1,17 +1,19 @@
 """What a session does for a turn: it gathers what the turn is made from, and knows how far the turn has come."""
 
-from dataclasses import dataclass, field
 from functools import partial
 
 import msgspec
 import trio
+from msgspec import Struct, field
 
 from actors.agent.log import SessionLog
 from actors.agent.messages import (
     MODELS,
     WORKSPACES,
     CurrentModelAsked,
+    ExpectModel,
     PolicyAsked,
+    RememberedAsked,
     SessionMessage,
     TurnMessage,
     TurnOrder,
@@ -20,7 +22,7 @@ from actors.agent.messages import (
 from actors.agent.retelling import SoFar
 from actors.kernel import ActorRef, KernelError, Registry, in_words
 from actors.store import StoreError
-from codec.agent.events import ErrorCode, FinalMetadata, MessageFinal, UserMessage
+from codec.agent.events import ErrorCode, FinalMetadata, MessageFinal, ModelNow, UserMessage
 from codec.agent.kept import SessionRow, TurnMark
 from codec.agent.models import BUILTIN, ModelConfig
 from codec.agent.sessions import SessionFact
@@ -38,8 +40,7 @@ class NotPrepared(Exception):
         self.code = code
 
 
-@dataclass(slots=True, eq=False)
-class CurrentTurn:
+class CurrentTurn(Struct, eq=False):
     """The turn of a session."""
 
     mark: TurnMark
@@ -49,6 +50,10 @@ class CurrentTurn:
     preparing: trio.CancelScope = field(default_factory=trio.CancelScope)
     failed: NotPrepared | None = None
     """Why it ends without its own last word. None: it is cancelled."""
+    resumed: bool = False
+    """Whether it was suspended."""
+    approval_seconds: float = 0
+    """How long its requests wait for an answer, by the policy that it has. 0: for ever."""
 
     @property
     def id(self) -> str:
@@ -63,6 +68,7 @@ def final(
         message=so_far.text,
         metadata=FinalMetadata(
             success=False,
+            files_modified=len(so_far.files),
             tools_used=tuple(so_far.tools),
             cancelled=cancelled,
             interrupted=interrupted,
@@ -92,6 +98,27 @@ def model_of(fact: SessionFact, current: ModelConfig) -> ModelConfig:
         raise NotPrepared("MODEL_ERROR", f"This session's model cannot be used: {error}. Choose another one.") from None
 
 
+async def expected_model(registry: Registry, fact: SessionFact) -> ModelConfig | None:
+    """The model that this session would use now. None: what it says of one is too little or too odd for a turn, as is
+    told when one begins. Raises ModelTrouble if the settings do not allow it."""
+    models = registry.get(MODELS)
+    try:
+        model = model_of(fact, await models.ask(CurrentModelAsked, timeout=PATIENCE))
+    except NotPrepared:
+        return None
+    if fact.model_provider is not None or fact.model_url is not None:
+        await models.ask(partial(ExpectModel, model), timeout=PATIENCE)
+    return model
+
+
+def first_row(fact: SessionFact, model: ModelConfig | None) -> SessionRow:
+    """Of a session that is new: its first client is told the model, too."""
+    if model is None:
+        return SessionRow(fact=fact)
+    now = ModelNow(provider=model.provider, model_name=model.model_name)
+    return SessionRow(fact=fact, model=now, context_window=model.context_window)
+
+
 async def order(
     registry: Registry,
     session: ActorRef[SessionMessage],
@@ -106,10 +133,12 @@ async def order(
         workspace = await workspaces.ask(partial(WorkspaceAsked, fact.workspace_id), timeout=PATIENCE)
         policy = await workspaces.ask(partial(PolicyAsked, fact.workspace_id), timeout=PATIENCE)
         current = await models.ask(CurrentModelAsked, timeout=PATIENCE)
+        remembered = await workspaces.ask(partial(RememberedAsked, fact.workspace_id), timeout=PATIENCE)
         before = await log.entries(row.compacted, turn.mark.seq - 1)
+        said = await log.entries(turn.mark.seq) if turn.resumed else []
     except (KernelError, StoreError) as error:
         raise NotPrepared("INTERNAL", f"The turn could not be begun: {in_words(error)}.") from error
-    if workspace is None or policy is None:
+    if workspace is None or policy is None or remembered is None:
         raise NotPrepared("WORKSPACE_NOT_FOUND", "The workspace of this session is not registered any more.")
     if workspace.missing:
         raise NotPrepared("WORKSPACE_NOT_FOUND", f"The folder {workspace.path} is not there now.")
@@ -122,4 +151,7 @@ async def order(
         model=model_of(fact, current),
         message=turn.message,
         transcript=before,
+        remembered=(*row.remembered, *remembered.approvals),
+        resumed=row.pending if turn.resumed else (),
+        said=said,
     )

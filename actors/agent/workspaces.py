@@ -4,6 +4,7 @@
     space  agent/workspace              id     WorkspaceFact
     space  agent/policy                 id     Policy, if it was ever changed
     stream agent/audit/ID                      PolicyAudited, one for each change
+    What is remembered in them: remembering.py
 
 Rules
   - A workspace's id is made from its folder's real path: the same folder is the same workspace, also if two register it
@@ -11,38 +12,54 @@ Rules
   - Nothing is answered before it is on the disk. A policy and the entry in its audit log are one commit.
   - Disks may hang. So folders are looked at beside the mailbox, and not for long: if a look takes too long, what was
     seen last counts.
+  - How far an index is, its indexer tells again and again. It is answered from here, without asking anybody, and kept
+    when an index becomes ready or fails, and now and then before that. After a restart nothing is told to be under way
+    that is not.
   - A record of another version, or a damaged one, is left out. An unreadable policy counts as one that allows next to
     nothing, since it may have forbidden something; the next change stores a readable one.
 """
 
 import logging
+import math
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import PurePath
 
 import msgspec
 import trio
+from msgspec import Struct
 from msgspec.structs import replace
 
+from actors.agent.audited import sessions_told
 from actors.agent.given import FileRefused, Trees
+from actors.agent.index.messages import INDEXERS, IndexWished
+from actors.agent.index.telling import noted
 from actors.agent.messages import (
     WORKSPACES,
     ChangePolicy,
+    ChangeWatch,
+    ForgetApproval,
+    IndexNoted,
     PolicyAsked,
     RegisterWorkspace,
+    RememberApproval,
+    RememberedAsked,
     WorkspaceAsked,
+    WorkspaceKnown,
     WorkspacesAsked,
     WorkspacesMessage,
 )
+from actors.agent.remembering import Remembering
 from actors.agent.retelling import timestamp
 from actors.agent.stored import every_pair, fail, not_read, not_stored
 from actors.kernel import Actor, ChildSpec, KernelError, Mailbox, Reply
 from actors.store import STORE, Append, Put, StoreClient, StoreError
 from codec.agent.audit import AUDIT, PolicyAudited
-from codec.agent.workspaces import Policy, PolicyChange, WorkspaceFact, WorkspaceWish, merged
+from codec.agent.refusing import ContractRefusal, no_workspace
+from codec.agent.workspaces import IndexStatus, Policy, PolicyChange, WorkspaceFact, WorkspaceWish, merged
 from codec.words import counted
 
 FACTS, POLICIES = "agent/workspace", "agent/policy"
@@ -54,6 +71,8 @@ REGISTER_SECONDS = 5.0
 MOST_LOOKS = 64
 """Folders that are being registered at once."""
 ASKED = 1_024
+PROGRESS_SECONDS = 5.0
+"""How far an index is that is being made is kept so often."""
 HOME = uuid.UUID("5a0d7a0e-5a43-4c5b-9c7f-2f6c2f0f3f11")
 """All ids are made in this namespace."""
 CLOSED = Policy(allowed_write_globs=(), command_approval="always")
@@ -66,16 +85,14 @@ _decode_fact = msgspec.json.Decoder(WorkspaceFact).decode
 _decode_policy = msgspec.json.Decoder(Policy).decode
 
 
-@dataclass(frozen=True, slots=True)
-class FolderChecked:
+class FolderChecked(Struct, frozen=True):
     wish: WorkspaceWish
     found: str | FileRefused
     """Its real path."""
     reply: Reply[WorkspaceFact]
 
 
-@dataclass(frozen=True, slots=True)
-class FoldersSeen:
+class FoldersSeen(Struct, frozen=True):
     missing: Mapping[str, bool]
     """By id, of those whose disk has answered."""
     question: WorkspaceAsked | WorkspacesAsked
@@ -94,6 +111,8 @@ class Workspaces(Actor[Heard]):
         self._wall = wall
         self._facts: dict[str, WorkspaceFact] = {}
         """The oldest first."""
+        self._progress_kept: dict[str, float] = {}
+        """When it was kept how far an index is."""
         self._looks = 0
         """Folders that are being registered."""
         self._odd = 0
@@ -101,6 +120,7 @@ class Workspaces(Actor[Heard]):
 
     async def started(self, kept: object | None) -> None:
         self._store = StoreClient(self.stage.registry.get(STORE))
+        self._remembering = Remembering(self._store, self._wall)
         found: list[WorkspaceFact] = []
         async for id, value in every_pair(self._store, FACTS):  # noqa: A001 - as in the contract
             try:
@@ -108,7 +128,8 @@ class Workspaces(Actor[Heard]):
             except (msgspec.MsgspecError, UnicodeError):
                 self._odd += 1
                 continue
-            found.append(replace(fact, id=id))
+            at = "pending" if fact.index_status == "indexing" else fact.index_status
+            found.append(replace(fact, id=id, index_status=at))
         self._facts = {fact.id: fact for fact in sorted(found, key=lambda fact: fact.created_at)}
         if self._odd:
             logger.warning("%s could not be read, and are left out", counted(self._odd, "stored workspace"))
@@ -132,12 +153,24 @@ class Workspaces(Actor[Heard]):
                     reply.set(None)
                 else:
                     self.run_beside(self._look, (fact,), message)
+            case WorkspaceKnown(id, reply):
+                reply.set(self._facts.get(id))
             case FoldersSeen(missing, question):
                 self._tell(missing, question)
+            case IndexNoted(status):
+                await self._note_index(status)
+            case ChangeWatch(id, wanted, reply):
+                await self._change_watch(id, wanted, reply)
             case PolicyAsked(id, reply):
                 await self._tell_policy(id, reply)
             case ChangePolicy(id, change, by, reply):
                 await self._change(id, change, by, reply)
+            case RememberedAsked():
+                await self._tell_remembered(message)
+            case RememberApproval():
+                await self._remember(message)
+            case ForgetApproval():
+                await self._forget(message)
             case _:
                 self.unknown(message)
 
@@ -167,26 +200,66 @@ class Workspaces(Actor[Heard]):
             return
         id = str(uuid.uuid5(HOME, found))  # noqa: A001
         if (known := self._facts.get(id)) is not None:
-            self._facts[id] = replace(known, missing=False)
-            reply.set(self._facts[id])
+            await self._register_again(replace(known, missing=False), wish, reply)
             return
         if len(self._facts) >= MOST:
             reply.fail(FileRefused(f"There are {MOST:,} workspaces already, and no room for more."))
             return
         name = wish.name or PurePath(found).name or found
-        fact = WorkspaceFact(id=id, path=found, name=name, created_at=self._next_moment())
+        fact = WorkspaceFact(
+            id=id,
+            path=found,
+            name=name,
+            created_at=self._next_moment(),
+            auto_index=wish.auto_index,
+            auto_watch=wish.auto_watch,
+            use_polling=wish.use_polling,
+        )
         try:
-            with self.atomic():
-                await self._store.put(FACTS, id, _encode(fact))
-                self._facts[id] = fact
+            await self._keep(fact)
         except StoreError as error:
             fail(reply, not_stored("The workspace", error))
         except KernelError as error:
             fail(reply, error)
         else:
             self._count()
+            self._tell_indexers(fact)
             if not reply.abandoned:
                 reply.set(fact)
+
+    async def _register_again(self, known: WorkspaceFact, wish: WorkspaceWish, reply: Reply[WorkspaceFact]) -> None:
+        """What was wished once holds: most clients leave these fields out."""
+        fact = replace(
+            known,
+            auto_index=known.auto_index or wish.auto_index,
+            auto_watch=known.auto_watch or wish.auto_watch,
+            use_polling=known.use_polling or wish.use_polling,
+        )
+        try:
+            if fact == known:
+                self._facts[fact.id] = fact
+            else:
+                await self._keep(fact)
+        except StoreError as error:
+            fail(reply, not_stored("The workspace", error))
+        except KernelError as error:
+            fail(reply, error)
+        else:
+            if wish.auto_index or wish.auto_watch:
+                self._tell_indexers(fact)
+            if not reply.abandoned:
+                reply.set(fact)
+
+    async def _keep(self, fact: WorkspaceFact) -> None:
+        with self.atomic():
+            await self._store.put(FACTS, fact.id, _encode(fact))
+            self._facts[fact.id] = fact
+
+    def _tell_indexers(self, fact: WorkspaceFact) -> None:
+        indexers = self.stage.registry.find(INDEXERS)
+        if indexers is not None and (fact.auto_index or fact.auto_watch):
+            with suppress(KernelError):  # the first use begins it
+                indexers.tell(IndexWished(fact))
 
     def _next_moment(self) -> str:
         """Now, but always later than the newest: their order is that of their times, whatever the clock does."""
@@ -198,6 +271,36 @@ class Workspaces(Actor[Heard]):
             return timestamp(datetime.fromisoformat(newest).timestamp() + 0.001)
         except ValueError:  # of another version
             return moment
+
+    # -- their indexes
+
+    async def _note_index(self, status: IndexStatus) -> None:
+        known = self._facts.get(status.workspace_id)
+        if known is None or not (parts := noted(known, status)):
+            return
+        fact = replace(known, **parts)
+        self._facts[fact.id] = fact
+        over = fact.index_status in ("ready", "failed") and parts.keys() & {"index_status", "last_indexed_at"}
+        now = self.stage.now()
+        if over or now >= self._progress_kept.get(fact.id, -math.inf) + PROGRESS_SECONDS:
+            self._progress_kept[fact.id] = now
+            try:
+                await self._keep(fact)
+            except (StoreError, KernelError) as error:
+                logger.warning("how far the index of %s is could not be kept: %s", fact.path, error)
+
+    async def _change_watch(self, id: str, wanted: bool, reply: Reply[WorkspaceFact | None]) -> None:  # noqa: A002
+        known = self._facts.get(id)
+        try:
+            if known is not None and known.auto_watch is not wanted:
+                await self._keep(replace(known, auto_watch=wanted))
+        except StoreError as error:
+            fail(reply, not_stored("The wish", error))
+        except KernelError as error:
+            fail(reply, error)
+        else:
+            if not reply.abandoned:
+                reply.set(self._facts.get(id))
 
     # -- what there is
 
@@ -256,7 +359,7 @@ class Workspaces(Actor[Heard]):
             reply.set(None)
             return
         try:
-            with self.atomic():
+            with self.atomic(), sessions_told(self.stage.registry, id):
                 before = await self._policy(id)
                 policy = merged(before, change)
                 if change != PolicyChange():
@@ -270,3 +373,46 @@ class Workspaces(Actor[Heard]):
         else:
             if not reply.abandoned:
                 reply.set(policy)
+
+    # -- what is remembered
+
+    async def _tell_remembered(self, question: RememberedAsked) -> None:
+        reply = question.reply
+        try:
+            found = await self._remembering.listed(question.id) if question.id in self._facts else None
+        except StoreError as error:
+            fail(reply, not_read("What is remembered", error))
+        except KernelError as error:
+            fail(reply, error)
+        else:
+            reply.set(found)
+
+    async def _remember(self, wish: RememberApproval) -> None:
+        reply = wish.reply
+        try:
+            if wish.id not in self._facts:
+                raise no_workspace()
+            with self.atomic(), sessions_told(self.stage.registry, wish.id):
+                await self._remembering.remember(wish.id, wish.approval)
+        except StoreError as error:
+            fail(reply, not_stored("The approval", error))
+        except (KernelError, ContractRefusal) as error:
+            fail(reply, error)
+        else:
+            if not reply.abandoned:
+                reply.set(None)
+
+    async def _forget(self, wish: ForgetApproval) -> None:
+        reply = wish.reply
+        found: bool | None = None
+        try:
+            if wish.id in self._facts:
+                with self.atomic(), sessions_told(self.stage.registry, wish.id):
+                    found = await self._remembering.forget(wish.id, wish.approval_id, wish.by)
+        except StoreError as error:
+            fail(reply, not_stored("This", error))
+        except KernelError as error:
+            fail(reply, error)
+        else:
+            if not reply.abandoned:
+                reply.set(found)

@@ -9,10 +9,10 @@ Rules
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import trio
+from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.agent.log import SessionLog
@@ -35,8 +35,7 @@ class NotStored(KernelError):
         super().__init__(f"this cannot be kept at the moment: {why}; it is tried again until it can")
 
 
-@dataclass(frozen=True, slots=True)
-class SessionCommit:
+class SessionCommit(Struct, frozen=True):
     portion: Portion
     row: SessionRow
     changed: bool

@@ -1,45 +1,39 @@
 """The messages to the console's actors."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from actors.console.picture import Picture
 from actors.kernel import ActorRef, Reply
 from codec.console import Health, Hello
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(Struct, frozen=True):
     """It is time for the next sample, which was planned for `due`."""
 
     due: float
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
+class Watch(Struct, frozen=True):
     """This viewer subscribes: it gets `FirstPicture` at once, then a `Picture` each tick, until it ends."""
 
     viewer: "ActorRef[ViewerMessage]"
 
 
-@dataclass(frozen=True, slots=True)
-class LookOnce:
+class LookOnce(Struct, frozen=True):
     reply: Reply[Hello]
 
 
-@dataclass(frozen=True, slots=True)
-class HowAreYou:
+class HowAreYou(Struct, frozen=True):
     reply: Reply[Health]
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Struct, frozen=True):
     """Asks for the metrics, in Prometheus' text format."""
 
     reply: Reply[bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class FirstPicture:
+class FirstPicture(Struct, frozen=True):
     """Sent to a viewer once: the whole state, and the picture with which later ones are compared."""
 
     hello: Hello

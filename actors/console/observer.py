@@ -23,7 +23,7 @@ from actors.console.messages import (
     Watch,
 )
 from actors.console.metrics import exposition
-from actors.console.picture import Picture, SlotSample, Surroundings, draw, greeting, walk
+from actors.console.picture import Picture, SlotSample, Surroundings, draw, drawn_paths, greeting, walk
 from actors.console.systems import SystemFact, health, restarted_lately, status
 from actors.kernel import (
     Actor,
@@ -135,7 +135,8 @@ class Observer(Actor[ObserverMessage]):
         }
         inside = self._inside(slots)
         inside[""] = self.rates.get("", 0.0)
-        drawn = ["", *(sample.statistics.path for sample in self._walk())]
+        assert self.stage.root is not None
+        drawn = ["", *drawn_paths(self.stage.root.ref)]
         self.history = {path: self.history.get(path) or deque(maxlen=HISTORY) for path in drawn}
         for path, rates in self.history.items():
             rates.append(round(inside.get(path, 0.0), 1))

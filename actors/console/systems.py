@@ -9,8 +9,9 @@
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from actors.kernel import SlotState, SlotStatistics
 from codec.console import Health, Listening, Node, System, SystemState
@@ -24,8 +25,7 @@ NOT_THERE: dict[SlotState, SystemState] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SystemFact:
+class SystemFact(Struct, frozen=True):
     """One system. Its name is the name of its slot below the top."""
 
     name: str

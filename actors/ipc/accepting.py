@@ -17,14 +17,14 @@ from contextlib import suppress
 import trio
 from msgspec.structs import replace
 
-from actors.ipc.books import Books, all_of, reopened
+from actors.ipc.books import Books, reopened
 from actors.ipc.dossier import Dossier
 from actors.ipc.errand import ErrandMeans
 from actors.ipc.given import BaseFull, BaseGone, BothFiles
 from actors.ipc.messages import SubmitRequests
 from actors.ipc.steps import Answer, Spoiled
 from actors.kernel import KernelError, MailboxFull
-from actors.store import StoreError
+from actors.store import StoreError, all_of
 from codec.ipc import BadId, BadRequest, Request, checked, read_request, write_request
 from codec.ipc.desk import Handled
 

@@ -1,7 +1,7 @@
 """Adopting: requests that scripts have dropped into the folder become ours, with their whole content, when first seen.
 
     request     the journal knows
-    readable    nothing                         it is journalled
+    readable    nothing                         it is journalled; if a success lies there already, as one that is over
     readable    the same content, over          nothing is to be done
     readable    other content, over             the old files are archived, and it begins anew, and says so
     spoiled     nothing, or something over      it fails at once, with the reason
@@ -12,7 +12,10 @@ Rules
     requests/ and not in responses/ is read, and so is what has come since the last client lived: it may have been
     answered, with an error that nobody has seen, while nobody was there.
   - While we live, each request that appears is adopted, though it was answered before we looked.
-  - Nobody waits for it, so it lets the server end go first, and those that come in a row are journalled together.
+  - Nobody waits for it, so it lets the server end go first, and those that come in a row are journalled together. Most
+    have their answer by then, and need no errand.
+  - What a power cut takes of that, the folder tells anew, and nobody was promised more: so it waits for no disk. But it
+    does where the folder may lose the request meanwhile: a HEAD peer removes it, and what is old is archived with it.
   - A look at all names costs time in a folder of a hundred thousand. Where the kernel tells of each change and has lost
     none, it is taken seldom.
 """
@@ -23,19 +26,20 @@ from collections.abc import Iterable
 import trio
 from msgspec.structs import replace
 
-from actors.ipc.books import Books, all_of, reopened
-from actors.ipc.client_steps import Row, State
+from actors.ipc.books import Books, reopened
+from actors.ipc.client_steps import Journal, Row, State, View, next_step
 from actors.ipc.dossier import Dossier, begun, noted, stepped
 from actors.ipc.errand import TORN_SECONDS, ErrandMeans
 from actors.ipc.given import TROUBLE, Asked, BothFiles, Tray
 from actors.ipc.pinging import PING
 from actors.ipc.steps import Answer, Spoiled, Torn
 from actors.ipc.telling_time import moment_of
-from codec.ipc import Failure, Request, in_turn
+from actors.store import all_of
+from codec.ipc import Dialect, Failure, Request, in_turn
 
 CHUNK = 200
 AGAIN_SECONDS = 1.0
-GATHER_SECONDS = 0.003
+GATHER_SECONDS = 0.025
 SHARE = 300.0
 """Between two looks at all names passes so many times what one has taken."""
 
@@ -127,19 +131,27 @@ class Adopting:
             if isinstance(both.request, Torn):
                 torn.append(id)
             elif both.request is not None and (dossier := self._opened(id, over, both)) is not None:
-                fresh.append(dossier)
+                fresh.append(self._answered(dossier, both))
             elif over is not None:
                 self._settled.add(id)
                 if (told := self._came_late(over, both)) is not None:
                     late.append(told)
+        succeeded = {dossier.id for dossier in fresh if dossier.is_over}
         if fresh or late:
-            for dossier in await self._means.journal.keep(*fresh, *late):
+            for dossier in await self._means.journal.keep(*fresh, *late, soft=self._stay(fresh)):
                 if dossier.is_over:
                     self._means.noting.changed(dossier)
+                    if dossier.id in succeeded:
+                        self._means.noting.succeeded(dossier)
                 else:
                     both = seen[dossier.id]  # an answer may have come since
                     self._books.take_in(dossier, both if isinstance(both.response, Answer | Spoiled) else None)
         return torn
+
+    def _stay(self, dossiers: Iterable[Dossier]) -> bool:
+        """Their requests stay where they are, whatever happens."""
+        is_spec = self._means.terms.dialect is Dialect.SPEC
+        return is_spec and not any(dossier.stale or dossier.let_go for dossier in dossiers)
 
     def _opened(self, id: str, over: Dossier | None, files: BothFiles) -> Dossier | None:  # noqa: A002
         """None: nothing is to be done about it."""
@@ -163,6 +175,17 @@ class Adopting:
         if is_new and answer.identity not in (over.read, over.answered):  # type: ignore[union-attr]
             return dossier  # its peer has been quicker, and has set the old answer aside
         return replace(dossier, stale=over is not None)
+
+    def _answered(self, dossier: Dossier, files: BothFiles) -> Dossier:
+        """The same; if a success lies there already, as it is after the step that its errand would take."""
+        answer = files.response
+        if dossier.stale or not isinstance(files.request, Asked) or not isinstance(answer, Answer):
+            return dossier
+        view = View(request=True, response=answer, published=0, overdue=False, recorded=False, cleared=False)
+        step = next_step(dossier.row, view, self._means.terms.dialect)
+        if not isinstance(step, Journal) or step.row.state is not State.SUCCESS:
+            return dossier
+        return replace(stepped(dossier, step.row, self._means.wall()), answered=answer.identity)
 
     def _came_late(self, over: Dossier, files: BothFiles) -> Dossier | None:
         """An answer to a request that was given up."""

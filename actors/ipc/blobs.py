@@ -3,12 +3,23 @@
 The store knows a blob by its content and counts nobody who names it. So each begins with a mark that says whose it is,
 and two requests never share one: whoever lets a request go may drop its blobs. What has no such mark, from a version
 before, may be another's too, and stays.
+
+A row that cannot be read names its blobs all the same: whatever looks like a digest in it, and leads to a blob of that
+request, is one.
 """
 
+import re
 from collections.abc import Callable, Iterable
 
 from actors.ipc.given import TROUBLE
 from actors.store import StoreClient
+
+_DIGEST = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
+
+
+def named_in(value: bytes) -> tuple[str, ...]:
+    """What may be digests in a row that cannot be read."""
+    return tuple(dict.fromkeys(found.decode() for found in _DIGEST.findall(value)))
 
 
 class OwnBlobs:

@@ -4,8 +4,7 @@ A request is submitted, found in the folder, requeued, cancelled or archived by 
 lock for a bounded number of requests, so that nobody waits long for it.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Callable
 
 import trio
 from msgspec.structs import replace
@@ -14,11 +13,6 @@ from actors.ipc.dossier import Dossier, Source, noted, opened
 from actors.ipc.given import BothFiles
 from actors.ipc.telling_time import day_of, moment_of
 from codec.ipc import Request
-
-K = TypeVar("K")
-T = TypeVar("T")
-
-AT_ONCE = 200
 
 
 class Books:
@@ -44,26 +38,3 @@ def reopened(request: Request, content: bytes, now: float, source: Source, befor
         f"{moment_of(now)}: another request of this id had ended before ({before.shown}, {before.begun} attempts); "
         f"it began anew, and the old files are in archive/{day_of(now)}.",
     )
-
-
-async def all_of(items: Iterable[K], call: Callable[[K], Awaitable[T]]) -> list[T]:
-    """The results in the order of the items, which are worked at together. Raises the first error as it is."""
-    todo: Sequence[K] = list(items)
-    if len(todo) == 1:
-        return [await call(todo[0])]
-    results: dict[int, T] = {}
-    errors: list[Exception] = []
-
-    async def one(place: int) -> None:
-        try:
-            results[place] = await call(todo[place])
-        except Exception as error:
-            errors.append(error)
-
-    for start in range(0, len(todo), AT_ONCE):
-        async with trio.open_nursery() as nursery:
-            for place in range(start, min(start + AT_ONCE, len(todo))):
-                nursery.start_soon(one, place)
-        if errors:
-            raise errors[0]
-    return [results[place] for place in range(len(todo))]

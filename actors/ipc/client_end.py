@@ -3,7 +3,7 @@
     SubmitRequests                       accepting.py   journalled before it is answered
     Requeue, CancelRequests, Archive     orders.py        over many requests, in turns
     TellLedgerNow                                         noting.py: somebody asks it
-    Hold, Release                                         nothing is published until the peer is ready
+    Hold, Release                          halts.py         nothing is published until the peer is ready
     ClientNews                             adopting.py      what scripts have dropped; and errands are stirred
 
 What is open is in the journal, and lines up in a fair queue. A bounded number of requests is in flight; each is an
@@ -17,10 +17,10 @@ Rules
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 
 import trio
+from msgspec import Struct
 
 from actors.ipc.accepting import Accepting
 from actors.ipc.adopting import Adopting
@@ -31,7 +31,6 @@ from actors.ipc.flights import ERRANDS, Flights
 from actors.ipc.given import (
     TROUBLE,
     Base,
-    BaseFull,
     BaseIsBack,
     BaseIsGone,
     BothFiles,
@@ -40,6 +39,7 @@ from actors.ipc.given import (
     Rescan,
     Tray,
 )
+from actors.ipc.halts import Halts
 from actors.ipc.journal import ClientJournal
 from actors.ipc.messages import (
     CLIENT_END,
@@ -55,7 +55,6 @@ from actors.ipc.messages import (
 from actors.ipc.missing import Missing
 from actors.ipc.noting import Noting
 from actors.ipc.orders import DeskOrder, Orders
-from actors.ipc.publishing import Publishing
 from actors.ipc.running import TICK, Headway, RunningClock
 from actors.kernel import (
     Actor,
@@ -81,23 +80,19 @@ CAPACITY = 4096
 """Of the mailbox: news comes in bursts."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClientNews:
+class ClientNews(Struct, frozen=True):
     news: News
 
 
-@dataclass(frozen=True, slots=True)
-class FillUp:
+class FillUp(Struct, frozen=True):
     """There may be room, or a request whose time has come."""
 
 
-@dataclass(frozen=True, slots=True)
-class TickNow:
+class TickNow(Struct, frozen=True):
     """Look at the clock that counts the time of attempts."""
 
 
-@dataclass(frozen=True, slots=True)
-class TidyUp:
+class TidyUp(Struct, frozen=True):
     """Archive what is older than the setting says."""
 
 
@@ -112,13 +107,6 @@ class ClientEnd(Actor[ClientMessage]):
         self._terms = terms
         self._wall = wall
         self._given_up: dict[str, None] = {}
-        self._down: str | None = None
-        self._gone: str | None = None
-        self._full: str | None = None
-        self._stopped: str | None = None
-        """Our own server end is a process that is stopped."""
-        self._held: Hold | None = None
-        self._release: Timer | None = None
         self._next_fill: Timer | None = None
         self._ticking = False
 
@@ -127,13 +115,13 @@ class ClientEnd(Actor[ClientMessage]):
         noting = Noting(registry)
         self._clock = RunningClock(self.stage.now)
         self._headway = Headway()
-        self._publishing = Publishing(self._base, self._note_trouble)
+        self._halts = Halts(self._base, self._clock, lambda seconds: self.tell_later(seconds, Release()))
         self._noting = noting
         self._journal = ClientJournal(registry, self._path)
         self._means = ErrandMeans(
             self._base,
             self._journal,
-            self._publishing,
+            self._halts.publishing,
             noting,
             self._clock,
             self._headway,
@@ -155,20 +143,20 @@ class ClientEnd(Actor[ClientMessage]):
         self._missing = Missing(self._means, self._books)
         self._orders = Orders(self._means, self._books, self._flights.stop)
         if isinstance(kept, Hold):
-            self._hold(kept)
+            self._halts.hold(kept)
         registry.claim(CLIENT_END, self.ref)
         self.run_beside(self._begin)
 
     def keep(self) -> object:
-        return self._held
+        return self._halts.held
 
     async def _begin(self) -> None:
         """Beside the actor, for the folder and the journal may take their time."""
         for child in self.stage.registry.get(ERRANDS).children():
             await child.stop()
-        await _until(self._has_claimed)
+        await _until(self._halts.claim)
         await _until(self._has_read_what_is_open)
-        for serve in (self._publishing.serve, self._noting.serve, self._accepting.serve):
+        for serve in (self._halts.publishing.serve, self._noting.serve, self._accepting.serve):
             self.run_beside(serve)
         self.run_beside(self._adopting.serve)
         self.run_beside(self._orders.serve)
@@ -177,15 +165,6 @@ class ClientEnd(Actor[ClientMessage]):
         self.ref.tell(FillUp())
         if self._terms.retention_days is not None:
             self.tell_later(RETENTION_SECONDS / 60, TidyUp())
-
-    async def _has_claimed(self) -> bool:
-        try:
-            self._down = await self._base.claim_client()
-        except TROUBLE as error:
-            self._gone = str(error)
-            return False
-        self._gone = None
-        return self._down is None
 
     async def _has_read_what_is_open(self) -> bool:
         after: str | None = ""
@@ -207,7 +186,7 @@ class ClientEnd(Actor[ClientMessage]):
 
     @property
     def trouble(self) -> str | None:
-        return self._down or self._gone or self._full or self._stopped
+        return self._halts.trouble
 
     # -- messages
 
@@ -216,15 +195,15 @@ class ClientEnd(Actor[ClientMessage]):
             self._noting.flush()
             message.reply.set(None)
             return True
-        if type(message) is not SubmitRequests or self._down is not None:
+        if type(message) is not SubmitRequests or self._halts.down is not None:
             return False
         self._accepting.add(message)
         return True
 
     async def handle(self, message: ClientMessage) -> None:
         match message:
-            case SubmitRequests() | Requeue() | CancelRequests() | Archive() if self._down is not None:
-                message.reply.fail(KernelError(self._down))
+            case SubmitRequests() | Requeue() | CancelRequests() | Archive() if self._halts.down is not None:
+                message.reply.fail(KernelError(self._halts.down))
             case SubmitRequests():
                 self._accepting.add(message)
             case Requeue(which, reply):
@@ -237,9 +216,9 @@ class ClientEnd(Actor[ClientMessage]):
                 self._noting.flush()
                 reply.set(None)
             case Hold():
-                self._hold(message)
+                self._halts.hold(message)
             case Release():
-                self._go_on()
+                self._halts.go_on()
             case ClientNews(news):
                 self._heard(news)
             case FillUp():
@@ -273,24 +252,12 @@ class ClientEnd(Actor[ClientMessage]):
                 self._flights.news_of_all()
                 self._adopting.rescan()
             case BaseIsGone(why):
-                self._gone = why
-                self._clock.hold("gone")
-                self._publishing.shut("gone")
+                self._halts.gone(why)
             case BaseIsBack():
-                self._gone = None
-                self._clock.release("gone")
-                self._publishing.reopen("gone")
+                self._halts.back()
                 self._adopting.reopened()
                 self._missing.look()
                 self._flights.news_of_all()
-
-    def _note_trouble(self, error: Exception | None) -> None:
-        """Of publishing."""
-        self._full = str(error) if isinstance(error, BaseFull) else None
-        if self._full is None:
-            self._clock.release("full")
-        else:
-            self._clock.hold("full")
 
     # -- requests in flight
 
@@ -327,46 +294,16 @@ class ClientEnd(Actor[ClientMessage]):
         self._clock.read()
         if len(self._flights) and not self._ticking:
             self._ticking = True
-            self.run_beside(self._look_at_server)
+            self.run_beside(self._halts.look_at_server)
             self.tell_later(TICK, TickNow())
         elif not len(self._flights):
-            self._note_stopped(None)
-
-    async def _look_at_server(self) -> None:
-        try:
-            self._note_stopped(await self._base.stopped_server())
-        except TROUBLE:  # then nothing counts anyway
-            return
-
-    def _note_stopped(self, stopped: str | None) -> None:
-        self._stopped = stopped
-        if stopped is None:
-            self._clock.release("stopped")
-        else:
-            self._clock.hold("stopped")
+            self._halts.stopped(None)
 
     def _tidy_up(self) -> None:
         days = self._terms.retention_days
         assert days is not None
         self._orders.add(DeskOrder("archive", Selection(all=True, older_than=days * 86400.0)))
         self.tell_later(RETENTION_SECONDS, TidyUp())
-
-    # -- the cold start
-
-    def _hold(self, hold: Hold) -> None:
-        if self._release is not None:
-            self._release.cancel()
-        self._held = hold
-        self._clock.hold("held")
-        self._publishing.shut("held")
-        self._release = self.tell_later(hold.seconds, Release())
-
-    def _go_on(self) -> None:
-        if self._release is not None:
-            self._release.cancel()
-        self._held = self._release = None
-        self._clock.release("held")
-        self._publishing.reopen("held")
 
 
 async def _until(done: Callable[[], Awaitable[bool]]) -> None:

@@ -22,7 +22,9 @@ Rules
 """
 
 import enum
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.ipc.steps import Answer, Identity, Seen, SetAside, Spoiled, Wait
 from codec.ipc import Dialect, Failure, Success
@@ -40,8 +42,7 @@ class State(enum.Enum):
     GAVE_UP = "gave up"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """What the journal knows."""
 
     id: str
@@ -58,8 +59,7 @@ class Row:
         return self.state in (State.SUCCESS, State.GAVE_UP)
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """What can be seen of a request now, and what this process remembers of it."""
 
     request: bool
@@ -75,30 +75,25 @@ class View:
     """This process has set a response aside, and has not published the request since."""
 
 
-@dataclass(frozen=True, slots=True)
-class Journal:
+class Journal(Struct, frozen=True):
     row: Row
 
 
-@dataclass(frozen=True, slots=True)
-class Publish:
+class Publish(Struct, frozen=True):
     """Rename the request into place, whether it is there or not."""
 
 
-@dataclass(frozen=True, slots=True)
-class TakeAway:
+class TakeAway(Struct, frozen=True):
     """Delete the response, if it is still that one."""
 
     identity: Identity
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """Copy the last answer to failed/, over what is there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Over:
+class Over(Struct, frozen=True):
     """Nothing will be done any more."""
 
 

@@ -1,7 +1,7 @@
 """A command in hand: one request that the server end is at. It looks at the files, asks server_steps.py what to do
 next, and does it, until there is nothing to do; then it ends.
 
-    StirCommand   from the server end: something has happened to the files, or anything may have
+    StirCommand   from the server end: its files have changed, or only its response has, or anything may have
 
 Rules
   - Nothing but the steps changes anything. Files are looked at again when news of them has come, and when a step did
@@ -11,20 +11,25 @@ Rules
   - A folder that is gone, a full disk and a store that is busy cost neither a start nor an answer: the same step is
     taken again, at growing intervals or when news comes.
   - A crash begins anew with what was journalled last. A run that was under way counts as a start.
-  - How a run has ended is journalled while the answer is written, and a large answer before that. So a kill within this
-    moment finds either, or begins the run again, which is counted as any other start.
+  - How a run has ended is journalled once its answer stands. A large answer is journalled before that, and any other
+    while it is written, if its run or its writing takes its time. So a kill within this moment finds either, or begins
+    the run again, which is counted as any other start.
+  - News of our own response is no news. While a success of ours is written, and once it stands, whatever happens to it
+    asks for nothing.
   - An answer is in the words that its reader knows. Where we cannot tell (a plain request may come from a script of the
     contract or from one of the newest peers), it is in both.
 """
 
 import logging
+import math
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import assert_never
 
 import trio
+from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.ipc.apart import RunApart, RunIsLost
 from actors.ipc.given import TOO_LATE, TROUBLE, Asked, Base, BothFiles, Occupied
@@ -46,10 +51,14 @@ from actors.ipc.server_steps import (
 )
 from actors.ipc.steps import Answer, Identity, SetAside, Torn, Wait
 from actors.kernel import Actor, Key
-from codec.ipc import BOTH, Dialect, Failure, Outcome, Request, Wishes, write_response
+from codec.ipc import BOTH, Dialect, Failure, Outcome, Request, Success, Wishes, write_response
 
 LARGE_ANSWER = 64 << 10
 """Bytes."""
+LONG_RUN_SECONDS = 0.1
+"""What took longer is rather journalled at once than run again."""
+WRITING_SECONDS = 0.02
+"""For so long an answer may be written before how its run has ended is journalled beside that."""
 TORN_SECONDS = 1.05
 """What is torn is looked at again when it must be whole or spoiled."""
 AGAIN_SECONDS, SELDOM_SECONDS = 0.5, 30.0
@@ -58,8 +67,7 @@ AGAIN_SECONDS, SELDOM_SECONDS = 0.5, 30.0
 logger = logging.getLogger("troupe.ipc")
 
 
-@dataclass(frozen=True, slots=True)
-class ServerTerms:
+class ServerTerms(Struct, frozen=True):
     """The settings of a server end."""
 
     dialect: Dialect = Dialect.SPEC
@@ -69,8 +77,7 @@ class ServerTerms:
     command_seconds: float = 300.0
 
 
-@dataclass(frozen=True, slots=True)
-class ServerMeans:
+class ServerMeans(Struct, frozen=True):
     """What all commands share."""
 
     base: Base
@@ -81,13 +88,14 @@ class ServerMeans:
     """Seconds since 1970."""
 
 
-@dataclass(frozen=True, slots=True)
-class StirCommand:
+class StirCommand(Struct, frozen=True):
     """Look again."""
 
+    of_answer: bool = False
+    """Only something in responses/ has changed."""
 
-@dataclass(frozen=True, slots=True)
-class Settlement:
+
+class Settlement(Struct, frozen=True):
     """It is answered, and nothing is to be done unless its request changes or, if so, its answer goes."""
 
     fingerprint: bytes
@@ -95,8 +103,7 @@ class Settlement:
     asks_when_taken: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CommandOver:
+class CommandOver(Struct, frozen=True):
     """There is nothing to do for this request."""
 
     id: str
@@ -109,15 +116,13 @@ class CommandOver:
     """It may not begin yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownBefore:
+class KnownBefore(Struct, frozen=True):
     files: BothFiles | None = None
     """As they have just been found."""
     may_have_row: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class CommandRan:
+class CommandRan(Struct, frozen=True):
     """Its handler has ended, or is lost. What is left to do waits for disks, and the next one may run meanwhile."""
 
     id: str
@@ -145,6 +150,10 @@ class RunningCommand(Actor[StirCommand]):
         self._stirred = False
         self._heard = 0
         self._may_run = self._running = self._written = self._over = self._ran = False
+        self._is_ours = False
+        """The response that stands there, or is being written, is a success of ours."""
+        self._took = 0.0
+        """The run, in seconds."""
         self._ended: Outcome | None = None
         self._run_apart: RunApart[Outcome] | None = None
         self._run_is_gone = trio.Event()
@@ -160,8 +169,9 @@ class RunningCommand(Actor[StirCommand]):
 
     def at_once(self, message: StirCommand) -> bool:
         self._heard += 1
-        self._stirred = True
-        self._wake.set()
+        if not (message.of_answer and self._is_ours):
+            self._stirred = True
+            self._wake.set()
         return True
 
     async def handle(self, message: StirCommand) -> None:
@@ -179,7 +189,8 @@ class RunningCommand(Actor[StirCommand]):
             if self._wake.is_set():
                 self._wake = trio.Event()
                 if self._stirred:
-                    self._stirred, self._files = False, None
+                    self._stirred = self._is_ours = False
+                    self._files = None
             try:
                 if not self._loaded:
                     self._row = await self._means.journal.load(self._id)
@@ -189,10 +200,10 @@ class RunningCommand(Actor[StirCommand]):
                     continue  # what came meanwhile is newer
                 await self._step(self._files)
             except Occupied:
-                self._files = None
+                self._files, self._is_ours = None, False
             except TROUBLE as trouble:
                 self.note = str(trouble)
-                self._files = None
+                self._files, self._is_ours = None, False
                 await self._rest(seconds)
                 seconds = min(2 * seconds, SELDOM_SECONDS)
             else:
@@ -245,6 +256,7 @@ class RunningCommand(Actor[StirCommand]):
                 self._choose_words(files)
                 tries = max(self._row.starts if self._row else 0, 1)
                 at = datetime.fromtimestamp(self._means.wall(), UTC).isoformat()
+                self._is_ours = isinstance(outcome, Success) and self._means.terms.dialect is Dialect.SPEC
                 await self._answer(write_response(self._id, outcome, self._dialects, attempt=tries, at=at))
                 # If somebody takes it away, there is news of that.
                 self._files = replace(files, response=Answer(Identity(0, 0), outcome))
@@ -264,12 +276,17 @@ class RunningCommand(Actor[StirCommand]):
             self._written = True
             return
         troubles: list[Exception] = []
+        at_once = self._took > LONG_RUN_SECONDS
+        patience = trio.CancelScope(deadline=-math.inf if at_once else trio.current_time() + WRITING_SECONDS)
 
         async def save() -> None:
-            try:
-                await self._save_decided()
-            except TROUBLE as trouble:
-                troubles.append(trouble)
+            with patience:
+                await trio.sleep_forever()
+            if not self._written:
+                try:
+                    await self._save_decided()
+                except TROUBLE as trouble:
+                    troubles.append(trouble)
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(save)
@@ -278,6 +295,7 @@ class RunningCommand(Actor[StirCommand]):
                 self._written = True
             except (Occupied, *TROUBLE) as trouble:
                 troubles.append(trouble)
+            patience.cancel()
         if self._written:  # the next row says so, and says all that this one did
             self._unsaved = None
         elif troubles:
@@ -329,6 +347,7 @@ class RunningCommand(Actor[StirCommand]):
     async def _run(self, context: CommandContext) -> None:
         command, seconds, lost = context.request.command, self._means.terms.command_seconds, False
         run = partial(self._means.handlers.run, context, seconds)
+        began = trio.current_time()
         try:
             self._run_apart = RunApart(run, seconds, f"{self.ref.path}: {command}")
             self._ended = await self._run_apart.result()
@@ -340,6 +359,7 @@ class RunningCommand(Actor[StirCommand]):
             )
         finally:
             self._running, self._ran, self._run_apart = False, True, None
+            self._took = trio.current_time() - began
             self._run_is_gone.set()
             self._wake.set()
             self._report(CommandRan(self._id, lost))

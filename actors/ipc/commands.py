@@ -10,11 +10,11 @@ A prompt is answered by the model that the settings name. Where there is none, i
 is of no use.
 """
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol
 
 import msgspec
+from msgspec import Struct
 
 from actors.ipc.handlers import CommandContext, CommandFailed, Handlers, KnownCommand, Remembering
 
@@ -67,16 +67,14 @@ async def list_commands(params: NoParams, context: CommandContext) -> Any:
     return {"commands": [{"name": each.name, "about": each.about} for each in context.handlers]}
 
 
-@dataclass(frozen=True, slots=True)
-class CurrentState:
+class CurrentState(Struct, frozen=True):
     model: PromptModel | None
 
     async def __call__(self, params: NoParams, context: CommandContext) -> Any:
         return {"model": self.model.name if self.model else "none", "mode": await _mode(context.memory)}
 
 
-@dataclass(frozen=True, slots=True)
-class SubmitPrompt:
+class SubmitPrompt(Struct, frozen=True):
     model: PromptModel | None
     sentence: str
     """Why there is no model, if there is none."""

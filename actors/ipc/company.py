@@ -8,7 +8,7 @@ A foreign peer does not say that it lives, and one that thinks for ten minutes l
 is missed before an attempt's whole time has passed.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from actors.ipc.client_steps import OVERDUE
 from codec.ipc.desk import RequestFact
@@ -17,8 +17,7 @@ OURS = "Our own server end answers."
 THEIRS = "Whoever serves this folder answers."
 
 
-@dataclass(slots=True)
-class Company:
+class Company(Struct):
     sentence: str = ""
     """Empty: nothing is known."""
     lonely_since: float | None = None

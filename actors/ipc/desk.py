@@ -47,6 +47,7 @@ from actors.kernel import (
 )
 from codec.ipc.desk import DeskHealth, DeskNotice, EditorAnswer, Handled, Selection
 from codec.ipc.orders import BadOrder, read_editor_order, read_selection, read_submissions, read_wanted, read_window
+from codec.words import lasting
 
 VIEWERS = Key[Children[DeskViewerMessage]]("ipc/viewers")
 MOST_PAGES = 256
@@ -185,5 +186,5 @@ def troubles(figures: Figures) -> tuple[str, ...]:
     """A sentence for each thing for which the desk counts as failing."""
     found = [figures.totals.trouble] if figures.totals.trouble else []
     if figures.lonely_seconds >= LONELY_SECONDS:
-        found.append(f"Nobody has answered for {figures.lonely_seconds:.0f} seconds. {figures.totals.peer}".strip())
+        found.append(f"Nobody has answered for {lasting(round(figures.lonely_seconds))}. {figures.totals.peer}".strip())
     return tuple(found)

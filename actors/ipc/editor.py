@@ -27,8 +27,9 @@ Rules
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from actors.ipc.editor_states import (
     ANSWERED,
@@ -81,26 +82,25 @@ CHECK_SECONDS, MOST_MISSES = 60.0, 3
 GRACE_SECONDS = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class Readiness:
+class Readiness(Struct, frozen=True):
     cold_start: float = COLD_START
     by_ping: bool = False
     """It is ready when it has answered a ping, and `cold_start` is the limit of that."""
 
 
-@dataclass(frozen=True, slots=True)
-class EditorLook:
+BY_TIME = Readiness()
+
+
+class EditorLook(Struct, frozen=True):
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class StopEditor:
+class StopEditor(Struct, frozen=True):
     reply: Reply[str]
     """What is done about it, in a sentence for users."""
 
 
-@dataclass(frozen=True, slots=True)
-class StartEditor:
+class StartEditor(Struct, frozen=True):
     reply: Reply[str]
 
 
@@ -109,7 +109,7 @@ EDITOR = Key[EditorMessage]("ipc/editor")
 
 
 class Editor(Actor[EditorMessage]):
-    def __init__(self, program: EditorProgram, base: Base, readiness: Readiness = Readiness()) -> None:
+    def __init__(self, program: EditorProgram, base: Base, readiness: Readiness = BY_TIME) -> None:
         self._program = program
         self._base = base
         self._readiness = readiness
@@ -376,6 +376,6 @@ class Editor(Actor[EditorMessage]):
         self._timer = self.tell_later(seconds, EditorLook())
 
 
-def editor_spec(program: EditorProgram, base: Base, readiness: Readiness = Readiness()) -> ChildSpec[EditorMessage]:
+def editor_spec(program: EditorProgram, base: Base, readiness: Readiness = BY_TIME) -> ChildSpec[EditorMessage]:
     """`program` outlives the actor's crashes: it holds the claim."""
     return ChildSpec("editor", lambda: Editor(program, base, readiness), mailbox=partial(Mailbox, 64))

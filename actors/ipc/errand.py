@@ -16,9 +16,9 @@ Rules
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 
 import trio
+from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.ipc.client_steps import (
@@ -53,8 +53,7 @@ MOST_PATIENCE = 10
 """However a peer gets on with others, an attempt lasts at most so many times `attempt_seconds`."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClientTerms:
+class ClientTerms(Struct, frozen=True):
     """The settings of a client end."""
 
     dialect: Dialect = Dialect.SPEC
@@ -75,8 +74,7 @@ class ClientTerms:
         return self.in_flight or (8 if self.dialect is Dialect.HEAD else 256)
 
 
-@dataclass(frozen=True, slots=True)
-class ErrandMeans:
+class ErrandMeans(Struct, frozen=True):
     """What all errands share."""
 
     base: Base
@@ -91,8 +89,7 @@ class ErrandMeans:
     """Is told of each request that has ended, before its errand ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewsOfIt:
+class NewsOfIt(Struct, frozen=True):
     """Look again."""
 
 

@@ -17,12 +17,12 @@ Rules
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Protocol
 
 import trio
+from msgspec import Struct
 
 from actors.ipc.dossier import Dossier
 from actors.ipc.given import TROUBLE, Asked, Base, BaseFull, BaseGone, Tray
@@ -76,8 +76,7 @@ class Ended(Protocol):
         """With all that belongs to it."""
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluatorStatistics:
+class EvaluatorStatistics(Struct, frozen=True):
     waiting: int
     written: int
     dropped: int
@@ -85,8 +84,7 @@ class EvaluatorStatistics:
     given_up: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
+class _Job(Struct, frozen=True):
     wanted: Comparison
     seconds: float | None
 
@@ -266,25 +264,9 @@ class Evaluator(Actor[EvaluatorMessage]):
         return bool(self._jobs)
 
     async def _hinting(self, ids: Sequence[str]) -> list[str]:
-        """Those whose request may have a reference. They are read together, which costs one trip to the disk."""
-        found: list[str] = []
-        trouble: list[BaseGone | BaseFull] = []
-
-        async def read(id: str) -> None:  # noqa: A002
-            try:
-                data = await self._base.read(Tray.REQUESTS, id)
-            except (BaseGone, BaseFull) as why:
-                trouble.append(why)
-                return
-            if data is not None and any(hint in data for hint in HINTS):
-                found.append(id)
-
-        async with trio.open_nursery() as nursery:
-            for id in ids:  # noqa: A001
-                nursery.start_soon(read, id)
-        if trouble:
-            raise trouble[0]
-        return found
+        """Those whose request may have a reference."""
+        found = await self._base.read_several(Tray.REQUESTS, ids)
+        return [id for id, data in found.items() if any(hint in data for hint in HINTS)]  # noqa: A001
 
     async def _job_of(self, id: str) -> _Job | None:  # noqa: A002
         both = await self._base.look(id)

@@ -1,7 +1,8 @@
 """What is counted of the desk since the server began."""
 
 from bisect import bisect_left
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from codec.ipc.desk import DeskTotals, RequestFact
 
@@ -10,8 +11,7 @@ BOUNDS = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0, 3600.
 ENDS = ("success", "gave up", "cancelled")
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(Struct, frozen=True):
     totals: DeskTotals
     attempts: int
     """Begun since the server began."""
@@ -25,8 +25,7 @@ class Figures:
     """For how long nobody has answered; 0: somebody does."""
 
 
-@dataclass(slots=True)
-class DeskCounts:
+class DeskCounts(Struct):
     attempts: int = 0
     ended: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ENDS, 0))
     latencies: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))

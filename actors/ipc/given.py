@@ -106,6 +106,9 @@ class Base(Protocol):
     async def read(self, place: Tray, id: str) -> bytes | None:  # noqa: A002
         """None: there is no such plain file."""
 
+    async def read_several(self, place: Tray, ids: Sequence[str]) -> Mapping[str, bytes]:
+        """Those of them that are plain files. They cost one trip to the disk."""
+
     async def archive(self, ids: Iterable[str], day: str, only: Tray | None = None) -> frozenset[str]:
         """Moves all files of these requests, or only those of one tray, to archive/DAY/ID/. Returns the ids that were
         moved. After a kill a request is wholly there or wholly here, once the folder has been opened again."""

@@ -17,14 +17,15 @@ Rules
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 import msgspec
 import trio
+from msgspec import Struct
 
 from actors.kernel import describe
 from codec.ipc import Failure, Outcome, Request, Success
+from codec.words import lasting
 
 LARGEST_ANSWER = 4 << 20
 """Bytes of what a handler returns."""
@@ -49,8 +50,7 @@ class Remembering(Protocol):
     async def remember(self, name: str, value: str) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class CommandContext:
+class CommandContext(Struct, frozen=True):
     request: Request
     start: int
     """How often this request has been begun, from 1. A run before may have been cut off at any point."""
@@ -64,8 +64,7 @@ class Handler(Protocol):
     async def __call__(self, params: Any, context: CommandContext, /) -> Any: ...
 
 
-@dataclass(frozen=True, slots=True)
-class KnownCommand:
+class KnownCommand(Struct, frozen=True):
     name: str
     handler: Handler
     params: Any = None
@@ -137,7 +136,7 @@ async def _run(command: KnownCommand, params: Any, context: CommandContext, seco
             if cancelled is error:
                 raise
             raise cancelled from None  # what it raised besides, on its way out, is nobody's any more
-    return Failure(f"{command.name} was not over after {seconds:g} seconds")
+    return Failure(f"{command.name} was not over after {lasting(seconds)}")
 
 
 def _cancelled(error: BaseException) -> BaseException | None:

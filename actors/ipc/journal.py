@@ -11,19 +11,19 @@ to the other within one commit. At a start only what is open is read, however mu
 Rules
   - What does not fit into a row is a blob of the request's own (blobs.py), which is there before the row that names it.
     It goes when no row names it any more: the row that has let it go says so until it is gone.
-  - A value that cannot be read is set aside and told. It costs one line of the list, never the start.
+  - A value that cannot be read is set aside and told. It costs one line of the list, never the start. Its blobs go.
 """
 
 import hashlib
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.ipc.blobs import OwnBlobs
+from actors.ipc.blobs import OwnBlobs, named_in
 from actors.ipc.client_steps import State
 from actors.ipc.dossier import Dossier
 from actors.kernel import Registry
@@ -88,15 +88,13 @@ class _Ending(msgspec.Struct, frozen=True, kw_only=True):
     referenced: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class FactsPage:
+class FactsPage(Struct, frozen=True):
     facts: tuple[RequestFact, ...]
     after: str | None
     """What the next page is asked for with; None: this is the last."""
 
 
-@dataclass(frozen=True, slots=True)
-class DossierPage:
+class DossierPage(Struct, frozen=True):
     dossiers: tuple[Dossier, ...]
     """Contents and outcomes that are blobs are not in them."""
     after: str | None
@@ -260,6 +258,8 @@ class ClientJournal:
         if bad:
             moves = [change for id, value in bad for change in (Put(self._aside, id, value), Delete(space, id))]  # noqa: A001
             await self._store.together(*moves)
+            for id, value in bad:  # noqa: A001
+                await self._blobs.drop(id, named_in(value))
             ids = ", ".join(id for id, _ in bad[:10])  # noqa: A001
             logger.error("ipc: %d requests in the journal cannot be read and were set aside: %s", len(bad), ids)
 

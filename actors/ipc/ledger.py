@@ -12,11 +12,11 @@ Rules
 
 import logging
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 import trio
+from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.ipc.company import OURS, Company
@@ -62,21 +62,18 @@ logger = logging.getLogger("troupe.ipc")
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class LinesRead:
+class LinesRead(Struct, frozen=True):
     """From the journal."""
 
     facts: Sequence[RequestFact]
     last: bool
 
 
-@dataclass(frozen=True, slots=True)
-class LookedAtBase:
+class LookedAtBase(Struct, frozen=True):
     health: BaseHealth
 
 
-@dataclass(frozen=True, slots=True)
-class BaseIsSilent:
+class BaseIsSilent(Struct, frozen=True):
     why: str
     """A sentence for users."""
 

@@ -11,7 +11,8 @@ evaluator    Succeeded                                     from the client end
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from actors.ipc.figures import Figures
 from actors.kernel import ActorRef, Key, Reply
@@ -30,37 +31,32 @@ from codec.ipc.desk import (
 # -- to the client end. A reply is an answer to be kept: it is set after the journal has it.
 
 
-@dataclass(frozen=True, slots=True)
-class SubmitRequests:
+class SubmitRequests(Struct, frozen=True):
     requests: Sequence[Request]
     """The same id with the same content is the same request, whatever has become of it."""
     reply: Reply[Handled]
 
 
-@dataclass(frozen=True, slots=True)
-class Requeue:
+class Requeue(Struct, frozen=True):
     """Three fresh attempts for those that gave up or were cancelled."""
 
     which: Selection
     reply: Reply[Handled]
 
 
-@dataclass(frozen=True, slots=True)
-class CancelRequests:
+class CancelRequests(Struct, frozen=True):
     which: Selection
     reply: Reply[Handled]
 
 
-@dataclass(frozen=True, slots=True)
-class Archive:
+class Archive(Struct, frozen=True):
     """Only what is over."""
 
     which: Selection
     reply: Reply[Handled]
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
+class Hold(Struct, frozen=True):
     """Publish nothing, and count no attempt's time: who is to answer is not ready. Release ends it, or time."""
 
     why: str
@@ -69,13 +65,11 @@ class Hold:
     """When it ends by itself. Another one, meanwhile, begins anew."""
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(Struct, frozen=True):
     """What was held may go on."""
 
 
-@dataclass(frozen=True, slots=True)
-class TellLedgerNow:
+class TellLedgerNow(Struct, frozen=True):
     """What is still gathered is told to the ledger before the reply: whoever asks then sees what the journal knows."""
 
     reply: Reply[None]
@@ -88,22 +82,19 @@ CLIENT_END = Key[ClientOrder]("ipc/client")
 # -- to the ledger, which knows a line of every request
 
 
-@dataclass(frozen=True, slots=True)
-class Noted:
+class Noted(Struct, frozen=True):
     """New facts. Whole lines: each replaces the one before."""
 
     facts: Sequence[RequestFact]
 
 
-@dataclass(frozen=True, slots=True)
-class Forgotten:
+class Forgotten(Struct, frozen=True):
     """They are in the archive."""
 
     ids: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class RunningNow:
+class RunningNow(Struct, frozen=True):
     """By our server end."""
 
     count: int
@@ -112,61 +103,52 @@ class RunningNow:
     """Commands that did not let themselves be ended, since the server began."""
 
 
-@dataclass(frozen=True, slots=True)
-class EditorNow:
+class EditorNow(Struct, frozen=True):
     sentence: str
     order: EditorOrder | None = None
     """What it can be asked for now."""
 
 
-@dataclass(frozen=True, slots=True)
-class PeerNow:
+class PeerNow(Struct, frozen=True):
     sentence: str
     alive: bool
 
 
-@dataclass(frozen=True, slots=True)
-class WindowAsked:
+class WindowAsked(Struct, frozen=True):
     wanted: WindowWanted
     reply: Reply[Window]
 
 
-@dataclass(frozen=True, slots=True)
-class LineAsked:
+class LineAsked(Struct, frozen=True):
     """None: there is no such request."""
 
     id: str
     reply: Reply[RequestFact | None]
 
 
-@dataclass(frozen=True, slots=True)
-class DetailAsked:
+class DetailAsked(Struct, frozen=True):
     """None: there is no such request."""
 
     id: str
     reply: Reply[RequestDetail | None]
 
 
-@dataclass(frozen=True, slots=True)
-class DeskTotalsAsked:
+class DeskTotalsAsked(Struct, frozen=True):
     reply: Reply[DeskTotals]
 
 
-@dataclass(frozen=True, slots=True)
-class NewsWanted:
+class NewsWanted(Struct, frozen=True):
     """This viewer is told `LedgerNews` once, as soon as there is something newer than what it has `seen`."""
 
     viewer: ActorRef["LedgerNews"]
     seen: int
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerNews:
+class LedgerNews(Struct, frozen=True):
     version: int
 
 
-@dataclass(frozen=True, slots=True)
-class FiguresAsked:
+class FiguresAsked(Struct, frozen=True):
     reply: Reply[Figures]
 
 
@@ -189,8 +171,7 @@ LEDGER = Key[LedgerMessage]("ipc/ledger")
 # -- to the evaluator
 
 
-@dataclass(frozen=True, slots=True)
-class Succeeded:
+class Succeeded(Struct, frozen=True):
     request: Request
     outcome: Success
     seconds: float

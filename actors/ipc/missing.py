@@ -11,11 +11,12 @@ from collections.abc import Sequence
 import trio
 from msgspec.structs import replace
 
-from actors.ipc.books import Books, all_of
+from actors.ipc.books import Books
 from actors.ipc.dossier import Dossier, noted
 from actors.ipc.errand import ErrandMeans
 from actors.ipc.given import TROUBLE, Tray
 from actors.ipc.telling_time import moment_of
+from actors.store import all_of
 
 GONE = "its files are gone"
 CHUNK = 100

@@ -20,7 +20,7 @@ from typing import Literal
 import trio
 from msgspec.structs import replace
 
-from actors.ipc.books import Books, all_of
+from actors.ipc.books import Books
 from actors.ipc.client_steps import State
 from actors.ipc.dossier import Dossier, another_round, cancelled, noted
 from actors.ipc.errand import ErrandMeans
@@ -28,6 +28,7 @@ from actors.ipc.given import TROUBLE
 from actors.ipc.steps import Answer
 from actors.ipc.telling_time import day_of, moment_of
 from actors.kernel import MailboxFull, Reply, in_words
+from actors.store import all_of
 from codec.ipc import Success
 from codec.ipc.desk import Handled, RequestFact, Selection
 from codec.words import counted

@@ -14,17 +14,17 @@ Rules
   - The answer stands in the row from when it is decided until it has been written. After that only its kind does.
   - What does not fit into a row is a blob of the request's own (blobs.py), which is there before the row that names it,
     and goes when it does not any more.
-  - A value that cannot be read counts as none, and is told in the log.
+  - A value that cannot be read counts as none, and is told in the log. Its blob goes.
 """
 
 import hashlib
 import logging
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
-from actors.ipc.blobs import OwnBlobs
+from actors.ipc.blobs import OwnBlobs, named_in
 from actors.ipc.server_steps import Phase, Row
 from actors.kernel import Registry
 from actors.store import STORE, Delete, StoreClient
@@ -72,8 +72,11 @@ class ServerJournal:
 
     async def load(self, id: str) -> Row | None:  # noqa: A002 - as in the contract
         data = await self._store.get(self._rows, id)
-        value = None if data is None else _read(id, data)
+        if data is None:
+            return None
+        value = _read(id, data)
         if value is None:
+            await self._blobs.drop(id, named_in(data))
             return None
         outcome = value.outcome
         if value.blob:
@@ -114,8 +117,9 @@ class ServerJournal:
         while page := await self._store.keys(self._rows, after=after, limit=PAGE):
             for id, data in page:  # noqa: A001
                 value = _read(id, data)
-                if value is not None and value.blob:
-                    self._named[id] = value.blob
+                named = value.blob if value is not None else next(iter(named_in(data)), "")
+                if named:
+                    self._named[id] = named
                 yield id, Phase.ASKED if value is None else Phase(value.phase)
             after = page[-1][0]
 

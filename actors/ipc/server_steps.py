@@ -18,7 +18,9 @@ Rules
 """
 
 import enum
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.ipc.steps import Answer, Seen, SetAside, Spoiled, Torn, Wait
 from codec.ipc import Failure, Outcome
@@ -36,8 +38,7 @@ class Phase(enum.Enum):
     ANSWERED = "answered"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """What the journal knows."""
 
     id: str
@@ -50,15 +51,13 @@ class Row:
     """Once it is decided."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """A request that can be read."""
 
     fingerprint: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """What can be seen of a request now, and what this process remembers of it."""
 
     request: Torn | Wanted | Unreadable | None
@@ -72,28 +71,23 @@ class View:
     """This process has written the answer; somebody may have taken it away since."""
 
 
-@dataclass(frozen=True, slots=True)
-class Journal:
+class Journal(Struct, frozen=True):
     row: Row
 
 
-@dataclass(frozen=True, slots=True)
-class Forget:
+class Forget(Struct, frozen=True):
     """Nothing is to be known of it any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class Cancel:
+class Cancel(Struct, frozen=True):
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(Struct, frozen=True):
     """Publish this as the response."""
 
     outcome: Outcome

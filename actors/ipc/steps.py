@@ -6,7 +6,7 @@ but these steps changes anything. So a crash can only happen between two of them
 as going on: look, and ask what to do next.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from codec.ipc.folder import Answer, Identity, Seen, Spoiled, Torn
 
@@ -15,13 +15,11 @@ __all__ = ["Answer", "Identity", "Seen", "SetAside", "Spoiled", "Torn", "Wait"]
 # -- steps that both ends take
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Struct, frozen=True):
     """There is nothing to do until the files or the clock say something new."""
 
 
-@dataclass(frozen=True, slots=True)
-class SetAside:
+class SetAside(Struct, frozen=True):
     """Move this response to quarantine/, if it is still that one."""
 
     identity: Identity

@@ -14,12 +14,12 @@ Rules
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, TypeVar
 
 import msgspec
 import trio
+from msgspec import Struct
 
 from actors.ipc.messages import (
     LEDGER,
@@ -52,15 +52,13 @@ class Outlet(Protocol):
     def send(self, text: str) -> Awaitable[None]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class PageWants:
+class PageWants(Struct, frozen=True):
     wanted: Wanted
     reply: Reply[None]
     """When it has been shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShowNow:
+class ShowNow(Struct, frozen=True):
     """It is time to show what is new."""
 
 

@@ -21,11 +21,11 @@ If case is ignored, ASCII folds as bytes; other text folds by the rules of Unico
 import decimal
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from operator import sub
 
 import msgspec
+from msgspec import Struct
 
 from codec.judge import Compare
 
@@ -42,13 +42,11 @@ WHOLE = re.compile(rb"([+-]?)0*([0-9]+)")
 _BLANKS = b" \t\n\r\x0b\x0c"
 
 
-@dataclass(frozen=True, slots=True)
-class Same:
+class Same(Struct, frozen=True):
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class OutputPiece:
+class OutputPiece(Struct, frozen=True):
     """A line, or a word, of one side: the part of it that matters."""
 
     text: bytes
@@ -61,8 +59,7 @@ class OutputPiece:
     """The line ends in a newline."""
 
 
-@dataclass(frozen=True, slots=True)
-class Differs:
+class Differs(Struct, frozen=True):
     """None for a side that has ended."""
 
     line: int
@@ -153,8 +150,7 @@ def _without_empty_end(blocks: Iterator[bytes]) -> Iterator[bytes]:
         held += len(block) - len(body)
 
 
-@dataclass(frozen=True, slots=True)
-class _Parting:
+class _Parting(Struct, frozen=True):
     newlines: int
     """How many lines are the same, from where the comparison started."""
     expected_ended: bool

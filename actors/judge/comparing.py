@@ -7,9 +7,8 @@ interpreter's lock, so in the server every message would have to wait for it.
 The process is bounded in time and memory and ends with its run. If it gives no result, a sentence says why.
 """
 
-from dataclasses import dataclass
-
 import msgspec
+from msgspec import Struct
 
 from actors.judge.checkers import Differs, Same, Verdict, compare
 from codec.judge import Compare
@@ -29,8 +28,7 @@ PROCESSES = 16
 STEP = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Undecided:
+class Undecided(Struct, frozen=True):
     """The outputs could not be compared."""
 
     why: str

@@ -51,6 +51,7 @@ from actors.kernel import (
 )
 from actors.store import StoreError
 from codec.judge import Listed, Task
+from codec.words import lasting
 
 MOST = 10_000
 """Posts that may wait for their folders..."""
@@ -259,7 +260,7 @@ class Intake(Actor[IntakeMessage]):
         elif isinstance(error, StoreError):
             reason = str(error)
         elif isinstance(error, TooSlow):
-            reason = f"the disk has not answered for {SECONDS:g} seconds"
+            reason = f"the disk has not answered for {lasting(SECONDS)}"
         elif _passes(error):
             return None
         else:

@@ -9,9 +9,9 @@ Pure: the caller passes in the current state.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 import msgspec
+from msgspec import Struct, field
 
 from actors.judge.given import CaseFile, Found
 from actors.judge.limits import limits
@@ -37,8 +37,7 @@ class Recorded(msgspec.Struct, frozen=True):
     basis: Basis
 
 
-@dataclass(frozen=True, slots=True)
-class Present:
+class Present(Struct, frozen=True):
     """The current state. None: not read yet."""
 
     solution: str | None = None
@@ -114,8 +113,7 @@ def same(before: Found | None, now: Found) -> bool:
     )
 
 
-@dataclass(slots=True)
-class Ledger:
+class Ledger(Struct):
     records: dict[int, Recorded] = field(default_factory=dict)
     last: LastRun | None = None
     summary: Summary | None = None

@@ -4,7 +4,7 @@ A problem's time limit is meant for the site's machine, so we add a fifth. CPU t
 programs that use no CPU time, and does not count while a program waits for a processor.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from codec.judge import RunSettings
 
@@ -17,8 +17,7 @@ LEAST_PATIENCE = 1_000
 """...and at least this many milliseconds more than it."""
 
 
-@dataclass(frozen=True, slots=True)
-class CaseLimits:
+class CaseLimits(Struct, frozen=True):
     cpu_ms: int
     wall_ms: int
     memory_kb: int | None

@@ -15,15 +15,16 @@ Rules
 """
 
 import re
-from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.judge import names, sites
 
 
-@dataclass(frozen=True, slots=True)
-class TaskPlace:
+class TaskPlace(Struct, frozen=True):
     contest_id: str
     task_id: str
     identity: str

@@ -349,7 +349,7 @@ class Problem(Actor[ProblemMessage]):
         try:
             order = await self._order(indices)
             make = partial(Run, order, self._folders, self._machine, self.ref)
-            spec = ChildSpec(self.stage.new_id(), make, restart=Restart.TEMPORARY)
+            spec = ChildSpec(self.stage.new_id(), make, restart=Restart.TEMPORARY, unread_is_lost=False)
             run = await self.stage.registry.get(RUNS).start_child(spec)
         except (NotNow, KernelError) as refusal:
             tell(panel, Notice("error", in_words(refusal)))

@@ -6,8 +6,9 @@ intake and the panels start a problem each in their own time, and none waits for
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from actors.judge.given import Folders, Machine, Watching
 from actors.judge.messages.problem import ProblemMessage
@@ -19,8 +20,7 @@ from codec.judge import Commands
 DEFAULT = Commands()
 
 
-@dataclass(frozen=True, slots=True)
-class Problems:
+class Problems(Struct, frozen=True):
     folders: Folders
     machine: Callable[[Registry], Machine]
     """Returns the same machine for the same registry."""

@@ -21,11 +21,11 @@ Rules
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct, field
 
 from actors.judge.checkers import Differs, Same, Verdict, compare
 from actors.judge.comparing import APART, ELSEWHERE, MODULE, SECONDS, Undecided, alike, bounds, read, request
@@ -41,6 +41,7 @@ from actors.judge.verdicts import Facts, is_no_program, rule
 from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Crowd, Down, KernelError, Restart, in_words
 from codec.judge import Compare, File, Input, Output, RunResult, Stdout, excerpt
 from codec.programs import MIB, Bounds, Outcome
+from codec.words import lasting
 
 KEPT, FLOOD = MIB, 64 * MIB
 """Bytes of output that are kept and allowed, beyond what is expected."""
@@ -49,8 +50,7 @@ PROCESSES = 128
 FILE_BYTES = 512 * MIB
 
 
-@dataclass(frozen=True, slots=True)
-class RunOrder:
+class RunOrder(Struct, frozen=True):
     """Everything that is needed for a run."""
 
     task: Sequence[str]
@@ -213,7 +213,7 @@ async def _compared(machine: Machine, expected: bytes, actual: bytes, how: Compa
     except KernelError as error:
         return Undecided(f"{tried} failed: {in_words(error).rstrip('.')}.")
     if ran.stopped_for in ("cpu", "wall"):
-        return Undecided(f"{tried} took more than {SECONDS:g} seconds and was given up.")
+        return Undecided(f"{tried} took more than {lasting(SECONDS)} and was given up.")
     if ran.stopped_for == "memory":
         return Undecided(f"{tried} took too much memory and was given up.")
     if ran.exit_code != 0:

@@ -5,9 +5,8 @@ a program has read that was not judged by then. Its result counts for neither ve
 beginning.
 """
 
-from dataclasses import dataclass, field
-
 import msgspec
+from msgspec import Struct, field
 
 from actors.judge.ledger import Basis, Present
 from actors.judge.messages.panel import PanelMessage
@@ -15,8 +14,7 @@ from actors.kernel import ActorRef, AnyRef
 from codec.judge import LastRun, Running, RunProgress, RunResult, Scope, Summary, summary_of
 
 
-@dataclass(slots=True)
-class UnderWay:
+class UnderWay(Struct):
     run: AnyRef
     asker: ActorRef[PanelMessage] | None
     """None: it has gone."""

@@ -19,8 +19,9 @@ excessive use, then the way it ended. Only a program that ended well is judged b
 import re
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from actors.judge.checkers import Differs, Same
 from actors.judge.limits import CaseLimits
@@ -39,8 +40,7 @@ STATUS: dict[Verdict, Status] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class Facts(Struct, frozen=True, kw_only=True):
     """Either `exit_code` or `signal` is set."""
 
     exit_code: int | None = None
@@ -138,6 +138,7 @@ _TABLE: tuple[_Row, ...] = (
     ("RE", lambda facts: facts.stopped_for == "processes", lambda _: "stopped because it started too many processes"),
     ("RE", lambda facts: facts.stopped_for == "hidden", lambda _: HIDDEN),
     ("RE", lambda facts: facts.stopped_for == "interference", lambda _: INTERFERENCE),
+    ("RE", lambda facts: facts.stopped_for == "asked", lambda _: "stopped before it had ended"),
     ("TLE", lambda facts: facts.cpu_ms > facts.limits.cpu_ms, _say_time),
     ("MLE", _too_large, _say_memory),
     ("CE", lambda facts: facts.no_program, lambda _: "Python cannot read the program"),

@@ -18,7 +18,8 @@ Rules
 import enum
 import heapq
 from collections import deque
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from actors.kernel import Table
 from codec.judge import Task
@@ -57,8 +58,7 @@ MOVES = Table(
 )
 
 
-@dataclass(eq=False, slots=True)
-class Post:
+class Post(Struct, eq=False):
     number: int
     """Numbers are in the order in which posts came, and are never reused."""
     lane: str
@@ -79,13 +79,11 @@ class Post:
     """Its outcome, which the store does not know yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Struct, frozen=True):
     """Its folder is complete."""
 
 
-@dataclass(frozen=True, slots=True)
-class Aside:
+class Aside(Struct, frozen=True):
     """The post is not tried again."""
 
     why: str

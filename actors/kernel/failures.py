@@ -29,6 +29,22 @@ def in_spite_of(meant: Stop, error: BaseException) -> Stop:
     return Stop(Why.CRASHED if spoilt else meant.why, joined(meant.error, error))
 
 
+def strip(error: BaseException) -> None:
+    """Take the tracebacks off an error that is no failure, so that nobody will look where it came from. Their frames
+    know the actor, whose slot knows the error: the collector alone would find such a circle."""
+    waiting: list[BaseException | None] = [error]
+    seen: list[BaseException] = []
+    while waiting:
+        one = waiting.pop()
+        if one is None or any(one is other for other in seen):
+            continue
+        seen.append(one)
+        one.with_traceback(None)
+        waiting += [one.__cause__, one.__context__]
+        if isinstance(one, BaseExceptionGroup):
+            waiting += one.exceptions
+
+
 def parted(error: BaseException) -> tuple[Exception | None, BaseException | None]:
     """Split an exception into the part that is the actor's own and the part that must travel on."""
     if isinstance(error, Exception):

@@ -36,7 +36,7 @@ from actors.kernel.later import Later
 from actors.kernel.mailbox import Envelope, Signal
 from actors.kernel.monitor import DownNotice, Monitor
 from actors.kernel.reply import ABANDONED, DEFERRED, RUNNING, WAITING, Reply
-from actors.kernel.stop import Stop, Why
+from actors.kernel.stop import Stop, Why, describe
 from actors.kernel.timers import Timer
 
 if TYPE_CHECKING:
@@ -214,6 +214,8 @@ class Incarnation(Signal):
                         message = None  # frees a message that may be large: the next one may take long to come
                         box.handled += box.budget - left
                         left = box.budget
+                if type(message) is Reply:
+                    message.let_go()
                 message = None  # a handler was cancelled
                 box.handled += box.budget - left
                 left = box.budget
@@ -281,6 +283,8 @@ class Incarnation(Signal):
             if self._deferred is None:
                 self._deferred = {}
             self._deferred[reply] = None
+        else:
+            reply.let_go()
 
     async def _handle_system(
         self, actor: Actor[Any], handle: Callable[[Any], Awaitable[None]], message: object
@@ -447,6 +451,16 @@ class Incarnation(Signal):
     def forget(self, reply: Reply[Any]) -> None:
         if self._deferred is not None:
             self._deferred.pop(reply, None)
+
+    def let_go(self) -> None:
+        """Actor and incarnation forget each other, so that neither waits for the collector."""
+        actor, self.actor, self._prompt, self._beside = self.actor, None, None, None
+        self._current = self._message = None
+        if actor is not None:
+            try:
+                actor.let_go()
+            except Exception as error:  # the actor's code failed, and it has ended
+                self.slot.place.error = f"{self.slot.path} did not let go: {describe(error)}"
 
     def release(self, stop: Stop) -> None:
         """This life is over: its timers and monitors are cancelled, and everyone who waits for its answers is told."""

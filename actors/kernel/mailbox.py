@@ -80,6 +80,11 @@ class Envelope:
             """False once nobody waits for the message any more."""
 
 
+def kind_of(message: object) -> type:
+    """Its class. Of a question that was let go only that is left."""
+    return message if isinstance(message, type) else type(message)
+
+
 class Mailbox(Generic[M]):
     __slots__ = (
         "_fast",

@@ -28,7 +28,7 @@ class Children(Generic[C]):
 
 
 class ActorRef(Generic[M]):
-    __slots__ = ("_box", "_lane", "_slot")
+    __slots__ = ("__weakref__", "_box", "_lane", "_slot")
 
     def __init__(self, slot: "Slot") -> None:
         self._slot = slot

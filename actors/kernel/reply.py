@@ -33,7 +33,7 @@ from trio.lowlevel import (
 )
 
 from actors.kernel.errors import ActorDown, AlreadyAnswered, MailboxFull, TooSlow
-from actors.kernel.mailbox import Envelope, Overflow, Parcel
+from actors.kernel.mailbox import Envelope, Overflow, Parcel, kind_of
 from actors.kernel.table import Table
 from actors.kernel.timers import Timer
 
@@ -80,7 +80,11 @@ PLACES = Table(
 
 
 class Reply(Envelope, Generic[R]):
-    """Takes one answer. `message` is the question it belongs to. In the mailbox the reply stands for both."""
+    """Takes one answer. `message` is the question it belongs to. In the mailbox the reply stands for both.
+
+    The question holds its reply, too. So the reply lets go of it when the asker has its answer or has given up, and no
+    handler runs: else both would stay until Python looks for cycles, which it does by number and not by size, and a
+    question may have megabytes."""
 
     __slots__ = ("_on_abandon", "_outcome", "_parcel", "_slot", "_task", "_timer", "message", "place", "state")
 
@@ -133,24 +137,34 @@ class Reply(Envelope, Generic[R]):
         elif self.state is ABANDONED:
             self._slot.late(self)
         else:
-            raise AlreadyAnswered(f"{self._slot.path} has already answered this {type(self.message).__name__}")
+            raise AlreadyAnswered(f"{self._slot.path} has already answered this {kind_of(self.message).__name__}")
 
     # -- the asker's side
 
     async def asked(self, message: object, timeout: float) -> Any:
-        self.message = message
         await checkpoint_if_cancelled()
+        self.message = message
         try:
             self._post()
         except (ActorDown, MailboxFull):  # an asker that tries again and again must not starve other tasks
+            self.let_go()
             await cancel_shielded_checkpoint()
             raise
         if self._outcome is not None:  # answered already, or dropped at once by the mailbox's policy
+            self.let_go()
             await cancel_shielded_checkpoint()
             return self._outcome.unwrap()
         self._timer = self._slot.stage.timers.after(timeout, self._expire)
         self._task = current_task()
-        return await wait_task_rescheduled(self._withdrawn)
+        try:
+            return await wait_task_rescheduled(self._withdrawn)
+        finally:
+            if self.state is ANSWERED or self.place is not RUNNING:
+                self.let_go()
+
+    def let_go(self) -> None:
+        """From now on only the kind of the question is known."""
+        self.message = kind_of(self.message)
 
     def _post(self) -> None:
         slot, box = self._slot, self._slot.box

@@ -32,6 +32,7 @@ group, each member by `begin_regroup`, and after the backoff starts it in order.
 """
 
 import contextvars
+import weakref
 from collections.abc import Callable, Hashable
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -40,6 +41,7 @@ import trio
 from outcome import Outcome
 
 from actors.kernel.errors import ActorDown, MailboxFull, StartFailed
+from actors.kernel.failures import strip
 from actors.kernel.incarnation import Incarnation
 from actors.kernel.mailbox import Envelope
 from actors.kernel.monitor import Monitor
@@ -71,10 +73,17 @@ if TYPE_CHECKING:
     from actors.kernel.supervisor import Supervisor
 
 
+Address = ActorRef[Any]
+"""The ref of a slot. Its starter knows what messages it takes; the kernel does not."""
+
+
 class Slot:
     __slots__ = (
+        "__weakref__",
         "_context",
+        "_known",
         "_on_stopped",
+        "_own",
         "_ready_at",
         "_retry",
         "_settled",
@@ -92,7 +101,6 @@ class Slot:
         "nursery",
         "path",
         "place",
-        "ref",
         "regrouping",
         "since",
         "spec",
@@ -126,7 +134,8 @@ class Slot:
         box.name = path
         box.on_drop = self._dropped
         box.on_dead = self._dead
-        self.ref: ActorRef[Any] = ActorRef(self)  # its starter knows what messages it takes; the kernel does not
+        self._own: Address | None = ActorRef(self)  # None if and only if the child has ended for good
+        self._known: weakref.ref[Address] | None = None
         if stage.on_tell is not None:
             box.trace(self._told)
         self.state = WAITING
@@ -150,6 +159,17 @@ class Slot:
         self._stopped: trio.Event | None = None
         self._on_stopped: Callable[[], None] | None = None
         self._context = contextvars.copy_context()
+
+    @property
+    def ref(self) -> Address:
+        """There is only one at a time, so it can be compared."""
+        if self._own is not None:
+            return self._own
+        ref = self._known() if self._known is not None else None
+        if ref is None:
+            ref = ActorRef(self)
+            self._known = weakref.ref(ref)
+        return ref
 
     def _move(self, event: SlotEvent) -> None:
         self.state = MOVES.after(event, self.state, self.path)
@@ -273,6 +293,12 @@ class Slot:
 
     def ended(self, incarnation: Incarnation, stop: Stop) -> None:
         """An incarnation is over. Called once for each incarnation, synchronously, in its own task."""
+        self._ended(incarnation, stop)
+        incarnation.let_go()
+        if stop.error is not None and not stop.why.failed:
+            strip(stop.error)
+
+    def _ended(self, incarnation: Incarnation, stop: Stop) -> None:
         if not incarnation.ready and stop.why is Why.CRASHED:
             stop = Stop(Why.NEVER_STARTED, stop.error)
         self.stage.living -= 1
@@ -344,6 +370,15 @@ class Slot:
         self._wake_waiters()
         if self._on_stopped is not None:
             self._on_stopped()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """From now on the slot lasts as long as others have its ref. Until here, slot and ref, and slot and mailbox,
+        knew each other; only the collector would find such a circle."""
+        assert self._own is not None
+        self._known, self._own = weakref.ref(self._own), None
+        self._on_stopped = None
+        self.box.on_drop, self.box.on_dead = _nobody_left, _weakly(self._dead)
 
     def _wake_waiters(self) -> None:
         for event in (self._settled, self._stopped):
@@ -399,7 +434,8 @@ class Slot:
     def _dead(self, message: Any) -> None:
         assert self.box.closed is not None
         if not isinstance(message, Envelope):
-            if not self.leased or self.box.closed.why.failed:  # a message to a closed connection is no loss
+            concerns_nobody = self.leased or not self.spec.unread_is_lost  # such as a message to a closed connection
+            if not concerns_nobody or self.box.closed.why.failed:
                 self.stage.dead(self.ref, message, self.box.closed)
         elif type(message) is Reply and message.wanted:  # an actor's message to itself is no loss
             self.refuse(message, self.box.closed)
@@ -476,6 +512,23 @@ class Slot:
             trouble=actor.trouble if actor is not None else None,
             mailbox=self.box.statistics(),
         )
+
+
+def _nobody_left(message: Any) -> None:
+    """A mailbox that is closed drops nothing."""
+
+
+def _weakly(method: Callable[[Any], None]) -> Callable[[Any], None]:
+    """A call of the method that does not keep its object. Whoever can put a message into the mailbox has the ref, and
+    so the slot."""
+    known = weakref.WeakMethod(method)
+
+    def call(message: Any) -> None:
+        living = known()
+        if living is not None:
+            living(message)
+
+    return call
 
 
 def _called(incarnation: Incarnation) -> str | None:

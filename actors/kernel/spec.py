@@ -40,6 +40,9 @@ class ChildSpec(Generic[M]):
     """The delay before a restart: the first delay in seconds, which doubles with each failure in a row; the largest
     delay; and the share by which a delay may randomly be shorter or longer."""
     mailbox: Callable[[], Mailbox[Any]] = Mailbox
+    unread_is_lost: bool = True
+    """Whether messages that are unread when it has ended in order are dead letters. False where they concern nobody
+    else: what is reported to a run that was cancelled is no loss. After a failure they are dead letters in any case."""
 
 
 AnySpec = ChildSpec[Never]

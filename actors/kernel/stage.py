@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeVar
 import trio
 from outcome import Outcome
 
+from actors.kernel.mailbox import kind_of
 from actors.kernel.place import Place
 from actors.kernel.ref import ActorRef, AnyRef
 from actors.kernel.registry import Registry
@@ -218,7 +219,7 @@ class Stage:
     def _bury(self, ref: AnyRef, message: object, why: str, *, untaken: bool = False) -> None:
         self.dead_count += 1
         at_the_end = self.root is not None and self.root.leaving
-        letter = DeadLetter(self.now(), ref.path, type(message).__name__, why, untaken, at_the_end)
+        letter = DeadLetter(self.now(), ref.path, kind_of(message).__name__, why, untaken, at_the_end)
         self.dead_letters.append(letter)
         self.trace("dead", ref, letter)
         if self._dead_letter is not None:

@@ -316,6 +316,14 @@ def check_empty(stage: Stage) -> None:
         raise AssertionError(f"the tree has ended, but not all of it: {left}")
 
 
+def check_sound(stage: Stage, *, but: str | None = None) -> None:
+    """Check that nothing has crashed, whether it was started again or not. What a test has killed does not count, nor
+    what it has let fall with these words in its error."""
+    crashed = [each for each in stage.crashes if each.why is not Why.KILLED and not (but and but in (each.error or ""))]
+    if crashed:
+        raise AssertionError(f"this has crashed, and should not: {crashed}")
+
+
 # -- schedules
 
 

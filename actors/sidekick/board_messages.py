@@ -1,6 +1,6 @@
 """The messages to the boards' actor."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from actors.kernel import ActorRef, Reply
 from actors.sidekick.messages import RoomMessage
@@ -8,8 +8,7 @@ from codec.sidekick.kept import KeptPart
 from codec.sidekick.rooms import RoomListed
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """A picture of a board at one moment, to be stored."""
 
     parts: list[KeptPart]
@@ -19,8 +18,7 @@ class Snapshot:
     """The ids of the scripts that are connected, or may come back."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stands:
+class Stands(Struct, frozen=True):
     """A room reports its current state."""
 
     room: ActorRef[RoomMessage]
@@ -31,8 +29,7 @@ class Stands:
     """When its board was last drawn on. None: there is nothing on the board."""
 
 
-@dataclass(frozen=True, slots=True)
-class Soiled:
+class Soiled(Struct, frozen=True):
     """A room reports that something on its board is not stored yet. It does so once, until it is asked for a
     picture."""
 
@@ -40,16 +37,14 @@ class Soiled:
     at_once: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Pictured:
+class Pictured(Struct, frozen=True):
     """The picture that a room was asked for."""
 
     name: str
     snapshot: Snapshot
 
 
-@dataclass(frozen=True, slots=True)
-class Keep:
+class Keep(Struct, frozen=True):
     """The last picture of a room that ends. Answered when it is stored."""
 
     name: str
@@ -57,23 +52,20 @@ class Keep:
     reply: Reply[None]
 
 
-@dataclass(frozen=True, slots=True)
-class Recall:
+class Recall(Struct, frozen=True):
     """Asks whether a board of this name is stored. Answered when no task is writing the board."""
 
     name: str
     reply: Reply[bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Unfit:
+class Unfit(Struct, frozen=True):
     """The stored board cannot be read."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class WhichRooms:
+class WhichRooms(Struct, frozen=True):
     """Asks for all rooms that have peers, or something on their boards."""
 
     reply: Reply[list[RoomListed]]

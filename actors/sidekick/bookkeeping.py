@@ -28,6 +28,9 @@ SHORT = 64 * 1024
 BATCH = 512 * 1024
 """Bytes of a longer book that are written at a time, so that other writers have their turn."""
 LONGEST = 32 * 1024 * 1024
+REST_AFTER = 1024
+"""After so many packed bytes, of one board or of several small ones, other tasks have their turn. (A turn after
+each small board took a third of the time in which they were packed.)"""
 
 logger = logging.getLogger("troupe.sidekick")
 
@@ -45,6 +48,8 @@ class Bookkeeping:
     def __init__(self, registry: Registry, new_id: Callable[[], str]) -> None:
         self._registry = registry
         self._new_id = new_id
+        self._packed = 0
+        """Bytes since other tasks had their turn."""
 
     @property
     def _store(self) -> StoreClient:
@@ -92,8 +97,11 @@ class Bookkeeping:
     async def _bound(self, name: str, log: str, snapshot: Snapshot) -> BoardHeader:
         pieces: list[bytes] = []
         waiting = size = 0
-        for piece in packed(snapshot.parts):
-            await trio.lowlevel.checkpoint()
+        for number, piece in enumerate(packed(snapshot.parts)):
+            self._packed += len(piece)
+            if number or self._packed >= REST_AFTER:  # a book of several pieces is long, however well it was packed
+                self._packed = 0
+                await trio.lowlevel.checkpoint()
             if piece:
                 pieces.append(piece)
                 waiting += len(piece)

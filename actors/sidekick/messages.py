@@ -1,8 +1,9 @@
 """The messages to a room."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct
 
 from actors.kernel import ActorRef, AnyRef
 
@@ -27,8 +28,7 @@ class Line(Protocol):
     def hang_up(self, code: int, reason: str) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
+class Joined(Struct, frozen=True):
     """A connection was made, and nothing has been sent yet. The room monitors the peer's actor: when that ends, the
     peer has left."""
 
@@ -46,40 +46,34 @@ class Heard(NamedTuple):
     texts: list[bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Struct, frozen=True):
     """To a peer's actor: the room could not read a message of the peer, or write one to it, because of a mistake in our
     code."""
 
     error: Exception
 
 
-@dataclass(frozen=True, slots=True)
-class Drained:
+class Drained(Struct, frozen=True):
     """A peer that had fallen too far behind takes messages again."""
 
     peer: AnyRef
 
 
-@dataclass(frozen=True, slots=True)
-class GraceOver:
+class GraceOver(Struct, frozen=True):
     """A hero that lost its connection has not come back."""
 
     peer_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class ShowOn:
+class ShowOn(Struct, frozen=True):
     """It is time to encode or send the next piece of the board for a screen that came late."""
 
 
-@dataclass(frozen=True, slots=True)
-class Forsaken:
+class Forsaken(Struct, frozen=True):
     """The room has been empty for a while."""
 
 
-@dataclass(frozen=True, slots=True)
-class PictureWanted:
+class PictureWanted(Struct, frozen=True):
     """Asks for a picture of the board, because it has changed. With `keep` False, boards are not kept and no picture is
     wanted; the room only learns that its change was noted."""
 

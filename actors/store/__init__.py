@@ -18,6 +18,7 @@ from actors.store.errors import (
 from actors.store.executors import Inline, Threaded
 from actors.store.messages import StoreMessage, StoreStatistics
 from actors.store.operations import MAX_EVENT, MAX_VALUE, Append, Delete, Put
+from actors.store.several import all_of
 from actors.store.store import NAME as STORE
 from actors.store.store import Store, store_spec
 
@@ -44,6 +45,7 @@ __all__ = [
     "StoreMessage",
     "StoreStatistics",
     "Threaded",
+    "all_of",
     "copy_database",
     "store_spec",
 ]

@@ -353,7 +353,7 @@ class Marking:
         if self._file is not None:
             with self._if_it_can_be_kept():
                 known = self._mark.state is MarkState.OPEN
-                if _carried_over(connection)[1] and known:
+                if carried_over(connection)[1] and known:
                     self._write(self._mark._replace(state=MarkState.CLOSED), synced=True)
                 else:
                     self._open_still = self._mark if known else None
@@ -376,7 +376,7 @@ class Marking:
         self._log = self._file = None
 
     def _take_stock(self, connection: sqlite3.Connection, *, synced: bool) -> None:
-        frames, carried = _carried_over(connection)
+        frames, carried = carried_over(connection)
         if self._log is None:
             self._log = LogFile(os.open(log_of(self._path), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW))
         else:
@@ -415,7 +415,7 @@ class Marking:
         self._let_go()
 
 
-def _carried_over(connection: sqlite3.Connection) -> tuple[int, bool]:
+def carried_over(connection: sqlite3.Connection) -> tuple[int, bool]:
     """Tries to carry the log over. Returns the log's number of frames, and whether all of them are in the database."""
     busy, frames, carried = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
     return frames, not busy and frames == carried

@@ -18,7 +18,8 @@
     GetBlob(digest)                                           data or None
 
 A Put or Delete may be `soft`. It is answered when no end of this program can undo it any more, kill -9 included, but it
-does not wait for the disk: a power cut undoes it, unless something that is not soft was answered since. All changes are
+does not wait for the disk: a power cut undoes it, unless something that is not soft was answered since, or some five
+seconds have passed. All changes are
 kept in their order: whatever is undone, nothing that came after it is kept. Together is soft if all its changes are,
 so with an Append it never is.
 

@@ -137,6 +137,12 @@ def excerpt(text: bytes | str) -> str:
     return plain if len(plain) <= SHOWN else f"{plain[:SHOWN]}…"
 
 
+def told(words: str) -> str:
+    """What a server said, so that nobody takes it for our words. Empty if it said nothing."""
+    inner = words.replace('"', "'").strip()
+    return f' It says: "{inner}"' if inner else ""
+
+
 def words_of(error: Any) -> str:
     """What a server says of its error, in whichever form: `"..."`, `{"message": ...}`, `{"error": ...}`, `{"detail":
     ...}`. Empty if it says nothing."""

@@ -7,18 +7,28 @@ a request with calls of tools until it knows enough:
     round 1   read_file at the definitions, or at the best hits; list_files if nothing was found
     round 2   the explanation (builtin_answers.py)
 
+With hands it goes on (builtin_hands.py): /fix proposes what ruff can fix, /test and "run the tests" run the tests.
+
 Slash commands change what is searched: /explain and /refactor look for what the editor shows, /fix for the names in
 the diagnostics, /test for the tests of the file. A request without tools is answered from what is there.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import Any
 
 from msgspec import Struct
 
 from codec.agent import builtin_answers as answers
 from codec.agent.builtin_answers import COMMANDS, Findings, ReportedProblem
+from codec.agent.builtin_hands import (
+    asks_only_to_run,
+    calls_for_fixes,
+    calls_for_tests,
+    told_fixes,
+    told_tests,
+    wants_tests,
+)
 from codec.agent.findings import FileExcerpt, read_definitions_text, read_entries_text, read_file_text, read_hits_text
 from codec.agent.keywords import is_name, keywords, last_part, names_or_words
 from codec.agent.material import INTERJECTIONS, STEERED, Material, parted
@@ -26,6 +36,8 @@ from codec.agent.models import CalledTool, Delta, Finished, ModelMessage, ModelR
 from codec.agent.symbols import definitions
 
 MOST_NAMES, MOST_READ, MOST_PROBLEMS = 3, 3, 5
+MOST_ROUNDS = 5
+_HANDS = frozenset({"execute_command", "propose_diff"})
 BEFORE, BEHIND = 8, 32
 """Lines that are read around a definition."""
 
@@ -46,7 +58,7 @@ class BuiltinQuestion(Struct, frozen=True):
 def deltas(request: ModelRequest) -> Iterator[Delta]:
     asked = _asked(request.messages)
     tools = {tool.name for tool in request.tools}
-    calls = [(name, arguments) for name, arguments in _calls(asked) if name in tools]
+    calls = [(name, arguments) for name, arguments in _calls(asked, tools) if name in tools]
     if calls:
         for number, (name, arguments) in enumerate(calls, 1):
             yield CalledTool(ToolCall(id=f"{asked.rounds}.{number}", name=name, arguments=arguments))
@@ -81,11 +93,21 @@ def _asked(messages: tuple[ModelMessage, ...]) -> BuiltinQuestion:
 # -- what to look for
 
 
-def _calls(asked: BuiltinQuestion) -> list[tuple[str, dict[str, Any]]]:
-    if asked.rounds == 0:
-        return _first(asked)
-    if asked.rounds == 1:
-        return _second(asked)
+def _calls(asked: BuiltinQuestion, tools: Set[str]) -> list[tuple[str, dict[str, Any]]]:
+    acts = _acts(asked) if tools >= _HANDS and asked.rounds < MOST_ROUNDS else []
+    if asks_only_to_run(asked.command, asked.words) and tools >= _HANDS:
+        return acts
+    looks = _first(asked) if asked.rounds == 0 else _second(asked) if asked.rounds == 1 else []
+    return [*looks, *(call for call in acts if call not in looks)]
+
+
+def _acts(asked: BuiltinQuestion) -> list[tuple[str, dict[str, Any]]]:
+    if wants_tests(asked.command, asked.words):
+        return calls_for_tests(asked.results)
+    if asked.command == "/fix":
+        paths = _named_files(asked) or [each.path for each in _problems(asked.materials)]
+        open_file = _open_file(asked.materials)
+        return calls_for_fixes(paths or ([open_file] if open_file else []), asked.results)
     return []
 
 
@@ -93,7 +115,7 @@ def _first(asked: BuiltinQuestion) -> list[tuple[str, dict[str, Any]]]:
     names, path = sought(asked), _open_file(asked.materials)
     calls: list[tuple[str, dict[str, Any]]] = [("search_symbols", {"name": name}) for name in _looked_up(names)]
     if names:
-        calls.append(("search_text", {"query": " ".join(names_or_words(names))}))
+        calls.append(("search_text", {"query": " ".join(names_or_words(names, asked.words))}))
     if asked.command in ("/test", "/refactor"):
         stem = path.rpartition("/")[2].partition(".")[0] if path else ""
         if len(stem) > 2 and stem not in names:
@@ -178,7 +200,14 @@ def _known(asked: BuiltinQuestion) -> Findings:
         problems=_problems(asked.materials),
         terminal=next((each.text for each in asked.materials if each.source == "terminal"), None),
         shown=tuple(each for each in _shown(asked.materials)),
+        done=tuple(_done_with_hands(asked)),
     )
+
+
+def _done_with_hands(asked: BuiltinQuestion) -> list[str]:
+    if wants_tests(asked.command, asked.words):
+        return told_tests(asked.results)
+    return told_fixes(asked.results) if asked.command == "/fix" else []
 
 
 def _done(asked: BuiltinQuestion, tool: str) -> list[ToolCall]:
@@ -210,8 +239,15 @@ def _problems(materials: tuple[Material, ...]) -> tuple[ReportedProblem, ...]:
 
 
 def _shown(materials: tuple[Material, ...]) -> list[Material]:
-    """What the user looks at."""
-    return [each for each in materials if each.why.endswith("in the editor") and ":" in each.source]
+    """What the user has named, and looks at."""
+    return [each for each in materials if each.why.endswith(("in the message", "in the editor")) and ":" in each.source]
+
+
+def _named_files(asked: BuiltinQuestion) -> list[str]:
+    """Those that the message names, with @ or without, as far as they are there."""
+    words = {word.lstrip("@").rstrip(".,;:!?") for word in asked.words.split()}
+    paths = dict.fromkeys(each.source.rpartition(":")[0] for each in asked.materials)
+    return [path for path in paths if path in words]
 
 
 def _open_file(materials: tuple[Material, ...]) -> str | None:

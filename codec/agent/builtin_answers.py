@@ -60,6 +60,8 @@ class Findings(Struct, frozen=True, kw_only=True):
     problems: tuple[ReportedProblem, ...]
     terminal: str | None
     shown: tuple[Material, ...]
+    done: tuple[str, ...] = ()
+    """Paragraphs about what was done with hands."""
 
 
 def small_talk(words: str) -> str | None:
@@ -85,6 +87,8 @@ def answer(known: Findings) -> str:
             parts = _refactor(known)
         case "/explain":
             parts = _explain(known)
+        case _ if known.done:
+            parts = list(known.done)
         case _:
             talk = None if known.names else small_talk(known.words)
             if talk is not None:
@@ -97,7 +101,8 @@ def answer(known: Findings) -> str:
 
 
 def _tell(known: Findings) -> list[str]:
-    parts = _told_names(known)
+    named = [each for each in known.shown if each.why.endswith("in the message")]
+    parts = [*(_looked_at(known) if named else ()), *_told_names(known)]
     if not parts:
         return _nothing(known)
     return [*parts, ONLY_A_MODEL.format(what="I cannot judge this code or write new code.")]
@@ -177,22 +182,11 @@ def _nothing(known: Findings) -> list[str]:
 
 
 def _explain(known: Findings) -> list[str]:
-    parts = []
-    for material in known.shown[:1]:
-        path, text = material.source.rpartition(":")[0], [line.partition("\t")[2] for line in material.text.split("\n")]
-        first = int(re.sub(r"-.*", "", material.source.rpartition(":")[2]) or 1)
-        found = [each for each in definitions(path, "\n".join(text), first) if each.kind != "variable"]
-        parts.append(f"You look at `{material.source}` ({counted(len(text), 'line')}).")
-        lines = []
-        for each in found[:12]:
-            said = documentation(text, each.line - first)
-            lines.append(f"- `{each.name}` ({each.kind}, line {each.line}){f': {said}' if said else ''}")
-        if lines:
-            parts.append("It defines:\n" + "\n".join(lines))
+    parts = _looked_at(known)
     told = _told_names(known)
     if not parts and not told:
         return [
-            "There is nothing selected that I could explain. Select some code, or name a function.",
+            "There is nothing selected that I could explain. Select some code, or name a function or a file.",
             *_nothing(known)[1:],
         ]
     elsewhere = [each for each in known.hits if each.path != known.path]
@@ -202,6 +196,23 @@ def _explain(known: Findings) -> list[str]:
     else:
         parts += told
     return [*parts, ONLY_A_MODEL.format(what="I cannot say in words what this code does beyond its own comments.")]
+
+
+def _looked_at(known: Findings) -> list[str]:
+    parts = []
+    for material in known.shown[:1]:
+        path, text = material.source.rpartition(":")[0], [line.partition("\t")[2] for line in material.text.split("\n")]
+        first = int(re.sub(r"-.*", "", material.source.rpartition(":")[2]) or 1)
+        found = [each for each in definitions(path, "\n".join(text), first) if each.kind != "variable"]
+        looked = "You look at" if material.why.endswith("in the editor") else "You ask about"
+        parts.append(f"{looked} `{material.source}` ({counted(len(text), 'line')}).")
+        lines = []
+        for each in found[:12]:
+            said = documentation(text, each.line - first)
+            lines.append(f"- `{each.name}` ({each.kind}, line {each.line}){f': {said}' if said else ''}")
+        if lines:
+            parts.append("It defines:\n" + "\n".join(lines))
+    return parts
 
 
 def _fix(known: Findings) -> list[str]:
@@ -222,7 +233,10 @@ def _fix(known: Findings) -> list[str]:
     if not parts:
         told = _told_names(known)
         parts = ["The editor reports no problem, and there is no output of a command that has failed.", *told]
-    return [*parts, ONLY_A_MODEL.format(what="I can show where the problem is, but I cannot write the change.")]
+    what = "I can show where the problem is, but I cannot write the change."
+    if known.done:
+        what = "I can propose the fixes that ruff knows, but I cannot write others."
+    return [*parts, *known.done, ONLY_A_MODEL.format(what=what)]
 
 
 def _test(known: Findings) -> list[str]:
@@ -231,6 +245,8 @@ def _test(known: Findings) -> list[str]:
     )
     sources = [each for each in sources if each is not None]
     if not sources:
+        if known.done:
+            return list(known.done)
         return ["Open the file that is to be tested, or name a function of it.", *_nothing(known)[1:]]
     parts = []
     for source in sources:
@@ -244,7 +260,8 @@ def _test(known: Findings) -> list[str]:
         parts.append(_list("Tests that mention it:", mentions))
     if known.terminal is not None:
         parts.append("The terminal said last:\n" + _fenced("", known.terminal.splitlines()[-8:]))
-    return [*parts, ONLY_A_MODEL.format(what="I can find tests, but I cannot write them.")]
+    what = "I can find tests and run them" if known.done else "I can find tests"
+    return [*parts, *known.done, ONLY_A_MODEL.format(what=f"{what}, but I cannot write them.")]
 
 
 def _tests_of(path: str, known: Findings) -> tuple[str, ...]:

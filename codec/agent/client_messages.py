@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from codec.agent.context import ContextChange, EditorContext
+from codec.agent.context import ContextChange, SaidContext
 
 LONGEST_MESSAGE = 1_000_000
 """Characters of what a user says at once."""
@@ -32,7 +32,7 @@ class ClientHello(Struct, frozen=True, kw_only=True, tag="client.hello"):
 
 class UserSays(Struct, frozen=True, kw_only=True, tag="client.user_message"):
     message: Annotated[str, Meta(min_length=1, max_length=LONGEST_MESSAGE)]
-    context: EditorContext = EditorContext()
+    context: SaidContext = SaidContext()
     delivery: Literal["queue", "steer"] = "queue"
     """While a turn runs: after it, or at its next tool."""
     message_id: Identity | None = None
@@ -50,6 +50,8 @@ class ApprovalResponse(Struct, frozen=True, kw_only=True, tag="client.approval_r
     file_path: str | None = None
     hunks: tuple[int, ...] | None = None
     remember: Literal["once", "session", "workspace"] = "once"
+    exactly: bool = False
+    """Of a command: remember this very one, in this folder, and not what begins like it."""
     reason: Annotated[str, Meta(max_length=10_000)] | None = None
 
 
@@ -73,6 +75,21 @@ class CommandResult(Struct, frozen=True, kw_only=True, tag="client.command_resul
     stdout: str = ""
     stderr: str = ""
     duration_ms: float = 0
+
+
+class ApprovedStep(Struct, frozen=True, kw_only=True):
+    description: Annotated[str, Meta(min_length=1, max_length=1000)]
+    files_involved: Annotated[tuple[Annotated[str, Meta(max_length=2000)], ...], Meta(max_length=50)] = ()
+
+
+class ApprovePlan(Struct, frozen=True, kw_only=True, tag="client.approve_plan"):
+    """The plan of this number is to be carried out, with these steps: once."""
+
+    plan_seq: Annotated[int, Meta(ge=1)]
+    steps: Annotated[tuple[ApprovedStep, ...], Meta(min_length=1, max_length=50)] | None = None
+    """None: as they are."""
+    mode: Literal["ask", "auto"] = "ask"
+    message_id: Identity | None = None
 
 
 class CancelTurn(Struct, frozen=True, kw_only=True, tag="client.cancel"):
@@ -107,6 +124,7 @@ ClientMessage = (
     | ApprovalResponse
     | PatchApplyResult
     | CommandResult
+    | ApprovePlan
     | CancelTurn
     | Withdraw
     | FileChanges

@@ -6,7 +6,8 @@ is material for the model, and never decides what is allowed.
 
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import replace
 
 Severity = Literal["error", "warning", "info", "information", "hint", "unknown"]
 Line = Annotated[int, Meta(ge=0)]
@@ -78,8 +79,9 @@ class GitContext(Struct, frozen=True, kw_only=True):
 class Mention(Struct, frozen=True, kw_only=True):
     """What the user named with @."""
 
-    type: Literal["file", "symbol", "folder", "unknown"]
-    """`unknown`: what it names was not found (released clients send it)."""
+    type: Annotated[str, Meta(max_length=100)]
+    """file, symbol or folder; `unknown`: what it names was not found (released clients send it). Others are told to the
+    model by their names."""
     path: str | None = None
     name: str | None = None
     file_path: str | None = None
@@ -98,18 +100,31 @@ class EditorContext(Struct, frozen=True, kw_only=True):
 
 
 class ContextChange(Struct, frozen=True, kw_only=True):
-    """The parts that have changed; the others stay as they were."""
+    """The parts that have changed. A part that is missing stays as it was; one that is null or empty is gone."""
 
-    active_editor: ActiveEditor | None = None
-    open_editors: tuple[OpenEditor, ...] | None = None
-    diagnostics: tuple[Diagnostic, ...] | None = None
-    terminal_output: TerminalOutput | None = None
-    git_context: GitContext | None = None
-    mentions: tuple[Mention, ...] | None = None
+    active_editor: ActiveEditor | UnsetType | None = UNSET
+    open_editors: tuple[OpenEditor, ...] | UnsetType | None = UNSET
+    diagnostics: tuple[Diagnostic, ...] | UnsetType | None = UNSET
+    terminal_output: TerminalOutput | UnsetType | None = UNSET
+    git_context: GitContext | UnsetType | None = UNSET
+    mentions: tuple[Mention, ...] | UnsetType | None = UNSET
+
+
+class SaidContext(ContextChange, frozen=True, kw_only=True):
+    """The same with a message."""
+
+    command: str | UnsetType | None = UNSET
+
+
+def said_parts(said: ContextChange) -> dict[str, Any]:
+    """The parts that it says, by name, as a context has them."""
+    parts = {name: getattr(said, name) for name in said.__struct_fields__}
+    return {name: getattr(_EMPTY, name) if part is None else part for name, part in parts.items() if part is not UNSET}
 
 
 def changed(context: EditorContext, change: ContextChange) -> EditorContext:
     """The context after this change."""
-    parts = {name: getattr(context, name) for name in EditorContext.__struct_fields__}
-    parts |= {name: part for name in ContextChange.__struct_fields__ if (part := getattr(change, name)) is not None}
-    return EditorContext(**parts)
+    return replace(context, **said_parts(change))
+
+
+_EMPTY = EditorContext()

@@ -4,21 +4,24 @@ The OpenAPI document is made from it (schemas.py), so whoever adds an endpoint t
 endpoint but the first wants the token. The stream of a session is a WebSocket; its messages are listed beside it.
 """
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta
+from msgspec import Meta, Struct
 
+from codec.agent.approvals import RememberedList, UndoReport, UndoWish
 from codec.agent.events import EventPage
+from codec.agent.index.asking import LONGEST_QUERY, SearchKind, SearchResults
 from codec.agent.models import ModelConfig, ModelList, ModelSwitch
 from codec.agent.sessions import Deleted, SessionChange, SessionFact, SessionWish, TranscriptMessage
 from codec.agent.workspaces import (
     AgentHealth,
     IndexChanges,
+    IndexRun,
     IndexStatus,
     Policy,
     PolicyChange,
     StreamTicket,
+    WatchState,
     WorkspaceFact,
     WorkspaceWish,
 )
@@ -26,16 +29,14 @@ from codec.agent.workspaces import (
 Method = Literal["get", "post", "put", "patch", "delete"]
 
 
-@dataclass(frozen=True, slots=True)
-class QueryField:
+class QueryField(Struct, frozen=True):
     name: str
     kind: Any
     says: str
     default: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True):
     method: Method
     path: str
     answer: Any
@@ -50,12 +51,16 @@ class Endpoint:
     token: bool = True
     finds: bool = True
     """Whether it answers 404 if there is nothing with the id in its path."""
+    waits: bool = False
+    """Whether it is refused while a turn is under way (409)."""
 
 
 _W, _S, _M = "/v1/workspaces", "/v1/sessions", "/v1/models"
 _ONE, _INDEX, _SESSION = f"{_W}/{{workspace_id}}", f"{_W}/{{workspace_id}}/index", f"{_S}/{{session_id}}"
 
-_NO_INDEX = "There is no index yet, so nothing happens: searches read the files."
+_WAS_THERE = "The answer says whether it was remembered. It does not hold for turns that begin later."
+_BESIDE = "The answer tells how far the index is now. The work goes on beside it."
+_KEPT = "The wish is kept: the folder is watched also after a restart, while nobody uses the workspace."
 
 ENDPOINTS = (
     Endpoint("get", "/v1/health", AgentHealth, "Tell that the server lives", "Needs no token.", token=False),
@@ -79,17 +84,40 @@ ENDPOINTS = (
         "The fields that are set are changed, and the others stay. The answer is the whole policy.",
         body=PolicyChange,
     ),
+    Endpoint(
+        "get",
+        f"{_ONE}/approvals",
+        RememberedList,
+        "List the approvals that are remembered in a workspace",
+        "Each allows exactly what it says, as long as the policy does not forbid it.",
+    ),
+    Endpoint("delete", f"{_ONE}/approvals/{{approval_id}}", Deleted, "Revoke a remembered approval", _WAS_THERE),
     # -- indexing
-    Endpoint("post", f"{_INDEX}/rebuild", IndexStatus, "Make the index anew", _NO_INDEX, 202),
-    Endpoint("post", f"{_INDEX}/refresh", IndexStatus, "Bring the index up to date", _NO_INDEX, 202),
+    Endpoint("post", f"{_INDEX}/rebuild", IndexStatus, "Make the index anew", f"All files are read. {_BESIDE}", 202),
+    Endpoint("post", f"{_INDEX}/refresh", IndexStatus, "Bring the index up to date", _BESIDE, 202),
     Endpoint(
         "post",
         f"{_INDEX}/incremental",
         IndexStatus,
         "Tell which files have changed",
-        _NO_INDEX,
+        f"What the files are now is read from the disk, whatever is told of them. {_BESIDE}",
         202,
         body=IndexChanges,
+    ),
+    Endpoint(
+        "post",
+        _INDEX,
+        IndexRun,
+        "Make the index",
+        "The original's way: it brings the index up to date, and answers when that is done, or after a minute.",
+    ),
+    Endpoint("post", f"{_ONE}/watch/start", WatchState, "Watch the folder", _KEPT),
+    Endpoint(
+        "post",
+        f"{_ONE}/watch/stop",
+        WatchState,
+        "Watch the folder no more",
+        "Changes are found by the next refresh, or when they are told.",
     ),
     Endpoint("get", f"{_INDEX}/status", IndexStatus, "Get the state of the index"),
     Endpoint(
@@ -97,8 +125,23 @@ ENDPOINTS = (
         f"{_INDEX}/stream",
         None,
         "Follow the state of the index",
-        f"Server-sent events, whose data are the same as the answer of /index/status. {_NO_INDEX}",
+        "Server-sent events, whose data are the same as the answer of /index/status, at most ten a second. They end "
+        "when the index is ready or has failed.",
+        query=(QueryField("follow", Annotated[int, Meta(ge=0, le=1)], "1: they go on after that.", 0),),
         media="text/event-stream",
+    ),
+    Endpoint(
+        "get",
+        f"{_ONE}/search",
+        SearchResults,
+        "Search a workspace",
+        "The best results come first, each with its reasons, and with lines as they are on the disk now. What the "
+        "policy does not let the agent read is in no result.",
+        query=(
+            QueryField("q", Annotated[str, Meta(max_length=LONGEST_QUERY)], "Words, names, or a sentence.", ""),
+            QueryField("kind", SearchKind, "Where to look.", "all"),
+            QueryField("most", Annotated[int, Meta(ge=1, le=100)], "At most so many results.", 20),
+        ),
     ),
     # -- sessions
     Endpoint("post", _S, SessionFact, "Create a session", body=SessionWish),
@@ -126,6 +169,33 @@ ENDPOINTS = (
         "Delete a session",
         "Its turn is cancelled first. The answer is the same if there is no such session.",
         finds=False,
+    ),
+    Endpoint(
+        "get",
+        f"{_SESSION}/approvals",
+        RememberedList,
+        "List the approvals that are remembered in a session",
+        "Those of its workspace are listed there.",
+    ),
+    Endpoint("delete", f"{_SESSION}/approvals/{{approval_id}}", Deleted, "Revoke a remembered approval", _WAS_THERE),
+    Endpoint(
+        "post",
+        f"{_SESSION}/undo",
+        UndoReport,
+        "Undo what a turn has changed",
+        "Files that have changed since are left as they are, and the report says so. What commands have changed is not"
+        " undone: if no turn is named and the last one has only run commands, nothing is.",
+        body=UndoWish,
+        waits=True,
+    ),
+    Endpoint(
+        "post",
+        f"{_SESSION}/redo",
+        UndoReport,
+        "Do again what was undone",
+        "Files that have changed since are left as they are, and the report says so.",
+        body=UndoWish,
+        waits=True,
     ),
     Endpoint("get", f"{_SESSION}/messages", list[TranscriptMessage], "Get the messages of a session"),
     Endpoint(

@@ -9,13 +9,26 @@ from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
+from codec.agent.action_events import (
+    ApprovalResolved,
+    CommandFinished,
+    CommandOutput,
+    CommandStarted,
+    FileChanged,
+    PatchApplied,
+    PatchProposed,
+    RequestApproval,
+    RequestCommandApproval,
+    TurnUndone,
+)
+from codec.agent.audit import ApprovalForgotten, ApprovalRemembered, PolicyAudited
 from codec.agent.context import EditorContext
+from codec.agent.numbered import Numbered
 from codec.agent.sessions import SessionMode
 
 Phase = Literal["analyzing", "planning", "retrieving", "executing"]
 RetrieveStage = Literal["symbol_search", "text_search", "vector_search", "reranking"]
 ToolStatus = Literal["started", "completed", "failed"]
-Risk = Literal["low", "medium", "high"]
 ErrorCode = Literal[
     "RETRIEVAL_FAILED",
     "MODEL_ERROR",
@@ -30,10 +43,6 @@ ErrorCode = Literal[
     "UNAUTHORIZED",
     "INTERNAL",
 ]
-
-
-class Numbered(Struct, frozen=True, kw_only=True):
-    seq: int | UnsetType = UNSET
 
 
 # -- what answers a client, or tells how things are
@@ -75,10 +84,24 @@ class PlanStep(Struct, frozen=True, kw_only=True):
     files_involved: tuple[str, ...] = ()
 
 
+class RequestShown(Struct, frozen=True, kw_only=True):
+    """A request that waits for an answer. The event of this number says what is asked."""
+
+    request_id: str
+    kind: Literal["patch", "command", "tool"]
+    seq: int
+    file_path: str | None = None
+    expires_at: float = 0
+    """Seconds since 1970. 0: never."""
+
+
 class SessionState(Struct, frozen=True, kw_only=True):
     pending_patches: tuple[str, ...] = ()
     applied_patches: tuple[str, ...] = ()
     pending_approvals: tuple[str, ...] = ()
+    requests: tuple[RequestShown, ...] = ()
+    suspended: bool = False
+    """Whether the turn waits for an answer across the end of a server: it goes on when it has one."""
     current_step: int = 0
     total_steps: int = 0
     running: bool = False
@@ -126,6 +149,8 @@ class UserMessage(Numbered, frozen=True, kw_only=True, tag="user.message"):
 class Thinking(Numbered, frozen=True, kw_only=True, tag="assistant.thinking"):
     phase: Phase
     message: str
+    until: float = 0
+    """The turn waits for this no longer. Seconds since 1970; 0: it does not wait, or nobody knows how long."""
 
 
 class PlanPresented(Numbered, frozen=True, kw_only=True, tag="agent.plan"):
@@ -207,52 +232,11 @@ class ModelChanged(Numbered, frozen=True, kw_only=True, tag="model.changed"):
     model: ModelNow
 
 
-# -- events that need hands; here because the contract has them (the next half sends them)
-
-
-class DiffHunk(Struct, frozen=True, kw_only=True):
-    old_start: int
-    old_lines: int
-    new_start: int
-    new_lines: int
-    content: str
-
-
-class PatchProposed(Numbered, frozen=True, kw_only=True, tag="patch.proposed"):
-    patch_id: str
-    file_path: str
-    diff: str
-    rationale: str = ""
-    acceptance_criteria: tuple[str, ...] = ()
-    requires_approval: bool = True
-    hunks: tuple[DiffHunk, ...] = ()
-    request_id: str = ""
-    base_hash: str | None = None
-
-
-class RequestApproval(Numbered, frozen=True, kw_only=True, tag="tool.request_approval"):
-    request_id: str
-    tool_name: str
-    args: Any
-    risk_level: Risk = "medium"
-
-
-class RequestCommandApproval(Numbered, frozen=True, kw_only=True, tag="command.request_approval"):
-    command_id: str
-    command: str
-    working_directory: str
-    environment: dict[str, str] = {}
-    requires_approval: bool = True
-    reason: str = ""
-    request_id: str = ""
-
-
-class ApprovalResolved(Numbered, frozen=True, kw_only=True, tag="approval.resolved"):
-    request_id: str
-    approved: bool
-    scope: Literal["all", "file", "hunk"] = "all"
+class ModeChanged(Numbered, frozen=True, kw_only=True, tag="mode.changed"):
+    mode: SessionMode
+    before: SessionMode
     by: str = ""
-    reason: str | None = None
+    """The name of the client that has approved a plan; empty: it was changed over HTTP."""
 
 
 LogEvent = (
@@ -271,6 +255,16 @@ LogEvent = (
     | RequestApproval
     | RequestCommandApproval
     | ApprovalResolved
+    | PatchApplied
+    | FileChanged
+    | CommandStarted
+    | CommandOutput
+    | CommandFinished
+    | TurnUndone
+    | ModeChanged
+    | PolicyAudited
+    | ApprovalRemembered
+    | ApprovalForgotten
 )
 ServerMessage = LogEvent | ServerHello | ServerPong | SessionStateNow
 

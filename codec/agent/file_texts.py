@@ -4,10 +4,9 @@ one whose content nobody may pass on."""
 import re
 from collections.abc import Sequence
 from hashlib import sha256
-from pathlib import PurePosixPath
 
 from codec.agent.files import FileRefused, FileText
-from codec.agent.withheld import without_private_keys
+from codec.agent.withheld import without_blocks
 
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8"),
@@ -44,7 +43,7 @@ def file_text(path: str, data: bytes, first: int, last: int | None, most: int) -
     found = decoded(data)
     if found is None:
         raise FileRefused(f"{path} is no text: it has {len(data):,} bytes of something else.")
-    text, encoding = without_private_keys(found[0]), found[1]
+    text, encoding = without_blocks(found[0], path), found[1]
     lines = text.split("\n")
     ends = "\n" if lines[-1] else ""
     count = len(lines) - (not lines[-1])
@@ -60,20 +59,42 @@ def file_text(path: str, data: bytes, first: int, last: int | None, most: int) -
 
 _EXAMPLES = (".example", ".sample", ".template", ".dist", ".md", ".py", ".ts", ".js", ".go", ".rs")
 _KEYS = re.compile(
-    r"(?i)id_(rsa|dsa|ecdsa|ed25519)(_sk)?|.*\.(p12|pfx|jks|keystore|kdbx|ppk)|.*[._-]private\.(pem|key)"
+    r"(?i)id_(rsa|dsa|ecdsa|ed25519)(_sk)?|.*\.(p12|pfx|jks|keystore|kdbx|ppk|ovpn|kubeconfig|tfstate(\.backup)?)"
+    r"|.*[._-]private\.(pem|key)|client_secret[\w.-]*\.json|service[_-]?account[\w.-]*\.json"
 )
-_OTHERS = frozenset(("agent.token", ".netrc", "_netrc", ".pgpass", ".htpasswd", ".git-credentials", ".dockercfg"))
+_OTHERS = frozenset(
+    (
+        *("agent.token", ".netrc", "_netrc", ".pgpass", ".htpasswd", ".git-credentials", ".dockercfg"),
+        *(".dockerconfigjson", ".my.cnf", ".mylogin.cnf", ".s3cfg", ".boto", ".vault_pass", ".vault-token"),
+        *("credentials", "credentials.json", "credentials.csv", "credentials.toml", "credentials.tfrc.json"),
+        *("kubeconfig", "pgpass.conf", "rclone.conf", ".terraformrc", "terraform.rc", "master.key", ".htdigest"),
+        *(".smbcredentials", ".passwd-s3fs", ".msmtprc", ".fetchmailrc", ".authinfo", ".flaskenv", "secrets.json"),
+        *("local.settings.json", "secrets.toml", "secrets.yml", "secrets.yaml"),
+    )
+)
+_COPY = re.compile(
+    r"(?: copy| \(copy\)| ?\(?\d{1,3}\)?|~|#|\.(?:bak|backup|old|orig|save|saved|copy|tmp|swp|swo|\d{1,8}))$"
+)
+"""What editors and people add to the name of a copy."""
+_ENV = re.compile(
+    r"\.env(?:rc)?(?:[._ -](?!example|sample|template|dist).*)?|.*\.env"
+    r"|env\.(?:local|prod(?:uction)?|dev(?:elopment)?|stag(?:e|ing)|test|secrets?)(?:\.local)?"
+)
 _KEY_BLOCK = re.compile(rb"^\s*-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----", re.MULTILINE)
 _HEAD = 4_096
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a file of this name is there to hold secrets: .env, .env.local, production.env, id_rsa, key.p12."""
-    lowered = PurePosixPath(name).name.lower()
+    """Whether a file of this name is there to hold secrets: .env, .env.local, production.env, id_rsa, key.p12; also a
+    copy of it: .env~, id_rsa.bak."""
+    lowered = name.rstrip("/").rpartition("/")[2].lower()
     if lowered.endswith(_EXAMPLES):
         return False
-    env = lowered in (".env", ".envrc") or lowered.startswith(".env.") or lowered.endswith(".env")
-    return env or lowered in _OTHERS or _KEYS.fullmatch(lowered) is not None
+    first = _COPY.sub("", lowered.removeprefix(".#").removeprefix("#"))
+    return any(
+        name in _OTHERS or _ENV.fullmatch(name) is not None or _KEYS.fullmatch(name) is not None
+        for name in (lowered, first)
+    )
 
 
 def is_private_key(name: str, data: bytes) -> bool:

@@ -1,7 +1,9 @@
 """What can be said of the files below a workspace's folder: words that its disk and the agent share."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from hashlib import sha256
+
+from msgspec import Struct
 
 
 class FileRefused(Exception):
@@ -9,15 +11,52 @@ class FileRefused(Exception):
     the user and for the model."""
 
 
-@dataclass(frozen=True, slots=True)
-class TreeEntry:
+class FileUnknown(FileRefused):
+    """Nobody knows yet whether the file was changed: the disk has not answered."""
+
+
+class FileModified(FileRefused):
+    """The file is not as it was when the change was made for it."""
+
+
+def hex_digest(data: bytes) -> str:
+    return sha256(data).hexdigest()
+
+
+def digest_of(data: bytes) -> str:
+    return f"sha256:{hex_digest(data)}"
+
+
+class FileImage(Struct, frozen=True):
+    """A whole file."""
+
+    path: str
+    data: bytes
+    mode: int
+    """Its permission bits."""
+
+    @property
+    def digest(self) -> str:
+        return digest_of(self.data)
+
+
+class FileReplacement(Struct, frozen=True):
+    path: str
+    before: str | None
+    """The digest of the file that is replaced. None: there must be none."""
+    data: bytes | None
+    """None: the file is deleted."""
+    mode: int | None = None
+    """None: the mode of the file before it, or that of a new file."""
+
+
+class TreeEntry(Struct, frozen=True):
     path: str
     """From the workspace's root, with /; a folder ends with it."""
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class FileText:
+class FileText(Struct, frozen=True):
     path: str
     text: str
     first_line: int
@@ -32,14 +71,12 @@ class FileText:
     """How it was read. latin-1 is a guess, and stands for whatever is nothing else."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileLine:
+class FileLine(Struct, frozen=True):
     number: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileHit:
+class FileHit(Struct, frozen=True):
     path: str
     lines: Sequence[FileLine]
     """Some of the lines that match."""

@@ -122,3 +122,38 @@ def entries_text(folder: str, entries: Sequence[tuple[str, int]], most: int) -> 
 
 def read_entries_text(told: str) -> tuple[str, ...]:
     return tuple(line for line in told.split("\n")[1:] if line and not line.startswith("(the first "))
+
+
+class RunExcerpt(Struct, frozen=True):
+    """A command that was run, as far as a model is told of it."""
+
+    command: str
+    ended: str
+    """A sentence."""
+    exit_code: int | None
+    """None: it did not end by itself, or did not begin."""
+    outputs: tuple[tuple[str, str], ...]
+    """Of each stream that said something."""
+
+    @property
+    def stdout(self) -> str:
+        return dict(self.outputs).get("stdout", "")
+
+
+def run_text(command: str, ended: str, outputs: Sequence[tuple[str, str]]) -> str:
+    """As execute_command tells it."""
+    told = [f"[{stream}]\n{text.rstrip()}" for stream, text in outputs if text.strip()]
+    return "\n".join([f"$ {command}", ended, *(told or ["It has said nothing."])])
+
+
+_RUN = re.compile(r"(?s)\$ (.+?)\n(It (?:ended with exit code (-?\d+|None)|could not|did not)[^\n]*)(?:\n(.*))?")
+_STREAM = re.compile(r"(?m)^\[(stdout|stderr)\]\n")
+
+
+def read_run_text(told: str) -> RunExcerpt | None:
+    found = _RUN.fullmatch(told)
+    if found is None:
+        return None
+    _, *parts = _STREAM.split(found[4] or "")
+    code = int(found[3]) if found[3] and found[3] != "None" else None
+    return RunExcerpt(found[1], found[2], code, tuple(zip(parts[::2], parts[1::2], strict=True)))

@@ -18,7 +18,6 @@ _END = r"(?=/|\Z)"
 
 def matches(globs: Iterable[str], path: str) -> bool:
     """Whether one of them matches this path (from the workspace's root, with /)."""
-    path = path.rstrip("/")
     return any(_pattern(glob).fullmatch(path) is not None for glob in globs)
 
 
@@ -64,12 +63,12 @@ def _between_stars(part: str) -> list[str]:
             found.append("")
         elif each == "?":
             found[-1] += "[^/]"
-        elif end > 0:
+        elif end != -1:
             inside = part[index + 1 : end]
             inverted = inside[0] in "!^"
-            chosen = f"[{'^' if inverted else ''}{re.escape(inside[inverted:]).replace(chr(92) + '-', '-')}]"
-            made = f"(?!/){chosen}" if _is_choice(chosen) else re.escape(part[index : end + 1])
-            found[-1] += made
+            chosen = _choice(inside[inverted:])
+            some = f"(?!/)[{'^' if inverted else ''}{chosen}]"
+            found[-1] += re.escape(part[index : end + 1]) if chosen is None else some
             index = end
         else:
             found[-1] += re.escape(each)
@@ -77,10 +76,23 @@ def _between_stars(part: str) -> list[str]:
     return found
 
 
-def _is_choice(chosen: str) -> bool:
-    """Not if a range goes backwards: then its characters are meant as they are."""
-    try:
-        re.compile(chosen)
-    except re.error:
-        return False
-    return True
+def _choice(inside: str) -> str | None:
+    """What stands in the brackets of an expression for these characters and ranges. None: there are none, or a range
+    goes backwards; then all of it is meant as it is. Every sign is escaped, or two could look like an operation on
+    sets."""
+    made, index = "", 0
+    while index < len(inside):
+        first, last = inside[index], inside[index + 2 : index + 3]
+        if last and inside[index + 1] == "-":
+            if last < first:
+                return None
+            made += f"{_sign(first)}-{_sign(last)}"
+            index += 3
+        else:
+            made += _sign(first)
+            index += 1
+    return made or None
+
+
+def _sign(char: str) -> str:
+    return char if char.isalnum() else f"\\U{ord(char):08x}"

@@ -11,13 +11,14 @@ Rules
   - * and ? and [] match within a name, ** between slashes any number of names.
 
 A repository may be hostile, so no line takes long: a name is matched in at most (length of the line) x (length of the
-name) steps. A regular expression, which would be shorter, takes for ever with twenty stars.
+name) steps. There may still be thousands of such lines: so whoever asks says when it is late.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 MOST_LINES = 10_000
 LONGEST_LINE = 4_096
@@ -25,6 +26,15 @@ LONGEST_LINE = 4_096
 Match = Callable[[str], object]
 """Of one name: true if it matches."""
 DEEP: Literal["**"] = "**"
+LONGEST_NAME, DEEPEST = 255, 256
+"""On a disk: a line that wants more characters in a name, or more names, matches nothing."""
+EASY = 200
+"""Characters: so long a line, and any that is no longer and has no **, takes no time."""
+SOME = 256
+
+
+class TooLate(Exception):
+    """There was no time to go through all lines."""
 
 
 class _Class(NamedTuple):
@@ -36,6 +46,7 @@ class _Class(NamedTuple):
 
 
 _Token = str | _Class
+_PLAIN_BEGIN = re.compile(r"(?P<begin>[^*?\[\\]*[^*?\[\\/])\*\*+(?P<rest>/.*|)", re.DOTALL)
 _ANY, _MANY = "\0", ""
 """Tokens that are no character: what ? and * mean."""
 
@@ -55,12 +66,13 @@ _POSIX = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoreLine:
+class IgnoreLine(Struct, frozen=True):
     parts: tuple[Match | Literal["**"], ...]
     ignores: bool
     folders_only: bool
     anchored: bool
+    is_hard: bool = False
+    """Whether it may take long."""
 
     def matches(self, names: Sequence[str]) -> bool:
         if not self.anchored:
@@ -73,9 +85,13 @@ class IgnoreRules:
     def __init__(self, lines: Sequence[IgnoreLine]) -> None:
         self._lines = tuple(reversed(lines))
 
-    def verdict(self, names: Sequence[str], *, folder: bool) -> bool | None:
-        """`names`: the path from the folder of these rules. None: they say nothing of it."""
-        for line in self._lines:
+    def verdict(
+        self, names: Sequence[str], *, folder: bool, late: Callable[[], bool] = lambda: False
+    ) -> bool | None:
+        """`names`: the path from the folder of these rules. None: they say nothing of it. Raises TooLate."""
+        for number, line in enumerate(self._lines):
+            if (line.is_hard or number % SOME == 0) and late():
+                raise TooLate
             if (folder or not line.folders_only) and line.matches(names):
                 return line.ignores
         return None
@@ -83,23 +99,43 @@ class IgnoreRules:
 
 def read_rules(text: str) -> IgnoreRules:
     lines = text.removeprefix("\ufeff").split("\n")[:MOST_LINES]
-    return IgnoreRules([line for each in lines if (line := _line(each)) is not None])
+    return IgnoreRules([line for each in lines for line in _line(each)])
 
 
-def _line(line: str) -> IgnoreLine | None:
+def _line(line: str) -> Iterator[IgnoreLine]:
     line = _without_spaces_at_its_end(line.removesuffix("\r"))
     if not line or line.startswith("#") or len(line) > LONGEST_LINE or "\0" in line:
-        return None
+        return
     ignores = not line.startswith("!")
     line = line if ignores else line[1:]
     folders_only = line.endswith("/")
     line = line.removesuffix("/")
     anchored = "/" in line
     line = line.removeprefix("/")
-    if not line and not folders_only:
-        return None
-    parts = _parts(line, anchored)
-    return None if parts is None else IgnoreLine(parts, ignores, folders_only, anchored)
+    if not line:
+        return
+    hard = len(line) > EASY or (anchored and "**" in line)
+    for each in (line, *(_as_git_has_it(line) if anchored else ())):
+        parts = _parts(each, anchored)
+        if parts is not None and sum(part != DEEP for part in parts) <= DEEPEST:
+            yield IgnoreLine(parts, ignores, folders_only, anchored, hard)
+
+
+def _as_git_has_it(line: str) -> tuple[str, ...]:
+    """Git 2.39 compares the plain characters at a line's beginning apart, and so sees a ** behind them as if a / stood
+    before it: a**/b is ab too, and a1/2/b."""
+    found = _PLAIN_BEGIN.fullmatch(line)
+    if found is None:
+        return ()
+    begin, rest = found["begin"], found["rest"]
+    if not rest:
+        return (f"{begin}*/**",)
+    rest = rest[1:]
+    while rest.startswith("**/"):
+        rest = rest[3:]
+    if not rest or rest.startswith("/"):  # no path has two slashes side by side: a**//b is a/b
+        return (f"{begin}{rest}",)
+    return f"{begin}*/**/{rest}", f"{begin}{rest}"
 
 
 def _without_spaces_at_its_end(line: str) -> str:
@@ -144,6 +180,8 @@ def _parts(line: str, anchored: bool) -> tuple[Match | Literal["**"], ...] | Non
                 parts[-1].append(char)
     found: list[Match | Literal["**"]] = []
     for part in parts:
+        if sum(token != _MANY for token in part) > LONGEST_NAME:
+            return None
         if not (anchored and len(part) > 1 and all(token == _MANY for token in part)):
             found.append(_name_match(part))
         elif found[-1:] != [DEEP]:  # two of them mean no more than one
@@ -203,10 +241,36 @@ def _name_match(tokens: Sequence[_Token]) -> Match:
     """The fastest way to match these."""
     if all(isinstance(token, str) and token not in (_ANY, _MANY) for token in tokens):
         return "".join(map(str, tokens)).__eq__
-    stars = sum(token == _MANY for token in tokens)
-    if stars <= 2:
-        return re.compile("".join(map(_expression, tokens)), re.DOTALL).fullmatch
-    return lambda name: _matches(tokens, name)
+    return NameGlob(tokens).matches
+
+
+class NameGlob:
+    """Matches one name. What stands between two stars is taken where it is found first (?>...), and no other place is
+    tried after that: none would leave more for the rest. It is compiled when it is first needed."""
+
+    __slots__ = ("_pattern", "_tokens")
+
+    def __init__(self, tokens: Sequence[_Token]) -> None:
+        self._tokens = tuple(tokens)
+        self._pattern: re.Pattern[str] | None = None
+
+    def matches(self, name: str) -> bool:
+        if self._pattern is None:
+            self._pattern = re.compile(self._expression(), re.DOTALL)
+        return self._pattern.fullmatch(name) is not None
+
+    def _expression(self) -> str:
+        runs = [""]
+        for token in self._tokens:
+            if token == _MANY:
+                runs.append("")
+            else:
+                runs[-1] += _expression(token)
+        first, *others = runs
+        if not others:
+            return first
+        *middle, last = others
+        return f"(?>{first}{''.join(f'(?>.*?{each})' for each in middle if each)}).*{last}"
 
 
 def _expression(token: _Token) -> str:
@@ -215,46 +279,28 @@ def _expression(token: _Token) -> str:
         if not inner:
             return r"[\s\S]" if token.negated else r"[^\s\S]"
         return f"[{'^' if token.negated else ''}{inner}]"
-    return {_ANY: ".", _MANY: ".*"}.get(token) or re.escape(token)
-
-
-def _matches(tokens: Sequence[_Token], name: str) -> bool:
-    at = token = 0
-    star, again = -1, 0
-    while at < len(name):
-        if token < len(tokens) and tokens[token] == _MANY:
-            star, again = token, at
-            token += 1
-        elif token < len(tokens) and _fits(tokens[token], name[at]):
-            at, token = at + 1, token + 1
-        elif star >= 0:  # the last star takes one more
-            again += 1
-            at, token = again, star + 1
-        else:
-            return False
-    return all(each == _MANY for each in tokens[token:])
-
-
-def _fits(token: _Token, char: str) -> bool:
-    return token.holds(char) if isinstance(token, _Class) else token in (_ANY, char)
+    return "." if token == _ANY else re.escape(token)
 
 
 def _parts_match(parts: Sequence[Match | Literal["**"]], names: Sequence[str]) -> bool:
-    """The same, with names in place of characters. At its end ** means at least one name."""
-    if parts[-1] == DEEP:
-        return len(parts) == 1 or any(_parts_match(parts[:-1], names[:end]) for end in range(1, len(names)))
-    at = part = 0
-    deep, again = -1, 0
-    while at < len(names):
-        here = parts[part] if part < len(parts) else None
-        if here == DEEP:
-            deep, again = part, at
-            part += 1
-        elif here is not None and callable(here) and here(names[at]):
-            at, part = at + 1, part + 1
-        elif deep >= 0:
-            again += 1
-            at, part = again, deep + 1
-        else:
+    """All ways at once: `here` holds the parts that may come next. At its end ** means at least one name."""
+    here = _with_those_behind(parts, {0})
+    for name in names:
+        after = set[int]()
+        for at in here:
+            part = parts[at] if at < len(parts) else None
+            if part == DEEP:
+                after.add(at)
+                if at == len(parts) - 1:
+                    after.add(len(parts))
+            elif part is not None and callable(part) and part(name):
+                after.add(at + 1)
+        if not after:
             return False
-    return part == len(parts)
+        here = _with_those_behind(parts, after)
+    return len(parts) in here
+
+
+def _with_those_behind(parts: Sequence[Match | Literal["**"]], here: set[int]) -> set[int]:
+    """Before its end ** may mean no name at all. Two of them never stand together."""
+    return here | {at + 1 for at in here if at < len(parts) - 1 and parts[at] == DEEP}

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from codec.agent.approvals import Pending, Remembered
 from codec.agent.context import EditorContext
 from codec.agent.events import LogEvent, ModelNow, QueuedMessage, Token
 from codec.agent.sessions import SessionFact
@@ -69,6 +70,17 @@ class SessionRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     context_used: int = 0
     context_window: int = 0
     model: ModelNow | None = None
+    pending: tuple[Pending, ...] = ()
+    """Requests of the turn that is under way. While the turn's actor is not there, they suspend it."""
+    remembered: tuple[Remembered, ...] = ()
+    applied_patches: tuple[str, ...] = ()
+    """The last ones."""
+    undone: tuple[str, ...] = ()
+    """Turns that are undone, in the order in which they were."""
+    approved_plans: tuple[int, ...] = ()
+    """The numbers of the plans that were approved. Each is carried out once."""
+    audited: int | None = None
+    """Up to which entry of its workspace's audit log it has told. None: as of its next look."""
     deleted: bool = False
     """What is left of it is to be removed."""
 

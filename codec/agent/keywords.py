@@ -1,4 +1,7 @@
-"""The words of a question that are worth searching for: names of code first, then words that are not everywhere."""
+"""The words of a question that are worth searching for: names of code first, then words that are not everywhere.
+
+A word that is everywhere may be a name all the same: in "where is check defined?" the question's form says so.
+"""
 
 import re
 
@@ -7,10 +10,33 @@ _QUOTED = re.compile(r"[`'\"]([\w./:-]{2,80})[`'\"]")
 _TERM = re.compile(r"[^\W\d][\w]*(?:(?:\.|::|/|-)[\w]+)*")
 _COMMAND = re.compile(r"^\s*/\w+\b")
 
+_KIND = r"(?:(?:function|method|class|constant|variable|type|macro|symbol|table)\s+)?"
+_ASKED = rf"(?:the\s+)?{_KIND}[`'\"]?(?P<name>[^\W\d]\w+)[`'\"]?(?:\(\))?"
+_FORMS = tuple(
+    re.compile(rf"(?i)\b{form}")
+    for form in (
+        rf"where(?:'s|\s+is|\s+was|\s+does|\s+do\s+(?:we|you|they|i))\s+(?:define\s+)?{_ASKED}\s+"
+        r"(?:defined|declared|implemented|called|used|come\s+from)\b",
+        rf"where\s+do\s+(?:we|you|they|i)\s+(?:define|declare|implement|call|use)\s+{_ASKED}",
+        rf"(?:what|how)\s+does\s+{_ASKED}\s+(?:do|work|return|mean)\b",
+        rf"(?:who|what)\s+(?:calls|uses|mentions)\s+{_ASKED}",
+        rf"(?:definition|implementation|callers?|usages?)\s+of\s+{_ASKED}",
+        rf"wo\s+(?:ist|wird)\s+(?:die\s+|der\s+|das\s+)?(?:funktion\s+|klasse\s+|methode\s+)?{_ASKED}\s+"
+        r"(?:definiert|deklariert|aufgerufen|benutzt|verwendet)\b",
+    )
+)
+"""Questions that ask for a name."""
+_NO_NAMES = frozenset(
+    """
+    it its this that they them these those he she one all anything everything something nothing each both code thing
+    things program test tests project repository workspace file files folder module value values error errors bug line
+    function method class constant variable type macro symbol table es sie er das die der
+    """.split()  # noqa: SIM905 - a paragraph
+)
 _EVERYWHERE = frozenset(
     """
     a about above add after again all also always an and another any anything are as ask at available be because
-    been before being below between both but by bug call called can cannot change changed check class code come
+    been before being below between both but by bug call called calls can cannot change changed check class code come
     could create current day declared define defined defines definition describe did difference different do does
     doing done down each easy either else error errors even ever every everything example explain exactly fail
     failing fails few file files find first fix fixed folder for from function functions get gets give given go goes
@@ -31,7 +57,7 @@ _EVERYWHERE = frozenset(
 def keywords(question: str) -> tuple[str, ...]:
     """At most `MOST` words, the most telling first. Empty: there is nothing to search for."""
     question = _COMMAND.sub("", question[:20_000])
-    found: dict[str, int] = {}
+    found: dict[str, int] = dict.fromkeys(_asked_for(question), 0)
     for quoted in _QUOTED.findall(question):
         found.setdefault(quoted, 0)
     for term in _TERM.findall(question):
@@ -45,9 +71,19 @@ def keywords(question: str) -> tuple[str, ...]:
     return tuple(lowered.values())[:MOST]
 
 
-def names_or_words(words: tuple[str, ...]) -> tuple[str, ...]:
-    """What to search for at once: names of code alone, if there are any, because every further word brings noise."""
-    return tuple(word for word in words if is_name(word)) or words
+def names_or_words(words: tuple[str, ...], question: str) -> tuple[str, ...]:
+    """Which of a question's words to search for at once: names of code alone, if there are any, because every further
+    word brings noise."""
+    if not any(map(is_name, words)):
+        return words
+    asked = {*_asked_for(question)}
+    return tuple(word for word in words if is_name(word) or word in asked)
+
+
+def _asked_for(question: str) -> list[str]:
+    """What the form of the question says is a name."""
+    found = [match["name"] for form in _FORMS for match in form.finditer(question[:20_000])]
+    return [name for name in found if name.lower() not in _NO_NAMES]
 
 
 def is_name(word: str) -> bool:

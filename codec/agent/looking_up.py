@@ -7,9 +7,10 @@ definition more than a use, and the file's own name counts, too.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import log
+
+from msgspec import Struct
 
 from codec.agent.file_texts import cut_line, parts_of
 from codec.agent.files import FileHit, FileLine
@@ -28,16 +29,14 @@ _DEFINES = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Sought:
+class Sought(Struct, frozen=True):
     word: str
     spellings: tuple[str, ...]
     """Lowercase, the word itself first."""
     parts: tuple[str, ...]
 
 
-@dataclass(slots=True)
-class FileFind:
+class FileFind(Struct):
     path: str
     lines: tuple[FileLine, ...]
     count: int

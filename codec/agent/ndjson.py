@@ -1,7 +1,7 @@
 """A stream of JSON lines (NDJSON), as bytes that come in pieces of any size. Pure: bytes in, whole lines out.
 
 Lines end with LF or CRLF. Empty lines are left out, and so is a byte order mark. A line may be cut at any byte; what
-has come of it is kept, up to a limit.
+has come of it is kept, up to a limit. Empty lines cost time, too: there may be only so many without another between.
 """
 
 from collections.abc import Iterator
@@ -10,6 +10,8 @@ from codec.agent.models import ModelTrouble
 
 LONGEST_LINE = 4_000_000
 """Bytes. A call of a tool is one line, with all its arguments."""
+MOST_EMPTY = 100_000
+"""Lines in a row that say nothing. Some servers send one a second while a model thinks."""
 MARK = b"\xef\xbb\xbf"
 
 
@@ -19,6 +21,7 @@ class JsonLines:
         self._begun = bytearray()
         """A line without its end."""
         self._first = True
+        self._empty = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """The lines that are whole now, without their ends. If one is too long, those before it are given first."""
@@ -45,7 +48,16 @@ class JsonLines:
             line = line.removeprefix(MARK)
         line = line.removesuffix(b"\r")
         if line:
+            self._empty = 0
             yield line
+            return
+        self._empty += 1
+        if self._empty > MOST_EMPTY:
+            raise too_empty()
+
+
+def too_empty() -> ModelTrouble:
+    return ModelTrouble(f"The model's server sent more than {MOST_EMPTY:,} empty lines. That is no answer of a model.")
 
 
 def too_long(longest: int) -> ModelTrouble:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from codec.agent.answering import LIMITS, MISTAKES, AnswerLimits, Ids, Tally, count, excerpt, read_json, words_of
+from codec.agent.answering import LIMITS, MISTAKES, AnswerLimits, Ids, Tally, count, excerpt, read_json, told, words_of
 from codec.agent.models import Delta, Finished, ModelFact, ModelMessage, ModelRequest, ModelTrouble, UsedTokens
 from codec.agent.ndjson import JsonLines
 from codec.agent.thoughts import Thoughts
@@ -128,9 +128,9 @@ class OllamaAnswer:
         try:
             said = read_json(line, _Line)
         except MISTAKES:
-            raise ModelTrouble(f"{self._who} sent a line that is no answer of a model: {excerpt(line)}") from None
+            raise ModelTrouble(f"{self._who} sent a line that is no answer of a model.{told(excerpt(line))}") from None
         if said.error:
-            raise ModelTrouble(f"{self._who} failed: {words_of(said.error) or 'it does not say why'}")
+            raise ModelTrouble(f"{self._who} failed.{told(words_of(said.error)) or ' It does not say why.'}")
         if said.message is not None:
             yield from self._take_message(said.message)
         if said.done:
@@ -178,7 +178,7 @@ def listed(body: bytes, url: str, who: str) -> tuple[ModelFact, ...]:
     try:
         tags = read_json(body, _Tags)
     except MISTAKES:
-        raise ModelTrouble(f"{who} answers {TAGS}, but not with a list of models: {excerpt(body)}") from None
+        raise ModelTrouble(f"{who} answers {TAGS}, but not with a list of models.{told(excerpt(body))}") from None
     names = dict.fromkeys(model.name or model.model or "" for model in tags.models or ())
     return tuple(
         ModelFact(id=name, provider="ollama", url=url, display_name=name)

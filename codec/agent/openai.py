@@ -27,6 +27,7 @@ from codec.agent.answering import (
     count,
     excerpt,
     read_json,
+    told,
     words_of,
 )
 from codec.agent.models import (
@@ -207,7 +208,7 @@ class OpenAIAnswer:
         try:
             return read_json(data, _Chunk)
         except MISTAKES:
-            raise ModelTrouble(f"{self._who} sent what is no answer of a model: {excerpt(data)}") from None
+            raise ModelTrouble(f"{self._who} sent what is no answer of a model.{told(excerpt(data))}") from None
 
     def _take(self, chunk: _Chunk, data: bytes) -> Iterator[Delta]:
         if chunk.error or chunk.object == "error":
@@ -279,7 +280,7 @@ class OpenAIAnswer:
             words = words_of(read_json(data, dict[str, Any]))
         except MISTAKES:
             words = excerpt(data)
-        return ModelTrouble(f"{self._who} failed: {words or 'it does not say why'}")
+        return ModelTrouble(f"{self._who} failed.{told(words) or ' It does not say why.'}")
 
 
 # -- what there is
@@ -304,7 +305,7 @@ def listed(body: bytes, provider: Provider, url: str, who: str) -> tuple[ModelFa
     try:
         models = read_json(body, _Models)
     except MISTAKES:
-        raise ModelTrouble(f"{who} answers {MODELS}, but not with a list of models: {excerpt(body)}") from None
+        raise ModelTrouble(f"{who} answers {MODELS}, but not with a list of models.{told(excerpt(body))}") from None
     found: dict[str, ModelFact] = {}
     for model in (models.data or ())[:MOST_MODELS]:
         if isinstance(model.id, str) and 0 < len(model.id) <= LONGEST_NAME:

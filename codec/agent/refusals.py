@@ -9,8 +9,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from codec.agent.answering import MISTAKES, excerpt, read_json, words_of
+from codec.agent.answering import MISTAKES, excerpt, read_json, told, words_of
 from codec.agent.models import ModelTrouble, Provider
+from codec.words import lasting
 
 PLAIN_NAME = re.compile(r"[\w./:@-]{1,200}")
 HTML = re.compile(rb"\s*<(!doctype|html)", re.IGNORECASE)
@@ -45,7 +46,7 @@ def words(body: bytes) -> str:
 
 def refusal(case: ServerRefusal) -> ModelTrouble:
     who, said, status = case.who, words(case.body), case.status
-    why = f": {said}" if said else ""
+    why = told(said)
     match status:
         case 401 | 403:
             return ModelTrouble(_about_the_key(case, why), recoverable=False)
@@ -54,10 +55,11 @@ def refusal(case: ServerRefusal) -> ModelTrouble:
             get = f"Get it with `ollama pull {case.model}`, or choose" if pull else "Choose"
             return ModelTrouble(f"{who} has no model {excerpt(case.model)!r}. {get} another one.", recoverable=False)
         case 404 | 405:
-            return ModelTrouble(f"{who} does not know what we ask it{why}. Is the address right?", recoverable=False)
+            return ModelTrouble(f"{who} does not know what we ask it. Is the address right?{why}", recoverable=False)
         case 408 | 409 | 425 | 429:
-            wait = f"in {case.retry_after} seconds" if re.fullmatch(r"\d{1,5}", case.retry_after) else "in a while"
-            return ModelTrouble(f"{who} has too much to do{why}. Try again {wait}.")
+            is_told = re.fullmatch(r"\d{1,5}", case.retry_after) is not None
+            wait = f"in {lasting(int(case.retry_after))}" if is_told else "in a while"
+            return ModelTrouble(f"{who} has too much to do. Try again {wait}.{why}")
         case _ if 300 <= status < 400:
             where = f" to {excerpt(case.location)}" if case.location else ""
             return ModelTrouble(
@@ -65,20 +67,20 @@ def refusal(case: ServerRefusal) -> ModelTrouble:
                 recoverable=False,
             )
         case _ if 400 <= status < 500:
-            return ModelTrouble(f"{who} refuses the request (status {status}){why}", recoverable=False)
+            return ModelTrouble(f"{who} refuses the request (status {status}).{why}", recoverable=False)
         case _ if status >= 500:
-            return ModelTrouble(f"{who} failed (status {status}){why}")
-    return ModelTrouble(f"{who} answers with the odd status {status}{why}")
+            return ModelTrouble(f"{who} failed (status {status}).{why}")
+    return ModelTrouble(f"{who} answers with the odd status {status}.{why}")
 
 
 def _about_the_key(case: ServerRefusal, why: str) -> str:
     if case.has_key:
-        return f"{case.who} refuses the key in {case.key_variable}{why}. Put a valid key there, and start Troupe again."
+        return f"{case.who} refuses the key in {case.key_variable}. Put a valid key there, and start Troupe again.{why}"
     if case.key_variable:
         return (
-            f"{case.who} wants a key{why}. Put it into the environment as {case.key_variable}, and start Troupe again."
+            f"{case.who} wants a key. Put it into the environment as {case.key_variable}, and start Troupe again.{why}"
         )
-    return f"{case.who} wants a key{why}. Name an environment variable that holds it in the settings of this server."
+    return f"{case.who} wants a key. Name an environment variable that holds it in the settings of this server.{why}"
 
 
 def _is_about_a_model(body: bytes) -> bool:

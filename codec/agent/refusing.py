@@ -14,8 +14,10 @@ class ContractRefusal(Exception):
 
 
 def no_session() -> ContractRefusal:
-    return ContractRefusal(404, "SESSION_NOT_FOUND", "Session not found")
+    advice = "It may have been deleted; `troupe sessions` lists those that are there."
+    return ContractRefusal(404, "SESSION_NOT_FOUND", f"Session not found. {advice}")
 
 
 def no_workspace() -> ContractRefusal:
-    return ContractRefusal(404, "WORKSPACE_NOT_FOUND", "Workspace not found")
+    advice = "Register its folder with POST /v1/workspaces/register."
+    return ContractRefusal(404, "WORKSPACE_NOT_FOUND", f"Workspace not found. {advice}")

@@ -32,6 +32,7 @@ REFUSALS = {
     400: "The body is no JSON.",
     401: "The token is missing or wrong.",
     404: "There is nothing with this id.",
+    409: "A turn is under way. Cancel it, or wait for its end.",
     413: "The body is too large.",
     422: "The body or the query is not what is expected, or what it asks for cannot be.",
     429: "Too many wrong tokens have come from this address. The right one is still admitted.",
@@ -160,6 +161,8 @@ def _refusals(endpoint: Endpoint) -> Iterator[str]:
         yield "401"
     if ("{" in endpoint.path and endpoint.finds) or (endpoint.path == "/v1/sessions" and endpoint.method == "post"):
         yield "404"
+    if endpoint.waits:
+        yield "409"
     if endpoint.body is not None:
         yield "413"
     if endpoint.body is not None or endpoint.query:

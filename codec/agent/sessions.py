@@ -1,6 +1,6 @@
 """Sessions, as HTTP has them. A session's facts outlive everything but its DELETE."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -55,6 +55,18 @@ class SessionChange(Struct, frozen=True, kw_only=True):
     model_name: str | UnsetType | None = UNSET
     model_url: str | UnsetType | None = UNSET
     context_window: Window | UnsetType | None = UNSET
+
+
+def changed_parts(change: SessionChange) -> dict[str, Any]:
+    """What it says, by name."""
+    parts = {name: getattr(change, name) for name in change.__struct_fields__}
+    told = {name: part for name, part in parts.items() if part is not UNSET}
+    return told | {"title": plain_title(change.title)} if isinstance(change.title, str) else told
+
+
+def plain_title(title: str) -> str:
+    """On one line, and without what a terminal or a page would obey."""
+    return " ".join("".join(char if char.isprintable() else " " for char in title).split())
 
 
 class TranscriptMessage(Struct, frozen=True, kw_only=True):

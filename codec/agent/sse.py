@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from codec.agent.ndjson import LONGEST_LINE, MARK, too_long
+from codec.agent.ndjson import LONGEST_LINE, MARK, MOST_EMPTY, too_empty, too_long
 
 
 class ServerSent(Struct, frozen=True):
@@ -30,6 +30,8 @@ class EventStream:
         self._data: list[bytes] = []
         self._size = 0
         """Bytes of `_data`."""
+        self._empty = 0
+        """Lines in a row that said nothing."""
 
     def feed(self, data: bytes) -> Iterator[ServerSent]:
         """The events that are whole now. If something is too long, those before it are given first."""
@@ -57,12 +59,16 @@ class EventStream:
         if self._first:
             self._first = False
             line = line.removeprefix(MARK)
+        self._empty += 1
+        if self._empty > MOST_EMPTY:
+            raise too_empty()
         if not line:
             yield from self._dispatch()
             return
         name, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         if name == b"data":
+            self._empty = 0
             self._size += len(value) + 1
             if self._size > self._longest:
                 raise too_long(self._longest)

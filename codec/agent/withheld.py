@@ -4,15 +4,31 @@ Each is replaced by ***, and nothing else is: what a model reads is code, in whi
 names. So a value is withheld if it has the shape of a known kind of key, or if a secret's name is given a value that
 looks like none that a person would choose as an ordinary word. Line breaks stay, so line numbers stay true.
 
+YAML needs no quotes, so there a password looks like a name in code. In a file of YAML (withheld_yaml.py), and in other
+files of settings, whatever is given to a secret's name is withheld; in a text of unknown origin, a line that holds
+nothing else and whose value has a digit. Markup has its own file (withheld_markup.py), and so have values that stand on
+other lines than their names (withheld_across.py).
+
 This is a net with holes: a short password in the middle of a sentence is not found.
 """
 
 import re
 from collections.abc import Mapping
-from math import log2
-from pathlib import PurePosixPath
 from typing import Any
 
+from codec.agent.secret_values import (
+    WORDS,
+    is_code,
+    is_given,
+    is_literal,
+    is_paired,
+    is_placeholder,
+    names_secret,
+    unlikely,
+)
+from codec.agent.withheld_across import across
+from codec.agent.withheld_markup import is_markup_of_settings, markup_withheld
+from codec.agent.withheld_yaml import is_yaml, without_yaml_blocks, yaml_withheld
 from codec.redaction import BLANK, is_secret
 
 _BLOCK = re.compile(
@@ -36,29 +52,94 @@ _SHAPES = re.compile(
 _IN_ADDRESS = re.compile(r"(://[^/\s:@'\"]{0,100}:)(?![${<%\[*])[^/\s@'\"]{1,200}@")
 _HEADER = re.compile(r"(?i)\b((?:bearer|basic)\s+)([\w.~+/=-]{12,})")
 _NAMED = re.compile(
-    r"""(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{1,80})['"]?(?P<sign>\s*(?::=|[:=])\s*)(?P<quote>b?['"`]?)(?P<value>[^\s'"`,;]{8,500})"""
+    r"""(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{1,80})\\?['"]?(?P<sign>\s*(?::=|[:=])\s*)(?P<quote>b?\\?['"`]?)"""
+    r"""(?P<value>[^\s'"`,;]{8,500})"""
 )
+_QUOTED = re.compile(
+    r"""(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{1,80})(?P<sign>
+        ['"]?\][ \t]*(?:\|\||\?\?)?=[ \t]*                     # environ["TOKEN"] = "..."
+      | \[\w{0,20}\][ \t]*=[ \t]*                             # char token[32] = "..."
+      | [ \t]*:[ \t]*(?:&(?:'\w+[ \t]+)?)?[A-Za-z_][\w.\[\],|<>? ]{0,60}=[ \t]*    # token: str = "..."
+      | [ \t]+(?:string[ \t]*=|\{[^{}]{0,40}\}[ \t]*=)[ \t]*  # token string = "...", Token { get; } = "..."
+      | ['"]?[ \t]*=>[ \t]*                                   # :token => "..."
+      | ['"][ \t]*,[ \t]*                                     # define('TOKEN', '...')
+      | ['"]?[)\]]{0,2}[ \t]*(?:\bor\b|\|\||\?\?|\?:)[ \t]*   # env.TOKEN || "..."
+      | ['"]?[ \t]*[:=][ \t]*                                 # token = '''...'''; also with , and ; within
+    )(?P<quote>[bfruL@]{0,2}(?:\"{3}|'{3}|['"`]))(?P<value>[^\s'"`]{8,500})""",
+    re.VERBOSE,
+)
+"""Other ways in which code gives a name a text. Here the quote is needed: without one it may be anything."""
+_GIVEN = re.compile(
+    r"""(?:\#[ \t]*define[ \t]+|\b(?:ENV|setenv|SetEnv|set)[ \t]+|(?<![\w-])--?|\b(?=[sS]et|with))"""
+    r"""(?P<name>[A-Za-z_][\w.-]{1,80})(?P<sign>[ \t]*[ \t(=][ \t]*)(?P<quote>[LbR]?['"]?)(?P<value>[^\s'"`]{8,500})"""
+)
+"""Where words stand side by side: #define TOKEN "...", ENV TOKEN ..., --token ..., set_token("...")."""
+_PAIR = re.compile(
+    r"""(?<![\w-])(?i:name|key|id|variable|field|param(?:eter)?(?:_?(?:name|key))?)\\?['"]?[ \t]*[:=][ \t]*"""
+    r"""\\?(?P<named>['"]?)"""
+    r"""(?P<name>[A-Za-z_][\w./:-]{1,80})\\?(?P=named)[ \t]*[,; \t][ \t]*\\?['"]?"""
+    r"""(?i:value|val|default|content|param(?:eter)?_?value)\\?['"]?[ \t]*[:=][ \t]*"""
+    r"""\\?(?P<quote>['"]?)(?P<value>[^\s'",;{}()\[\]]{1,500})"""
+)
+"""A name and a value as two entries of a line: {"name": "DB_PASSWORD", "value": "..."}."""
+_SET = re.compile(
+    r"^(?P<head>[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][\w.-]*)[ \t]*:?[=:][ \t]*)"
+    r"(?P<value>[^\s\[{](?:.*\S)?)(?P<tail>\s*)$"
+)
+_SETTINGS = (".ini", ".cfg", ".conf", ".cnf", ".properties", ".toml", ".mk", "Makefile")
+_FILES = (".env", ".flaskenv", ".npmrc", ".pypirc", ".netrc", ".yarnrc", ".yarnrc.yml", ".git-credentials")
+_STAGE = re.compile(r"env\.(?:local|prod(?:uction)?|dev(?:elopment)?|stag(?:e|ing)|test|secrets?)(?:\.local)?")
+"""The same without the dot. env.py and env.d.ts are code."""
+_TRANSLATED = ".properties"
+"""Such files hold what a program shows, too."""
 _PREFIXES = (
     *("sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "xapp-", "AKIA", "ASIA", "AIza"),
     *("ya29.", "k_live", "k_test", "whsec_", "npm_", "pypi-", "hf_", "dop_v1_", "SG.", "eyJ"),
 )
 """One of them is in whatever _SHAPES finds."""
-_WORDS = ("token", "authorization", "cookie", "passw", "passphrase", "secret", "credential", "key", "bearer", "basic")
-"""One of them is in every line in which a value is named by a secret's name, or is in a header. Nearly all lines have
-none, and need no closer look."""
-_SETTING = re.compile(r"(?m)^(\s*(?:export\s+)?[A-Za-z_][\w.-]*\s*=[ \t]*)(?!\s*$)(.+)$")
-_PATH = re.compile(r"[A-Za-z_][\w]*(?:(?:\.|::|->)[A-Za-z_][\w]*)*\(?\)?")
-_MULTILINE = re.compile(r"""(?ms)^(\s*(?:export\s+)?[A-Za-z_][\w.-]*\s*=[ \t]*)(["'])((?:\\.|(?!\2).)*)\2""")
+_ENDS: Mapping[str, re.Pattern[str]] = {
+    word: re.compile(rf"(?:{form})(?![a-z0-9])")
+    for word, form in {
+        **{word: f"{word}s?" for word in WORDS},
+        "passw": "passw(?:or)?ds?",
+        "key": "keys?|key-?data|key_?base",
+    }.items()
+}
+"""How the names of secrets end, by words that one of them has. Nearly all lines have none, and need no closer look."""
+_HEADS = ("bearer", "basic")
+_HEAD = re.compile(r"(?:bearer|basic)[^\S\n]+[\w.~+/=-]{12}")
+_BEFORE_KEY = (
+    *("api", "private", "access", "signing", "session", "secret", "encryption", "master", "auth", "account", "storage"),
+    *("license", "deploy", "role", "client"),
+)
+"""What makes a `key` a secret's, with or without one of these between them, or a letter beyond ASCII."""
+_BETWEEN = frozenset("_-./:")
+_UNLIKELY = re.compile(r"\d|[^\s'\"`]{20}")
+"""In every line of ASCII with a value that nobody would write as an ordinary word."""
+_SETTING = re.compile(r"(?m)^([^\S\n]*(?:export\s+)?[A-Za-z_][\w.-]*\s*=[ \t]*)(?!\s*$)(.+)$")
+_VARIABLE = re.compile(
+    r"(?m)^((?:[^=\n]{0,300}[:\-\s])?(?:[A-Z][A-Z0-9_]*_)?"
+    r"(?:[A-Z]*TOKEN|(?:API|ACCESS|PRIVATE|SECRET|MASTER)?KEYS?|[A-Z]*SECRETS?|[A-Z]*PASSWORDS?|PASSWD|PASS|PASSPHRASE"
+    r"|CREDENTIALS?|AUTH|COOKIE|DSN)"
+    r"=)(?!\*\*\*)\S.*$"
+)
+_MULTILINE = re.compile(r"""(?ms)^([^\S\n]*(?:export\s+)?[A-Za-z_][\w.-]*\s*=[ \t]*)(["'])((?:\\.|(?!\2).)*)\2""")
+
+
+_BARE = re.compile(
+    r"[ \t]*(?:-[ \t]+)?(?P<name>[A-Za-z_][\w.-]*):[ \t]+(?P<value>[^\s'\"`,;(){}\[\]$<%]{6,500})[ \t\r]*"
+)
+_TYPE = re.compile(r"(?i)(?:u?int|float|bytes?|bool|str|string|utf|base|sha|md|varchar|char|[iuf])_?\d+")
 
 
 def is_settings(path: str) -> bool:
-    """Whether the values of this file are withheld, whatever they look like: .env, .env.local, production.env."""
-    name = PurePosixPath(path).name.lower()
+    """Whether the values of this file are withheld, whatever they look like: .env, production.env, terraform.tfvars."""
+    name = path.rstrip("/").rpartition("/")[2].lower()
     if name.endswith((".example", ".sample", ".template", ".dist")):
         return False
-    return (
-        name == ".env" or name.startswith(".env.") or name.endswith(".env") or name in (".npmrc", ".pypirc", ".netrc")
-    )
+    if name in _FILES or name.startswith(".env.") or name.endswith((".env", ".tfvars", ".tfvars.json")):
+        return True
+    return _STAGE.fullmatch(name) is not None
 
 
 def withheld(text: str, path: str = "") -> str:
@@ -66,14 +147,34 @@ def withheld(text: str, path: str = "") -> str:
     if path and is_settings(path):
         return _settings(text)
     text = without_private_keys(text)
+    if is_yaml(path):
+        text = yaml_withheld(text)
     if any(prefix in text for prefix in _PREFIXES):
         text = _SHAPES.sub(BLANK, text)
     if "://" in text:
         text = _IN_ADDRESS.sub(rf"\1{BLANK}@", text)
-    lowered = text.lower()
-    if any(word in lowered for word in _WORDS):
-        text = "\n".join(_line(line) for line in text.split("\n"))
-    return text
+    ends = _closer(text)
+    if ends and (without := across(text, path, ends)) is not text:
+        text, ends = without, _closer(without)
+    return _by_lines(text, ends, path)
+
+
+def settings_withheld(text: str) -> str:
+    """The same for what a command has shown of such a file: in front of its lines there may be anything."""
+    return "\n".join(_after_its_name(line) for line in text.split("\n"))
+
+
+def variables_withheld(text: str) -> str:
+    """What a command has said, without the values of variables that have a secret's name, however ordinary they look:
+    as `env`, `printenv`, `set` and `export -p` show them, or a search in a file."""
+    return _VARIABLE.sub(rf"\1{BLANK}", text) if "=" in text else text
+
+
+def _after_its_name(line: str) -> str:
+    name, _, value = line.partition("=")
+    if value.strip("= \t\r"):
+        return f"{name}={BLANK}"
+    return BLANK if line.strip() else line
 
 
 def without_private_keys(text: str) -> str:
@@ -81,11 +182,94 @@ def without_private_keys(text: str) -> str:
     return _BLOCK.sub(_block, text) if "PRIVATE KEY" in text else text
 
 
-def _line(line: str) -> str:
+def without_blocks(text: str, path: str) -> str:
+    """For whole files, before lines are taken out of them: what looks like nothing without the line that names it.
+    That is a private key, in YAML the folded text of a secret, and every value on another line than its name."""
+    text = without_private_keys(text)
+    if is_yaml(path):
+        text = without_yaml_blocks(text)
+    return across(text, path, _closer(text))
+
+
+def _closer(text: str) -> dict[int, int]:
+    """The lines in which something is called as a secret is, or that hold a header, by their begins: of a file of code
+    that is one in two hundred. A word of a name (`key`) is found soon, but is seldom the last one of a secret's."""
+    lowered = text.replace("İ", "I").lower()  # the one letter that becomes two: then places would not be the same
+    ends: dict[int, int] = {}
+    for word, form in _ENDS.items():
+        at = lowered.find(word)
+        while at >= 0:
+            if form.match(lowered, at) is not None and (word != "key" or _is_secret_key(lowered, at)):
+                at = _line_around(text, at, ends)
+            else:
+                at += len(word)
+            at = lowered.find(word, at)
+    for word in _HEADS:
+        at = lowered.find(word)
+        while at >= 0:
+            at = _line_around(text, at, ends) if _HEAD.match(lowered, at) is not None else at + len(word)
+            at = lowered.find(word, at)
+    return ends
+
+
+def _is_secret_key(lowered: str, at: int) -> bool:
+    """Of a `key`: an API key is one, a primary key is none."""
+    while at > 0 and ((before := lowered[at - 1]) in _BETWEEN or before >= "\x80"):
+        at -= 1
+    return lowered.endswith(_BEFORE_KEY, 0, at)
+
+
+def _line_around(text: str, at: int, ends: dict[int, int]) -> int:
+    """Its end."""
+    end = text.find("\n", at)
+    if end < 0:
+        end = len(text)
+    ends[text.rfind("\n", 0, at) + 1] = end
+    return end
+
+
+def _by_lines(text: str, ends: Mapping[int, int], path: str = "") -> str:
+    parts: list[str] = []
+    last = 0
+    for begin in sorted(ends):
+        line = text[begin : ends[begin]]
+        after = _line(line, path)
+        if after is not line:
+            parts += (text[last:begin], after)
+            last = ends[begin]
+    return "".join((*parts, text[last:]))
+
+
+def _line(line: str, path: str = "") -> str:
     lowered = line.lower()
-    if not any(word in lowered for word in _WORDS):
-        return line
-    return _NAMED.sub(_named, _HEADER.sub(_header, line))
+    bare = _BARE.fullmatch(line)
+    if bare is not None and _is_bare_secret(bare["name"], bare["value"]):
+        return line.replace(bare["value"], BLANK)
+    if path.endswith(_SETTINGS) and (entry := _SET.match(line)) is not None and _is_set(entry, path):
+        return f"{entry['head']}{BLANK}{entry['tail']}"
+    if _UNLIKELY.search(line) is not None or not line.isascii():
+        line = _NAMED.sub(_named, _HEADER.sub(_header, line))
+        if "'" in line or '"' in line or "`" in line:
+            line = _QUOTED.sub(_text, line)
+        if "define" in lowered or "set" in lowered or "--" in line or "env" in lowered or "with" in lowered:
+            line = _GIVEN.sub(_side_by_side, line)
+    if "va" in lowered or "default" in lowered or "content" in lowered:
+        line = _PAIR.sub(_pair_of_yaml if is_yaml(path) else _pair, line)
+    if "<" in line or (path and is_markup_of_settings(path)):
+        line = markup_withheld(line, of_settings=is_markup_of_settings(path))
+    return line
+
+
+def _is_set(entry: re.Match[str], path: str) -> bool:
+    value = entry["value"].strip("'\"")
+    return (is_paired if path.endswith(_TRANSLATED) else is_given)(entry["name"], value)
+
+
+def _is_bare_secret(name: str, value: str) -> bool:
+    has_digit = any(each.isdigit() for each in value)
+    has_letter = any(each.isalpha() for each in value)
+    path = "." in value or "::" in value or "/" in value
+    return has_digit and has_letter and not path and not _TYPE.fullmatch(value) and names_secret(name, value)
 
 
 def all_withheld(value: Any) -> Any:
@@ -95,7 +279,7 @@ def all_withheld(value: Any) -> Any:
             return withheld(value)
         case Mapping():
             return {
-                key: BLANK if isinstance(item, str) and is_secret(key, item) and _unlikely(item) else all_withheld(item)
+                key: BLANK if isinstance(item, str) and is_secret(key, item) and unlikely(item) else all_withheld(item)
                 for key, item in value.items()
             }
         case list() | tuple():
@@ -120,47 +304,45 @@ def _block(found: re.Match[str]) -> str:
 
 
 def _header(found: re.Match[str]) -> str:
-    return f"{found[1]}{BLANK}" if _unlikely(found[2]) else found[0]
+    return f"{found[1]}{BLANK}" if unlikely(found[2]) else found[0]
 
 
 def _named(found: re.Match[str]) -> str:
     value = found["value"]
-    if not _is_secret_name(found["name"], value) or value.startswith(("$", "{", "<", "%", "[", "(", BLANK)):
+    if not names_secret(found["name"], value) or is_placeholder(value):
         return found[0]
-    if not found["quote"] and _is_code(value, plainly_set=found["sign"] == "="):
+    is_header = "-" in found["name"] and "=" not in found["sign"]
+    if not found["quote"] and is_code(value, plainly_set=found["sign"] == "=" or is_header):
         return found[0]
-    return found[0][: found.start("value") - found.start()] + BLANK if _unlikely(value) else found[0]
+    return _blanked(found) if unlikely(value) else found[0]
 
 
-def _is_secret_name(name: str, value: str) -> bool:
-    last = name.rsplit(".", 1)[-1]
-    return is_secret(last, value) or re.search(r"(?i)(?:secret|encryption|master|auth)[_-]?key$", last) is not None
+def _text(found: re.Match[str]) -> str:
+    """Several names in a row are no name and its value."""
+    if "," in found["sign"] and found["name"].lower().endswith("s"):
+        return found[0]
+    return _blanked(found) if is_literal(found["name"], found["value"]) else found[0]
 
 
-def _is_code(value: str, *, plainly_set: bool) -> bool:
-    """Whether a value without quotes is a name or a call rather than a text: token = self.next(), but not TOKEN=abc123.
-    `plainly_set`: there is no blank around the sign, as in a shell."""
-    path = _PATH.match(value)
-    if path is None or len(path[0]) >= 40:
-        return False
-    rest = value[path.end() :]
-    if rest[:1] in ("(", "[", ".") or path[0].endswith((")", "(")) or re.search(r"\.|::|->", path[0]):
-        return True
-    return rest.strip(")]}") == "" and (not plainly_set or _names_a_secret(path[0]))
+def _side_by_side(found: re.Match[str]) -> str:
+    value = found["value"]
+    if not found["quote"] and (is_code(value, plainly_set=True) or "(" in value or "(" in found["sign"]):
+        return found[0]
+    return _blanked(found) if is_literal(found["name"], value) else found[0]
 
 
-def _names_a_secret(value: str) -> bool:
-    return any(word in value.lower() for word in ("token", "passw", "secret", "key"))
+def _pair(found: re.Match[str]) -> str:
+    value = found["value"]
+    if not found["quote"] and is_code(value, plainly_set=False):
+        return found[0]
+    return _pair_of_yaml(found)
 
 
-def _unlikely(value: str) -> bool:
-    """Whether nobody would write this as an ordinary word or name."""
-    has_digit = any(each.isdigit() for each in value)
-    has_letter = any(each.isalpha() for each in value)
-    if has_digit and has_letter:
-        return True
-    return len(value) >= 20 and _entropy(value) >= 3.5 and not _PATH.fullmatch(value.replace("-", "_"))
+def _pair_of_yaml(found: re.Match[str]) -> str:
+    return _blanked(found) if is_paired(found["name"], found["value"]) else found[0]
 
 
-def _entropy(text: str) -> float:
-    return -sum((share := text.count(each) / len(text)) * log2(share) for each in set(text))
+def _blanked(found: re.Match[str]) -> str:
+    """Without its value. What follows a quote that is escaped stays so."""
+    begin, end = found.start("value") - found.start(), found.end("value") - found.start()
+    return found[0][:begin] + BLANK + ("\\" if found["value"].endswith("\\") else "") + found[0][end:]

@@ -13,6 +13,10 @@ PatchApplication = Literal["client", "server"]
 Globs = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=1000)], ...], Meta(max_length=1000)]
 
 
+LONGEST_WAIT = 366 * 24 * 3600
+"""Seconds for which a request waits, if not for ever: a year."""
+
+
 class WorkspaceWish(Struct, frozen=True, kw_only=True):
     """POST /v1/workspaces/register. The same path is the same workspace."""
 
@@ -37,6 +41,12 @@ class WorkspaceFact(Struct, frozen=True, kw_only=True):
     total_chunks: int = 0
     missing: bool = False
     """Whether its folder is not there now."""
+    auto_index: bool = False
+    """Whether it is indexed without being asked for it."""
+    auto_watch: bool = False
+    """Whether its folder is watched also while nobody uses it."""
+    use_polling: bool = False
+    """Whether it is looked at from time to time, in place of being told by the system what changes."""
 
 
 class Policy(Struct, frozen=True, kw_only=True):
@@ -71,7 +81,7 @@ class PolicyChange(Struct, frozen=True, kw_only=True):
     auto_approve_tools: Globs | UnsetType = UNSET
     execution_mode: ExecutionMode | UnsetType = UNSET
     patch_application: PatchApplication | UnsetType = UNSET
-    approval_timeout_s: Annotated[float, Meta(ge=0)] | UnsetType = UNSET
+    approval_timeout_s: Annotated[float, Meta(ge=0, le=LONGEST_WAIT)] | UnsetType = UNSET
 
 
 class IndexStatus(Struct, frozen=True, kw_only=True):
@@ -85,6 +95,31 @@ class IndexStatus(Struct, frozen=True, kw_only=True):
     generation: int = 0
     errors: tuple[str, ...] = ()
     mode: Literal["full", "text_only"] = "text_only"
+    total_symbols: int = 0
+    watching: Literal["off", "events", "polling"] = "off"
+    """How changes in the folder are noticed: not, as they happen, or by looking every few seconds."""
+    message: str = ""
+    """What else is so, in a sentence."""
+
+
+class IndexRun(Struct, frozen=True, kw_only=True):
+    """The answer to the original's POST .../index."""
+
+    success: bool
+    workspace_id: str
+    module_id: str = "vscode"
+    stats: dict[str, int] = {}
+    message: str = ""
+    """What is so, in a sentence."""
+
+
+class WatchState(Struct, frozen=True, kw_only=True):
+    """The answer to the original's POST .../watch/start and .../watch/stop."""
+
+    success: bool
+    workspace_id: str
+    watching: bool = False
+    message: str = ""
 
 
 class IndexChanges(Struct, frozen=True, kw_only=True):

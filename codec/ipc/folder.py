@@ -2,8 +2,9 @@
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from codec.ipc.request import Request
 from codec.ipc.response import Outcome
@@ -41,21 +42,18 @@ class Identity(NamedTuple):
     changed_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class Torn:
+class Torn(Struct, frozen=True):
     """A document that cannot be read, and may still be being written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spoiled:
+class Spoiled(Struct, frozen=True):
     """A document that cannot be read, and has not changed for so long that nobody is writing it any more."""
 
     identity: Identity
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """A response that can be read."""
 
     identity: Identity
@@ -66,8 +64,7 @@ Seen = Torn | Spoiled | Answer | None
 """What stands in responses/; None: nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(Struct, frozen=True):
     """A request that cannot be read, and will not be: nobody is writing it any more."""
 
     fingerprint: bytes
@@ -75,8 +72,7 @@ class Unreadable:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A request that can be read."""
 
     request: Request
@@ -84,8 +80,7 @@ class Asked:
     """The file's content."""
 
 
-@dataclass(frozen=True, slots=True)
-class BothFiles:
+class BothFiles(Struct, frozen=True):
     """Both files of a request, as they are now."""
 
     request: Asked | Torn | Unreadable | None
@@ -97,37 +92,32 @@ class BothFiles:
 # -- news
 
 
-@dataclass(frozen=True, slots=True)
-class FilesChanged:
+class FilesChanged(Struct, frozen=True):
     """Something has happened to the files of these ids. The same id may be told more than once, never less."""
 
     ids: Mapping[Tray, frozenset[str]]
     """Of REQUESTS and RESPONSES only."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rescan:
+class Rescan(Struct, frozen=True):
     """Any file may have changed: events were lost, or it is time to look again, or the folder has just been opened."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class BaseIsGone:
+class BaseIsGone(Struct, frozen=True):
     why: str
     """A sentence for users."""
 
 
-@dataclass(frozen=True, slots=True)
-class BaseIsBack:
+class BaseIsBack(Struct, frozen=True):
     """It can be used again. A Rescan follows."""
 
 
 News = FilesChanged | Rescan | BaseIsGone | BaseIsBack
 
 
-@dataclass(frozen=True, slots=True)
-class BaseHealth:
+class BaseHealth(Struct, frozen=True):
     path: str
     trouble: str | None
     """A sentence for users; None: it can be used."""

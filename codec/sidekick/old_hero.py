@@ -14,8 +14,10 @@ The memory is bounded. Above `MOST_REMEMBERED` components the oldest is forgotte
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from codec.sidekick.control import component_id
 from codec.sidekick.dialect import LINES_UNTIL, OLD_CANVAS_UNTIL, Release
@@ -41,8 +43,7 @@ class CannotBeSaid(ValueError):
         self.doing = doing
 
 
-@dataclass(slots=True)
-class Pen:
+class Pen(Struct):
     """The current style of an old canvas."""
 
     width: Any = EVERYWHERE
@@ -53,8 +54,7 @@ class Pen:
     line_width: int | float = 1
 
 
-@dataclass(slots=True)
-class OldHero:
+class OldHero(Struct):
     """Translates one hero; remembers what its later messages refer to."""
 
     release: Release | None = (0, 0, 0)

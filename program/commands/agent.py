@@ -1,7 +1,10 @@
-"""`troupe ask` and `troupe sessions`: the agent in the terminal.
+"""`troupe ask`: the agent in the terminal.
 
-With a running server they use its port, as a page does. Without one, `troupe ask` runs the agent's part of the tree for
+With a running server it uses its port, as a page does. Without one it runs the agent's part of the tree for
 the time of one turn (`AgentMeans.here`), at a port of its own, so that there is one way only in which a turn is asked.
+
+What the agent asks before it acts is asked of whoever sits at the terminal (program/approving.py). Where nobody does,
+and with --json, it is declined, and that is said.
 
     standard output    the answer, as it comes; with --json every event of the turn, one a line
     standard error     what the agent does meanwhile; errors
@@ -12,9 +15,11 @@ the time of one turn (`AgentMeans.here`), at a port of its own, so that there is
     130, 143     Ctrl-C, SIGTERM; the turn is stopped
 """
 
+import shlex
 import sys
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TextIO
@@ -22,17 +27,25 @@ from urllib.parse import quote
 
 import msgspec
 import trio
+from msgspec import Struct
 
 from actors.kernel import PeerGone
-from codec.agent.client_messages import ApprovalResponse, CancelTurn, ClientHello, ClientInfo, UserSays
-from codec.agent.context import EditorContext
-from codec.agent.events import (
-    MessageFinal,
+from codec.agent.action_events import (
+    ApprovalResolved,
+    CommandFinished,
+    CommandOutput,
+    CommandStarted,
+    PatchApplied,
     PatchProposed,
-    PlanPresented,
-    PlanStep,
     RequestApproval,
     RequestCommandApproval,
+)
+from codec.agent.client_messages import ApprovalResponse, CancelTurn, ClientHello, ClientInfo, UserSays
+from codec.agent.context import SaidContext
+from codec.agent.events import (
+    MessageFinal,
+    PlanPresented,
+    PlanStep,
     RetrieveStatus,
     ServerError,
     ServerMessage,
@@ -43,12 +56,14 @@ from codec.agent.events import (
 )
 from codec.agent.sessions import SessionFact, SessionWish
 from codec.agent.workspaces import WorkspaceFact, WorkspaceWish
-from codec.printable import printable
-from codec.words import counted
 from program import ready, streams
-from program.agent_arguments import AskAgent, ListSessions
+from program.agent_arguments import AgentCommand, AskAgent
+from program.approving import Questions
+from program.passed_on import PassedOn
 from program.status import Status
+from program.terminal import colours_wanted, is_terminal
 from program.trouble import WENT_WRONG, Trouble
+from program.typed import Typist
 from program.version import version
 from program.visiting import Finish, Visit, address, run
 
@@ -74,11 +89,10 @@ class Meet(Protocol):
 
 
 class Here(Protocol):
-    def __call__(self, command: AskAgent) -> AbstractAsyncContextManager[Visitor]: ...
+    def __call__(self, command: AgentCommand) -> AbstractAsyncContextManager[Visitor]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class AgentMeans:
+class AgentMeans(Struct, frozen=True):
     meet: Meet
     here: Here
     refused: type[Exception]
@@ -90,7 +104,9 @@ class AgentMeans:
 
 def ask(command: AskAgent, means: AgentMeans, out: TextIO | None = None, err: TextIO | None = None) -> int:
     question = _question(command)
-    return run(partial(_ask, command, question, means, out or sys.stdout, Status(err or sys.stderr)))
+    said = err or sys.stderr
+    typist = Typist.of() if is_terminal(said) and not command.json and command.question != "-" else None
+    return run(partial(_ask, command, question, means, out or sys.stdout, Status(said), typist, colours_wanted(said)))
 
 
 def _question(command: AskAgent) -> str:
@@ -102,29 +118,60 @@ def _question(command: AskAgent) -> str:
     return text
 
 
-async def _ask(command: AskAgent, question: str, means: AgentMeans, out: TextIO, status: Status, stop: Finish) -> int:
+async def _ask(
+    command: AskAgent,
+    question: str,
+    means: AgentMeans,
+    out: TextIO,
+    status: Status,
+    typist: Typist | None,
+    colours: bool,
+    stop: Finish,
+) -> int:
+    asking: _Asking | None = None
     try:
         with stop.waiting():  # until the turn is under way, which waits for itself
             async with AsyncExitStack() as stack:
-                visitor = await _visitor(command, means, stack)
+                visitor = await visited(command, means, stack)
                 session = await _session(command, question, visitor)
                 stream = await stack.enter_async_context(visitor.stream(session))
-                return await _Asking(command, question, stream, out, status, stop).turn()
+                asking = _Asking(command, question, stream, out, status, stop)
+                if typist is not None:
+                    asking.questions = Questions(typist, status, asking.say, colours=colours)
+                return await asking.turn()
         return stop.code
+    except PeerGone as gone:
+        if asking is None:
+            raise Trouble(f"The agent cannot be asked: {gone}", code=WENT_WRONG) from None
+        asking.left()
+        raise Trouble(
+            "The server has gone before the turn was over. What was said by then is kept: when the server runs again, "
+            f"`troupe sessions --link` opens its page, and `troupe ask --session {session} QUESTION` goes on with it.",
+            code=WENT_WRONG,
+        ) from None
+    except means.refused as refused:
+        raise Trouble(f"The agent refuses: {refused}", code=WENT_WRONG) from None
+
+
+@contextmanager
+def troubles(means: AgentMeans) -> Iterator[None]:
+    """In the block the agent is asked over its port: what goes wrong is told as a sentence."""
+    try:
+        yield
     except PeerGone as gone:
         raise Trouble(f"The agent cannot be asked: {gone}", code=WENT_WRONG) from None
     except means.refused as refused:
         raise Trouble(f"The agent refuses: {refused}", code=WENT_WRONG) from None
 
 
-async def _visitor(command: AskAgent, means: AgentMeans, stack: AsyncExitStack) -> Visitor:
+async def visited(command: AgentCommand, means: AgentMeans, stack: AsyncExitStack) -> Visitor:
     announced = ready.read(command.state_dir / ready.SERVER_FILE)
     if announced is None or ready.is_gone(announced):
         return await stack.enter_async_context(means.here(command))
-    return _met(means, command.state_dir)
+    return met(means, command.state_dir)
 
 
-def _met(means: AgentMeans, state_dir: Path) -> Visitor:
+def met(means: AgentMeans, state_dir: Path) -> Visitor:
     url = address(None, state_dir, "agent")
     try:
         return means.meet(url, state_dir)
@@ -137,12 +184,12 @@ async def _session(command: AskAgent, question: str, visitor: Visitor) -> str:
     if command.session is not None:
         answer = await visitor.ask("GET", f"sessions/{quote(command.session, safe='')}")
         return msgspec.json.decode(answer, type=SessionFact).id
-    workspace = await _registered(visitor, command.workspace)
+    workspace = await registered(visitor, command.workspace)
     wish = SessionWish(workspace_id=workspace.id, title=question.splitlines()[0][:80])
     return msgspec.json.decode(await visitor.ask("POST", "sessions", wish), type=SessionFact).id
 
 
-async def _registered(visitor: Visitor, folder: Path) -> WorkspaceFact:
+async def registered(visitor: Visitor, folder: Path) -> WorkspaceFact:
     answer = await visitor.ask("POST", "workspaces/register", WorkspaceWish(path=str(folder)))
     return msgspec.json.decode(answer, type=WorkspaceFact)
 
@@ -159,19 +206,38 @@ class _Asking:
         self._out = out
         self._status = status
         self._stop = stop
+        self.questions: Questions | None = None
+        """None: nobody can be asked."""
         self._turn: str | None = None
         """None: the question waits for another turn to end."""
         self._said = ""
         self._plan: tuple[PlanStep, ...] = ()
         """As it was told last."""
+        self._output = PassedOn(status)
 
     async def turn(self) -> int:
         me = ClientInfo(name="troupe ask", version=version(), capabilities=("token_delta",))
-        await self._say(ClientHello(client_info=me))
+        await self.say(ClientHello(client_info=me))
         command = next((each for each in COMMANDS if self._question.split(None, 1)[0] == each), None)
         message_id = f"ask-{trio.current_time()}-{id(self)}"
-        await self._say(UserSays(message=self._question, message_id=message_id, context=EditorContext(command=command)))
+        await self.say(UserSays(message=self._question, message_id=message_id, context=SaidContext(command=command)))
         self._status.show("waiting for the agent")
+        if self.questions is None:
+            return await self._to_its_end(message_id)
+        trouble: Exception | None = None
+        code = 0
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self.questions.run)
+            try:
+                code = await self._to_its_end(message_id)
+            except Exception as error:  # is raised outside of the nursery, which would wrap it
+                trouble = error
+            nursery.cancel_scope.cancel()
+        if trouble is not None:
+            raise trouble
+        return code
+
+    async def _to_its_end(self, message_id: str) -> int:
         final: MessageFinal | None = None
         while final is None and not self._stop.asked:
             with self._stop.waiting():
@@ -182,10 +248,15 @@ class _Asking:
         self._status.clear()
         return 0 if final.metadata.success else self._failed(final)
 
+    def left(self) -> None:
+        """The server has gone."""
+        self._end_line()
+        self._status.clear()
+
     async def _cancel(self, message_id: str) -> None:
         self._status.show("stopping the turn")
         with trio.move_on_after(STOP_SECONDS):
-            await self._say(CancelTurn(reason="user_cancelled"))
+            await self.say(CancelTurn(reason="user_cancelled"))
             while await self._next(message_id) is None:
                 pass
         self._end_line()
@@ -210,10 +281,18 @@ class _Asking:
         match event:
             case ServerError(error=error) if self._turn is None:
                 raise Trouble(f"The agent refuses: {error.message}", code=WENT_WRONG)
-            case RequestApproval(request_id=request) | RequestCommandApproval(request_id=request):
-                await self._decline(request)
-            case PatchProposed(request_id=request, requires_approval=True):
-                await self._decline(request)
+            case (
+                RequestApproval()
+                | RequestCommandApproval(requires_approval=True)
+                | PatchProposed(requires_approval=True)
+            ):
+                if self.questions is None:
+                    await self._decline(event.request_id)
+                else:
+                    self._end_line()
+                    self.questions.add(event)
+            case ApprovalResolved() if self.questions is not None:
+                self.questions.settled(event)
             case MessageFinal(metadata=metadata) if metadata.turn_id in ("", self._turn):
                 self._finish(event)
                 return event
@@ -225,18 +304,22 @@ class _Asking:
                 self._status.clear()
                 self._said += token
                 streams.show(token, self._out)
+            case Thinking(message=message, until=until) if until:
+                self._end_line()
+                self._status.say(f"{message} (until {time.strftime('%H:%M:%S', time.localtime(until))})")
             case Thinking(message=message) | RetrieveStatus(message=message):
                 self._end_line()
-                self._status.show(message)
+                if self.questions is None or not self.questions.is_open:
+                    self._status.show(message)
             case ToolExecute(tool_name="update_plan"):
                 pass  # the plan itself is told
             case ToolExecute(tool_name=name, status="started", args=args):
                 self._end_line()
-                about = " ".join(str(value) for value in args.values()) if isinstance(args, dict) else ""
+                about = " ".join(_about(*each) for each in args.items()) if isinstance(args, dict) else ""
                 self._status.say(f"{name} {about}"[:300].strip())
             case ToolExecute(tool_name=name, status="failed", result=result):
                 text = result.get("text", "") if isinstance(result, dict) else result
-                self._status.say(f"{name} failed: {str(text)[:300]}")
+                self._status.say(f"{name} failed: {str(text).removeprefix(f'{name} failed: ')[:300]}")
             case PlanPresented(steps=steps) if steps != self._plan:
                 self._plan = steps
                 self._end_line()
@@ -244,13 +327,32 @@ class _Asking:
                     self._status.say(f"{step.step_number}. {step.description}")
             case ServerError(error=error):
                 self._end_line()
-                self._status.say(error.message)
+                rule = error.details.get("rule")
+                self._status.say(f"{error.message} (rule: {rule})" if rule else error.message)
+            case PatchProposed(requires_approval=False, file_path=path):
+                self._end_line()
+                self._status.say(f"changes {path}")
+            case PatchApplied(file_path=path, success=success, error=error):
+                self._end_line()
+                self._status.say(
+                    f"{path} is written" if success else f"{path} is not written: {error or 'it does not fit'}"
+                )
+            case CommandStarted(command=line):
+                self._end_line()
+                self._status.say(f"$ {line}")
+            case CommandOutput(text=text):
+                self._output.write(text)
+            case CommandFinished(exit_code=code, ended=ended, why=why):
+                self._output.end()
+                self._status.say(
+                    f"the command has ended with {code}" if ended == "exited" else why or f"the command: {ended}"
+                )
 
     async def _decline(self, request: str) -> None:
         self._end_line()
         self._status.say("The agent asks for an approval, which is declined here; approve on its page, or in an editor")
         reason = "the question came from a terminal, where nobody can approve"
-        await self._say(ApprovalResponse(request_id=request, approved=False, reason=reason))
+        await self.say(ApprovalResponse(request_id=request, approved=False, reason=reason))
 
     def _finish(self, final: MessageFinal) -> None:
         if self._json:
@@ -272,55 +374,13 @@ class _Asking:
         self._status.say(f"The turn {why}")
         return WENT_WRONG
 
-    async def _say(self, message: object) -> None:
+    async def say(self, message: object) -> None:
         await self._stream.send(msgspec.json.encode(message))
 
 
-# -- sessions
-
-
-def sessions(command: ListSessions, means: AgentMeans, out: TextIO | None = None) -> int:
-    return run(partial(_sessions, command, means, out or sys.stdout))
-
-
-async def _sessions(command: ListSessions, means: AgentMeans, out: TextIO, stop: Finish) -> int:
-    visitor = _met(means, command.state_dir)
-    if command.link:
-        streams.show(link(address(None, command.state_dir, "agent"), command.state_dir) + "\n", out)
-        return 0
-    try:
-        with stop.waiting():
-            query = ""
-            if command.workspace is not None:
-                query = f"?workspace_id={quote((await _registered(visitor, command.workspace)).id, safe='')}"
-            answer = await visitor.ask("GET", f"sessions{query}")
-            places = msgspec.json.decode(await visitor.ask("GET", "workspaces"), type=list[WorkspaceFact])
-            if command.json:
-                streams.show(answer.decode() + "\n", out)
-            else:
-                streams.show(_listed(msgspec.json.decode(answer, type=list[SessionFact]), places), out)
-            return 0
-        return stop.code
-    except PeerGone as gone:
-        raise Trouble(f"The agent cannot be asked: {gone}", code=WENT_WRONG) from None
-    except means.refused as refused:
-        raise Trouble(f"The agent refuses: {refused}", code=WENT_WRONG) from None
-
-
-def link(url: str, state_dir: Path) -> str:
-    """Opens the page. What follows # stays in the browser."""
-    return f"{url}/#token={(state_dir / 'agent.token').read_text('ascii').strip()}"
-
-
-def _listed(facts: list[SessionFact], workspaces: list[WorkspaceFact]) -> str:
-    if not facts:
-        return "There are no sessions yet.\n"
-    paths = {workspace.id: workspace.path for workspace in workspaces}
-    return "".join(_lines(fact, paths.get(fact.workspace_id, "")) for fact in facts)
-
-
-def _lines(fact: SessionFact, path: str) -> str:
-    asks = f"asks {counted(fact.pending_approvals, 'time')}" if fact.pending_approvals else ""
-    about = (fact.updated_at[:16].replace("T", " "), "running" if fact.running else asks, path)
-    title = printable(fact.title or "New session")
-    return f"{fact.id}  {title}\n    {printable('  '.join(part for part in about if part))}\n"
+def _about(name: str, argument: object) -> str:
+    """An argument of a tool, as it is shown in one line: the words of a command as a shell would take them."""
+    if isinstance(argument, list):
+        words = [str(each) for each in argument]
+        return shlex.join(words) if name == "argv" else " ".join(words)
+    return str(argument)

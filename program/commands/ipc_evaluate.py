@@ -13,11 +13,11 @@ import argparse
 import fnmatch
 import sys
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TextIO
 
 import msgspec
+from msgspec import Struct
 
 from codec.ipc import BadRequest, BadResponse, Success, read_request, read_response, scores
 from codec.ipc.evaluation import (
@@ -49,8 +49,7 @@ class BaseFiles(Protocol):
     def keep(self, id: str, evaluation: bytes) -> None: ...  # noqa: A002
 
 
-@dataclass(slots=True)
-class EvaluatedTally:
+class EvaluatedTally(Struct):
     evaluated: int = 0
     before: int = 0
     """They had been evaluated already."""

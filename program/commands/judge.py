@@ -24,13 +24,13 @@ import math
 import shutil
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from signal import Signals
 from typing import Any, Never, Protocol, TextIO, runtime_checkable
 
 import msgspec
 import trio
+from msgspec import Struct
 
 from actors.kernel import (
     Actor,
@@ -100,8 +100,7 @@ class Reported(Protocol):
     def result(self) -> RunResult: ...
 
 
-@dataclass(frozen=True, slots=True)
-class RunWanted:
+class RunWanted(Struct, frozen=True):
     """Everything the judge must know to make a run."""
 
     folders: Any
@@ -115,8 +114,7 @@ class RunWanted:
     report: ActorRef[Reported]
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeParts:
+class JudgeParts(Struct, frozen=True):
     """The parts of the judge."""
 
     folders: Callable[[Path, str], Folders]
@@ -128,8 +126,7 @@ class JudgeParts:
     """The run reports by messages with a `result`, which is a RunResult."""
 
 
-@dataclass(frozen=True, slots=True)
-class SettledRun:
+class SettledRun(Struct, frozen=True):
     """The complete request, with all settings filled in. The interpreter is still only a name."""
 
     folder: Path

@@ -15,11 +15,11 @@ Rules
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TextIO, TypeVar
 
 import msgspec
 import trio
+from msgspec import Struct
 
 from actors.kernel import PeerGone
 from codec.sidekick.recording import is_room
@@ -63,8 +63,7 @@ class Tempo:
         return self._due
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(Struct, frozen=True):
     """The amount that there is to play in a file."""
 
     messages: int

@@ -14,7 +14,10 @@ from typing import Any
 import trio
 
 from actors.agent.client import ClientSeat, ServerFacts, client_spec
+from actors.agent.commanding import commands_specs
+from actors.agent.index.messages import INDEXER_ACTORS
 from actors.agent.log import SessionLog
+from actors.agent.means import MakeTurn
 from actors.agent.messages import (
     CLIENTS,
     MODELS,
@@ -25,10 +28,16 @@ from actors.agent.messages import (
     ContextChanged,
     CreateSession,
     CurrentModelAsked,
+    ExpectModel,
     LogEntry,
     ModelsMessage,
     PolicyAsked,
+    RememberApproval,
+    RememberedAsked,
+    RequestSettled,
     SteersAsked,
+    TurnAsks,
+    TurnKeeps,
     TurnMessage,
     TurnOrder,
     TurnSays,
@@ -36,18 +45,27 @@ from actors.agent.messages import (
     WorkspacesMessage,
 )
 from actors.agent.sessions import sessions_specs
-from actors.agent.turn_keeping import MakeTurn
-from actors.kernel import Actor, ActorRef, AnySpec, ChildSpec, Down, KernelError, PeerGone, Restart
-from actors.kernel.testing import House, staged
+from actors.kernel import Actor, ActorRef, AnySpec, ChildSpec, Down, KernelError, PeerGone, Reply, Restart, crowd_spec
+from actors.kernel.testing import House, check_sound, staged
+from codec.agent.action_events import (
+    DiffHunk,
+    PatchApplied,
+    PatchProposed,
+    RequestApproval,
+    RequestCommandApproval,
+)
+from codec.agent.approvals import ExactCommand, Pending, Remembered, RememberedList
 from codec.agent.context import EditorContext
 from codec.agent.events import FinalMetadata, LogEvent, MessageFinal, Token
 from codec.agent.models import ModelConfig
+from codec.agent.refusing import ContractRefusal
 from codec.agent.sessions import SessionFact, SessionWish
 from codec.agent.workspaces import Policy, WorkspaceFact
 from tests.agent.paper_store import PaperDisk, paper_spec
 
 EPOCH = 1_800_000_000.0
 PATIENCE = 3600.0
+FALLS = "the turn falls"
 
 
 def wall() -> float:
@@ -74,6 +92,53 @@ class Steers:
 
 
 @dataclass(frozen=True)
+class Asks:
+    """Waits for the answers to these, and acts upon each as it was answered."""
+
+    requests: tuple[Pending, ...]
+
+
+def patch(id: str, path: str = "a.py", hunks: int = 2, **more: Any) -> Pending:  # noqa: A002
+    hunk = DiffHunk(old_start=1, old_lines=1, new_start=1, new_lines=1, content="x")
+    asked = PatchProposed(patch_id=id, request_id=id, file_path=path, diff="", hunks=(hunk,) * hunks)
+    return Pending(request_id=id, call_id=f"call {id}", tool_name="propose_diff", asked=asked, **more)
+
+
+def command(
+    id: str,  # noqa: A002
+    may_remember: tuple[str, ...] = ("npm", "test"),
+    *,
+    asks: bool = True,
+    exactly: ExactCommand | None = None,
+    **more: Any,
+) -> Pending:
+    asked = RequestCommandApproval(
+        command_id=id,
+        request_id=id,
+        command="npm test",
+        working_directory="/work",
+        may_remember=may_remember,
+        may_remember_exactly=exactly is not None,
+        requires_approval=asks,
+    )
+    call = f"call {id}"
+    return Pending(request_id=id, call_id=call, tool_name="execute_command", asked=asked, exactly=exactly, **more)
+
+
+def tool(id: str) -> Pending:  # noqa: A002
+    asked = RequestApproval(request_id=id, tool_name="delete_file", args={"file_path": "a.py"})
+    return Pending(request_id=id, call_id=f"call {id}", tool_name="delete_file", asked=asked)
+
+
+@dataclass(frozen=True)
+class Acted:
+    """What a turn has done upon an answer."""
+
+    turn_id: str
+    request: Pending
+
+
+@dataclass(frozen=True)
 class Fall:
     """Crashes."""
 
@@ -84,11 +149,16 @@ class Vanish:
 
 
 class ScriptedTurn(Actor[TurnMessage]):
-    def __init__(self, order: TurnOrder, script: Sequence[Any]) -> None:
+    def __init__(self, order: TurnOrder, script: Sequence[Any], acts: Callable[[Acted], None]) -> None:
+        """`acts` is called when it acts upon an answer. Whatever is left of its script when it is suspended is not
+        said by the turn that goes on."""
         self.order = order
         self.script = script
+        self.acts = acts
         self.contexts: list[EditorContext] = []
-        self.text = ""
+        self.settled: dict[str, Pending] = {}
+        self.heard = trio.Event()
+        self.text = "".join(entry.event.token for entry in order.said if isinstance(entry.event, Token))
 
     async def started(self, kept: object | None) -> None:
         self.monitor(self.order.session, every=True)
@@ -98,6 +168,11 @@ class ScriptedTurn(Actor[TurnMessage]):
         match message:
             case ContextChanged(context):
                 self.contexts.append(context)
+            case RequestSettled(request):
+                assert request.resolution is not None
+                self.settled[request.request_id] = request
+                self.heard.set()
+                self.heard = trio.Event()
             case _:
                 self.unknown(message)
 
@@ -109,9 +184,34 @@ class ScriptedTurn(Actor[TurnMessage]):
             self.text += event.token
         await self.order.session.send(TurnSays(self.order.turn_id, event))
 
+    async def _keep(self, *events: LogEvent, **parts: Any) -> bool:
+        def question(reply: Reply[bool]) -> TurnKeeps:
+            return TurnKeeps(self.order.turn_id, events, reply=reply, **parts)
+
+        return await self.order.session.ask(question, timeout=PATIENCE)
+
+    async def _act_upon(self, requests: Sequence[Pending]) -> None:
+        for request in requests:
+            id = request.request_id  # noqa: A001
+            if not await self._keep(begun=[id]):
+                await trio.sleep_forever()
+            self.acts(Acted(self.order.turn_id, request))
+            assert request.resolution is not None
+            applied = [id] if request.resolution.approved and isinstance(request.asked, PatchProposed) else []
+            told = [PatchApplied(patch_id=id, file_path="a.py", success=True) for id in applied]  # noqa: A001
+            await self._keep(*told, over=[id], applied=applied)
+
     async def _act(self) -> None:
-        for step in self.script:
+        if self.order.resumed:
+            await self._act_upon(self.order.resumed)
+            await self._say(Token(token="(on) "))
+        for step in () if self.order.resumed else self.script:
             match step:
+                case Asks(requests):
+                    await self.order.session.send(TurnAsks(self.order.turn_id, requests))
+                    while not all(each.request_id in self.settled for each in requests):
+                        await self.heard.wait()
+                    await self._act_upon([self.settled[each.request_id] for each in requests])
                 case Pause(seconds):
                     await trio.sleep(seconds)
                 case Tokens(count, every):
@@ -123,7 +223,7 @@ class ScriptedTurn(Actor[TurnMessage]):
                     for said in await self.order.session.ask(asked, timeout=PATIENCE):
                         await self._say(Token(token=f"({said.message}) "))
                 case Fall():
-                    raise RuntimeError("the turn falls")
+                    raise RuntimeError(FALLS)
                 case Vanish():
                     self.finish()
                     return
@@ -138,8 +238,12 @@ class ScriptedTurn(Actor[TurnMessage]):
 
 
 class PaperWorkspaces(Actor[WorkspacesMessage]):
-    def __init__(self, facts: dict[str, WorkspaceFact]) -> None:
-        self.facts = facts
+    def __init__(self, here: "Stay") -> None:
+        self.here = here
+
+    @property
+    def facts(self) -> dict[str, WorkspaceFact]:
+        return self.here.workspaces
 
     async def started(self, kept: object | None) -> None:
         self.stage.registry.claim(WORKSPACES, self.ref)
@@ -147,9 +251,19 @@ class PaperWorkspaces(Actor[WorkspacesMessage]):
     async def handle(self, message: WorkspacesMessage) -> None:
         match message:
             case WorkspaceAsked(id, reply):
+                await trio.sleep(self.here.asking_seconds)
                 reply.set(self.facts.get(id))
             case PolicyAsked(id, reply):
-                reply.set(Policy() if id in self.facts else None)
+                reply.set(self.here.policy if id in self.facts else None)
+            case RememberedAsked(id, reply):
+                reply.set(RememberedList(approvals=tuple(self.here.remembered)) if id in self.facts else None)
+            case RememberApproval(_, approval, answer):
+                await trio.sleep(self.here.remembering_seconds)
+                if self.here.forgetful:
+                    answer.fail(ContractRefusal(507, "INTERNAL", "The approval was not stored: the disk is full."))
+                else:
+                    self.here.remembered.append(approval)
+                    answer.set(None)
             case _:
                 raise NotImplementedError(message)
 
@@ -165,6 +279,8 @@ class PaperModels(Actor[ModelsMessage]):
         match message:
             case CurrentModelAsked(reply):
                 reply.set(self.here.model)
+            case ExpectModel(_, expected):
+                expected.set(None)
             case _:
                 raise NotImplementedError(message)
 
@@ -180,6 +296,8 @@ class Screen:
     delta: bool = False
     cancels: bool = False
     """Whether the turn is to end when it vanishes."""
+    can: tuple[str, ...] = ()
+    """Its capabilities."""
     messages: list[dict[str, Any]] = field(default_factory=list)
     seat: ClientSeat | None = None
     scope: trio.CancelScope | None = None
@@ -190,6 +308,9 @@ class Screen:
     seated: trio.Event = field(default_factory=trio.Event)
     ended: trio.Event = field(default_factory=trio.Event)
     _read: trio.Event = field(default_factory=trio.Event)
+    _unsent: Sequence[str] = ()
+    _whole: bool = True
+    """Its socket takes the next in one piece."""
 
     # the outlet
 
@@ -199,11 +320,23 @@ class Screen:
             await self._read.wait()
         if self.gone:
             raise PeerGone("it has gone")
+        self.show(text)
+
+    def show(self, text: str) -> None:
         self.messages.append(json.loads(text))
 
     async def send_all(self, texts: Sequence[str]) -> None:
-        for text in texts:
+        unsent, self._unsent = self._unsent, ()
+        for text in (*unsent, *texts):
             await self.send(text)
+
+    def send_now(self, texts: Sequence[str]) -> bool:
+        taken = 0 if self.stalled or self.gone else len(texts) if self._whole else len(texts) // 2
+        self._whole = not self._whole
+        for text in texts[:taken]:
+            self.show(text)
+        self._unsent = tuple(texts[taken:])
+        return not self._unsent
 
     def stall(self) -> None:
         if not self.stalled:
@@ -259,6 +392,9 @@ class Screen:
     async def ask(self, text: str, id: str | None = None, **more: Any) -> None:  # noqa: A002
         await self.say({"type": "client.user_message", "message": text, "message_id": id, **more})
 
+    async def answer(self, id: str, approved: bool = True, **more: Any) -> None:  # noqa: A002
+        await self.say({"type": "client.approval_response", "request_id": id, "approved": approved, **more})
+
     async def cancel(self) -> None:
         await self.say({"type": "client.cancel"})
 
@@ -275,6 +411,16 @@ class Stay:
     ids: Iterator[int]
     workspaces: dict[str, WorkspaceFact] = field(default_factory=dict)
     model: ModelConfig = field(default_factory=lambda: ModelConfig(provider="builtin"))
+    policy: Policy = field(default_factory=Policy)
+    remembered: list[Remembered] = field(default_factory=list)
+    """In the workspace."""
+    asking_seconds: float = 0
+    """Until the workspaces tell of one."""
+    remembering_seconds: float = 0
+    forgetful: bool = False
+    """Whether the workspaces cannot store anything."""
+    acted: list[Acted] = field(default_factory=list)
+    acts: Callable[[Acted], None] = lambda acted: None
     made: list[ScriptedTurn] = field(default_factory=list)
     house: House = None  # type: ignore[assignment]
     nursery: trio.Nursery = None  # type: ignore[assignment]
@@ -284,11 +430,15 @@ class Stay:
 
     def make_turn(self, order: TurnOrder) -> ChildSpec[TurnMessage]:
         def make() -> ScriptedTurn:
-            turn = ScriptedTurn(order, self.scripts(order))
+            turn = ScriptedTurn(order, self.scripts(order), self._acts)
             self.made.append(turn)
             return turn
 
         return ChildSpec(order.turn_id, make, restart=Restart.TEMPORARY)
+
+    def _acts(self, acted: Acted) -> None:
+        self.acted.append(acted)
+        self.acts(acted)
 
     @property
     def registry(self) -> Any:
@@ -322,6 +472,7 @@ class Stay:
 
     def open(self, screen: Screen, session: str) -> None:
         """A socket, without a word on it."""
+        screen._unsent = ()
         screen.gone, screen.seat, screen.seated, screen.ended = False, None, trio.Event(), trio.Event()
         screen.scope = trio.CancelScope()
         self.nursery.start_soon(self._connection, screen, session, screen.scope)
@@ -343,7 +494,7 @@ class Stay:
     async def connect(self, screen: Screen, session: str, resume: int | None = None) -> None:
         self.open(screen, session)
         await screen.seated.wait()
-        info = {"name": screen.name, "capabilities": ["token_delta"] if screen.delta else []}
+        info = {"name": screen.name, "capabilities": [*screen.can, *(["token_delta"] if screen.delta else [])]}
         hello = {"type": "client.hello", "client_info": info, "cancel_on_disconnect": screen.cancels}
         await screen.say({**hello, "resume_from": resume})
 
@@ -367,21 +518,26 @@ async def stay(
     ids: Iterator[int] | None = None,
     store: AnySpec | None = None,
     make_turn: MakeTurn | None = None,
+    clock: Callable[[], float] = wall,
+    **more: Any,
 ) -> AsyncIterator[Stay]:
-    """`make_turn`: in the place of scripted turns."""
+    """`make_turn`: in the place of scripted turns. `more`: for the sessions."""
     scripts = script if callable(script) else lambda order: script
     here = Stay(disk or PaperDisk(), scripts, ids or itertools.count(1))
     here.workspaces["w"] = WorkspaceFact(id="w", path="/work", name="work", created_at="2026-01-01T00:00:00Z")
     specs: list[AnySpec] = [
         store or paper_spec(here.disk),
-        ChildSpec("workspaces", partial(PaperWorkspaces, here.workspaces)),
+        ChildSpec("workspaces", partial(PaperWorkspaces, here)),
         ChildSpec("models", partial(PaperModels, here)),
-        *sessions_specs(make_turn or here.make_turn, wall, here.new_id),
+        *commands_specs(),
+        crowd_spec("indexers", name=INDEXER_ACTORS),
+        *sessions_specs(make_turn or here.make_turn, clock, here.new_id, **more),
     ]
     async with trio.open_nursery() as nursery, staged(*specs, intensity=10_000) as house:
         here.house, here.nursery = house, nursery
         await until(lambda: house.stage.registry.find(SESSIONS) is not None)
         yield here
+        check_sound(house.stage, but=FALLS)
         nursery.cancel_scope.cancel()
 
 

@@ -99,6 +99,26 @@ def test_a_flood_is_ended_at_its_limit_and_needs_no_end() -> None:
     assert not heard(*[call("list_files")] * 2, STOP).dropped
 
 
+def test_a_thought_goes_to_whoever_hears_thoughts_and_a_text_to_whoever_hears_texts() -> None:
+    said, thought = list[str](), list[str]()
+
+    async def say(text: str) -> None:
+        said.append(text)
+
+    async def think(text: str) -> None:
+        thought.append(text)
+
+    answer = heard(SaidThought("a"), SaidText("b"), SaidThought("c"), STOP, say=say, think=think)
+    assert (said, thought, answer.text) == (["b"], ["a", "c"], ["b"])
+
+
+@pytest.mark.parametrize(("pieces", "flooded"), [(["a" * 20], False), (["a" * 21], True), (["a" * 10] * 3, True)])
+def test_an_answer_may_be_as_long_as_its_limit(pieces: list[str], flooded: bool) -> None:
+    answer = heard(*map(SaidText, pieces), *([] if flooded else [STOP]))
+    assert answer.flooded is flooded
+    assert answer.text == pieces
+
+
 def test_behind_the_end_only_a_count_is_taken() -> None:
     answer = heard(SaidText("a"), Finished("length"), SaidText("b"), call("list_files"), STOP, UsedTokens(prompt=5))
     assert (answer.text, answer.calls, answer.reason, answer.used) == (["a"], [], "length", UsedTokens(prompt=5))
@@ -130,7 +150,7 @@ def test_a_server_that_cannot_be_reached_is_a_trouble() -> None:
 
 def test_a_fault_of_our_own_crashes_the_turn_and_is_told_by_nobody_but_the_session() -> None:
     async def play() -> None:
-        async with turn("Hm?", Refusing(ValueError("a bug"))) as (heard, _):
+        async with turn("Hm?", Refusing(ValueError("a bug")), but="a bug") as (heard, _):
             assert heard.turn is not None
             stop = await heard.turn.wait_stopped()
             assert stop.why is Why.CRASHED

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.agent.budget import Talk, cut_to, pruned, room, squeezed, tokens, weight
+from actors.agent.budget import CUT, Talk, cut_to, pruned, room, squeezed, tokens, weight
 from actors.agent.compaction import compacted, digest, is_better, is_worthwhile, kept, outgoing, summary_request, upto
 from actors.agent.history import Past, PastTurn, result_message
 from codec.agent.material import Material, parted, told
@@ -67,7 +67,23 @@ def test_pruning_takes_the_oldest_outputs_no_more_than_needed_and_never_the_last
 @given(st.text(), st.integers(0, 200))
 def test_a_text_is_cut_to_what_it_may_have(text: str, most: int) -> None:
     cut = cut_to(text, most)
-    assert cut == text if tokens(text) <= most else tokens(cut) <= max(most, tokens("\n[... left out ...]\n"))
+    assert cut == text if tokens(text) <= most else tokens(cut) <= max(most, tokens(f"\n{CUT}\n"))
+
+
+@given(st.lists(st.text("ab ", max_size=8), min_size=1, max_size=60), st.integers(40, 200))
+def test_a_text_of_short_lines_is_cut_between_them(lines: list[str], most: int) -> None:
+    head, cut, tail = cut_to("\n".join(lines), most).partition(CUT)
+    if cut:
+        told = [*head.removesuffix("\n").split("\n"), *tail.removeprefix("\n").split("\n")]
+        assert head.endswith("\n")
+        assert tail.startswith("\n")
+        assert all(line in lines or not line for line in told)
+
+
+def test_a_line_that_is_too_long_is_cut_in_the_middle() -> None:
+    long = "a" * 3000
+    assert cut_to(f"one\n{long}\nlast", 100).startswith(f"one\n{'a' * 100}")
+    assert cut_to(long, 100).count(CUT) == 1
 
 
 def test_an_estimate_is_high_rather_than_low() -> None:

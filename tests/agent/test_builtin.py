@@ -9,7 +9,9 @@ from actors.kernel.testing import run_in_virtual_time
 from codec.agent.builtin import deltas
 from codec.agent.context import ActiveEditor, Diagnostic, EditorContext, TerminalOutput, TextPosition, TextSelection
 from codec.agent.events import PlanPresented, ServerError, ToolExecute
+from codec.agent.findings import definitions_text, hits_text
 from codec.agent.models import CalledTool, Finished, ModelConfig, ModelMessage, ModelRequest, SaidText, ToolCall
+from codec.agent.symbols import Definition
 from tests.agent.turn_kit import Heard, Script, whole
 
 FILES = {
@@ -111,6 +113,39 @@ def test_a_command_works_on_what_the_editor_shows(command: str, said: list[str])
 def test_a_command_without_anything_to_work_on_says_what_it_needs(command: str) -> None:
     message = answered(command, context=EditorContext()).final.message
     assert message.startswith(("There is nothing selected", "The editor reports no problem", "Open the file"))
+
+
+found = st.lists(st.tuples(st.sampled_from(("a.py", "b.py")), st.integers(1, 90)), max_size=12, unique=True)
+Place = tuple[str, int]
+
+
+@given(found, found, st.sampled_from(("what does login do?", "/test login", "/fix login", "/refactor login")))
+def test_of_the_places_that_were_found_the_first_are_read_with_what_stands_around_them(
+    defined: list[Place], mentioned: list[Place], words: str
+) -> None:
+    symbols = definitions_text(
+        "login", [(path, Definition("login", "function", line, "def login():")) for path, line in defined]
+    )
+    texts = hits_text(["login"], [(path, 1, [(line, "login(3)")]) for path, line in mentioned], most=99)
+    done = {"search_symbols": ({"name": "login"}, symbols), "search_text": ({"query": "login"}, texts)}
+    calls = tuple(ToolCall(id=name, name=name, arguments=arguments) for name, (arguments, _) in done.items())
+    messages = (
+        ModelMessage(role="user", content=words),
+        ModelMessage(role="assistant", tool_calls=calls),
+        *(ModelMessage(role="tool", content=text, tool_call_id=name) for name, (_, text) in done.items()),
+    )
+    answer = deltas(ModelRequest(model=BUILTIN, messages=messages, tools=SPECS))
+    called = [(each.call.name, each.call.arguments) for each in answer if isinstance(each, CalledTool)]
+    read: list[Place] = []
+    for path, line in [] if words.startswith("/test") else defined or mentioned:
+        if not any(path == other and begin - 8 < line < begin + 16 for other, begin in read):
+            read.append((path, line))  # no other shows it with seven lines before it, and sixteen behind
+    assert [arguments for name, arguments in called if name == "read_file"] == [
+        {"file_path": path, "first_line": max(line - 8, 1), "last_line": line + 32} for path, line in read[:3]
+    ]
+    lists = not read and not words.startswith("/")
+    assert ("list_files", {}) in called if lists else "list_files" not in dict(called)
+    assert [arguments["current_step"] for name, arguments in called if name == "update_plan"] == [3] * bool(called)
 
 
 texts = st.text(max_size=60)

@@ -3,10 +3,11 @@
 import re
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from actors.agent.budget import CUT
 from actors.agent.doubles import still_missing, without_doubles
 from actors.agent.prompt import STANDS_ABOVE, fitted
 from codec.agent.findings import numbered
@@ -48,6 +49,7 @@ def test_a_source_names_the_first_and_the_last_line_that_it_has(wanted: list[Mat
         assert (named[0], named[-1]) == (numbers[0], numbers[-1])
 
 
+@example([part("src/a.py", 1, 1), part("src/a.py", 1, 18), part("src/a.py", 16, 36), part("src/a.py", 9, 29)], 455)
 @given(st.lists(parts, max_size=8), st.integers(0, 800))
 def test_what_is_fitted_has_no_line_twice_however_small_the_room(wanted: list[Material], most: int) -> None:
     told = [line for line in lines(fitted(wanted, most)) if re.fullmatch(r"\d+\tline \d+ of .+\.py", line[1])]
@@ -59,8 +61,8 @@ def test_what_has_no_lines_of_a_file_stays_as_it_is() -> None:
     assert still_missing(diagnostics, [part("src/a.py", 1, 9), diagnostics]) == diagnostics
 
 
-def test_lines_beside_a_cut_are_told_again_for_they_may_be_broken() -> None:
-    cut = Material(source="src/a.py:1-40", why="", text="1\tone\n2\ttw\n[... left out ...]\n9\tirty-nine\n40\tforty")
+def test_a_line_that_was_cut_is_told_again() -> None:
+    cut = Material(source="src/a.py:1-40", why="", text=f"1\tone\n2\ttw{CUT}9\tirty-nine\n40\tforty")
     rest = still_missing(part("src/a.py", 1, 10), [cut])
     assert rest is not None
     assert [line.partition("\t")[0] for line in rest.text.split("\n")] == [str(number) for number in range(2, 11)]

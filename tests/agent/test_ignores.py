@@ -10,7 +10,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from codec.agent.ignores import IgnoreRules, read_rules
+from codec.agent.ignores import (
+    DEEPEST,
+    LONGEST_LINE,
+    LONGEST_NAME,
+    MOST_LINES,
+    IgnoreRules,
+    TooLate,
+    read_rules,
+)
 
 TABLE = [  # a line, what it ignores, what it does not
     ("*.pyc", ["a.pyc", "src/deep/a.pyc", ".pyc"], ["a.py", "a.pycc"]),
@@ -23,6 +31,9 @@ TABLE = [  # a line, what it ignores, what it does not
     ("logs/**", ["logs/a", "logs/a/b"], ["logs", "a/logs/b"]),
     ("a/**/b", ["a/b", "a/x/b", "a/x/y/b"], ["ab", "a/b/c"]),
     ("a/**/**/b", ["a/b", "a/x/y/b"], ["a"]),
+    ("a**/b", ["ab", "a/b", "ax/b", "ax/y/b", "a/x/y/b"], ["b", "axb", "xab", "x/ab"]),
+    ("x/a**", ["x/a", "x/ab", "x/ab/c/d", "x/a/c"], ["ab", "x/b"]),
+    ("!x/a**", [], ["x/ab/c"]),
     ("a**b", ["ab", "axxb", "x/axb"], ["a/b"]),
     ("/**", ["a", "a/b"], []),
     ("foo/**/", ["foo/a/", "foo/a/b/"], ["foo/a", "foo/"]),
@@ -34,7 +45,34 @@ TABLE = [  # a line, what it ignores, what it does not
     ("[]-]x", ["]x", "-x"], ["ax"]),
     ("[[:digit:]]x", ["1x"], ["ax"]),
     ("[[:nothing:]]x", [], ["1x", ":x"]),
+    ("[\\]]x", ["]x"], ["\\x", "ax"]),
+    ("[a\\-z]x", ["-x", "ax", "zx"], ["bx"]),
+    ("[a-\\c]x", ["bx", "cx"], ["dx", "-x", "\\x"]),
+    ("[a-\\", [], ["a", "[a-\\"]),
+    ("[a\\", [], ["a", "[a\\"]),
+    ("[[a]x", ["[x", "ax"], [":x"]),
+    ("[[:a]x", ["[x", ":x", "ax"], ["bx"]),
+    ("[a[:b]x", ["[x", ":x", "ax", "bx"], ["cx"]),
+    ("[[:]x", ["[x", ":x"], ["ax"]),
+    ("[[::]x", [], [":x", "[x"]),
+    ("[[:digit:", [], ["1", "[[:digit:"]),
+    ("[a[:digit:]]x", ["ax", "1x"], ["bx"]),
+    ("[[:digit:]-z]x", ["1x", "-x", "zx"], ["ax"]),
+    ("[a-cx-z]", ["b", "y"], ["d", "-"]),
+    ("[z-a]x", ["zx"], ["ax", "-x"]),
+    ("[!z-a]x", ["ax"], ["zx"]),
     ("[ab", [], ["a", "[ab"]),
+    ("a\\/b", ["a/b"], ["ab"]),
+    ("a\\/**/b", ["a/b", "a/x/b"], ["ab"]),
+    ("a**/**/b", ["ab", "a/b", "ax/y/b"], ["b"]),
+    ("a**//b", ["a/b"], ["ab", "ab/b", "ab/x/b", "a/x/b"]),
+    ("a**/**//b", ["a/b"], ["b", "ab", "a/x/b", "x/ab"]),
+    ("a**//", ["a/"], ["a", "ab/", "ab/x/", "a/b/"]),
+    ("a**/**//", ["a/"], ["a", "ab/", "ab/x/"]),
+    ("a**///", [], ["a/", "ab/", "ab/x/"]),
+    ("a**///b", [], ["a/b", "ab"]),
+    ("a**/", ["a/", "ab/", "x/ab/"], ["a", "b/"]),
+    ("a**//**", ["a/b", "a/b/c"], ["ab", "ab/x", "b"]),
     ("a\\", [], ["a", "a\\"]),
     ("\\#a", ["#a"], ["a"]),
     ("#a", [], ["#a", "a"]),
@@ -42,6 +80,9 @@ TABLE = [  # a line, what it ignores, what it does not
     ("a\\*", ["a*"], ["ab"]),
     ("a  ", ["a"], ["a  "]),
     ("a\\ ", ["a "], ["a"]),
+    ("a\\   ", ["a "], ["a", "a  "]),
+    ("a\\\\  ", ["a\\"], ["a\\ "]),
+    ("a   b    ", ["a   b"], ["a"]),
     ("a\r", ["a"], ["a\r"]),
     ("\ufeffa", ["a"], []),
     ("/", [], ["a", "a/"]),
@@ -75,6 +116,18 @@ def test_a_line_ignores_what_git_says(line: str, yes: Sequence[str], no: Sequenc
     assert [path for path in no if rules.verdict(path.rstrip("/").split("/"), folder=path.endswith("/"))] == []
 
 
+def test_a_line_may_want_as_much_as_a_disk_can_hold_and_no_more() -> None:
+    assert read_rules("?" * LONGEST_NAME).verdict(["a" * LONGEST_NAME], folder=False)
+    assert read_rules("a*" * LONGEST_NAME).verdict(["a" * LONGEST_NAME], folder=False)
+    assert read_rules("?" * (LONGEST_NAME + 1)).verdict(["a" * (LONGEST_NAME + 1)], folder=False) is None
+    assert read_rules("/" + "/".join(["a"] * DEEPEST)).verdict(["a"] * DEEPEST, folder=False)
+    assert read_rules("/" + "/".join(["a"] * (DEEPEST + 1))).verdict(["a"] * (DEEPEST + 1), folder=False) is None
+    assert read_rules("a" * (LONGEST_LINE + 1) + "\nb").verdict(["b"], folder=False)
+    many = "\n".join(f"{number}" for number in range(MOST_LINES + 1))
+    assert read_rules(many).verdict([f"{MOST_LINES - 1}"], folder=False)
+    assert read_rules(many).verdict([f"{MOST_LINES}"], folder=False) is None
+
+
 def test_the_last_line_that_matches_counts() -> None:
     rules = read_rules("*.log\n!keep.log\n/keep.log\n!x/\n")
     assert rules.verdict(("a.log",), folder=False) is True
@@ -97,6 +150,19 @@ def test_the_deepest_file_that_says_anything_counts_and_nothing_in_an_ignored_fo
     assert ignored(rules, "src/only-here")
     assert not ignored(rules, "src/x/only-here")
     assert ignored(rules, "out/anything")
+
+
+def test_rules_without_end_are_left_when_it_is_late() -> None:
+    rules = read_rules("\n".join(["**/*a*a*b"] * 150))
+    asked = iter(range(1000))
+    with pytest.raises(TooLate):
+        rules.verdict(["a" * 255] * 250, folder=False, late=lambda: next(asked) == 3)
+    assert next(asked) == 4, "each line that may take long asks before it is tried"
+
+
+@pytest.mark.parametrize("line", ["*a" * 300 + "b", "/" + "a/" * 300 + "b", "x" * 256])
+def test_a_line_that_no_name_on_a_disk_is_long_enough_for_costs_nothing(line: str) -> None:
+    assert read_rules(line).verdict(["a" * 255], folder=False) is None
 
 
 @pytest.mark.parametrize(
@@ -175,12 +241,31 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 if shutil.which("git"):
 
     @pytest.mark.slow
+    def test_the_table_is_what_git_says(tmp_path: Path) -> None:
+        subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+        for line, yes, no in TABLE:
+            (tmp_path / ".gitignore").write_bytes(line.encode())
+            paths = [*yes, *no]
+            told = subprocess.run(
+                ["git", "-c", "core.excludesFile=/dev/null", "check-ignore", "--no-index", "-z", "--stdin"],
+                cwd=tmp_path,
+                input="".join(f"./{path}\0" for path in paths).encode(),
+                capture_output=True,
+            ).stdout
+            git = told.decode().split("\0")
+            rules: dict[tuple[str, ...], IgnoreRules] = {(): read_rules(line)}
+            assert [path for path in paths if ignored(rules, path)] == [path for path in paths if f"./{path}" in git]
+
+    @pytest.mark.slow
     @settings(deadline=None, max_examples=400)
     @given(st.lists(GITIGNORE, min_size=len(PLACES), max_size=len(PLACES)))
     @example(["a/\n!a", "", "", ""])
     @example(["x/**\n!x/y", "", "", ""])
     @example(["*\n!*/\n!a", "", "", ""])
+    @example(["", "a**/b", "x/a**", ""])
+    @example(["x/y/a**/**/b\nx**", "!/a**/b", "", ""])
     @example(["[a[]\n[[:x]", "", "", ""])
+    @example(["a**//", "a**//b", "", ""])
     @example(["\\", "\\\\a", "a\\ ", " a"])
     def test_any_files_ignore_what_git_ignores(repository: Path, files: list[str]) -> None:
         for place, text in zip(PLACES, files, strict=True):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from codec.agent.file_texts import cut_line, parts_of
 from codec.agent.files import FileHit
-from codec.agent.looking_up import MOST_WORDS, FileFind, looked_through, needles, ranked, sought
+from codec.agent.looking_up import MOST_LINES, MOST_WORDS, FileFind, looked_through, needles, ranked, sought
 
 LETTERS = st.text(st.sampled_from("abAB_-1 \n./"), max_size=30)
 WORDS = st.lists(st.text(st.sampled_from("abAB_-1"), max_size=8), max_size=5)
@@ -69,6 +69,17 @@ def test_what_is_found_holds_one_of_the_needles_and_what_holds_one_is_found(text
         assert [line.text for line in found.lines] == [cut_line(lines[line.number - 1]) for line in found.lines]
         assert [line.number for line in found.lines] == sorted({line.number for line in found.lines})
         assert len(found.lines) == min(5, found.count)
+
+
+@pytest.mark.parametrize("more", [0, 1, 5])
+def test_of_very_many_lines_with_a_word_the_first_are_weighed_and_the_others_only_counted(more: int) -> None:
+    text = "word\n" * (MOST_LINES - 1) + "def word():\n" + "def word():\n" * more
+    found, short = find(text, "word"), find("word\n" * (MOST_LINES - 1) + "def word():\n", "word")
+    assert found is not None
+    assert short is not None
+    assert found.count == MOST_LINES + more
+    assert (found.lines, found.by_word) == (short.lines, short.by_word)
+    assert found.lines[-1].number == MOST_LINES
 
 
 def test_a_definition_comes_before_uses_and_an_exact_word_before_its_parts() -> None:

@@ -34,6 +34,10 @@ class PaperProviders:
     def stream(self, request: ModelRequest) -> AbstractAsyncContextManager[AsyncIterator[Delta]]:
         raise NotImplementedError
 
+    def expect(self, model: ModelConfig) -> None:
+        if model.provider not in ("builtin", *SERVERS) or "elsewhere" in model.url:
+            raise ModelTrouble(f"The server of {model.provider} is not asked.", recoverable=False)
+
     async def listed(self) -> tuple[Sequence[ModelFact], Sequence[str]]:
         self.looks += 1
         await self.go.wait()
@@ -59,7 +63,7 @@ async def models(
         if prepare is not None:
             async with staged(store) as house:
                 await prepare(StoreClient(house.stage.registry.get(STORE)))
-        async with staged(store, models_spec(providers, SERVERS)) as house:
+        async with staged(store, models_spec(providers)) as house:
             yield house
 
 
@@ -93,10 +97,11 @@ async def test_a_choice_is_stored_and_answered_with_what_it_replaced(tmp_path: P
     ("wanted", "words", "asked"),
     [
         (config("none"), "There is no model none.", 1),
-        (config(provider="vllm"), "No server of vllm is configured.*There is builtin and ollama now", 0),
+        (config(provider="vllm"), "The server of vllm is not asked", 0),
+        (config(url="http://elsewhere"), "The server of ollama is not asked", 0),
         (config("gpt", "builtin"), "only one model, which is called builtin", 0),
     ],
-    ids=["no such model", "not configured", "no such builtin"],
+    ids=["no such model", "not configured", "elsewhere", "no such builtin"],
 )
 async def test_what_is_not_there_is_refused_in_words_and_the_choice_stays(
     tmp_path: Path, autojump_clock: MockClock, wanted: ModelConfig, words: str, asked: int

@@ -2,8 +2,8 @@
 
 import pytest
 
-from actors.agent.prompt import readings, with_named
-from codec.agent.context import Diagnostic, EditorContext, Mention
+from actors.agent.prompt import command_of, readings, with_named
+from codec.agent.context import ActiveEditor, Diagnostic, EditorContext, Mention
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,32 @@ def test_a_file_that_the_message_names_is_read_whoever_sent_it(message: str, pat
 def test_a_file_that_the_client_has_found_is_named_once() -> None:
     context = EditorContext(mentions=(Mention(type="file", path="src/main.py"),))
     assert with_named("explain @src/main.py", context) == context
+
+
+@pytest.mark.parametrize(
+    ("message", "named"),
+    [
+        ("/explain src/main.py", [("src/main.py", 1)]),
+        ("What does src/main.py:42 do?", [("src/main.py", 42)]),
+        ("why is main.py slow, and .github/workflows/ci.yml not?", [("main.py", 1), (".github/workflows/ci.yml", 1)]),
+        ("see https://example.org/a/b.html and me@example.org", []),
+        ("@src/main.py and src/main.py", [("src/main.py", 1)]),
+        ("and/or, 1.5 and so on", []),
+    ],
+)
+def test_a_file_whose_path_is_written_is_read_before_what_the_editor_shows(
+    message: str, named: list[tuple[str, int]]
+) -> None:
+    context = EditorContext(active_editor=ActiveEditor(file_path="open.py", language="python"))
+    found = readings(with_named(message, context), command_of(message, context))
+    assert [(each.path, each.first) for each in found if each.path != "open.py"] == named
+    assert found[-1 if "@" not in message or not named else 0].path == "open.py"
+
+
+def test_only_an_explanation_of_a_path_tells_that_it_cannot_be_read() -> None:
+    for message, told in (("/explain src/gone.py", True), ("make src/gone.py", False), ("/explain e.g. that", False)):
+        found = readings(with_named(message, EditorContext()), command_of(message, EditorContext()))
+        assert [each.asked_for for each in found] == [told] * len(found)
 
 
 def test_code_is_shown_around_errors_and_warnings_and_not_around_hints() -> None:

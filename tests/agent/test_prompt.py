@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from actors.agent.budget import tokens
-from actors.agent.gathering import agents_file, editor_materials, retrieve
+from actors.agent.gathering import UNREADABLE, agents_file, editor_materials, retrieve
 from actors.agent.prompt import COMMANDS as COMMANDS_OF_THE_CONTRACT
-from actors.agent.prompt import asides, command_of, fitted, plain_words, system_text
+from actors.agent.prompt import asides, changes, command_of, fitted, plain_words, system_text, with_named
 from actors.kernel.testing import run_in_virtual_time
 from codec.agent.context import (
     ActiveEditor,
@@ -117,11 +118,33 @@ def test_a_selection_is_told_as_the_editor_has_it_if_it_says_so() -> None:
     assert gathered(editor(selection=unsaved), None, {"other": "x"}) == [("src/auth.py:4-5", "selected in the editor")]
 
 
-def test_what_cannot_be_read_is_left_out() -> None:
-    mentions = tuple(
-        Mention(type="file", path=path) for path in ("../../etc/passwd", "/etc/passwd", "gone", "src/app.py")
+def test_a_file_that_the_user_names_and_that_cannot_be_read_is_told() -> None:
+    paths = ("../../etc/passwd", "/etc/passwd", "gone", "src/app.py")
+    mentions = tuple(Mention(type="file", path=path) for path in paths)
+    found = gathered(EditorContext(mentions=mentions), None)
+    assert [source for source, why in found if why != UNREADABLE] == ["src/app.py:1-3"]
+    assert [source for source, why in found if why == UNREADABLE] == list(paths[:3])
+
+
+def test_what_the_editor_shows_and_what_may_be_no_file_is_left_out_if_it_cannot_be_read() -> None:
+    context = with_named("why does @app.route fail in @src/gone.py?", editor())
+    assert gathered(replace(context, active_editor=ActiveEditor(file_path="gone")), None) == [
+        ("src/gone.py", UNREADABLE)
+    ]
+
+
+def test_a_mention_of_a_kind_that_is_unknown_is_read_or_told() -> None:
+    mentions = (
+        Mention(type="issue", name="#12"),
+        Mention(type="unknown", name="Foo"),
+        Mention(type="notebook", path="src/app.py"),
     )
-    assert [source for source, _ in gathered(EditorContext(mentions=mentions), None)] == ["src/app.py:1-3"]
+    assert gathered(EditorContext(mentions=mentions), None) == [
+        ("src/app.py:1-3", "mentioned: src/app.py"),
+        ("editor", "what the user named with @, which cannot be read here"),
+    ]
+    (told,) = asides(EditorContext(mentions=mentions), None)
+    assert told.text == "issue #12\nunknown Foo"
 
 
 def test_a_mentioned_symbol_is_read_with_its_definition() -> None:
@@ -197,8 +220,8 @@ def test_retrieval_tells_source_score_reason_and_tokens_and_keeps_to_its_room() 
         tree = MemoryTree({**FILES, "big.py": "login = 1\n" * 3_000})
         found = await retrieve(tree, "What does login(user) do?", 400)
         assert found is not None
-        assert found.count == 4
-        assert found.sentence == "Found 4 files for login and user"
+        (stage,) = found.stages
+        assert (stage.stage, stage.count, stage.sentence) == ("text_search", 4, "Found 4 files for login and user")
         assert sum(item.tokens for item in found.items) <= 400
         assert [item.source for item in found.items] == [each.source for each in found.materials]
         best = found.items[0]
@@ -211,6 +234,16 @@ def test_retrieval_tells_source_score_reason_and_tokens_and_keeps_to_its_room() 
         assert found.items[0].source == "a.py:89-98"  # the best line and what is near it, not the first
         nothing = await retrieve(tree, "quux", 400)
         assert nothing is not None
-        assert nothing.sentence == "Found no file for quux"
+        assert [each.sentence for each in nothing.stages] == ["Found no file for quux"]
 
     run_in_virtual_time(play)
+
+
+def test_the_same_output_of_a_terminal_is_told_once_whenever_it_was() -> None:
+    def shows(stdout: str, at: str) -> EditorContext:
+        return EditorContext(terminal_output=TerminalOutput(command="pytest", stdout=stdout, timestamp=at))
+
+    assert changes(shows("1 failed", "10:00"), shows("1 failed\n", "10:01")) == ()
+    (told,) = changes(shows("1 failed", "10:00"), shows("2 failed", "10:01"))
+    assert told.text == "$ pytest\n2 failed"
+    assert [each.source for each in changes(EditorContext(), shows("1 failed", "10:00"))] == ["terminal"]

@@ -15,10 +15,10 @@ from actors.agent.queueing import (
     steering,
 )
 from actors.agent.turning import NotPrepared, model_of
-from codec.agent.context import ActiveEditor, Diagnostic, EditorContext, GitContext, Mention
+from codec.agent.context import ActiveEditor, Diagnostic, EditorContext, GitContext, Mention, SaidContext
 from codec.agent.kept import Waiting
 from codec.agent.models import ModelConfig
-from codec.agent.sessions import SessionFact
+from codec.agent.sessions import SessionChange, SessionFact, changed_parts, plain_title
 
 BEFORE = EditorContext(
     active_editor=ActiveEditor(file_path="a.py"),
@@ -29,13 +29,14 @@ BEFORE = EditorContext(
 
 
 def test_a_message_carries_what_was_said_before_but_for_what_belongs_to_one_message() -> None:
-    said = EditorContext(git_context=GitContext(branch="main"), active_editor=ActiveEditor(file_path="c.py"))
+    said = SaidContext(git_context=GitContext(branch="main"), active_editor=ActiveEditor(file_path="c.py"))
     now = carried(BEFORE, said)
     assert now.active_editor == said.active_editor
     assert now.diagnostics == BEFORE.diagnostics
     assert now.git_context == said.git_context
     assert (now.mentions, now.command) == ((), None)
-    assert carried(EditorContext(), BEFORE) == BEFORE
+    told = SaidContext(**{name: getattr(BEFORE, name) for name in SaidContext.__struct_fields__})
+    assert carried(EditorContext(), told) == BEFORE
 
 
 def waiting(number: int, delivery: str = "queue", size: int = 1) -> Waiting:
@@ -54,6 +55,14 @@ def test_the_last_ids_are_remembered() -> None:
         taken = remembered(taken, f"m{number}")
     assert len(taken) == MOST_REMEMBERED
     assert taken[-1] == f"m{3 * MOST_REMEMBERED - 1}"
+
+
+@given(st.text())
+def test_a_title_is_one_line_that_nothing_obeys(text: str) -> None:
+    for title in (entitled(text), plain_title(text), changed_parts(SessionChange(title=text))["title"]):
+        assert title.isprintable()
+        assert title == " ".join(title.split())
+    assert plain_title("a\x1b[2J\u202eb\r\nc") == "a [2J b c"
 
 
 @given(st.lists(st.sampled_from(("queue", "steer"))))

@@ -11,11 +11,13 @@ import pytest
 import trio
 
 from codec.agent import events
+from codec.agent.approvals import Remembered
 from codec.agent.client_messages import ClientMessage
 from codec.agent.endpoints import ENDPOINTS, STREAM
 from codec.agent.events import ServerMessage
 from codec.agent.reading import BadClientMessage, read_client_message
 from codec.agent.schemas import openapi, structs
+from codec.agent.workspaces import Policy, PolicyChange
 from tests.agent.schema_files import COMMAND, FOLDER, notes, texts
 from tests.transports.agent.test_port import AUTHORIZED, PaperDesk, ask, open_port
 from transports.agent.gate import Gate
@@ -43,8 +45,18 @@ GET /v1/sessions/{session_id}/stream
 """
 OURS = """
 GET /v1/workspaces/{workspace_id}/index/stream
+GET /v1/workspaces/{workspace_id}/search
+POST /v1/workspaces/{workspace_id}/index
+POST /v1/workspaces/{workspace_id}/watch/start
+POST /v1/workspaces/{workspace_id}/watch/stop
 PATCH /v1/sessions/{session_id}
 GET /v1/sessions/{session_id}/messages
+GET /v1/workspaces/{workspace_id}/approvals
+DELETE /v1/workspaces/{workspace_id}/approvals/{approval_id}
+GET /v1/sessions/{session_id}/approvals
+DELETE /v1/sessions/{session_id}/approvals/{approval_id}
+POST /v1/sessions/{session_id}/undo
+POST /v1/sessions/{session_id}/redo
 GET /v1/sessions/{session_id}/events
 GET /v1/sessions/{session_id}/export
 POST /v1/models/switch
@@ -53,12 +65,14 @@ GET /v1/openapi.json
 """
 CLIENT_TYPES = """
 client.hello client.user_message client.context_update client.approval_response client.patch_apply_result
-client.command_result client.cancel client.file_changes client.withdraw client.ping
+client.command_result client.cancel client.approve_plan client.file_changes client.withdraw client.ping
 """
 SERVER_TYPES = """
 server.hello assistant.thinking agent.plan agent.retrieve.status tool.execute patch.proposed tool.request_approval
 command.request_approval assistant.token assistant.message_final server.error session.state
 user.message context.usage context.compacted model.changed approval.resolved server.pong
+patch.applied file.changed command.started command.output command.finished turn.undone
+mode.changed policy.changed approval.remembered approval.forgotten
 """
 
 
@@ -164,7 +178,7 @@ def without_names(path: str) -> str:
 
 
 def test_the_port_has_exactly_these_endpoints() -> None:
-    gate = Gate("k", trio.current_time, where="a file")
+    gate = Gate("k", trio.current_time)
     app = agent_application(cast(Any, PaperDesk()), gate, cast(Any, resources.files("web")), b"{}")
     found = {
         (method.lower(), without_names(rule.rule))
@@ -312,6 +326,7 @@ def test_what_the_server_sends_is_what_the_schemas_allow(kind: Any) -> None:
         events.FinalMetadata: events.FinalMetadata(success=True), events.SessionState: events.SessionState(),
         events.ErrorBody: events.ErrorBody(code="BUSY", message="m"), events.ModelNow: MODEL,
         events.ServerInfo: events.ServerInfo(version="1", model=MODEL),
+        Policy: Policy(), PolicyChange: PolicyChange(network_enabled=True), Remembered: Remembered(id="a", kind="tool"),
     }  # fmt: skip
     hints = {field.name: field.type for field in msgspec.structs.fields(kind) if field.required}
     given = {name: samples[hint] if hint in samples else get_args(hint)[0] for name, hint in hints.items()}

@@ -9,8 +9,10 @@ import pytest
 import trio
 
 from actors.agent.attendees import MOST_CLIENTS
+from actors.agent.index.messages import INDEXER_ACTORS
 from actors.agent.messages import (
     SESSION_ACTORS,
+    SESSIONS,
     TURNS,
     ChangeSession,
     DeleteSession,
@@ -20,7 +22,7 @@ from actors.agent.messages import (
 )
 from actors.agent.queueing import MOST_MESSAGE_BYTES, MOST_QUEUED
 from actors.agent.writing import NotStored
-from actors.kernel import ActorDown, KernelError, TooSlow
+from actors.kernel import Actor, ActorDown, ChildSpec, KernelError, TooSlow
 from actors.kernel.testing import run_in_virtual_time
 from codec.agent.events import (
     ContextCompacted,
@@ -159,6 +161,30 @@ def test_what_a_turn_plans_and_uses_stands_in_the_state() -> None:
         assert (state["context_used"], state["context_window"]) == (10, 100)
 
     play(test, [PlanPresented(steps=steps, current_step=1), ContextUsage(used=10, window=100)])
+
+
+def test_changes_of_files_are_told_to_the_indexer_that_is_awake_and_odd_paths_to_who_sent_them() -> None:
+    told: list[Any] = []
+
+    class Listening(Actor[Any]):
+        async def handle(self, message: Any) -> None:
+            told.append(message)
+
+    async def test(here: Stay, id: str, ann: Screen) -> None:  # noqa: A002
+        changes = [{"type": "modified", "file_path": path} for path in ("src/a.py", "../x", "src/b.py")]
+        await ann.say({"type": "client.file_changes", "changes": changes})
+        await until(lambda: ann.of("server.error"))
+        crowd = here.registry.get(INDEXER_ACTORS)
+        fact = await here.registry.get(SESSIONS).ask(partial(SessionAsked, id), timeout=10)
+        await crowd.start_child(ChildSpec(fact.workspace_id, Listening))
+        await ann.say({"type": "client.file_changes", "changes": changes})
+        await until(lambda: told and len(ann.of("server.error")) == 2)  # the first while nobody is awake
+        assert [change.file_path for change in told[0].changes] == ["src/a.py", "../x", "src/b.py"]
+        errors = ann.of("server.error")
+        assert errors[0]["error"]["code"] == "INVALID_MESSAGE"
+        assert "$.changes[1].file_path" in errors[0]["error"]["message"]
+
+    play(test)
 
 
 def test_a_context_update_reaches_the_turn_and_the_next_message() -> None:
@@ -460,9 +486,9 @@ WRONG = [
         "$.context.open_editors[0].file_path",
     ),
     ('{"type": "client.hello"}', "INVALID_MESSAGE", "$.type"),
-    ('{"type": "client.approval_response", "request_id": "r", "approved": true}', "INVALID_MESSAGE", None),
-    ('{"type": "client.patch_apply_result", "patch_id": "p", "success": true}', "INVALID_MESSAGE", None),
-    ('{"type": "client.command_result", "command_id": "c"}', "INVALID_MESSAGE", None),
+    ('{"type": "client.approval_response", "request_id": "r", "approved": true}', "INVALID_MESSAGE", "$.request_id"),
+    ('{"type": "client.patch_apply_result", "patch_id": "p", "success": true}', "INVALID_MESSAGE", "$.patch_id"),
+    ('{"type": "client.command_result", "command_id": "c"}', "INVALID_MESSAGE", "$.command_id"),
     ('{"type": "client.withdraw", "message_id": "nobody"}', "INVALID_MESSAGE", None),
 ]
 

@@ -3,6 +3,8 @@
 import gc
 import time
 import tracemalloc
+from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -10,12 +12,14 @@ import pytest
 import trio
 
 from actors.agent.messages import LogEntry, TurnSays
+from actors.agent.session import REST_SECONDS
+from actors.agent.sessions import MOST_RESTING
 from actors.kernel import ChildSpec
 from actors.kernel.testing import run_in_virtual_time
 from actors.store import Inline, StateDirectory, Store
 from codec.agent.events import FinalMetadata, MessageFinal, Thinking, Token, ToolExecute, UserMessage
 from tests.agent.paper_store import Paper, PaperDisk
-from tests.agent.session_kit import Pause, Screen, stay, until
+from tests.agent.session_kit import Pause, Screen, Stay, stay, until
 
 
 def test_a_thousand_sessions_that_nobody_needs_are_a_thousand_facts() -> None:
@@ -36,6 +40,95 @@ def test_a_thousand_sessions_that_nobody_needs_are_a_thousand_facts() -> None:
                 assert here.session(next(key for _, key in paper.pairs)) is None
         finally:
             tracemalloc.stop()
+
+    run_in_virtual_time(test)
+
+
+async def looked_at(here: Stay, ids: Sequence[str]) -> None:
+    """Somebody opens each of them, and closes it again."""
+    for id in ids:  # noqa: A001
+        screen = Screen(id)
+        await here.connect(screen, id)
+        await here.drop(screen)
+
+
+def awake(here: Stay, ids: Sequence[str]) -> list[str]:
+    return [id for id in ids if here.session(id) is not None]  # noqa: A001
+
+
+def test_of_many_sessions_that_are_looked_through_those_that_were_left_last_stay_awake_for_a_while() -> None:
+    async def test() -> None:
+        async with stay() as here:
+            ids = [(await here.create()).id for _ in range(3 * MOST_RESTING)]
+            used, left = ids[0], ids[1:]
+            ann = Screen("ann")
+            await here.connect(ann, used)
+            await looked_at(here, left)
+            await trio.sleep(1)  # what they have to keep is kept
+            assert awake(here, ids) == [used, *left[-MOST_RESTING:]]
+            await looked_at(here, left[-MOST_RESTING : -MOST_RESTING // 2])  # who comes back is left last again
+            await trio.sleep(1)
+            await looked_at(here, left[: MOST_RESTING // 2])
+            await trio.sleep(1)  # what they have to keep is kept
+            again = {*left[-MOST_RESTING : -MOST_RESTING // 2], *left[: MOST_RESTING // 2]}
+            assert set(awake(here, ids)) == {used, *again}
+            await trio.sleep(REST_SECONDS + 1)
+            assert awake(here, ids) == [used]
+            assert not ann.errors
+
+    run_in_virtual_time(test)
+
+
+def test_sessions_that_cannot_be_kept_stay_awake_and_rest_when_they_are_kept() -> None:
+    async def test() -> None:
+        disk = PaperDisk()
+        async with stay(disk) as here:
+            ids = [(await here.create()).id for _ in range(2 * MOST_RESTING)]
+            screens = [Screen(id) for id in ids]  # noqa: A001
+            for screen in screens:
+                await here.connect(screen, screen.name)
+            disk.full = True
+            for screen in screens:
+                await screen.say({"type": "client.user_message", "message": "go"})
+                await here.drop(screen)
+            await trio.sleep(2 * REST_SECONDS)
+            assert awake(here, ids) == ids
+            disk.full = False
+            await trio.sleep(2 * REST_SECONDS)
+            assert awake(here, ids) == []
+
+    run_in_virtual_time(test)
+
+
+def living() -> Counter[str]:
+    """What the collector has to look through, by its kind."""
+    return Counter(f"{type(each).__module__}.{type(each).__qualname__}" for each in gc.get_objects())
+
+
+def test_a_session_that_rests_leaves_nothing_that_only_the_collector_would_find() -> None:
+    """It would, but late: what has lived for a while is looked through after a million new objects."""
+    sessions = 100
+
+    async def test() -> None:
+        async with stay(script=[Pause(0.1)]) as here:
+            ids = [(await here.create()).id for _ in range(sessions)]
+            await looked_at(here, ids[:10])
+            await trio.sleep(REST_SECONDS + 1)
+            gc.collect()
+            gc.disable()
+            try:
+                before = living()
+                await looked_at(here, ids)
+                await trio.sleep(REST_SECONDS + 1)
+                assert awake(here, ids) == []
+                left = living() - before
+            finally:
+                gc.enable()
+            agents = {kind for kind in left if kind.startswith(("actors.agent.", "codec.agent."))}
+            assert not agents, agents
+            each = left.total() / sessions
+            print(f"a session that has rested, and its client: {each:.0f} objects until the next collection")
+            assert each < 20, left.most_common(20)
 
     run_in_virtual_time(test)
 
@@ -96,8 +189,8 @@ class Tapped(Screen):
 
     at: float = 0.0
 
-    async def send(self, text: str) -> None:
-        await super().send(text)
+    def show(self, text: str) -> None:
+        super().show(text)
         self.at = time.perf_counter()
 
 

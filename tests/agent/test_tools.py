@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.agent.given import FileRefused
+from actors.agent.hand_tools import HAND_SPECS, HAND_TOOLS
 from actors.agent.tools import LONGEST_RESULT, SPECS, TOOLS, BadCall, Told, checked
 from actors.kernel.testing import run_in_virtual_time
 from tests.agent.turn_kit import MemoryTree
@@ -24,7 +25,9 @@ def used(tool: str, /, **arguments: Any) -> Told:
     found = list[Told]()
 
     async def play() -> None:
-        found.append(await TOOLS[tool].use(MemoryTree(FILES), checked(TOOLS[tool], arguments)))
+        use = TOOLS[tool].use
+        assert use is not None
+        found.append(await use(MemoryTree(FILES), checked(TOOLS[tool], arguments)))
 
     run_in_virtual_time(play)
     return found[0]
@@ -43,6 +46,9 @@ TEXTS = [
     ("search_symbols", {"name": "Auth.login"},
      "2 definitions for: Auth.login\nsrc/auth.py:4\tfunction login\tdef login(user):\n"
      "src/Login.ts:1\tclass Login\texport class Login {}"),
+    ("vector_search", {"query": "find"},
+     "There is no embedding model, so nothing was searched by its meaning. The words are found here:\n"
+     "1 file for: find\nsrc/auth.py (1 line)\n  5\treturn db.find(user)"),
     ("search_symbols", {"name": "quux"}, "No definition of quux was found."),
 ]  # fmt: skip
 
@@ -95,7 +101,10 @@ def test_arguments_that_are_nearly_right_are_taken() -> None:
     assert listing.folder == ""
 
 
-@given(st.sampled_from(sorted(TOOLS)), st.recursive(
+EVERY = {**TOOLS, **HAND_TOOLS}
+
+
+@given(st.sampled_from(sorted(EVERY)), st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
     lambda inner: st.lists(inner, max_size=3)
     | st.dictionaries(st.sampled_from(["file_path", "steps", "name", "description"]) | st.text(max_size=5), inner),
@@ -103,15 +112,16 @@ def test_arguments_that_are_nearly_right_are_taken() -> None:
 def test_no_arguments_break_the_check(tool: str, arguments: Any) -> None:
     told = ""
     try:
-        made: object = checked(TOOLS[tool], arguments)
+        made: object = checked(EVERY[tool], arguments)
     except BadCall as error:
         made, told = None, str(error)
-    assert isinstance(made, TOOLS[tool].arguments) or f"{tool} takes" in told
+    assert isinstance(made, EVERY[tool].arguments) or f"{tool} takes" in told
 
 
-def test_every_tool_only_reads_and_its_schema_stands_alone() -> None:
-    assert [tool.name for tool in TOOLS.values() if not tool.read_only] == []
-    for spec in SPECS:
+def test_tools_with_hands_have_no_way_to_the_tree_alone_and_every_schema_stands_alone() -> None:
+    assert [tool.name for tool in TOOLS.values() if tool.use is None] == []
+    assert [tool.name for tool in HAND_TOOLS.values() if tool.use is not None] == []
+    for spec in (*SPECS, *HAND_SPECS):
         assert spec.parameters["type"] == "object"
         assert "$ref" not in repr(spec.parameters)
         assert set(spec.parameters["required"]) <= set(spec.parameters["properties"])

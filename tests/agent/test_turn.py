@@ -83,7 +83,9 @@ def test_thoughts_are_told_line_by_line_before_what_follows_on_them() -> None:
         pieces = [SaidThought("Hm"), SaidThought(", so\nit is"), SaidThought(" login"), SaidText("Yes."), STOP]
         script = Script([SaidThought("I look"), call("list_files"), STOP], pieces)
         heard = await whole("ok?", script)
-        thoughts = [e.message for e in heard.events if isinstance(e, Thinking)][2:]
+        said = [e.message for e in heard.events if isinstance(e, Thinking)]
+        assert said[1].startswith("Asking "), "whose answer is waited for"
+        thoughts = said[2:]
         assert thoughts == ["I look", "Using list_files", "Hm, so", "it is login"]
         assert [type(e) for e in heard.events[-4:]] == [Thinking, Token, ContextUsage, MessageFinal]
 
@@ -198,6 +200,21 @@ def test_a_model_that_repeats_a_call_is_told_and_then_stopped() -> None:
         assert [status for status, _ in results(heard)] == ["completed", "completed", "failed", "failed"]
         assert "came 3 times in a row" in results(heard)[2][1]
         assert "the same call was repeated" in heard.final.message
+
+    run_in_virtual_time(play)
+
+
+def test_a_tool_that_there_is_not_may_be_called_no_more_often_either() -> None:
+    async def play() -> None:
+        limits = TurnLimits(calls=CallLimits(same=2))
+        heard = await whole("Hm?", Script([call("guess", query="login"), STOP]), FILES, limits=limits)
+        assert ["there is no tool of this name" in text for _, text in results(heard)] == [True] * len(results(heard))
+        assert len(results(heard)) == 4
+        assert "the same call was repeated" in heard.final.message
+        turns = [[call(name, query="login"), STOP] for name in ("search_text", "guess") * 3]
+        heard = await whole("Hm?", Script(*turns, [SaidText("Well."), STOP]), FILES, limits=limits)
+        assert [status for status, _ in results(heard)] == ["completed", "failed"] * 3, "none came twice in a row"
+        assert heard.final.message == "Well."
 
     run_in_virtual_time(play)
 
@@ -396,6 +413,21 @@ def test_a_session_that_ends_takes_its_turn_with_it() -> None:
     run_in_virtual_time(play)
 
 
+def test_a_session_that_ends_while_its_turn_asks_it_something_is_no_failure_of_the_turn() -> None:
+    async def play() -> None:
+        script = Script([call("read_file", file_path="a.txt"), STOP], [SaidText("Never."), STOP])
+        heard = Heard(is_silent=True)
+        async with turn("Hm?", script, {"a.txt": "a"}, heard=heard) as (_, house):
+            assert heard.turn is not None
+            await trio.testing.wait_all_tasks_blocked()
+            await house["session"].stop()
+            stop = await heard.turn.wait_stopped()
+            assert stop.why.normal
+        assert len(script.requests) == 1
+
+    run_in_virtual_time(play)
+
+
 def test_secrets_reach_neither_the_model_nor_a_client() -> None:
     async def play() -> None:
         key = "sk-abcdefgh12345678abcd"
@@ -410,5 +442,17 @@ def test_secrets_reach_neither_the_model_nor_a_client() -> None:
         assert key not in repr([request.messages for request in script.requests])
         assert "plainvalue\n" not in repr([m for r in script.requests for m in r.messages if m.role == "tool"])
         assert key not in repr([event for event in heard.events if isinstance(event, ToolExecute)])
+
+    run_in_virtual_time(play)
+
+
+def test_a_file_that_the_user_names_and_that_is_not_there_is_told_to_both() -> None:
+    async def play() -> None:
+        script = Script([SaidText("There is none."), STOP])
+        heard = await whole("What is in @src/gone.py?", script, FILES)
+        (error,) = heard.of(ServerError)
+        assert error.error.message.startswith("@src/gone.py is not shown to the model: ")
+        assert "named by the user, but it cannot be read" in script.requests[0].messages[-1].content
+        assert heard.final.metadata.success
 
     run_in_virtual_time(play)

@@ -12,9 +12,11 @@ from actors.agent.answering import HearingLimits
 from actors.agent.budget import room, tools_weight, weights
 from actors.agent.calling import CallLimits
 from actors.agent.conversing import TurnLimits
+from actors.agent.hand_tools import HAND_TOOLS
 from actors.agent.history import history
 from actors.agent.tools import TOOLS
 from actors.kernel.testing import run_in_virtual_time, run_schedule
+from codec.agent.action_events import PatchProposed
 from codec.agent.events import ContextUsage, MessageFinal, ServerError, UserMessage
 from codec.agent.models import (
     CalledTool,
@@ -26,6 +28,7 @@ from codec.agent.models import (
     ToolCall,
     UsedTokens,
 )
+from tests.agent.hands_kit import MemoryHands, means, refuses
 from tests.agent.turn_kit import STOP, Act, Heard, MemoryTree, Script, call, entries, faults, turn, unpaired, whole
 
 FILES = {
@@ -55,11 +58,19 @@ good_arguments = st.sampled_from(
         {"name": "login"},
         {"folder": ""},
         {"steps": [{"description": "Look"}], "current_step": 1},
+        {"file_path": "src/auth.py", "content": "import db\n"},
+        {"file_path": ".git/hooks/x", "content": "#!/bin/sh\n"},
+        {"file_path": ".env", "content": "API_KEY=***\n"},
+        {"edits": [{"file_path": "src/auth.py", "old": "user", "new": "who"}]},
+        {"edits": [{"file_path": "src/auth.py", "old": "import db", "new": "import sys, db"}]},
+        {"diff": "--- a/src/auth.py\n+++ b/src/auth.py\n@@ -1 +1 @@\n-import db\n+import base\n"},
+        {"command": "make"},
+        {"argv": ["make", "all"], "folder": "src"},
     ]
 )
 calls = st.builds(
     lambda name, arguments: CalledTool(ToolCall(id="same", name=name, arguments=arguments)),
-    st.sampled_from([*TOOLS, "write_file"]) | texts,
+    st.sampled_from([*TOOLS, *HAND_TOOLS]) | texts,
     good_arguments | json_values,
 )
 acts = st.one_of(
@@ -88,22 +99,32 @@ def check(heard: Heard, script: Script) -> None:
         assert faults(request.messages) == []
         assert weights(request.messages) + tools_weight(request.tools) <= room(request.model.context_window)
         assert "hunter2" not in repr(request.messages)
-    assert "hunter2" not in repr(heard.events)
+    assert "hunter2" not in repr([event for event in heard.events if not isinstance(event, PatchProposed)])
 
 
 @pytest.mark.slow
-@given(answers, st.sampled_from([2_048, 16_384]))
-@settings(max_examples=150, deadline=None)
+@given(answers, st.sampled_from([2_048, 16_384]), st.sampled_from([None, "plan", "ask", "auto"]))
+@settings(max_examples=200, deadline=None)
 def test_whatever_a_model_says_a_turn_ends_once_its_calls_are_paired_and_its_history_is_a_request(
-    said: list[list[Act]], window: int
+    said: list[list[Act]], window: int, mode: str | None
 ) -> None:
     async def play() -> None:
-        script = Script(*said, [SaidText("Done."), STOP])
+        script, tree = Script(*said, [SaidText("Done."), STOP]), MemoryTree(FILES)
         model = ModelConfig(provider="ollama", model_name="odd", context_window=window)
-        heard = await whole("What does login do?", script, FILES, limits=LIMITS, model=model)
+        given: dict[str, Any] = {"limits": LIMITS, "model": model}
+        if mode is not None:  # without a mode the turn has no hands
+            heard = Heard(answers=lambda request: [refuses(request)])
+            hands = MemoryHands(tree, forbidden=mode == "plan")
+            given |= {"mode": mode, "heard": heard, "hands": hands, "acting": means()}
+        heard = await whole("What does login do?", script, tree, **given)
         check(heard, script)
+        assert heard.requests == {}
+        assert tree.files[".env"] == FILES[".env"]
+        assert mode == "auto" or tree.files == FILES
+        assert not any(path.startswith(".git") for path in tree.files)
         assert len(script.requests) <= LIMITS.rounds + 1
-        failed = bool(heard.of(ServerError))
+        # a call that the policy refuses fails, and not its turn
+        failed = any(each.error.code != "POLICY_VIOLATION" for each in heard.of(ServerError))
         assert heard.final.metadata.success <= (not failed and bool(heard.text))
 
     run_in_virtual_time(play)

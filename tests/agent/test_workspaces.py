@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from actors.agent.given import FileRefused, Tree
+from actors.agent.given import FileRefused, Hands, Tree
 from actors.agent.messages import (
     WORKSPACES,
     ChangePolicy,
@@ -51,6 +51,9 @@ class PaperTrees:
         self.checked: list[str] = []
 
     def tree(self, path: str) -> Tree:
+        raise NotImplementedError
+
+    def hands(self, path: str) -> Hands:
         raise NotImplementedError
 
     async def check(self, path: str) -> str:

@@ -6,16 +6,32 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import trio
+from msgspec.structs import replace
 
+from actors.agent.acting import ActingMeans
+from actors.agent.commanding import commands_specs
 from actors.agent.conversing import TurnLimits
-from actors.agent.given import FileHit, FileLine, FileRefused, FileText, Tree, TreeEntry
-from actors.agent.messages import TURNS, LogEntry, SessionMessage, SteersAsked, TurnOrder, TurnSays
+from actors.agent.given import FileHit, FileLine, FileRefused, FileText, Hands, Tree, TreeEntry
+from actors.agent.messages import (
+    TURNS,
+    CapabilitiesAsked,
+    LogEntry,
+    RequestSettled,
+    SessionMessage,
+    SteersAsked,
+    TurnAsks,
+    TurnKeeps,
+    TurnOrder,
+    TurnSays,
+)
 from actors.agent.turn import turn_spec
 from actors.kernel import Actor, ActorRef, ChildSpec, crowd_spec
-from actors.kernel.testing import House, Log, staged
+from actors.kernel.testing import House, Log, check_sound, staged
+from codec.agent.approvals import Pending
 from codec.agent.builtin import deltas
 from codec.agent.context import EditorContext
 from codec.agent.events import LogEvent, MessageFinal, Token, ToolExecute, UserMessage
+from codec.agent.files import digest_of
 from codec.agent.models import (
     BUILTIN,
     CalledTool,
@@ -28,7 +44,7 @@ from codec.agent.models import (
     ModelTrouble,
     ToolCall,
 )
-from codec.agent.sessions import SessionFact
+from codec.agent.sessions import SessionFact, SessionMode
 from codec.agent.workspaces import Policy, WorkspaceFact
 
 NOW = "2026-01-01T00:00:00Z"
@@ -55,7 +71,7 @@ class MemoryTree:
             raise FileRefused(f"There is no file {path} in the workspace.")
         whole = [f"{line}\n" for line in self.files[path].removesuffix("\n").split("\n") if self.files[path]]
         text = "".join(whole[first - 1 : last])
-        return FileText(path, text[:most], first, len(whole), "sha256:0", len(text) > most)
+        return FileText(path, text[:most], first, len(whole), digest_of(self.files[path].encode()), len(text) > most)
 
     async def entries(self, folder: str = "", *, most: int = 1000, deep: bool = False) -> Sequence[TreeEntry]:
         await self._disk()
@@ -84,11 +100,16 @@ class MemoryTree:
 
 
 class MemoryTrees:
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, hands: Hands | None = None) -> None:
         self._tree = tree
+        self._hands = hands
 
     def tree(self, path: str) -> Tree:
         return self._tree
+
+    def hands(self, path: str) -> Hands:
+        assert self._hands is not None
+        return self._hands
 
     async def check(self, path: str) -> str:
         return path
@@ -136,6 +157,9 @@ class Script:
     def stream(self, request: ModelRequest) -> AbstractAsyncContextManager[AsyncIterator[Delta]]:
         return self._opened(request)
 
+    def expect(self, model: ModelConfig) -> None:
+        return
+
     async def listed(self) -> tuple[Sequence[ModelFact], Sequence[str]]:
         return (), ()
 
@@ -144,7 +168,7 @@ class Script:
 
 
 class NotingSession(Actor[SessionMessage]):
-    """Takes what a turn says, and gives it the steers that the test has put in."""
+    """Takes what a turn says, keeps and asks, and gives it the steers and answers that the test has put in."""
 
     def __init__(self, heard: "Heard") -> None:
         self._heard = heard
@@ -155,7 +179,17 @@ class NotingSession(Actor[SessionMessage]):
     async def handle(self, message: SessionMessage) -> None:
         match message:
             case TurnSays(event=event):
-                self._heard.log.add(event)
+                if not self._heard.is_deaf:
+                    self._heard.log.add(event)
+            case TurnAsks(requests=requests):
+                if not self._heard.is_deaf:
+                    self._heard.ask(requests)
+            case TurnKeeps(reply=reply):
+                reply.set(self._heard.keep(message))
+            case CapabilitiesAsked(reply=reply):
+                reply.set(frozenset(self._heard.capabilities))
+            case SteersAsked() if self._heard.is_silent:
+                pass
             case SteersAsked(reply=reply):
                 steers, self._heard.steers = self._heard.steers, []
                 reply.set(steers)
@@ -169,6 +203,48 @@ class Heard:
     steers: list[UserMessage] = field(default_factory=list)
     session: ActorRef[SessionMessage] | None = None
     turn: ActorRef[Any] | None = None
+    answers: Callable[[Pending], Iterable[Pending]] = lambda request: ()
+    """What the user does with a request, one answer after the other."""
+    capabilities: Iterable[str] = ()
+    is_deaf: bool = False
+    """Whether the turn is cancelled: nothing is taken from it any more."""
+    is_silent: bool = False
+    """Whether it gives no steers, nor says that there are none."""
+    requests: dict[str, Pending] = field(default_factory=dict)
+    """Those that are not over."""
+    asked: list[Pending] = field(default_factory=list)
+    over: list[str] = field(default_factory=list)
+    applied: list[str] = field(default_factory=list)
+    begun: list[str] = field(default_factory=list)
+
+    def ask(self, requests: Sequence[Pending]) -> None:
+        for request in requests:
+            self.asked.append(request)
+            self.requests[request.request_id] = request
+            self.log.add(request.asked)
+        for request in requests:
+            for answer in self.answers(request):
+                self.settle(answer)
+
+    def settle(self, request: Pending) -> None:
+        assert self.turn is not None
+        self.requests[request.request_id] = request
+        self.turn.tell(RequestSettled(request))
+
+    def keep(self, message: TurnKeeps) -> bool:
+        if self.is_deaf:
+            return False
+        assert set(message.begun) <= set(self.requests)
+        for request_id in message.begun:
+            self.requests[request_id] = replace(self.requests[request_id], begun=True)
+        for request_id in message.over:
+            del self.requests[request_id]
+        for event in message.events:
+            self.log.add(event)
+        self.begun += message.begun
+        self.over += message.over
+        self.applied += message.applied
+        return True
 
     @property
     def events(self) -> list[LogEvent]:
@@ -196,11 +272,13 @@ def order(
     context: EditorContext | None = None,
     transcript: Sequence[LogEntry] = (),
     policy: Policy | None = None,
+    mode: SessionMode = "ask",
+    **more: Any,
 ) -> TurnOrder:
     said = UserMessage(message=message, message_id="m1", turn_id="t1", context=context or EditorContext())
-    fact = SessionFact(id="s1", workspace_id="w1", created_at=NOW, updated_at=NOW)
+    fact = SessionFact(id="s1", workspace_id="w1", created_at=NOW, updated_at=NOW, mode=mode)
     workspace = WorkspaceFact(id="w1", path="/w", name="demo", created_at=NOW)
-    return TurnOrder("t1", session, fact, workspace, policy or Policy(), model, said, transcript)
+    return TurnOrder("t1", session, fact, workspace, policy or Policy(), model, said, transcript, **more)
 
 
 @asynccontextmanager
@@ -211,19 +289,24 @@ async def turn(
     *,
     limits: TurnLimits | None = None,
     instrument: Any = None,
+    heard: Heard | None = None,
+    hands: Hands | None = None,
+    acting: ActingMeans | None = None,
+    but: str | None = None,
     **given: Any,
 ) -> AsyncIterator[tuple[Heard, House]]:
-    """A turn that has begun."""
-    heard = Heard()
+    """A turn that has begun. `but`: with these words in its error it may crash."""
+    heard = heard or Heard()
     if instrument is not None:
         instrument.heard = heard
     tree = files if isinstance(files, MemoryTree) else MemoryTree(files or {})
     session: ChildSpec[SessionMessage] = ChildSpec("session", lambda: NotingSession(heard))
-    async with staged(session, crowd_spec("turns", name=TURNS)) as house:
+    async with staged(session, *commands_specs(), crowd_spec("turns", name=TURNS)) as house:
         assert heard.session is not None
-        spec = turn_spec(order(heard.session, message, **given), script, MemoryTrees(tree), limits)
+        spec = turn_spec(order(heard.session, message, **given), script, MemoryTrees(tree, hands), limits, acting)
         heard.turn = await house["turns"].start_child(spec)
         yield heard, house
+        check_sound(house.stage, but=but)
 
 
 async def whole(message: str, script: Script, files: Any = None, **given: Any) -> Heard:

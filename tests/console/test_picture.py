@@ -8,7 +8,7 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.console.picture import Picture, difference, newest, walk
+from actors.console.picture import Picture, difference, drawn_paths, newest, walk
 from actors.kernel import Actor, ChildSpec, Crowd, run
 from codec.console import Change, DeadNote, Node, StopNote, System, Totals
 
@@ -107,4 +107,17 @@ async def test_a_crowd_is_drawn_by_its_first_members_and_counted(autojump_clock:
         ]
         assert len(list(walk(top, crowd=100, rows=4))) == 4
         assert next(iter(walk(top, crowd=100, rows=4))).folded == 5
+        await top.stop()
+
+
+@pytest.mark.parametrize(("crowd", "rows"), [(100, 100), (100, 9), (100, 4), (2, 100), (2, 4), (1, 1), (0, 9), (9, 0)])
+async def test_the_paths_are_those_of_the_actors_that_are_drawn(crowd: int, rows: int) -> None:
+    async with trio.open_nursery() as nursery:
+        top = await nursery.start(run, ChildSpec("top", Crowd))
+        for number in range(4):
+            branch = await top.start_child(ChildSpec(number, Crowd))
+            for leaf in range(number):
+                await branch.start_child(ChildSpec(leaf, Idle))
+        drawn = [sample.statistics.path for sample in walk(top, crowd=crowd, rows=rows)]
+        assert list(drawn_paths(top, crowd=crowd, rows=rows)) == drawn
         await top.stop()

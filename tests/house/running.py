@@ -13,6 +13,8 @@ from typing import Any
 
 import httpx
 
+from tests.house.forking import Forked, can_fork
+
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "supervisor.py"
 DEADLINE = 30.0
@@ -27,8 +29,10 @@ class Server:
         environ: dict[str, str] | None = None,
         program: Path = PROGRAM,
         command: Sequence[str] = (),
+        cold: bool = False,
     ) -> None:
-        """`command` takes the place of our own, which gives it free ports and a state directory of its own."""
+        """`command` takes the place of our own, which gives it free ports and a state directory of its own. `cold`: it
+        imports its own code, which takes longer (forking.py)."""
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.state = folder / "state"
@@ -38,17 +42,15 @@ class Server:
         self._notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._notices.bind(name)
         self._notices.settimeout(DEADLINE)
-        own = [sys.executable, str(program)]
-        own += [word for system in LISTENING for word in ("--set", f"{system}.port=0")]
+        own = [word for system in LISTENING for word in ("--set", f"{system}.port=0")]
         own += ["--state-dir", str(self.state), "--ready-file", str(self.ready_file), *options]
-        self.process = subprocess.Popen(
-            command or own,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=folder,
-            env={**os.environ, "NOTIFY_SOCKET": "@" + name[1:], **(environ or {})},
-        )
+        env = {**os.environ, "NOTIFY_SOCKET": "@" + name[1:], **(environ or {})}
+        if command or cold or program != PROGRAM or not can_fork(environ or {}):
+            pipe = subprocess.PIPE
+            words = command or [sys.executable, str(program), *own]
+            self.process = subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True, cwd=folder, env=env)
+        else:
+            self.process = Forked(program, own, cwd=folder, env=env)
         self.said = ""
 
     def notice(self, beginning: str) -> str:
@@ -96,9 +98,13 @@ class Server:
 
 @contextlib.contextmanager
 def server(
-    folder: Path, *options: str, environ: dict[str, str] | None = None, program: Path = PROGRAM
+    folder: Path,
+    *options: str,
+    environ: dict[str, str] | None = None,
+    program: Path = PROGRAM,
+    cold: bool = False,
 ) -> Iterator[Server]:
-    running = Server(folder, *options, environ=environ, program=program)
+    running = Server(folder, *options, environ=environ, program=program, cold=cold)
     try:
         yield running
     finally:

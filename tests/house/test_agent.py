@@ -28,6 +28,13 @@ def model() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="module")
+def house(model: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """For those that leave it as it was: each ends with `restarts(house) == {}`."""
+    with agent_server(tmp_path_factory.mktemp("shared"), model) as house:
+        yield house
+
+
 def restarts(house: Server) -> dict[str, int]:
     return {node["path"]: node["restarts"] for node in house.json("/tree.json")["nodes"] if node["restarts"]}
 
@@ -36,25 +43,34 @@ def rising(numbers: list[int]) -> bool:
     return all(one < other for one, other in pairwise(numbers))
 
 
-async def test_a_turn_streams_and_every_window_sees_the_same(tmp_path: Path, model: str) -> None:
-    with agent_server(tmp_path, model) as house:
-        agent = Agent(house)
-        session = await agent.session(tmp_path / "work")
-        async with agent.attach(session) as first, agent.attach(session, delta=False) as second:
-            final = await first.turn("!long 60")
-            assert final["metadata"]["success"] is True
-            assert "word59" in final["message"]
-            await second.until_type("assistant.message_final")
-            assert first.text.strip() == final["message"].strip()
-            assert rising(first.numbers)
-            cumulative = [message for message in second.heard if message["type"] == "assistant.token"][-1]
-            assert cumulative["cumulative_text"].strip() == final["message"].strip()
-        async with agent.attach(session) as later:
-            await later.until_type("assistant.message_final")
-            assert later.text.strip() == final["message"].strip()
-        listed = await agent.ask("GET", f"sessions/{session}/messages")
-        assert [message["role"] for message in listed] == ["user", "assistant"]
-        assert restarts(house) == {}
+async def test_a_turn_streams_and_every_window_sees_the_same(tmp_path: Path, house: Server) -> None:
+    agent = Agent(house)
+    session = await agent.session(tmp_path / "work")
+    async with agent.attach(session) as first, agent.attach(session, delta=False) as second:
+        final = await first.turn("!long 60")
+        assert final["metadata"]["success"] is True
+        assert "word59" in final["message"]
+        await second.until_type("assistant.message_final")
+        assert first.text.strip() == final["message"].strip()
+        assert rising(first.numbers)
+        cumulative = [message for message in second.heard if message["type"] == "assistant.token"][-1]
+        assert cumulative["cumulative_text"].strip() == final["message"].strip()
+    async with agent.attach(session) as later:
+        await later.until_type("assistant.message_final")
+        assert later.text.strip() == final["message"].strip()
+    listed = await agent.ask("GET", f"sessions/{session}/messages")
+    assert [message["role"] for message in listed] == ["user", "assistant"]
+    assert restarts(house) == {}
+
+
+async def test_a_client_is_told_whether_commands_are_kept_off_the_network(tmp_path: Path, house: Server) -> None:
+    agent = Agent(house)
+    session = await agent.session(tmp_path / "work")
+    for _ in range(2):
+        async with agent.attach(session) as window:
+            hello = next(message for message in window.heard if message["type"] == "server.hello")
+            assert "offline_commands" in hello["server_info"]["capabilities"]
+    assert restarts(house) == {}
 
 
 @pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM])
@@ -91,41 +107,39 @@ async def test_a_session_goes_on_where_it_was_after_the_server_has_ended(
         assert restarts(house) == {}
 
 
-async def test_cancel_ends_the_turn_and_nothing_comes_after_it(tmp_path: Path, model: str) -> None:
-    with agent_server(tmp_path, model) as house:
-        agent = Agent(house)
-        session = await agent.session(tmp_path / "work")
-        async with agent.attach(session) as window:
-            for order in ("!long 5000", "!hang"):
-                await window.say("client.user_message", message=order)
-                await window.until_type("assistant.token")
-                asked = time.monotonic()
-                await window.say("client.cancel")
-                final = await window.until_type("assistant.message_final")
-                assert time.monotonic() - asked < 2.0
-                assert (final["metadata"]["cancelled"], final["metadata"]["success"]) == (True, False)
-                before = len(window.heard)
-                with trio.move_on_after(0.3):
-                    while True:
-                        await window.hear()
-                assert [each["type"] for each in window.heard[before:] if "seq" in each] == []
-        assert restarts(house) == {}
+async def test_cancel_ends_the_turn_and_nothing_comes_after_it(tmp_path: Path, house: Server) -> None:
+    agent = Agent(house)
+    session = await agent.session(tmp_path / "work")
+    async with agent.attach(session) as window:
+        for order in ("!long 5000", "!hang"):
+            await window.say("client.user_message", message=order)
+            await window.until_type("assistant.token")
+            asked = time.monotonic()
+            await window.say("client.cancel")
+            final = await window.until_type("assistant.message_final")
+            assert time.monotonic() - asked < 2.0
+            assert (final["metadata"]["cancelled"], final["metadata"]["success"]) == (True, False)
+            before = len(window.heard)
+            with trio.move_on_after(0.3):
+                while True:
+                    await window.hear()
+            assert [each["type"] for each in window.heard[before:] if "seq" in each] == []
+    assert restarts(house) == {}
 
 
-@pytest.mark.parametrize("order", ["!die", "!leave", "!garbage", "!error out of memory", "!refuse 500"])
-async def test_a_model_that_fails_is_told_and_the_next_turn_is_answered(
-    tmp_path: Path, model: str, order: str
-) -> None:
+async def test_a_model_that_fails_is_told_and_the_next_turn_is_answered(tmp_path: Path, model: str) -> None:
     with agent_server(tmp_path, model) as house:
         agent = Agent(house)
-        session = await agent.session(tmp_path / "work")
-        async with agent.attach(session) as window:
-            final = await window.turn(order)
-            assert final["metadata"]["success"] is False
-            errors = [each["error"] for each in window.heard if each["type"] == "server.error"]
-            assert [(error["code"], bool(error["message"])) for error in errors] == [("MODEL_ERROR", True)]
-            assert (await window.turn("hello"))["metadata"]["success"] is True
-        assert restarts(house) == {}
+        for order in ("!die", "!leave", "!garbage", "!error out of memory", "!refuse 500"):
+            session = await agent.session(tmp_path / "work")
+            async with agent.attach(session) as window:
+                final = await window.turn(order)
+                assert final["metadata"]["success"] is False, order
+                errors = [each["error"] for each in window.heard if each["type"] == "server.error"]
+                told = [(error["code"], bool(error["message"])) for error in errors]
+                assert told == [("MODEL_ERROR", True)], order
+                assert (await window.turn("hello"))["metadata"]["success"] is True, order
+            assert restarts(house) == {}, order
         assert house.stop() == 0
     assert "Traceback" not in house.said
 
@@ -172,28 +186,27 @@ async def test_no_message_restarts_anything_and_the_neighbours_turn_goes_on(tmp_
     assert "Traceback" not in house.said
 
 
-async def test_paths_out_of_the_workspace_are_told_to_the_model_as_failures(tmp_path: Path, model: str) -> None:
+async def test_paths_out_of_the_workspace_are_told_to_the_model_as_failures(tmp_path: Path, house: Server) -> None:
     work = tmp_path / "work"
     (work / ".git").mkdir(parents=True)
     (work / ".git" / "config").write_text("secret-of-git")
     (work / "out").symlink_to("/etc")
     (work / ".env").write_text("API_KEY=secret-of-env\n")
     (work / "fine.txt").write_text("a fine text\n")
-    with agent_server(tmp_path, model) as house:
-        agent = Agent(house)
-        session = await agent.session(work)
-        async with agent.attach(session) as window:
-            for path in ("../../etc/passwd", "/etc/passwd", ".git/config", "out/passwd", ".env", "\x00", ""):
-                final = await window.turn(f"!call read_file {json.dumps({'file_path': path})}")
-                assert final["metadata"]["success"] is True, path
-                tools = [each["status"] for each in window.heard if each["type"] == "tool.execute"]
-                assert tools[-2:] == ["started", "failed"], path
-            final = await window.turn('!call read_file {"file_path": "fine.txt"}')
-            assert "a fine text" in final["message"]
-        told = json.dumps(window.heard)
-        assert "secret-of" not in told
-        assert "root:" not in told
-        assert restarts(house) == {}
+    agent = Agent(house)
+    session = await agent.session(work)
+    async with agent.attach(session) as window:
+        for path in ("../../etc/passwd", "/etc/passwd", ".git/config", "out/passwd", ".env", "\x00", ""):
+            final = await window.turn(f"!call read_file {json.dumps({'file_path': path})}")
+            assert final["metadata"]["success"] is True, path
+            tools = [each["status"] for each in window.heard if each["type"] == "tool.execute"]
+            assert tools[-2:] == ["started", "failed"], path
+        final = await window.turn('!call read_file {"file_path": "fine.txt"}')
+        assert "a fine text" in final["message"]
+    told = json.dumps(window.heard)
+    assert "secret-of" not in told
+    assert "root:" not in told
+    assert restarts(house) == {}
 
 
 async def test_whoever_may_not_cannot(tmp_path: Path, model: str) -> None:

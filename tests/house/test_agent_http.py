@@ -2,11 +2,12 @@
 no restart, and every answer fits its schema."""
 
 import json
+import socket
 import string
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import httpx
 import pytest
@@ -50,6 +51,7 @@ class Asked:
 
     def __init__(self, house: Server, folder: Path) -> None:
         self.house = house
+        self.port = urlsplit(house.url_of("agent")).port
         token = (house.state / "agent.token").read_text().strip()
         headers = {"authorization": f"Bearer {token}"}
         self.client = httpx.Client(base_url=house.url_of("agent"), headers=headers, timeout=DEADLINE)
@@ -61,7 +63,9 @@ class Asked:
     def path_of(self, path: str, odd: str | None) -> str:
         if odd is not None:  # a client itself takes away what is . or ..
             odd = quote(odd, safe="") if odd.strip(".") else f"{odd}x"
-        return path.format(workspace_id=odd or self.workspace, session_id=odd or self.session)
+        return path.format(
+            workspace_id=odd or self.workspace, session_id=odd or self.session, approval_id=odd or "approval"
+        )
 
     def check(self, operation: dict[str, Any], answer: httpx.Response) -> None:
         told = f"{answer.request.method} {answer.request.url} {answer.request.content!r:.300}: {answer.text:.300}"
@@ -86,6 +90,45 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
         assert house.json("/tree.json")["crashes"] == []
         assert house.stop() == 0
     assert "Traceback" not in house.said
+
+
+def from_below(agent: Asked, head: str, body: bytes = b"") -> httpx.Response:
+    """The answer to a request that no library of HTTP would send."""
+    with socket.create_connection((urlsplit(agent.house.url_of("agent")).hostname, agent.port), DEADLINE) as plug:
+        plug.sendall(head.replace("\n", "\r\n").encode() + b"\r\n\r\n" + body)
+        told = b"".join(iter(lambda: plug.recv(1 << 16), b""))
+    top, _, rest = told.partition(b"\r\n\r\n")
+    status, *lines = top.decode().split("\r\n")
+    headers = dict(line.split(": ", 1) for line in lines)
+    return httpx.Response(int(status.split()[1]), headers=headers, content=rest)
+
+
+BELOW = {
+    "a request line that is too long": (414, f"GET /v1/{'x' * 9000} HTTP/1.1\nHost: {{host}}"),
+    "too many headers": (431, "GET /v1/health HTTP/1.1\nHost: {host}\n" + "x: y\n" * 300 + "z: z"),
+    "no host": (400, "GET /v1/health HTTP/1.1\nAccept: */*"),
+    "another host": (421, "GET /v1/health HTTP/1.1\nHost: elsewhere.example"),
+    "another origin": (403, "GET /v1/health HTTP/1.1\nHost: {host}\nOrigin: https://elsewhere.example"),
+    "two lengths": (400, "POST /v1/sessions HTTP/1.1\nHost: {host}\nContent-Length: 1\nContent-Length: 2"),
+    "a body that is too large": (413, "POST /v1/sessions HTTP/1.1\nHost: {host}\nContent-Length: 99999999"),
+    "another protocol": (505, "GET /v1/health HTTP/2.0\nHost: {host}"),
+    "a socket that is none": (400, "GET /v1/sessions/x/stream HTTP/1.1\nHost: {host}\nUpgrade: websocket"),
+    "a socket elsewhere": (
+        404,
+        "GET /v1/nowhere HTTP/1.1\nHost: {host}\nUpgrade: websocket\nConnection: Upgrade\n"
+        "Sec-WebSocket-Version: 13\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BELOW)
+def test_what_is_refused_below_the_application_is_refused_in_json_too(agent: Asked, name: str) -> None:
+    status, head = BELOW[name]
+    answer = from_below(agent, head.format(host=f"127.0.0.1:{agent.port}"))
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/json")
+    why_not = SCHEMAS.why_not({"$ref": "#/components/schemas/Detail"}, answer.json())
+    assert why_not is None, (why_not, answer.text)
+    assert answer.json()["detail"].endswith((".", "'"))
 
 
 def body_of(operation: dict[str, Any]) -> dict[str, Any] | None:

@@ -12,6 +12,8 @@ from playwright.sync_api import Browser, expect
 
 from tests.house.agent_kit import agent_server, fake_model
 from tests.house.agent_page import begin, feet, field, link, say, transcript, visiting
+from tests.house.running import Server
+from tests.web.looks import LOOKS, looked_at
 from tests.web.stage import write
 from tests.web.test_design import CONTRASTS, NAMELESS
 
@@ -26,6 +28,12 @@ def model() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="module")
+def house(model: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with agent_server(tmp_path_factory.mktemp("page"), model) as house:
+        yield house
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -33,9 +41,9 @@ def free_port() -> int:
 
 
 def test_a_whole_turn_is_asked_watched_and_found_again_after_a_reload(
-    tmp_path: Path, model: str, chromium: Browser
+    tmp_path: Path, house: Server, chromium: Browser
 ) -> None:
-    with agent_server(tmp_path, model) as house, visiting(chromium) as visitor:
+    with visiting(chromium) as visitor:
         page = visitor.page(link(house))
         expect(page).to_have_url(re.compile(r"/$"))
         begin(page, tmp_path / "work")
@@ -47,12 +55,16 @@ def test_a_whole_turn_is_asked_watched_and_found_again_after_a_reload(
         before = transcript(page)
         page.reload()
         expect(feet(page)).to_contain_text("Done")
+        # What comes into sight has its text from the next frame on.
+        expect(page.locator("agent-transcript .said")).to_contain_text(EVIL, use_inner_text=True)
         assert transcript(page) == before
         expect(page.locator("agent-sessions [aria-current]")).to_contain_text("Say **this**")
 
 
-def test_escape_stops_a_turn_and_a_reload_in_the_middle_goes_on(tmp_path: Path, model: str, chromium: Browser) -> None:
-    with agent_server(tmp_path, model) as house, visiting(chromium) as visitor:
+def test_escape_stops_a_turn_and_a_reload_in_the_middle_goes_on(
+    tmp_path: Path, house: Server, chromium: Browser
+) -> None:
+    with visiting(chromium) as visitor:
         page = visitor.page(link(house))
         begin(page, tmp_path / "work")
         say(page, "!long 400")
@@ -65,8 +77,8 @@ def test_escape_stops_a_turn_and_a_reload_in_the_middle_goes_on(tmp_path: Path, 
         expect(page.get_by_role("button", name="Stop")).to_be_hidden()
 
 
-def test_two_windows_show_the_same_and_either_may_stop_it(tmp_path: Path, model: str, chromium: Browser) -> None:
-    with agent_server(tmp_path, model) as house, visiting(chromium) as visitor:
+def test_two_windows_show_the_same_and_either_may_stop_it(tmp_path: Path, house: Server, chromium: Browser) -> None:
+    with visiting(chromium) as visitor:
         page = visitor.page(link(house))
         begin(page, tmp_path / "work")
         other = visitor.page(page.url)
@@ -79,8 +91,8 @@ def test_two_windows_show_the_same_and_either_may_stop_it(tmp_path: Path, model:
         assert transcript(page) == transcript(other)
 
 
-def test_what_is_said_meanwhile_waits_and_can_be_taken_back(tmp_path: Path, model: str, chromium: Browser) -> None:
-    with agent_server(tmp_path, model) as house, visiting(chromium) as visitor:
+def test_what_is_said_meanwhile_waits_and_can_be_taken_back(tmp_path: Path, house: Server, chromium: Browser) -> None:
+    with visiting(chromium) as visitor:
         page = visitor.page(link(house))
         begin(page, tmp_path / "work")
         say(page, "!long 300")
@@ -120,8 +132,8 @@ def test_a_server_that_was_killed_is_found_again_and_the_turn_is_told_as_interru
         expect(feet(page).last).to_contain_text("Done")
 
 
-def test_without_the_token_nothing_is_shown(tmp_path: Path, model: str, chromium: Browser) -> None:
-    with agent_server(tmp_path, model) as house, visiting(chromium) as visitor:
+def test_without_the_token_nothing_is_shown(house: Server, chromium: Browser) -> None:
+    with visiting(chromium) as visitor:
         page = visitor.page(house.url_of("agent"))
         token = page.get_by_label("Token")
         expect(token).to_be_focused()
@@ -133,25 +145,21 @@ def test_without_the_token_nothing_is_shown(tmp_path: Path, model: str, chromium
         expect(page.get_by_role("button", name="New session")).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [400, 1280])
-@pytest.mark.parametrize("colors", ["light", "dark"])
-def test_the_page_can_be_read_and_named_and_fits(
-    tmp_path: Path, model: str, chromium: Browser, width: int, colors: str
-) -> None:
-    viewport = {"width": width, "height": 800}
-    with agent_server(tmp_path, model) as house, visiting(chromium, viewport=viewport, color_scheme=colors) as visitor:
+def test_the_page_can_be_read_and_named_and_fits(tmp_path: Path, house: Server, chromium: Browser) -> None:
+    narrow = {"width": 400, "height": 800}
+    with visiting(chromium, viewport=narrow) as visitor:
         page = visitor.page(link(house))
-        if width == 400:
-            page.get_by_role("button", name="Sessions").click()
+        page.get_by_role("button", name="Sessions").click()
         begin(page, tmp_path / "work")
-        if width == 400:
-            page.keyboard.press("Escape")
+        page.keyboard.press("Escape")
         say(page, '!call read_file {"file_path": "no such file"}')
         expect(feet(page)).to_have_count(1)
         say(page, "!die")
         expect(feet(page).last).to_contain_text("Failed")
         for summary in page.locator("agent-transcript summary").all():
             summary.click()
-        assert page.evaluate(CONTRASTS) == []
-        assert page.evaluate(NAMELESS) == []
-        assert page.evaluate("document.documentElement.scrollWidth") == width
+        for width, colors in LOOKS:
+            with looked_at(page, width, colors):
+                assert page.evaluate(CONTRASTS) == []
+                assert page.evaluate(NAMELESS) == []
+                assert page.evaluate("document.documentElement.scrollWidth") == width

@@ -250,6 +250,33 @@ def test_a_token_that_is_good_no_more_is_asked_for_and_the_session_goes_on(
         expect(page.locator("agent-transcript .said")).to_have_text("remember me")
 
 
+def test_a_link_with_another_token_replaces_none_that_is_good(
+    tmp_path: Path, house: Server, chromium: Browser
+) -> None:
+    with visiting(chromium) as visitor:
+        page = visitor.page(link(house))
+        begin(page, tmp_path / "work")
+        address = house.url_of("agent")
+        for other in (f"{address}/#token=foreign", f"{address}/?again#token=foreign"):
+            page.goto(other)
+            expect(page.locator("house-notices")).to_contain_text("The link held another token.")
+            expect(page.get_by_role("button", name="New session", exact=True)).to_be_visible()
+            assert "foreign" not in page.url
+            assert "foreign" not in page.evaluate("JSON.stringify(localStorage)")
+        fresh = visitor.page(address)
+        expect(fresh.get_by_role("button", name="New session", exact=True)).to_be_visible()
+
+
+def test_a_link_with_the_right_token_replaces_one_that_is_good_no_more(house: Server, chromium: Browser) -> None:
+    with visiting(chromium) as visitor:
+        page = visitor.page(f"{house.url_of('agent')}/#token=stale")
+        expect(page.get_by_label("Token", exact=True)).to_be_visible()
+        page.evaluate("localStorage.setItem('troupe.agent.token', 'stale')")
+        page.goto(f"{link(house).replace('/#', '/?again#')}")
+        expect(page.get_by_role("button", name="Add a folder")).to_be_visible()
+        assert link(house).partition("=")[2] in page.evaluate("localStorage.getItem('troupe.agent.token')")
+
+
 def test_the_plan_says_where_it_is_and_folds_when_all_is_done(tmp_path: Path, house: Server, chromium: Browser) -> None:
     with visiting(chromium) as visitor:
         page = visitor.page(link(house))
@@ -258,6 +285,7 @@ def test_the_plan_says_where_it_is_and_folds_when_all_is_done(tmp_path: Path, ho
         expect(feet(page)).to_have_count(1)
         plan = page.locator("agent-plan")
         expect(plan.locator(".said")).to_have_text("Ended at step 2 of 3")
+        expect(page.locator("agent-transcript .tool").filter(has_text="update_plan")).to_have_count(0)
         expect(plan.locator("summary .now")).to_have_text("Think")
         expect(plan.locator("ol")).to_be_hidden()
         by_keyboard(plan.locator("summary"))

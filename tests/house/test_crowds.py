@@ -18,6 +18,8 @@ CROWDS = {
     "troupe/judge/runs",
     "troupe/judge/problems",
     "troupe/judge/panels",
+    "troupe/agent/commands",
+    "troupe/agent/indexers",
     "troupe/agent/turns",
     "troupe/agent/awake",
     "troupe/agent/clients",

@@ -31,7 +31,7 @@ def until(is_so: Callable[[], bool], what: str) -> None:
     end = time.monotonic() + PATIENCE
     while not is_so():
         assert time.monotonic() < end, what
-        time.sleep(0.02)
+        time.sleep(0.05)
 
 
 def restarts(house: Server) -> dict[str, int]:

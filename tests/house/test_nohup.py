@@ -26,7 +26,7 @@ def ignoring(*numbers: signal.Signals) -> Iterator[None]:
 def test_what_it_was_told_to_ignore_does_not_end_it_and_sigterm_does(
     ignored: tuple[signal.Signals, ...], tmp_path: Path
 ) -> None:
-    with ignoring(*ignored), server(tmp_path) as house:
+    with ignoring(*ignored), server(tmp_path, cold=True) as house:
         house.ready()
         for each in ignored:
             house.process.send_signal(each)

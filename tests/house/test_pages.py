@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.house.running import LISTENING, Server, server
+from tests.web.looks import LOOKS, looked_at
 from tests.web.test_design import CONTRASTS, NAMELESS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -54,31 +55,30 @@ def ways(page: Page) -> Locator:
     return links
 
 
-@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", PAGES)
-def test_every_page_leads_to_the_others(chromium: Browser, house: Server, name: str, width: int) -> None:
-    with opened(chromium, house, name, viewport={"width": width, "height": 700}) as page:
-        links = ways(page)
-        expect(links).to_have_text(["sidekick", "judge", "agent", "console"])
-        there = [link.rstrip("/") for link in links.evaluate_all("all => all.map(each => each.href)")]
-        assert there == [house.url_of(system).rstrip("/") for system in ("sidekick", "judge", "agent", "console")]
-        for link in links.all() if width >= 400 else []:  # below that, they are scrolled to
-            expect(link).to_be_in_viewport(ratio=0.98)
-        assert page.evaluate("document.documentElement.scrollWidth") == width
-        assert page.evaluate(NAMELESS) == []
-        other = "judge" if PAGES[name][0] != "judge" else "console"
-        links.get_by_text(other).focus()
-        page.keyboard.press("Enter")
-        page.wait_for_url(house.url_of(other).rstrip("/") + "/**")
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_the_bar_says_where_one_is(chromium: Browser, house: Server, name: str) -> None:
+def test_every_page_leads_to_the_others_and_says_which_one_it_is(chromium: Browser, house: Server, name: str) -> None:
     system, path = PAGES[name]
-    here = {"": "page", "/script": "true"}.get(path, "page" if name == "session" else None)
+    current = {"": "page", "/script": "true"}.get(path, "page" if name == "session" else None)
+    here = house.url_of(system).rstrip("/") + path
+    other = "judge" if system != "judge" else "console"
     with opened(chromium, house, name) as page:
-        marked = ways(page).evaluate_all("all => all.map(each => [each.textContent, each.ariaCurrent])")
-    assert [pair for pair in marked if pair[1]] == ([[system, here]] if here else [])
+        for width in WIDTHS:
+            if page.url.rstrip("/") != here:
+                page.goto(here)
+            with looked_at(page, width, height=700):
+                links = ways(page)
+                expect(links).to_have_text(["sidekick", "judge", "agent", "console"])
+                there = [link.rstrip("/") for link in links.evaluate_all("all => all.map(each => each.href)")]
+                assert there == [house.url_of(each).rstrip("/") for each in ("sidekick", "judge", "agent", "console")]
+                marked = links.evaluate_all("all => all.map(each => [each.textContent, each.ariaCurrent])")
+                assert [pair for pair in marked if pair[1]] == ([[system, current]] if current else [])
+                for link in links.all() if width >= 400 else []:  # below that, they are scrolled to
+                    expect(link).to_be_in_viewport(ratio=0.98)
+                assert page.evaluate("document.documentElement.scrollWidth") == width
+                assert page.evaluate(NAMELESS) == []
+                links.get_by_text(other).focus()
+                page.keyboard.press("Enter")
+                page.wait_for_url(house.url_of(other).rstrip("/") + "/**", wait_until="commit")
 
 
 def test_only_what_is_switched_on_and_there_is_led_to(chromium: Browser, tmp_path: Path) -> None:
@@ -88,15 +88,14 @@ def test_only_what_is_switched_on_and_there_is_led_to(chromium: Browser, tmp_pat
             expect(ways(page)).to_have_text(["sidekick", "agent", "console"])
 
 
-@pytest.mark.parametrize("colors", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 400])
-def test_a_page_that_is_not_there_says_so_to_be_read(chromium: Browser, house: Server, colors: str, width: int) -> None:
-    view = {"viewport": {"width": width, "height": 700}, "color_scheme": colors}
-    with opened(chromium, house, "no page", **view) as page:
+def test_a_page_that_is_not_there_says_so_to_be_read(chromium: Browser, house: Server) -> None:
+    with opened(chromium, house, "no page") as page:
         expect(page.get_by_role("heading")).to_have_text("There is no page '/nowhere/at/all' here.")
-        expect(ways(page).first).to_be_visible()
-        assert page.evaluate(CONTRASTS) == []
-        page.keyboard.press("Escape")  # what unfolded them
+        for width, colors in LOOKS:
+            with looked_at(page, width, colors, height=700):
+                expect(ways(page).first).to_be_visible()
+                assert page.evaluate(CONTRASTS) == []
+                page.keyboard.press("Escape")  # what unfolded them
         page.get_by_role("link", name="Go to the start page").click()
         page.wait_for_url(house.url_of("judge").rstrip("/") + "/**")
         expect(page).to_have_title("Judge")
@@ -109,13 +108,14 @@ LINES = """code => {
 }"""
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_an_empty_board_does_not_break_the_address_for_scripts(chromium: Browser, house: Server, width: int) -> None:
-    with opened(chromium, house, "session", viewport={"width": width, "height": 700}) as page:
+def test_an_empty_board_does_not_break_the_address_for_scripts(chromium: Browser, house: Server) -> None:
+    with opened(chromium, house, "session") as page:
         code = page.get_by_role("group", name="Script").locator("code")
         expect(code).to_contain_text("/?session=a-room-with-a-rather-long-name")
-        assert code.evaluate(LINES) == len(code.inner_text().splitlines()) == 4
-        assert page.evaluate("document.documentElement.scrollWidth") == width
+        for width in WIDTHS:
+            with looked_at(page, width, height=700):
+                assert code.evaluate(LINES) == len(code.inner_text().splitlines()) == 4
+                assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
 HOSTILE = "/%3Cimg%20src=x%20onerror=alert(1)%3E%7Broot%7D"

@@ -81,6 +81,7 @@ KNOWN = {
         "abc999/abc999_a/main.py": "made of a post",
         "[console]": "checked",
         "troupe ask": "asked, in a folder",
+        "troupe search": "searched, in a folder",
         "troupe --set ipc.base": "served",
         "troupe ipc submit": "submitted; test_readme_desk.py",
         "from troupe.ipc": "run; test_readme_desk.py",
@@ -331,6 +332,9 @@ def test_the_question_is_answered_in_the_folder_itself(home: Home) -> None:
     said = home.run(block(README, "troupe ask"), home.folder / "work")
     assert said.returncode == 0, said.stderr
     assert "settings.py:1" in said.stdout
+    found = home.run(block(README, "troupe search"), home.folder / "work")
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.startswith("settings.py:1"), found.stdout
 
 
 @pytest.mark.slow

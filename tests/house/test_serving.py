@@ -46,8 +46,9 @@ async def close_code(socket: WebSocketConnection) -> int:
         return closed.reason.code if closed.reason is not None else 0
 
 
-def test_it_runs_with_nothing_configured(tmp_path: Path) -> None:
-    with server(tmp_path) as house:
+@pytest.mark.parametrize("cold", [True, False], ids=["cold", "forked"])
+def test_it_runs_with_nothing_configured(cold: bool, tmp_path: Path) -> None:
+    with server(tmp_path, cold=cold) as house:
         house.ready()
         announced = json.loads(house.ready_file.read_text())
         listeners = {name: house.url_of(name) for name in ("sidekick", "judge", "agent", "console")}
@@ -73,7 +74,13 @@ def test_it_runs_with_nothing_configured(tmp_path: Path) -> None:
             "troupe/judge/panels",
             "troupe/judge/door",
             "troupe/agent",
+            "troupe/agent/launcher",
+            "troupe/agent/launcher/process",
+            "troupe/agent/commands",
             "troupe/agent/workspaces",
+            "troupe/agent/index workers",
+            "troupe/agent/indexers",
+            "troupe/agent/index",
             "troupe/agent/models",
             "troupe/agent/turns",
             "troupe/agent/awake",

@@ -4,7 +4,7 @@
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import trio
@@ -113,6 +113,10 @@ class PaperBase:
     async def write(self, place: Tray, id: str, data: bytes) -> None:  # noqa: A002
         await self._trip(f"write {place.value} {id}", writes=True)
         self._put(place, id, data)
+
+    async def read_several(self, place: Tray, ids: Sequence[str]) -> Mapping[str, bytes]:
+        found = {id: await self.read(place, id) for id in ids}  # noqa: A001
+        return {id: data for id, data in found.items() if data is not None}  # noqa: A001
 
     async def read(self, place: Tray, id: str) -> bytes | None:  # noqa: A002
         await self._trip(f"read {place.value} {id}")

@@ -57,8 +57,7 @@ def serve(base: Path, log: Path, *, in_place: bool) -> None:
         while True:
             for path in sorted((base / "requests").glob("*.json")):
                 answer = base / "responses" / path.name
-                request = got(path)
-                if answer.exists() or request is None:
+                if answer.exists() or (request := got(path)) is None:
                     continue
                 id = request["request_id"]  # noqa: A001 - as in the contract
                 runs[id] = runs.get(id, 0) + 1

@@ -50,7 +50,7 @@ class DeskStorm:
     def life(self, kind: str) -> None:
         """Requests are dropped, processes die, and at last all is answered."""
         with self._peer(kind) as peer, self._house(kind) as house:
-            house.ready()
+            self._ready(house)
             self._wait_for_the_client()
             self._drop(kind, self._draw.choice([5, 40]))
             for _ in range(self._draw.choice([1, 2, 3])):
@@ -67,7 +67,7 @@ class DeskStorm:
     def settle(self, kind: str) -> None:
         """All that was dropped ends."""
         with self._peer(kind), self._house(kind) as house:
-            house.ready()
+            self._ready(house)
             end = time.monotonic() + PATIENCE
             while missing := [id for id in self.expected if not self._ended(id)]:  # noqa: A001
                 assert house.process.poll() is None, "the server has ended"
@@ -91,6 +91,15 @@ class DeskStorm:
             assert not set_aside, set_aside
 
     # --
+
+    def _ready(self, house: Server) -> None:
+        """One that does not come says where it stands."""
+        try:
+            house.ready()
+        except TimeoutError:
+            house.process.send_signal(signal.SIGABRT)
+            house.ended()
+            raise AssertionError(f"the server does not get ready:\n{house.said}") from None
 
     def _wait_for_the_client(self) -> None:
         """What was answered before the first client came is history, and nobody's."""
@@ -147,7 +156,8 @@ class DeskStorm:
     def _house(self, kind: str) -> "Any":
         own = ("ipc.server=false",) if kind == THEIRS else ()
         settings = [f"ipc.base={self.base}", "ipc.port=0", *SETTINGS, *own]
-        return server(self.folder, *(word for setting in settings for word in ("--set", setting)))
+        options = [word for setting in settings for word in ("--set", setting)]
+        return server(self.folder, *options, environ={"PYTHONFAULTHANDLER": "1"})
 
     @contextmanager
     def _peer(self, kind: str) -> Iterator["Peer | None"]:

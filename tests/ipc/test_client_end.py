@@ -4,10 +4,12 @@ import pytest
 import trio
 import trio.testing
 
+from actors.ipc import flights
 from actors.ipc.accepting import LARGEST
 from actors.ipc.client_steps import OVERDUE, State
-from actors.ipc.errand import ClientTerms
-from actors.ipc.given import TOO_LATE, Tray
+from actors.ipc.dossier import Dossier
+from actors.ipc.errand import ClientTerms, Errand, ErrandMeans
+from actors.ipc.given import TOO_LATE, BothFiles, Tray
 from actors.ipc.messages import Hold, Noted, Release, TellLedgerNow
 from actors.ipc.missing import GONE
 from actors.ipc.pinging import PING
@@ -60,6 +62,36 @@ def test_a_dropped_request_is_adopted() -> None:
         assert (dossier.source, dossier.state) == ("dropped", State.SUCCESS)
 
     play(test, outcomes=in_turn(DONE))
+
+
+@pytest.mark.parametrize("outcome", [DONE, NEVER])
+def test_a_dropped_request_that_is_answered_when_we_look_ends_as_any_other_and_a_success_needs_no_errand(
+    outcome: Outcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    errands: list[str] = []
+
+    class Counted(Errand):
+        def __init__(self, means: ErrandMeans, dossier: Dossier, first: BothFiles | None = None) -> None:
+            super().__init__(means, dossier, first)
+            errands.append(dossier.id)
+
+    monkeypatch.setattr(flights, "Errand", Counted)
+
+    async def test(desk: Desk) -> None:
+        await desk.ready()
+        await trio.sleep(1.0)  # it has looked at what was there before
+        names = [f"dropped-{number}" for number in range(20)]
+        for name in names:
+            put(desk.base, request(name))
+            desk.base.foreign_put(Tray.RESPONSES, name, write_response(name, outcome, (Dialect.SPEC,)))
+        for dossier in await desk.over(*names):
+            assert dossier.source == "dropped"
+            assert dossier.is_over
+            assert [each.outcome for each in dossier.tried] == [outcome]
+            assert dossier.begun == 1
+        assert len(errands) == (0 if outcome == DONE else len(names))
+
+    play(test)
 
 
 def test_a_peer_that_never_answers_is_given_up_after_three_attempts_and_our_document_says_so() -> None:

@@ -151,3 +151,46 @@ def test_a_large_answer_of_the_server_end_goes_when_it_is_not_needed_any_more(en
         assert await books.load("b") == rows["b"]
 
     in_a_store(test)
+
+
+@pytest.mark.parametrize("end", ["it is looked at", "its request goes"])
+def test_a_row_of_the_server_end_that_cannot_be_read_lets_go_of_its_blob_and_of_no_other(end: str) -> None:
+    async def test(house: House, blobs: Callable[[], set[str]]) -> None:
+        journal, store = ServerJournal(house.stage.registry, "/one"), StoreClient(house.stage.registry.get(STORE))
+        answer = Success("x" * LARGE_ANSWER)
+        for id in ("a", "b"):  # noqa: A001
+            await journal.save(Row(id, b"f", Phase.DECIDED, 1, answer), None)
+        both = blobs()
+        named = dict(await store.keys(journal._rows))
+        await store.put(journal._rows, "a", b"2" + named["a"] + named["b"])
+        journal = ServerJournal(house.stage.registry, "/one")
+        assert {each async for each, _ in journal.all()} == {"a", "b"}
+        if end == "it is looked at":
+            assert await journal.load("a") is None
+        else:
+            await journal.forget(["a"])
+        assert len(blobs()) == 1 < len(both)
+        assert await journal.load("b") == Row("b", b"f", Phase.DECIDED, 1, answer)
+
+    in_a_store(test)
+
+
+def test_a_dossier_that_cannot_be_read_lets_go_of_its_blobs_and_of_no_other() -> None:
+    async def test(house: House, blobs: Callable[[], set[str]]) -> None:
+        journal, store = ClientJournal(house.stage.registry, "/one"), StoreClient(house.stage.registry.get(STORE))
+        for id in ("a", "b"):  # noqa: A001
+            request = Request(id=id, command="ping", params={"text": HUGE})
+            kept = reopened(request, write_request(request), 1.0, "dropped", None)
+            await journal.keep(failed(kept, Failure(LARGE), State.GAVE_UP))
+        assert len(blobs()) == 4
+        (_, one), (_, other) = await store.keys(journal._over)
+        await store.put(journal._over, "a", b"2" + one + other)
+        page = await journal.over_page()
+        assert [each.id for each in page.dossiers] == ["b"]
+        assert len(blobs()) == 2
+        found = await journal.find("b")
+        assert found is not None
+        assert found.content
+        assert len(found.blobs) == 2
+
+    in_a_store(test)

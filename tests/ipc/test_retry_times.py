@@ -1,12 +1,12 @@
 """When each attempt of the client end begins: a table, under a clock that jumps."""
 
 import random
-from dataclasses import replace
 
 import pytest
 import trio
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from actors.ipc.client_steps import OVERDUE, State
 from actors.ipc.errand import MOST_PATIENCE, ClientTerms

@@ -9,8 +9,8 @@ from trio.testing import MockClock
 
 from actors.ipc.given import TOO_LATE, Tray
 from actors.ipc.handlers import CommandContext, KnownCommand
+from actors.ipc.hands import COMMANDS
 from actors.ipc.messages import LEDGER
-from actors.ipc.server_end import COMMANDS
 from actors.ipc.server_steps import POISON
 from actors.kernel import Why
 from actors.kernel.testing import Puppet, staged

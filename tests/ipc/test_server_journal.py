@@ -2,12 +2,12 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from trio.testing import MockClock
 
 from actors.ipc.server_journal import LARGE_ANSWER, LONGEST_KEPT, ServerJournal, in_short

@@ -3,10 +3,11 @@ foreign peer's faults, every request ends, after three attempts at most."""
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from actors.ipc import client_steps as client
 from actors.ipc import server_steps as server

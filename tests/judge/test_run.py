@@ -1,10 +1,10 @@
 """Runs: in what order they are told, who ends them, and what is left of them."""
 
-from dataclasses import replace
-
 import pytest
 import trio
+from msgspec.structs import replace
 
+from actors.judge.registered import RUNS
 from actors.judge.run import FILE_BYTES, PROCESSES
 from actors.kernel import KernelError
 from actors.store import StateDirectory
@@ -211,6 +211,23 @@ async def test_the_last_panel_that_leaves_cancels_what_it_has_asked_for(director
         init = await again.greet()
         assert "running" not in init
         assert "interrupted" not in init
+
+
+@pytest.mark.parametrize("late", [True, False], ids=["ended before it heard", "ended as it hears"])
+async def test_a_case_that_ends_while_its_run_is_cancelled_is_no_loss(directory: StateDirectory, late: bool) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A)
+        page = await court.page()
+        await running(court, page)
+        program = await court.machine.started(1)
+        (run,) = court.house.stage.registry.get(RUNS).children()
+        if late:
+            run.begin_stop()
+        program.end(an_outcome(b"1\n"))
+        run.begin_stop()
+        _, complete = await page.ended()
+        assert complete["cancelled"]
+        assert court.house.stage.dead_count == 0
 
 
 async def test_who_asks_for_a_run_and_has_gone_before_it_begins_is_told_nothing(directory: StateDirectory) -> None:

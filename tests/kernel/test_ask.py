@@ -1,6 +1,10 @@
 """Asks: one answer, in time, or withdrawn from wherever the question is."""
 
+import gc
+import weakref
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -9,9 +13,11 @@ import trio
 from trio.testing import assert_checkpoints, wait_all_tasks_blocked
 
 from actors.kernel import (
+    Actor,
     ActorDown,
     ActorRef,
     AlreadyAnswered,
+    ChildSpec,
     Mailbox,
     MailboxFull,
     Overflow,
@@ -104,6 +110,76 @@ async def test_a_late_answer_is_a_dead_letter(way: Callable[[trio.CancelScope], 
         assert not replies[0].wanted
         replies[0].set(1)
         assert house.stage.dead_letters[-1].why == "answered after the asker had gone"
+
+
+class _Asked:
+    """A question that knows its reply, as all do."""
+
+    def __init__(self, act: Act, reply: Reply[Any]) -> None:
+        self.act, self.reply = act, reply
+
+    def __call__(self, puppet: Any) -> Any:
+        return self.act(puppet)
+
+
+PLACES: dict[str, tuple[Act, ...]] = {
+    "queued": (pause(50), lambda puppet: None),
+    "running": (pause(50),),
+    "deferred": (lambda puppet: None,),
+}
+
+
+@pytest.mark.parametrize("acts", PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize("timeout", [5, 20], ids=["too-slow", "cancelled"])
+async def test_a_question_that_was_given_up_is_free_when_nobody_handles_it(
+    acts: tuple[Act, ...], timeout: float
+) -> None:
+    known: list[weakref.ref[_Asked]] = []
+    puppet = Puppet("a")
+
+    def question(reply: Reply[Any]) -> _Asked:
+        made = _Asked(acts[-1], reply)
+        known.append(weakref.ref(made))
+        return made
+
+    async with staged(puppet.spec()) as house:
+        for act in acts[:-1]:
+            house["a"].tell(act)
+        gc.collect()
+        gc.disable()
+        try:
+            with trio.move_on_after(10), suppress(TooSlow):
+                await house["a"].ask(question, timeout=timeout)
+            await trio.sleep(100)
+            puppet.log.entries.clear()
+            assert [each() for each in known] == [None]
+        finally:
+            gc.enable()
+
+
+async def test_a_question_that_is_never_put_is_free_at_once() -> None:
+    """Its asker was cancelled before, or there is nobody to ask."""
+    known: list[weakref.ref[_Asked]] = []
+
+    def question(reply: Reply[Any]) -> _Asked:
+        made = _Asked(lambda puppet: None, reply)
+        known.append(weakref.ref(made))
+        return made
+
+    async with staged(Puppet("a").spec()) as house:
+        ref = house["a"]
+        gc.collect()
+        gc.disable()
+        try:
+            with trio.CancelScope() as scope:
+                scope.cancel()
+                await ref.ask(question, timeout=1)
+            await ref.stop()
+            with suppress(ActorDown):
+                await ref.ask(question, timeout=1)
+            assert [each() for each in known] == [None, None]
+        finally:
+            gc.enable()
 
 
 @pytest.mark.parametrize(("way", "error"), ENDINGS)
@@ -497,3 +573,26 @@ async def test_many_asks_each_keep_their_own_deadline() -> None:
 async def test_an_ask_without_a_deadline_waits() -> None:
     async with staged(Puppet("a").spec()) as house:
         assert await house["a"].ask(answer(1, before=pause(3600)), timeout=float("inf")) == 1
+
+
+async def test_a_question_is_gone_as_soon_as_its_asker_has_the_answer() -> None:
+    """And not when Python looks for cycles: there may be megabytes in it."""
+
+    @dataclass(frozen=True, eq=False)
+    class Weighty:
+        reply: Reply[int]
+
+    class Counting(Actor[Weighty]):
+        async def handle(self, message: Weighty) -> None:
+            seen.append(weakref.ref(message))
+            message.reply.set(len(seen))
+
+    seen: list[weakref.ref[Any]] = []
+    async with staged(ChildSpec("counting", Counting)) as house:
+        gc.disable()
+        try:
+            for number in range(1, 4):
+                assert await house["counting"].ask(Weighty, timeout=1) == number
+            assert [ref() for ref in seen[:-1]] == [None, None]
+        finally:
+            gc.enable()

@@ -1,13 +1,30 @@
 """One life: tasks beside it, atomic blocks, finishing, keeping, last words, and every kind of exception."""
 
 import dataclasses
+import gc
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.kernel import ActorDown, ChildSpec, PeerGone, Restart, Stop, Why, actor_from, describe, run
+from actors.kernel import (
+    Actor,
+    ActorDown,
+    ActorRef,
+    AnyRef,
+    ChildSpec,
+    PeerGone,
+    Restart,
+    Stop,
+    Why,
+    actor_from,
+    describe,
+    run,
+)
 from actors.kernel.failures import failure, fatal, joined, parted
 from actors.kernel.testing import (
     Act,
@@ -575,3 +592,114 @@ def test_errors_are_joined() -> None:
 
 def test_only_a_group_of_nothing_else_is_a_vanished_peer() -> None:
     assert failure(ExceptionGroup("g", [PeerGone(), ValueError()])).why is Why.CRASHED
+
+
+# -- what is left in memory
+
+
+class Knot(Actor[str]):
+    """Its parts know each other."""
+
+    def __init__(self, made: "list[weakref.ref[Knot]]") -> None:
+        self.knows = [self.unknown]
+        made.append(weakref.ref(self))
+
+    async def started(self, kept: object | None) -> None:
+        self.run_beside(trio.sleep_forever)
+        self.tell_later(5, "later")
+
+    def at_once(self, message: str) -> bool:
+        return False
+
+    async def handle(self, message: str) -> None:
+        match message:
+            case "finish":
+                self.finish()
+            case "crash":
+                raise ValueError("crash")
+            case "peer gone":
+                try:
+                    raise OSError("the socket is closed")
+                except OSError as error:
+                    raise PeerGone("it has left") from error
+            case _:
+                await trio.sleep_forever()
+
+    def let_go(self) -> None:
+        self.knows.clear()
+
+
+@contextmanager
+def no_collector() -> Iterator[None]:
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("end", ["finish", "stop", "kill", "stop in a handler", "kill in a handler"])
+async def test_an_actor_that_has_ended_is_not_left_to_the_collector(end: str) -> None:
+    made: list[weakref.ref[Knot]] = []
+    async with staged() as house:
+        with no_collector():
+            knot: ActorRef[str] = await house.root.start_child(
+                ChildSpec("knot", lambda: Knot(made), restart=Restart.TEMPORARY)
+            )
+            if "handler" in end:
+                knot.tell("for ever")
+                await wait_all_tasks_blocked()
+            if end == "finish":
+                knot.tell("finish")
+            elif end.startswith("stop"):
+                knot.begin_stop()
+            else:
+                knot.kill()
+            await knot.wait_stopped()
+            await wait_all_tasks_blocked()
+            (left,) = made
+            assert left() is None, gc.get_referrers(left())
+
+
+@pytest.mark.parametrize("end", ["finish", "stop", "kill", "peer gone"])
+async def test_an_address_is_free_with_the_last_who_knows_it_and_until_then_works_as_before(end: str) -> None:
+    """Its slot and its mailbox, too: nothing of a child that has ended is left to the collector."""
+    letters: list[tuple[AnyRef, object]] = []
+    async with staged(dead_letter=lambda ref, message, why: letters.append((ref, message))) as house:
+        with no_collector():
+            spec: ChildSpec[str] = ChildSpec("knot", lambda: Knot([]), restart=Restart.TEMPORARY)
+            knot = await house.root.start_child(spec)
+            if end == "stop":
+                knot.begin_stop()
+            elif end == "kill":
+                knot.kill()
+            else:
+                knot.tell(end)
+            await knot.wait_stopped()
+            await wait_all_tasks_blocked()
+            knot.tell("too late")
+            knot.urgent("too late as well")
+            assert [message for _, message in letters] == ["too late", "too late as well"]
+            assert all(ref is knot for ref, _ in letters)
+            left = [weakref.ref(each) for each in (knot, knot._slot)]
+            letters.clear()
+            del knot, spec
+            assert [each() for each in left] == [None, None]
+
+
+async def test_every_incarnation_lets_go_once_and_a_fault_in_that_hurts_nobody() -> None:
+    class Clumsy(Knot):
+        def let_go(self) -> None:
+            gone.append(self.stage.now())
+            raise ValueError("clumsy")
+
+    gone: list[float] = []
+    async with staged(ChildSpec("knot", lambda: Clumsy([]), restart=Restart.PERMANENT)) as house:
+        knot = house["knot"]
+        for number in range(1, 4):
+            knot.tell("crash")
+            await house.trace.stop("top/knot", number)
+            await house.trace.nth("ready", "top/knot", number + 1)
+            assert len(gone) == number
+        assert "clumsy" in str(knot.statistics().error)
+    assert len(gone) == 4

@@ -263,6 +263,23 @@ async def test_a_mailbox_keeps_its_bounds_while_its_actor_is_restarted() -> None
         assert puppet.messages[1:] == [1, 2]
 
 
+@pytest.mark.parametrize(("lost", "fails", "letters"), [(True, False, 2), (False, False, 0), (False, True, 2)])
+async def test_what_concerns_nobody_else_is_no_dead_letter_unless_its_actor_has_failed(
+    lost: bool, fails: bool, letters: int
+) -> None:
+    puppet = Puppet(restart=Restart.TEMPORARY, unread_is_lost=lost)
+    async with staged(puppet.spec()) as house:
+        ref = house["puppet"]
+        if fails:
+            ref.tell(crash())
+        else:
+            ref.begin_stop()
+        ref.tell("unread")
+        await house.trace.stop("top/puppet")
+        ref.tell("too late")
+        assert house.stage.statistics().dead_letters == letters
+
+
 async def test_what_a_dead_actor_is_told_is_a_dead_letter() -> None:
     letters: list[tuple[str, object, str]] = []
     puppet = Puppet("a", restart=Restart.TEMPORARY)

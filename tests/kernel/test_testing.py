@@ -12,7 +12,7 @@ from actors.kernel import (
     Stop,
     Why,
 )
-from actors.kernel.testing import Puppet, answer, block, check_empty, crash, run_schedule, schedule, staged
+from actors.kernel.testing import Puppet, answer, block, check_empty, check_sound, crash, run_schedule, schedule, staged
 
 
 async def race(tasks: int) -> str:
@@ -92,6 +92,20 @@ async def test_what_is_left_of_a_tree_is_an_error() -> None:
     async with staged(Puppet("a").spec()) as house:
         with pytest.raises(AssertionError, match="not all of it: StageStatistics"):
             check_empty(house.stage)
+
+
+async def test_what_has_crashed_is_an_error_but_not_what_was_killed_or_let_fall() -> None:
+    puppet = Puppet("a")
+    async with staged(puppet.spec()) as house:
+        house["a"].kill()
+        await puppet.start(2)
+        check_sound(house.stage)
+        house["a"].tell(crash(RuntimeError("it falls")))
+        await puppet.start(3)
+        check_sound(house.stage, but="it falls")
+        for words in (None, "something else"):
+            with pytest.raises(AssertionError, match="it falls"):
+                check_sound(house.stage, but=words)
 
 
 async def test_a_trace_can_be_awaited() -> None:

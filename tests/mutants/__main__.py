@@ -18,6 +18,7 @@ from tests.mutants.trial import STAGES, Trial, Unfit
 
 ROOT = Path(__file__).parents[2]
 EXCUSED = Path(__file__).with_name("excused.toml")
+OF_A_ROOM = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +66,24 @@ def chosen(arguments: argparse.Namespace) -> list[Mutant]:
             file, _, line = place.partition(":")
             every = all_of(sources_of(ROOT, [file]))
             found += [mutant for mutant in every if not line or mutant.line == int(line)]
-        return found
+        if arguments.number is None:
+            return found
+        known = sources_of(ROOT, sorted({mutant.file for mutant in found}))
+        return drawn(found, known, arguments.number, str(arguments.seed))
     found = []
     for room in arguments.room or ROOMS:
         known = sources_of(ROOT, sources(ROOT, room))
-        found += drawn(all_of(known), known, arguments.number, f"{room} {arguments.seed}")
+        found += drawn(all_of(known), known, arguments.number or OF_A_ROOM, f"{room} {arguments.seed}")
     return found
 
 
 def main(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("--room", choices=ROOMS, action="append", help="may be said more than once (all)")
-    parser.add_argument("--number", type=int, default=40, help="mutants of each room (40)")
+    parser.add_argument("--number", type=int, help=f"mutants of each room ({OF_A_ROOM}), or of all those places (all)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
-        "--at", metavar="FILE[:LINE]", action="append", help="every mutant of a file, or of a line of it"
+        "--at", metavar="FILE[:LINE]", action="append", help="the mutants of a file, or of a line of it"
     )
     stages = "; ".join(f"{number}: {asked}" for number, asked in enumerate(STAGES, 1))
     parser.add_argument(

@@ -46,6 +46,8 @@ TUNED = {"capacity", "deadline", "grace", "max_children", "start_timeout", "stri
 """Arguments by which something is bounded, if they are said as a number; and `strict`, with which `zip` asserts."""
 ELSEWHERE = re.compile(r"sys\.platform|'(win32|darwin)'")
 """In conditions of what another platform does."""
+UNREACHED = re.compile(r"NotImplementedError|AssertionError")
+"""What is raised where nobody comes."""
 TEXT = re.compile(r"\s")
 
 
@@ -126,7 +128,7 @@ class _Walk:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 return  # found by itself
             case ast.Assert() | ast.Raise() | ast.Expr(value=ast.Constant()):
-                if isinstance(node, ast.Raise) and "NotImplementedError" not in ast.unparse(node):
+                if isinstance(node, ast.Raise) and not UNREACHED.search(ast.unparse(node)):
                     yield self._mutant(node, "pass")
                 return
             case ast.Expr(value=ast.Call() as call) | ast.Expr(value=ast.Await(value=ast.Call() as call)):
@@ -236,12 +238,12 @@ def _other_constants(value: object) -> Iterator[object]:
 
 
 def _is_said_to_nobody(call: ast.Call) -> bool:
-    """A log line, a checkpoint, or what the kernel does with a message that no clause takes."""
+    """A log line, a checkpoint, or what becomes of a message or a kind that no clause takes."""
     func = call.func
     match func:
         case ast.Attribute(value=value, attr=name):
             said = LOGGERS.fullmatch(ast.unparse(value).rpartition(".")[2]) or CHECKPOINT.fullmatch(name)
             return bool(said) or ast.unparse(call) == UNKNOWN
         case ast.Name(id=name):
-            return bool(CHECKPOINT.fullmatch(name))
+            return bool(CHECKPOINT.fullmatch(name)) or name == "assert_never"
     return False

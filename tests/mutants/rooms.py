@@ -6,19 +6,27 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-ROOMS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "kernel": ("actors/kernel", ("tests/kernel",)),
-    "codec": ("codec", ("tests/sidekick", "tests/judge", "tests/console", "tests/program", "tests/ipc", "tests/agent")),
-    "agent": ("actors/agent", ("tests/agent",)),
-    "ipc": ("actors/ipc", ("tests/ipc", "tests/transports/ipc")),
-    "judge": ("actors/judge", ("tests/judge",)),
-    "store": ("actors/store", ("tests/store",)),
-    "transports": ("transports", ("tests/transports",)),
-    "program": ("program", ("tests/program",)),
-    "sidekick": ("actors/sidekick", ("tests/sidekick", "tests/transports/sidekick")),
-    "troupe": ("troupe", ("tests/troupe", "tests/program/commands")),
+ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "kernel": (("actors/kernel",), ("tests/kernel",)),
+    "codec": (("codec",), ("tests/sidekick", "tests/judge", "tests/console", "tests/program", "tests/ipc")),
+    "agent": (("actors/agent",), ("tests/agent",)),
+    "agent-codec": (("codec/agent",), ("tests/agent/codec",)),
+    "agent-transports": (("transports/agent",), ("tests/transports/agent",)),
+    "policy": (("codec/agent/policy",), ("tests/agent/codec/policy",)),
+    "patches": (("codec/agent/patches",), ("tests/agent/codec/patches",)),
+    "index": (
+        ("codec/agent/index", "actors/agent/index", "transports/agent/index"),
+        ("tests/agent/codec/index", "tests/agent/index", "tests/transports/agent/index"),
+    ),
+    "ipc": (("actors/ipc",), ("tests/ipc", "tests/transports/ipc")),
+    "judge": (("actors/judge",), ("tests/judge",)),
+    "store": (("actors/store",), ("tests/store",)),
+    "transports": (("transports",), ("tests/transports",)),
+    "program": (("program",), ("tests/program",)),
+    "sidekick": (("actors/sidekick",), ("tests/sidekick", "tests/transports/sidekick")),
+    "troupe": (("troupe",), ("tests/troupe", "tests/program/commands")),
 }
-"""Where its sources are, and where its tests are."""
+"""Where its sources are, and where its tests are. A folder inside another room's folder is no part of that room."""
 
 RECORDINGS = ("tests/program/commands/test_recording.py", "tests/program/commands/test_cut_recording.py")
 ALSO = {
@@ -34,12 +42,19 @@ MOST_NEAR = 16
 
 
 def sources(root: Path, room: str) -> list[str]:
-    folder = root / ROOMS[room][0]
-    return sorted(str(path.relative_to(root)) for path in folder.rglob("*.py"))
+    found = (path for folder in ROOMS[room][0] for path in (root / folder).rglob("*.py"))
+    files = (str(path.relative_to(root)) for path in found)
+    return sorted(file for file in files if room_of(file) == room)
 
 
 def room_of(file: str) -> str:
-    return next(room for room, (folder, _) in ROOMS.items() if file.startswith(f"{folder}/"))
+    return next(room for room, (folders, _) in ROOMS.items() if folder_of(file) in folders)
+
+
+def folder_of(file: str) -> str:
+    """Of a room: the innermost that holds the file."""
+    folders = (folder for folders, _ in ROOMS.values() for folder in folders if file.startswith(f"{folder}/"))
+    return max(folders, key=len)
 
 
 class Imports:
@@ -103,8 +118,8 @@ class Imports:
 
 def _mirror(file: str, tests: Iterable[str]) -> str:
     """The folder of tests that stands where this file's folder stands in its room, or else one above; "" at the top."""
-    folder, (top, *_) = ROOMS[room_of(file)]
-    inner = Path(file).parent.relative_to(folder)
+    top = ROOMS[room_of(file)][1][0]
+    inner = Path(file).parent.relative_to(folder_of(file))
     while inner.parts:
         if any(test.startswith(f"{top}/{inner}/") for test in tests):
             return f"{top}/{inner}/"

@@ -70,6 +70,8 @@ def test_a_line_is_changed_in_each_of_these_ways(line: str, becomes: set[str]) -
         "self.unknown(message)",
         "x = a",
         "raise NotImplementedError",
+        "raise AssertionError(f'{a} has no hands')",
+        "assert_never(a)",
         "return",
         "return None",
     ],
@@ -135,6 +137,18 @@ def test_a_change_elsewhere_leaves_the_draw_as_it_was() -> None:
     later = LINES.replace(b"def f(a, b):\n", b"def f(a, b):\n    a.go()\n    a.come()\n")
     before = [(mutant.line, mutant.becomes) for mutant in draw(LINES, 20, "seed 1")]
     assert [(one.line - 2, one.becomes) for one in draw(later, 22, "seed 1") if one.line > 3] == before
+
+
+def test_so_many_lines_can_be_drawn_of_named_files(capsys: pytest.CaptureFixture[str]) -> None:
+    def listed(*words: str) -> str:
+        assert main(["--at", "program/status.py", "--at", "program/reel.py", "--list", *words]) == 0
+        return capsys.readouterr().out
+
+    every, some = listed(), listed("--number", "5")
+    assert some.count("@@ -") == 5
+    assert every.count("@@ -") > 5
+    assert set(some.split("--- ")) <= set(every.split("--- "))
+    assert some == listed("--number", "5") != listed("--number", "5", "--seed", "2")
 
 
 # --- probes
@@ -213,6 +227,25 @@ def test_sources_have_tests_and_none_of_a_browser(imports: Imports, room: str) -
         near, others = imports.tests(file)
         assert near, f"{file} has no tests"
         assert not [test for test in near + others if test.startswith("tests/web/") or not (ROOT / test).is_file()]
+
+
+def test_a_folder_inside_another_rooms_folder_is_no_part_of_that_room() -> None:
+    of = {
+        "codec/judge/task.py": "codec",
+        "codec/agent/globs.py": "agent-codec",
+        "codec/agent/policy/shell.py": "policy",
+        "codec/agent/index/graph.py": "index",
+        "actors/agent/index/watch.py": "index",
+        "actors/agent/undoing.py": "agent",
+        "transports/agent/index/walk.py": "index",
+        "transports/agent/tree.py": "agent-transports",
+        "transports/wire/backlog.py": "transports",
+    }
+    assert {file: room_of(file) for file in of} == of
+    held = [file for room in ROOMS for file in sources(ROOT, room)]
+    assert len(held) == len(set(held))
+    for folder in {folder for folders, _ in ROOMS.values() for folder in folders}:
+        assert {str(path.relative_to(ROOT)) for path in (ROOT / folder).rglob("*.py")} <= set(held)
 
 
 # --- excuses

@@ -5,12 +5,14 @@ import sys
 
 SCRIPT = """
 import gc
-from program.collector import settle
+from program.collector import rest, settle
 
 class Ring:
     def __init__(self):
         self.me = self
 
+rest()
+assert not gc.isenabled()
 settle()
 assert gc.isenabled() and gc.get_freeze_count() > 1000
 young = [Ring() for _ in range(30_000)]

@@ -133,6 +133,12 @@ def test_what_is_disabled_is_not_among_the_enabled() -> None:
         ("[ipc]\nrescan_seconds = 0", "ipc.rescan_seconds: expected a number of seconds from 0.1 to 3600"),
         ('[ipc]\nbackoff = "none"', 'ipc.backoff: expected "jittered" (each retry waits longer, by chance) or'),
         ('[ipc]\nready = "yes"', 'ipc.ready: expected "wait" (for all of cold_start_seconds) or "ping"'),
+        ("[agent]\nembedding_model = 1", 'agent.embedding_model: expected the name of a model, or "" for none'),
+        ('[agent]\nembedding_server = "builtin"', 'agent.embedding_server: expected "ollama", "openai", "vllm" or'),
+        (
+            '[agent]\nembedding_model = "m"\nembedding_server = "vllm"',
+            "c.toml:2: agent.embedding_model is asked of vllm, which has no address; expected one in agent.vllm, or",
+        ),
         ("[ipc]\nretention_days = -1", "ipc.retention_days: expected a number of days from 0 (keep all) to 3650"),
         ("a = 1\nb = [1,,]", "c.toml:2:8: not valid TOML: Invalid value"),
         ("[console\nport = 1", "c.toml:1:9: not valid TOML: Expected ']'"),

@@ -2,6 +2,7 @@
 
 import itertools
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from actors.store import mark as module
 from actors.store.connection import log_of
 from actors.store.database import Database
 from actors.store.directory import StateDirectory
-from actors.store.mark import read_mark
+from actors.store.mark import LogFile, read_mark
 from actors.store.operations import (
     Append,
     Delete,
@@ -177,3 +178,75 @@ def test_what_changes_nothing_and_is_not_soft_is_written_all_the_same_if_somethi
     assert frames() == before, "the mark is never newer than what the disk has"
     database.execute([Delete("s", "a")])
     assert frames() > before + 1
+
+
+def test_however_many_soft_changes_follow_the_first_is_soon_on_the_disk(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr("actors.store.database.time.monotonic", lambda: now)
+    rests = []
+    for _ in range(60):
+        database.execute([SOFT])
+        assert database.rest(idle=False) or database.unrested == 0
+        rests.append(database.unrested == 0)
+        now += 0.2
+    assert [place for place, rested in enumerate(rests) if rested] == [25, 51]
+
+
+def salts(database: Database) -> bytes | None:
+    """SQLite draws them when it begins a log, and syncs them before the first commit in it."""
+    with open(log_of(database.path), "rb") as file:
+        return LogFile(file.fileno()).salts
+
+
+def test_a_commit_after_a_rest_finds_the_log_begun_so_nobody_waits_for_the_sync_of_its_head(tmp_path: Path) -> None:
+    database = Database(tmp_path / "troupe.db")
+    assert database.execute([SOFT]) == [None]
+    assert not database.rest(idle=True)
+    for change in (SOFT, Put("s", "a", b"hard"), SOFT):
+        before = salts(database)
+        assert database.execute([change]) == [None]
+        assert salts(database) == before
+        assert not database.rest(idle=True)
+        begun = salts(database)
+        mark = read_mark(database.path)
+        assert begun != before
+        assert mark is not None
+        assert (mark.salts, mark.frames) == (begun, 0)
+        assert not database.rest(idle=True)  # once
+        assert salts(database) == begun
+    database.close()
+
+
+def test_while_somebody_reads_what_the_log_holds_it_is_not_begun_anew(tmp_path: Path) -> None:
+    database = Database(tmp_path / "troupe.db")
+    assert database.execute([SOFT]) == [None]
+    other = sqlite3.connect(database.path)
+    other.execute("BEGIN")
+    assert other.execute("SELECT value FROM pair").fetchall() == [(b"soft",)]
+    assert database.execute([Put("s", "b", b"hard")]) == [None]
+    before = salts(database)
+    assert not database.rest(idle=True)
+    assert salts(database) == before
+    other.close()
+    assert database.execute([Put("s", "c", b"hard")]) == [None]
+    assert not database.rest(idle=True)
+    assert salts(database) != before
+    database.close()
+
+
+def test_a_disk_that_has_no_room_to_begin_the_log_costs_nothing_that_was_kept(tmp_path: Path) -> None:
+    database = Database(tmp_path / "troupe.db")
+    assert database.execute([SOFT]) == [None]
+    database._connection.set_authorizer(  # the checkpoint passes, and the commit after it does not
+        lambda what, name, *_: sqlite3.SQLITE_DENY if name == "user_version" else sqlite3.SQLITE_OK
+    )
+    assert not database.rest(idle=True)
+    database._connection.set_authorizer(None)
+    assert database.execute([Put("s", "b", b"hard")]) == [None]
+    copy = tmp_path / "copy"
+    shutil.copytree(tmp_path, copy, ignore=shutil.ignore_patterns("copy"))
+    copy.chmod(0o700)
+    assert found(copy) == {"a": b"soft", "b": b"hard"}
+    database.close()

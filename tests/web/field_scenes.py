@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,25 @@ from playwright.sync_api import Browser, Page, expect
 
 from actors.sidekick.prose import prose
 from codec.judge import Compare, RunSettings, StateProblems
-from tests.house.agent_kit import agent_server
 from tests.house.agent_page import add_folder, link
 from tests.house.agent_page import field as message_field
 from tests.house.agent_page import visiting as visiting_agent
-from tests.web import board_stage, desk_stage, judge_stage, scenes
+from tests.house.running import Server
+from tests.web import agent_stage, board_stage, desk_stage, judge_stage, scenes
 from tests.web.board_words import CLEAR, Message, spawn
 from tests.web.conftest import visiting
 from tests.web.desk_stage import DeskStage
 from tests.web.judge_stage import init, listed, problem
 from tests.web.playground_stage import playground
 from tests.web.stage import FRAMES, Stage
+
+
+@dataclass(frozen=True)
+class Props:
+    """What a scene may need. The folder is its own; the server, without one of models, is shared."""
+
+    folder: Path
+    house: Server | None = None
 
 
 class Scene:
@@ -59,7 +68,7 @@ TASK = "- [ ] task"
 
 
 @contextmanager
-def board(chromium: Browser, _: Path, **context: Any) -> Iterator[Scene]:
+def board(chromium: Browser, _: Props, **context: Any) -> Iterator[Scene]:
     with board_stage.showing(chromium) as show:
         page, stage = show(*BOARD, **context)
         stage.rendered[TASK] = prose(TASK)
@@ -83,7 +92,7 @@ def board(chromium: Browser, _: Path, **context: Any) -> Iterator[Scene]:
 
 
 @contextmanager
-def judge(chromium: Browser, _: Path, *, key: str = "", **context: Any) -> Iterator[Scene]:
+def judge(chromium: Browser, _: Props, *, key: str = "", **context: Any) -> Iterator[Scene]:
     tasks = [problem(task, contest_id=f"c{task}") for task in "abcdefghijkl"]
     known = StateProblems(tuple(map(listed, tasks)), tasks[0].id)
     settings = RunSettings(compare=Compare(mode="float"))
@@ -109,7 +118,7 @@ def judge(chromium: Browser, _: Path, *, key: str = "", **context: Any) -> Itera
 
 
 @contextmanager
-def console(chromium: Browser, _: Path, **context: Any) -> Iterator[Scene]:
+def console(chromium: Browser, _: Props, **context: Any) -> Iterator[Scene]:
     with visiting(chromium) as visit:
         page, stage = visit(scenes.evening(), **context)
         expect(page.locator(".row").first).to_be_visible()
@@ -117,7 +126,8 @@ def console(chromium: Browser, _: Path, **context: Any) -> Iterator[Scene]:
 
 
 @contextmanager
-def script(chromium: Browser, folder: Path, **context: Any) -> Iterator[Scene]:
+def script(chromium: Browser, props: Props, **context: Any) -> Iterator[Scene]:
+    folder = props.folder
     (folder / "pyodide").mkdir()
     fake = Path(__file__).with_name("fake_pyodide.mjs").read_text()
     (folder / "pyodide" / "pyodide.mjs").write_text(fake)
@@ -130,7 +140,7 @@ def script(chromium: Browser, folder: Path, **context: Any) -> Iterator[Scene]:
 
 
 @contextmanager
-def desk(chromium: Browser, _: Path, *, archiving: bool = False, **context: Any) -> Iterator[Scene]:
+def desk(chromium: Browser, _: Props, *, archiving: bool = False, **context: Any) -> Iterator[Scene]:
     with desk_stage.showing_desk(chromium) as show:
         page, stage = show(desk_stage.failed_one(time.time()), **context)
         expect(page.get_by_role("button", name="gave up 1")).to_be_visible()
@@ -148,9 +158,11 @@ AGENT_READY = """async () => {
 
 
 @contextmanager
-def agent(chromium: Browser, folder: Path, *, opened: str = "", **context: Any) -> Iterator[Scene]:
-    """On a real server, without one of models. Its end is tried in tests/house/test_agent_page.py."""
-    with agent_server(folder, "") as house, visiting_agent(chromium, **context) as visitor:
+def agent(chromium: Browser, props: Props, *, opened: str = "", **context: Any) -> Iterator[Scene]:
+    """On a real server. Its end is tried in tests/house/test_agent_page.py."""
+    house = props.house
+    assert house is not None
+    with visiting_agent(chromium, **context) as visitor:
         if opened == "token":
             page = visitor.page(house.url_of("agent"))
             expect(page.get_by_label("Token")).to_be_visible()
@@ -161,7 +173,7 @@ def agent(chromium: Browser, folder: Path, *, opened: str = "", **context: Any) 
         unfold = page.get_by_role("button", name="Sessions", exact=True)
         if unfold.is_visible():
             unfold.click()
-        add_folder(page, folder / "work")
+        add_folder(page, props.folder)
         if opened == "folder":
             page.get_by_role("button", name="Add a folder").click()
         else:
@@ -179,6 +191,29 @@ def agent(chromium: Browser, folder: Path, *, opened: str = "", **context: Any) 
         yield Scene(page)
 
 
+@contextmanager
+def agent_hands(chromium: Browser, _: Props, *, opened: str, **context: Any) -> Iterator[Scene]:
+    """In a scripted session that asks, whose policy or search is open, or that waits with a plan."""
+    with agent_stage.showing_agent(chromium) as show:
+        page, stage = show(**context)
+        stage.begin()
+        if opened == "asking":
+            agent_stage.ask_all(stage)
+            expect(page.locator("agent-request")).to_have_count(3)
+            page.get_by_role("button", name="Reject…").first.click()
+            expect(page.get_by_placeholder("Why not?").first).to_be_focused()
+        elif opened == "policy":
+            page.get_by_role("button", name="What the agent may do here").click()
+            expect(page.get_by_label("Files that it may read")).not_to_have_value("")
+        elif opened == "searching":
+            page.keyboard.press("/")
+            expect(page.get_by_role("combobox", name="Search this folder")).to_be_focused()
+        else:
+            agent_stage.plan(stage)
+            expect(page.get_by_role("textbox", name="Step 2")).to_be_visible()
+        yield Scene(page)
+
+
 SCENES: dict[str, Callable[..., Any]] = {
     "board": board,
     "judge": judge,
@@ -190,4 +225,8 @@ SCENES: dict[str, Callable[..., Any]] = {
     "script": script,
     **{f"agent, {opened}": partial(agent, opened=opened) for opened in ("token", "folder", "name", "models", "answer")},
     "agent": agent,
+    **{
+        f"agent, {opened}": partial(agent_hands, opened=opened)
+        for opened in ("asking", "policy", "planning", "searching")
+    },
 }

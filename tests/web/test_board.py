@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-from tests.web.board_stage import Show, held, say, showing
+from tests.web.board_stage import BoardStage, Show, held, say, showing
 from tests.web.board_words import CLEAR, fault, remove, spawn, update
 from tests.web.stage import write
 
@@ -442,12 +442,18 @@ DRAWINGS: dict[str, tuple[str, dict[str, Any], dict[tuple[int, int], list[int]]]
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module", params=[1, 2])
+def sharp(request: pytest.FixtureRequest, chromium: Browser) -> Iterator[tuple[Page, BoardStage, int]]:
+    """A page for all drawings, with so many pixels to a pixel."""
+    with showing(chromium) as show:
+        yield *show(device_scale_factor=request.param), request.param
+
+
 @pytest.mark.parametrize("drawing", DRAWINGS)
-@pytest.mark.parametrize("density", [1, 2])
-def test_a_canvas_draws(show: Show, drawing: str, density: int) -> None:
+def test_a_canvas_draws(sharp: tuple[Page, BoardStage, int], drawing: str) -> None:
+    page, stage, density = sharp
     action, options, points = DRAWINGS[drawing]
-    script = [spawn("canvas", "c", width=100, height=80), update("canvas", "c", action, **options)]
-    page, _ = show(*script, device_scale_factor=density)
+    say(page, stage, CLEAR, spawn("canvas", "c", width=100, height=80), update("canvas", "c", action, **options))
     canvas = page.get_by_role("img")
     assert canvas.evaluate("canvas => canvas.width") == 100 * density
     assert {point: pixel(canvas, *point) for point in points} == points

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.web.board_stage import Show, say, showing
 from tests.web.board_words import CLEAR, Message, announce, fault, node, spawn, update, viz
+from tests.web.looks import LOOKS, SCHEMES, looked_at
 from tests.web.stage import FRAMES, write
 from tests.web.test_design import CONTRASTS, NAMELESS, SEEN_THROUGH, scheme
 
@@ -243,14 +244,15 @@ def test_what_could_not_be_told_stays_in_its_field_until_it_can_be(show: Show) -
     assert [told["value"] for told in stage.events(2)] == ["typed meanwhile", "new"]
 
 
-@pytest.mark.parametrize("colors", ["light", "dark"])
-def test_a_board_whose_connection_is_lost_can_be_read(show: Show, colors: str) -> None:
-    page, stage = show(*lesson(), color_scheme=colors)
+def test_a_board_whose_connection_is_lost_can_be_read(show: Show) -> None:
+    page, stage = show(*lesson())
     stage.refusing = True
     stage.drop()
     expect(page.get_by_role("region", name="Connection")).to_be_visible()
     expect(page.locator("main")).to_have_css("opacity", "0.9")
-    assert page.evaluate(SEEN_THROUGH) == []
+    for colors in SCHEMES:
+        with looked_at(page, 1280, colors):
+            assert page.evaluate(SEEN_THROUGH) == []
 
 
 def test_what_is_the_reader_s_own_outlives_the_board(show: Show) -> None:
@@ -331,17 +333,16 @@ def exported(page: Page, choice: str) -> bytes:
 # --- what holds for every page
 
 
-@pytest.mark.parametrize("colors", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 400])
-def test_a_board_can_be_read(show: Show, width: int, colors: str) -> None:
-    page, _ = show(*lesson(), viewport={"width": width, "height": 900}, color_scheme=colors)
-    assert scheme(page) == colors
-    assert page.evaluate(CONTRASTS) == []
-    assert page.evaluate(NAMELESS) == []
+def test_a_board_can_be_read(show: Show) -> None:
+    page, _ = show(*lesson())
+    for width, colors in LOOKS:
+        with looked_at(page, width, colors, height=900):
+            assert scheme(page) == colors
+            assert page.evaluate(CONTRASTS) == []
+            assert page.evaluate(NAMELESS) == []
 
 
-@pytest.mark.parametrize("width", [320, 400, 700, 1280])
-def test_no_board_is_wider_than_its_window(show: Show, width: int) -> None:
+def test_no_board_is_wider_than_its_window(show: Show) -> None:
     wide = [
         spawn("canvas", "wide", width=2000, height=50),
         spawn("grid", "big", numColumns=200, numRows=5),
@@ -352,25 +353,30 @@ def test_no_board_is_wider_than_its_window(show: Show, width: int) -> None:
         spawn("console", "wrap", showInput=True, text="z" * 1000),
         spawn("viz", "v2"),
     ]
-    page, _ = show(*lesson(), *wide, viewport={"width": width, "height": 900}, path="session/a-room-with-a-long-name")
-    assert page.evaluate("document.documentElement.scrollWidth") == width
+    page, _ = show(*lesson(), *wide, path="session/a-room-with-a-long-name")
+    for width in (320, 400, 700, 1280):
+        with looked_at(page, width, height=900):
+            assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
-@pytest.mark.parametrize("heroes", [0, 1, 2])
 @pytest.mark.parametrize("room", ["demo", "a-room-with-a-name-as-long-as-anybody-may-give-to-one-0123456789"])
-def test_a_narrow_bar_names_the_room_and_says_who_draws(show: Show, room: str, heroes: int) -> None:
-    here = [announce(f"hero-{number}") for number in range(heroes)]
-    page, _ = show(*here, path=f"session/{room}", viewport={"width": 400, "height": 800})
+def test_a_narrow_bar_names_the_room_and_says_who_draws(show: Show, room: str) -> None:
+    page, stage = show(path=f"session/{room}", viewport={"width": 400, "height": 800})
     widths = "(element) => [element.scrollWidth, element.clientWidth]"
     word, named = page.locator("button.peers > .word"), page.locator("house-bar .room")
-    wanted, given = word.evaluate(widths)
-    assert 0 < wanted <= given
-    wanted, given = named.evaluate(widths)
-    assert given >= 80 if len(room) > 20 else wanted <= given
-    assert page.get_by_role("link", name="Sidekick").is_visible()
-    page.locator("button.peers").click()
-    expect(page.get_by_role("heading", name=f"Room {room}")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth") == 400
+    for drawing in ("No script", "Script 0.0.7", "2 scripts"):
+        expect(word).to_have_text(drawing)
+        wanted, given = word.evaluate(widths)
+        assert 0 < wanted <= given
+        wanted, given = named.evaluate(widths)
+        assert given >= 80 if len(room) > 20 else wanted <= given
+        assert page.get_by_role("link", name="Sidekick").is_visible()
+        page.locator("button.peers").click()
+        expect(page.get_by_role("heading", name=f"Room {room}")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") == 400
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("heading", name=f"Room {room}")).to_be_hidden()
+        say(page, stage, announce(f"hero of {drawing}"))
 
 
 def test_in_a_row_a_grid_takes_no_more_room_than_it_can_use(show: Show) -> None:

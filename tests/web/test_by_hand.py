@@ -10,6 +10,7 @@ from codec.words import counted
 from tests.web import board_stage, judge_stage
 from tests.web.conftest import Visit
 from tests.web.judge_stage import init
+from tests.web.looks import looked_at
 from tests.web.scenes import LONG_NAME, hello, node, supervisor
 from tests.web.test_judge_page import SUMS, standing
 from tests.web.test_judge_truth import NUMBERED
@@ -90,15 +91,16 @@ def test_arrows_go_through_an_open_menu_and_round_it(board: board_stage.Show) ->
     expect(opener).to_be_focused()
 
 
-@pytest.mark.parametrize("width", [400, 1280])
-def test_nothing_lies_over_the_first_script_nor_takes_its_room(board: board_stage.Show, width: int) -> None:
-    page, _ = board(viewport={"width": width, "height": 800})
+def test_nothing_lies_over_the_first_script_nor_takes_its_room(board: board_stage.Show) -> None:
+    page, _ = board()
     code = page.get_by_role("group", name="Script")
-    box, copy = code.bounding_box(), page.get_by_role("button", name="Copy").bounding_box()
-    assert box is not None
-    assert copy is not None
-    assert copy["y"] >= box["y"] + box["height"] or copy["y"] + copy["height"] <= box["y"]
-    assert code.evaluate("pre => pre.scrollWidth - pre.clientWidth") == 0
+    for width in (400, 1280):
+        with looked_at(page, width):
+            box, copy = code.bounding_box(), page.get_by_role("button", name="Copy").bounding_box()
+            assert box is not None
+            assert copy is not None
+            assert copy["y"] >= box["y"] + box["height"] or copy["y"] + copy["height"] <= box["y"]
+            assert code.evaluate("pre => pre.scrollWidth - pre.clientWidth") == 0
 
 
 # -- the console

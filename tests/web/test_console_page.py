@@ -12,7 +12,7 @@ from codec.console import DeadNote, StopNote, System
 from tests.web import scenes
 from tests.web.conftest import Visit
 from tests.web.scenes import NOW, change, hello, node, supervisor
-from tests.web.stage import FRAMES, write
+from tests.web.stage import FRAMES, WEB, write
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -377,6 +377,19 @@ def test_the_path_can_be_copied(visit: Visit) -> None:
     page.get_by_role("button", name="Copy path").click()
     expect(page.get_by_text("Copied troupe/store")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == "troupe/store"
+
+
+def test_a_path_that_may_not_be_copied_is_selected_for_the_reader(visit: Visit) -> None:
+    page, _ = visit(scenes.small(), "#/troupe/store")
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('not here')); }")
+    page.get_by_role("button", name="Copy path").click()
+    expect(page.get_by_text("The text is selected: press Ctrl+C or ⌘C.")).to_be_visible()
+    assert page.evaluate("getSelection().toString().replace(/\\s/g, '')") == "troupe/store"
+
+
+def test_every_page_copies_in_the_same_way() -> None:
+    copying = [path for path in WEB.rglob("*.js") if "navigator.clipboard" in path.read_text()]
+    assert copying == [WEB / "house/copying.js"]
 
 
 # --- recent stops, crashes and dead letters

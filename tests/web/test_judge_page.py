@@ -48,6 +48,7 @@ from tests.web.judge_stage import (
     told,
     whole_run,
 )
+from tests.web.looks import SCHEMES, looked_at
 from tests.web.stage import write
 from tests.web.test_design import CONTRASTS
 
@@ -500,14 +501,15 @@ def test_a_difference_far_out_in_a_long_line_is_in_sight(show: Show) -> None:
         assert len(lines(page, 1, label)[0]) < 5_000
 
 
-@pytest.mark.parametrize(("width", "beside"), [(1280, True), (400, False)])
-def test_the_two_sides_stand_beside_each_other_where_there_is_room(show: Show, width: int, beside: bool) -> None:
-    page, _ = show(*failing("1\n", "2\n"), viewport={"width": width, "height": 800})
+def test_the_two_sides_stand_beside_each_other_where_there_is_room(show: Show) -> None:
+    page, _ = show(*failing("1\n", "2\n"))
     expect(text(page, 1, "Actual").locator("mark")).to_be_visible()
-    expected, actual = (text(page, 1, label).bounding_box() for label in ("Expected", "Actual"))
-    assert expected is not None
-    assert actual is not None
-    assert (expected["y"] == actual["y"]) == beside
+    for width, beside in ((1280, True), (400, False)):
+        with looked_at(page, width):
+            expected, actual = (text(page, 1, label).bounding_box() for label in ("Expected", "Actual"))
+            assert expected is not None
+            assert actual is not None
+            assert (expected["y"] == actual["y"]) == beside
 
 
 def test_outputs_of_ten_thousand_lines_are_drawn_where_they_are_looked_at(show: Show) -> None:
@@ -745,6 +747,7 @@ def test_the_shown_problem_is_in_the_address_and_back_leads_to_the_one_before(sh
 
 def test_a_problem_of_the_list_opens_in_a_tab_of_its_own(show: Show) -> None:
     page, stage = show(init(SUMS), contest())
+    stage.opening = [init(TOWERS), contest()]  # the new tab asks for it
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="B - Two Towers").click(modifiers=["ControlOrMeta"])
     expect(opened.value).to_have_url(re.compile("#abc999/abc999_b$"))
@@ -1154,12 +1157,13 @@ def test_the_page_is_no_wider_than_its_window(show: Show, opening: list[Any]) ->
         page.keyboard.press("Escape")
 
 
-@pytest.mark.parametrize("colors", ["light", "dark"])
 @pytest.mark.parametrize("opening", [[init()], FULL[:-2]], ids=["empty", "full"])
-def test_all_text_can_be_read(show: Show, colors: str, opening: list[Any]) -> None:
-    page, _ = show(*opening, color_scheme=colors, viewport={"width": 1280, "height": 2400})
+def test_all_text_can_be_read(show: Show, opening: list[Any]) -> None:
+    page, _ = show(*opening)
     expect(page.get_by_role("heading", level=1).filter(visible=True)).to_be_visible()
-    assert page.evaluate(CONTRASTS) == []
+    for colors in SCHEMES:
+        with looked_at(page, 1280, colors, height=2400):
+            assert page.evaluate(CONTRASTS) == []
 
 
 def test_everything_that_can_be_used_has_a_name_and_every_id_is_one_of_its_kind(show: Show) -> None:

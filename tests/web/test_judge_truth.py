@@ -43,6 +43,7 @@ from tests.web.judge_stage import (
     told,
     whole_run,
 )
+from tests.web.looks import LOOKS, looked_at
 from tests.web.test_design import CONTRASTS
 from tests.web.test_judge_page import (
     MIXED,
@@ -409,20 +410,17 @@ def test_the_mouse_takes_one_off_too_and_the_shown_one_leaves_the_page(show: Sho
 # --- how it looks -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", [400, 1280])
-@pytest.mark.parametrize("scheme", ["dark", "light"])
-def test_it_all_has_room(show: Show, width: int, scheme: Any) -> None:
+def test_it_all_has_room(show: Show) -> None:
     name = "B - A Name of a Problem That Takes Much Room"
     shown = problem("a", count=8)
     results = [result(n, "WA" if n == 2 else "AC", diff_summary="line 1: expected '5' got '6'") for n in range(1, 9)]
-    page, stage = show(
-        init(shown, settings=RunSettings()), contest(), *whole_run(shown, *results),
-        viewport={"width": width, "height": 900}, color_scheme=scheme,
-    )  # fmt: skip
+    page, stage = show(init(shown, settings=RunSettings()), contest(), *whole_run(shown, *results))
     expect(standing(page)).to_contain_text("7/8 passed")
     page.keyboard.press("t")
     stage.say(StateUpdate(shown, (*outdated("test", indices=(2,)), *outdated("solution", indices=(3, 4)))))
     stage.say(StateArrived(listed(problem("b", name=name))))
     expect(news(page)).to_contain_text(name)
-    no_wider_than_its_window(page)
-    assert page.evaluate(CONTRASTS) == []
+    for width, colors in LOOKS:
+        with looked_at(page, width, colors, height=900):
+            no_wider_than_its_window(page)
+            assert page.evaluate(CONTRASTS) == []

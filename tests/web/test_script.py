@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, FilePayload, expect
 
 from tests.web.board_words import CLEAR, announce, spawn
+from tests.web.looks import LOOKS, looked_at
 from tests.web.playground_stage import ScriptPage, playground
 from tests.web.stage import write
 from tests.web.test_design import CONTRASTS, NAMELESS
@@ -253,12 +254,12 @@ def test_without_the_client_scripts_run_and_the_page_says_how_to_get_it(
 # --- what holds for every page
 
 
-@pytest.mark.parametrize("colors", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 400])
-def test_the_page_can_be_read_and_fits(visit: Open, width: int, colors: str) -> None:
-    at = visit(viewport={"width": width, "height": 900}, color_scheme=colors)
+def test_the_page_can_be_read_and_fits(visit: Open) -> None:
+    at = visit()
     at.run("print before", "fail 1")
     at.comes_to("Failed")
-    assert at.page.evaluate(CONTRASTS) == []
-    assert at.page.evaluate(NAMELESS) == []
-    assert at.page.evaluate("document.documentElement.scrollWidth") == width
+    for width, colors in LOOKS:
+        with looked_at(at.page, width, colors, height=900):
+            assert at.page.evaluate(CONTRASTS) == []
+            assert at.page.evaluate(NAMELESS) == []
+            assert at.page.evaluate("document.documentElement.scrollWidth") == width

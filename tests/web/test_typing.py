@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, CDPSession, Page, expect
 from tests.web import board_stage
 from tests.web.board_stage import Show, say
 from tests.web.board_words import CLEAR, spawn, update
-from tests.web.field_scenes import BOARD, console, script
+from tests.web.field_scenes import BOARD, Props, console, script
 from tests.web.stage import write
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -54,7 +54,7 @@ def test_the_escape_that_gives_a_word_up_takes_no_draft_back(show: Show) -> None
 
 
 def test_the_escape_that_gives_a_word_up_empties_no_search(chromium: Browser, tmp_path: Path) -> None:
-    with console(chromium, tmp_path) as scene:
+    with console(chromium, Props(tmp_path)) as scene:
         search = scene.page.get_by_role("searchbox")
         write(search, "store")
         compose(scene.page, "日本")
@@ -134,7 +134,7 @@ def test_the_cursor_of_a_half_written_line_stays_where_it_is_when_the_board_is_s
 def test_shift_enter_begins_a_plain_line_in_the_editor_and_a_composed_word_keeps_its_tab(
     chromium: Browser, tmp_path: Path
 ) -> None:
-    with script(chromium, tmp_path) as scene:
+    with script(chromium, Props(tmp_path)) as scene:
         editor = scene.page.get_by_role("textbox", name="Python")
         write(editor, "if x:")
         editor.press("Shift+Enter")

@@ -9,21 +9,25 @@ Rules
     memory, at most 64 kB, and no time.
   - Every wait has a deadline, and every body a limit. No redirect is followed, no cookie kept, nothing decompressed,
     and for this machine's own servers no proxy of the environment is used.
+  - Where a name leads is looked at before a byte is sent there: to a link-local address nothing is sent, and what is
+    called this machine's must be this machine.
   - Whatever goes wrong is a ModelTrouble.
 """
 
 import logging
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import httpx
 import msgspec
 import trio
+from msgspec import Struct
 
-from codec.agent.addresses import is_loopback
+from codec.agent.addresses import is_here, is_loopback, is_never_reached
 from codec.agent.answering import excerpt
 from codec.agent.models import ModelTrouble, Provider
 from codec.agent.refusals import ServerRefusal
@@ -33,8 +37,7 @@ for name in ("httpx", "httpcore"):  # which say each request, and each read of i
     logging.getLogger(name).setLevel(logging.WARNING)
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
+class Patience(Struct, frozen=True):
     """Seconds and bytes."""
 
     connect: float = 5.0
@@ -56,6 +59,10 @@ class Patience:
     refusal_bytes: int = 64_000
 
 
+NEVER_ASKED = (
+    "The server at {} is not asked: the address is link-local, or where a cloud tells a machine its keys. No server of "
+    "models is there."
+)
 PATIENCE = Patience()
 RAISED = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, httpx.CookieConflict, ImportError, ValueError)
 """By httpx 0.28: the last two for a proxy of the environment that it cannot use, or an odd head."""
@@ -192,6 +199,7 @@ class Asking:
                 client = await stack.enter_async_context(await self._client(place))
                 request = client.build_request(method, address, content=content, headers=headers)
                 request.stream = _Question(content or b"")
+                request.extensions["trace"] = partial(_look_where_it_leads, place)
                 with trio.fail_after(self._patience.first):
                     response = await client.send(request, stream=True)
             except RAISED as error:
@@ -212,6 +220,22 @@ class Asking:
             follow_redirects=False,
             timeout=httpx.Timeout(None, connect=self._patience.connect, write=self._patience.send),
         )
+
+
+async def _look_where_it_leads(place: ModelServer, event: str, facts: Mapping[str, Any]) -> None:
+    """httpcore's trace: called with a connection that is new, before anything is sent."""
+    if event != "connection.connect_tcp.complete":
+        return
+    stream = facts["return_value"]
+    there = stream.get_extra_info("server_addr")[0]
+    if is_never_reached(there):
+        why = NEVER_ASKED.format(place.url)
+    elif is_loopback(place.url) and not is_here(there):
+        why = f"{place.who} was not asked: its name leads to another machine."
+    else:
+        return
+    await stream.aclose()
+    raise ModelTrouble(why, recoverable=False)
 
 
 def _encoded(place: ModelServer, body: dict[str, Any]) -> bytes:

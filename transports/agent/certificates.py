@@ -12,7 +12,6 @@ import ipaddress
 import secrets
 import ssl
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from msgspec import Struct
 
 from transports.agent.private import AUTHORITY, read_private, write_private
 
@@ -34,8 +34,7 @@ class CertificatesUnusable(Exception):
     """The text is a sentence for the user."""
 
 
-@dataclass(frozen=True, slots=True)
-class Certificates:
+class Certificates(Struct, frozen=True):
     context: ssl.SSLContext
     fingerprint: str
     """The authority's: SHA-256, as browsers show it."""
@@ -50,6 +49,8 @@ def certificates(folder: Path, hosts: Sequence[str], now: datetime) -> Certifica
         if not _serves(server, authority, hosts, now):
             write_private(server, _server(authority, key, hosts, now))
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.options |= ssl.OP_NO_RENEGOTIATION  # which trio does not expect, and attackers only ask for
         context.load_cert_chain(server)
     except (OSError, ValueError, TypeError) as error:
         raise CertificatesUnusable(

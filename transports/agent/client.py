@@ -13,6 +13,7 @@ import msgspec
 import trio
 
 from codec.agent.workspaces import Detail, StreamTicket
+from codec.words import lasting
 from transports.agent.private import AUTHORITY
 from transports.agent.secret import TOKEN_FILE
 from transports.websocket.client import Unreachable, Visit, visiting
@@ -58,7 +59,7 @@ class AgentVisitor:
                         method, f"{self._url}/v1/{path}", content=content, headers=self._headers
                     )
         except trio.TooSlowError:
-            raise Unreachable(f"the agent at {self._url} did not answer within {ANSWER_SECONDS:g} seconds") from None
+            raise Unreachable(f"the agent at {self._url} did not answer within {lasting(ANSWER_SECONDS)}") from None
         except httpx.HTTPError as error:
             raise Unreachable(f"no agent answers at {self._url} ({type(error).__name__})") from None
         if answer.is_success:

@@ -16,7 +16,10 @@ import re
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
+
+from codec.words import lasting
 
 BURST = 10
 """Wrong tokens from one address at once..."""
@@ -26,29 +29,32 @@ MOST_ADDRESSES = 1024
 TICKET_SECONDS = 30.0
 MOST_TICKETS = 256
 
+ADVICE = (
+    "`troupe sessions --link` prints a link with the token in it, for browsers; a program sends it as 'Authorization: "
+    "Bearer TOKEN'."
+)
+"""Without a path: whoever is not let in learns nothing of this machine."""
+
 _BEARER = re.compile(r"bearer +(\S+) *", re.IGNORECASE | re.ASCII)
 _PROTOCOL = re.compile(r"([a-z]{1,20})\.bearer\.(\S+)", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Denial:
+class Denial(Struct, frozen=True):
     status: int
     sentence: str
     retry_after: int | None = None
 
 
-@dataclass(slots=True)
-class _Failures:
+class _Failures(Struct):
     allowed: float
     at: float
 
 
 class Gate:
-    def __init__(self, token: str, now: Callable[[], float], *, where: str) -> None:
-        """`now`: seconds of a clock that only goes forward. `where`: where the user finds the token."""
+    def __init__(self, token: str, now: Callable[[], float]) -> None:
+        """`now`: seconds of a clock that only goes forward."""
         self._token = token.encode()
         self._now = now
-        self._where = where
         self._failures: OrderedDict[str, _Failures] = OrderedDict()
         self._tickets: OrderedDict[bytes, float] = OrderedDict()
         """When each ends; all for the same time, so the oldest comes first."""
@@ -92,8 +98,8 @@ class Gate:
         if failures.allowed < 0:
             failures.allowed = max(failures.allowed, -1.0)
             wait = max(1, round((1 - failures.allowed) * EACH_SECONDS))
-            return Denial(429, f"Too many wrong tokens have come from here. Try again in {wait} seconds.", wait)
-        return Denial(401, f"{what} It is in {self._where}; send it as 'Authorization: Bearer TOKEN'.")
+            return Denial(429, f"Too many wrong tokens have come from here. Try again in {lasting(wait)}.", wait)
+        return Denial(401, f"{what} {ADVICE}")
 
 
 def bearer(authorizations: Sequence[str]) -> str | None:

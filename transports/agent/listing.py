@@ -14,6 +14,7 @@ from codec.agent.addresses import openai_root
 from codec.agent.answering import excerpt
 from codec.agent.models import ModelFact, ModelTrouble
 from codec.agent.refusals import refusal
+from codec.words import lasting
 from transports.agent.asking import Asking, ModelServer, Patience
 
 MOST_SHOWN = 100
@@ -34,7 +35,7 @@ async def listed(asking: Asking, place: ModelServer, patience: Patience) -> Sequ
         elif place.provider == "llamacpp":
             await _tell_window(asking, place, patience, facts)
     if deadline.cancelled_caught and not facts:
-        raise ModelTrouble(f"{place.who} did not say within {patience.list:g} seconds which models it has.")
+        raise ModelTrouble(f"{place.who} did not say within {lasting(patience.list)} which models it has.")
     return facts
 
 
@@ -47,7 +48,7 @@ async def check(asking: Asking, place: ModelServer, model: str, patience: Patien
             else:
                 await _check_by_listing(asking, place, model, patience)
     except trio.TooSlowError:
-        raise ModelTrouble(f"{place.who} did not answer within {patience.check:g} seconds.") from None
+        raise ModelTrouble(f"{place.who} did not answer within {lasting(patience.check)}.") from None
 
 
 async def _check_by_showing(asking: Asking, place: ModelServer, model: str, patience: Patience) -> None:

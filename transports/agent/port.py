@@ -2,34 +2,43 @@
 
 GET  /v1/health                                   alone needs no token
 GET  /v1/workspaces   POST .../register           GET .../{id}   GET, PUT .../{id}/policy
-POST /v1/workspaces/{id}/index/...                GET .../index/status
+GET  /v1/workspaces/{id}/approvals                DELETE .../approvals/{approval_id}
+POST /v1/workspaces/{id}/index, .../index/..., .../watch/start, .../watch/stop
+GET  /v1/workspaces/{id}/index/status             .../index/stream   .../search
 GET, POST /v1/sessions                            GET, PATCH, DELETE .../{id}   GET .../{id}/messages, /events, /export
+POST /v1/sessions/{id}/undo, /redo                GET .../approvals   DELETE .../approvals/{approval_id}
 GET  /v1/models   GET, PUT /v1/models/current     POST /v1/models/switch
 POST /v1/tickets                                  lets one WebSocket in, once: for pages
 GET  /v1/openapi.json                             all of this, for programs
 WS   /v1/sessions/{id}/stream
 GET  /   /web/...                                 the page and its files, which hold nothing that is secret
 
-Every refusal is `{"detail": sentence, "code": ...}`. gate.py says who is let in; the door checks Host and Origin.
+Every refusal is `{"detail": sentence, "code": ...}`. A path of the contract is never looked for among the page's files:
+another method is a 405 that names those of this path, and no more. gate.py says who is let in; the door checks Host and
+Origin.
 """
 
 import re
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from importlib.resources.abc import Traversable
-from typing import Protocol
+from typing import Protocol, get_args
 
 import msgspec
 from quart import Response, request
+from werkzeug.routing import Map, Rule
 
 from actors.kernel import KernelError, in_words
 from codec.agent.events import ErrorBody, ServerError
+from codec.agent.index.asking import LONGEST_QUERY, SearchKind
 from codec.agent.refusing import ContractRefusal
 from codec.agent.workspaces import Detail, StreamTicket
+from codec.words import listed
 from transports.agent.gate import Denial, Gate, bearer, bearer_protocol
-from transports.http.application import Application, as_sentence, fresh, whole_body
+from transports.http.application import Application, KeepingSlashes, as_sentence, fresh, whole_body
 from transports.http.static import TYPES, serve_files
 from transports.websocket.websocket import Handler, Upgrade, WebSocket
+from transports.wire.refusal import Wording
 
 RESTARTING, TRY_LATER, NOT_FOUND = 1012, 1013, 4404
 BODY_BYTES = 16 << 20
@@ -42,10 +51,23 @@ _TICKET = re.compile(r"(?:.*&)?ticket=([A-Za-z0-9_-]{1,200})(?:&.*)?")
 
 encoder = msgspec.json.Encoder()
 
+IN_JSON = Wording(TYPES[".json"], lambda sentence: encoder.encode(Detail(detail=sentence)))
+"""For the door: whoever reads the agent's answers reads JSON, whichever layer refuses."""
+
 
 class AgentSeat(Protocol):
     async def heard(self, text: str | bytes) -> None:
         """The client's next message."""
+
+
+class IndexDesk(Protocol):
+    async def status(self, id: str) -> bytes: ...  # noqa: A002 - as in the contract
+    async def reindex(self, id: str, *, anew: bool) -> bytes: ...  # noqa: A002
+    async def changed(self, id: str, body: bytes) -> bytes: ...  # noqa: A002
+    async def run(self, id: str) -> bytes: ...  # noqa: A002
+    async def follow(self, id: str, *, on: bool) -> AsyncIterator[bytes]: ...  # noqa: A002
+    async def watch(self, id: str, *, wanted: bool) -> bytes: ...  # noqa: A002
+    async def search(self, id: str, words: str, kind: SearchKind, most: int) -> bytes: ...  # noqa: A002
 
 
 class AgentDesk(Protocol):
@@ -57,8 +79,10 @@ class AgentDesk(Protocol):
     async def workspace(self, id: str) -> bytes: ...  # noqa: A002 - as in the contract
     async def policy(self, id: str) -> bytes: ...  # noqa: A002
     async def change_policy(self, id: str, body: bytes, by: str) -> bytes: ...  # noqa: A002
-    async def index_status(self, id: str) -> bytes: ...  # noqa: A002
-    async def index_changed(self, id: str, body: bytes) -> bytes: ...  # noqa: A002
+    async def workspace_approvals(self, id: str) -> bytes: ...  # noqa: A002
+    async def forget_workspace_approval(self, id: str, approval_id: str, by: str) -> bytes: ...  # noqa: A002
+    @property
+    def index(self) -> "IndexDesk": ...
     async def models(self) -> bytes: ...
     async def model(self) -> bytes: ...
     async def change_model(self, body: bytes) -> bytes: ...
@@ -68,6 +92,10 @@ class AgentDesk(Protocol):
     async def session(self, id: str) -> bytes: ...  # noqa: A002
     async def change_session(self, id: str, body: bytes) -> bytes: ...  # noqa: A002
     async def delete_session(self, id: str) -> bytes: ...  # noqa: A002
+    async def session_approvals(self, id: str) -> bytes: ...  # noqa: A002
+    async def forget_session_approval(self, id: str, approval_id: str, by: str) -> bytes: ...  # noqa: A002
+    async def undo(self, id: str, body: bytes, by: str) -> bytes: ...  # noqa: A002
+    async def redo(self, id: str, body: bytes, by: str) -> bytes: ...  # noqa: A002
     async def messages(self, id: str) -> bytes: ...  # noqa: A002
     async def events(self, id: str, after: int, limit: int) -> bytes: ...  # noqa: A002
     async def export(self, id: str) -> AsyncIterator[bytes]: ...  # noqa: A002
@@ -77,7 +105,9 @@ class AgentDesk(Protocol):
 def agent_application(desk: AgentDesk, gate: Gate, web: Traversable, contract: bytes) -> Application:
     """`contract`: the OpenAPI document."""
     app = Application("agent")
-    app.url_map.merge_slashes = False  # an id that begins with a slash is an unknown one
+    app.url_map.merge_slashes = False  # an id that begins with a slash is an unknown one, and so is one that holds one
+    app.asgi_http_class = KeepingSlashes
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # of all routes that match, also the files'
     serve_files(app, web, index="agent/index.html")
     serve_files(app, web, at="/web/")
 
@@ -98,6 +128,22 @@ def agent_application(desk: AgentDesk, gate: Gate, web: Traversable, contract: b
         return _json(contract)
 
     _routes(app, desk)
+    _index_routes(app, desk.index)
+    contract_map = _contract_map(app)
+
+    @app.before_request
+    async def only_what_the_contract_has() -> Response | None:
+        if not request.path.startswith("/v1/"):
+            return None
+        allowed = sorted(contract_map.bind("").allowed_methods(request.path))
+        if request.method in allowed:
+            return None
+        if not allowed:
+            return _json(encoder.encode(Detail(detail=f"There is nothing at {request.path!r} here.")), 404)
+        sentence = f"There is no {request.method} at {request.path!r}; it takes {listed(allowed)}."
+        answer = _json(encoder.encode(Detail(detail=sentence)), 405)
+        answer.headers["allow"] = ", ".join(allowed)
+        return answer
 
     @app.errorhandler(ContractRefusal)
     async def refused(refusal: ContractRefusal) -> Response:
@@ -119,6 +165,16 @@ def agent_application(desk: AgentDesk, gate: Gate, web: Traversable, contract: b
         return response
 
     return app
+
+
+def _contract_map(app: Application) -> Map:
+    """The paths of the contract alone, without those of the page's files, which match everything."""
+    rules = [
+        Rule(rule.rule, methods=rule.methods, endpoint=rule.endpoint)
+        for rule in app.url_map.iter_rules()
+        if rule.rule.startswith("/v1/")
+    ]
+    return Map(rules, merge_slashes=False, strict_slashes=False)
 
 
 def _routes(app: Application, desk: AgentDesk) -> None:
@@ -148,23 +204,13 @@ def _routes(app: Application, desk: AgentDesk) -> None:
     async def change_policy(id: str) -> Response:  # noqa: A002
         return _json(await desk.change_policy(id, await whole_body(), request.remote_addr or ""))
 
-    @app.get("/v1/workspaces/<id>/index/status")
-    async def index_status(id: str) -> Response:  # noqa: A002
-        return _json(await desk.index_status(id))
+    @app.get("/v1/workspaces/<id>/approvals")
+    async def workspace_approvals(id: str) -> Response:  # noqa: A002
+        return _json(await desk.workspace_approvals(id))
 
-    @app.get("/v1/workspaces/<id>/index/stream")
-    async def index_stream(id: str) -> Response:  # noqa: A002
-        """The state as it is; nothing more follows while there is no index."""
-        return fresh(b"data: " + await desk.index_status(id) + b"\n\n", "text/event-stream")
-
-    @app.post("/v1/workspaces/<id>/index/rebuild", endpoint="rebuild")
-    @app.post("/v1/workspaces/<id>/index/refresh", endpoint="refresh")
-    async def index(id: str) -> Response:  # noqa: A002
-        return _json(await desk.index_status(id), 202)
-
-    @app.post("/v1/workspaces/<id>/index/incremental")
-    async def incremental(id: str) -> Response:  # noqa: A002
-        return _json(await desk.index_changed(id, await whole_body()), 202)
+    @app.delete("/v1/workspaces/<id>/approvals/<approval_id>")
+    async def forget_workspace_approval(id: str, approval_id: str) -> Response:  # noqa: A002
+        return _json(await desk.forget_workspace_approval(id, approval_id, request.remote_addr or ""))
 
     @app.get("/v1/models")
     async def models() -> Response:
@@ -202,6 +248,22 @@ def _routes(app: Application, desk: AgentDesk) -> None:
     async def delete_session(id: str) -> Response:  # noqa: A002
         return _json(await desk.delete_session(id))
 
+    @app.get("/v1/sessions/<id>/approvals")
+    async def session_approvals(id: str) -> Response:  # noqa: A002
+        return _json(await desk.session_approvals(id))
+
+    @app.delete("/v1/sessions/<id>/approvals/<approval_id>")
+    async def forget_session_approval(id: str, approval_id: str) -> Response:  # noqa: A002
+        return _json(await desk.forget_session_approval(id, approval_id, request.remote_addr or ""))
+
+    @app.post("/v1/sessions/<id>/undo")
+    async def undo(id: str) -> Response:  # noqa: A002
+        return _json(await desk.undo(id, await whole_body(), request.remote_addr or ""))
+
+    @app.post("/v1/sessions/<id>/redo")
+    async def redo(id: str) -> Response:  # noqa: A002
+        return _json(await desk.redo(id, await whole_body(), request.remote_addr or ""))
+
     @app.get("/v1/sessions/<id>/messages")
     async def messages(id: str) -> Response:  # noqa: A002
         return _json(await desk.messages(id))
@@ -216,6 +278,59 @@ def _routes(app: Application, desk: AgentDesk) -> None:
         answer.headers["content-disposition"] = 'attachment; filename="session.jsonl"'
         answer.headers["cache-control"] = "no-store"
         return answer
+
+
+def _index_routes(app: Application, index: IndexDesk) -> None:
+    @app.get("/v1/workspaces/<id>/index/status")
+    async def index_status(id: str) -> Response:  # noqa: A002
+        return _json(await index.status(id))
+
+    @app.get("/v1/workspaces/<id>/index/stream")
+    async def index_stream(id: str) -> Response:  # noqa: A002
+        answer = Response(await index.follow(id, on=_number("follow", 0, 1) == 1), content_type="text/event-stream")
+        answer.headers["cache-control"] = "no-store"
+        return answer
+
+    @app.post("/v1/workspaces/<id>/index/rebuild")
+    async def rebuild(id: str) -> Response:  # noqa: A002
+        return _json(await index.reindex(id, anew=True), 202)
+
+    @app.post("/v1/workspaces/<id>/index/refresh")
+    async def refresh(id: str) -> Response:  # noqa: A002
+        return _json(await index.reindex(id, anew=False), 202)
+
+    @app.post("/v1/workspaces/<id>/index/incremental")
+    async def incremental(id: str) -> Response:  # noqa: A002
+        return _json(await index.changed(id, await whole_body()), 202)
+
+    @app.post("/v1/workspaces/<id>/index")
+    async def index_all(id: str) -> Response:  # noqa: A002
+        return _json(await index.run(id))
+
+    @app.post("/v1/workspaces/<id>/watch/start")
+    async def watch_start(id: str) -> Response:  # noqa: A002
+        return _json(await index.watch(id, wanted=True))
+
+    @app.post("/v1/workspaces/<id>/watch/stop")
+    async def watch_stop(id: str) -> Response:  # noqa: A002
+        return _json(await index.watch(id, wanted=False))
+
+    @app.get("/v1/workspaces/<id>/search")
+    async def search(id: str) -> Response:  # noqa: A002
+        words = request.args.get("q", "")
+        if len(words) > LONGEST_QUERY:
+            raise ContractRefusal(422, "INVALID_MESSAGE", f"`q` has {LONGEST_QUERY} characters at most.")
+        most = _number("most", 20, 100)
+        if not most:
+            raise ContractRefusal(422, "INVALID_MESSAGE", "`most` is a whole number from 1 to 100.")
+        return _json(await index.search(id, words, _kind(request.args.get("kind", "all")), most))
+
+
+def _kind(text: str) -> SearchKind:
+    for kind in get_args(SearchKind):
+        if text == kind:
+            return kind  # type: ignore[no-any-return]
+    raise ContractRefusal(422, "INVALID_MESSAGE", f"`kind` is one of {listed(get_args(SearchKind))}.")
 
 
 def agent_websocket(desk: AgentDesk, gate: Gate) -> Handler:

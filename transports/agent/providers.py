@@ -1,8 +1,9 @@
 """The servers of models: Ollama, whatever speaks OpenAI's protocol, and the model that is built in.
 
 A request names a provider and, if it likes, an address. Without an address it is the first configured server of that
-provider, or else the provider's usual address. A key goes only to the address for which it is configured; any other
-server is asked without one. Keys stay in the environment: what is configured is a variable's name.
+provider. An address that no setting names is not asked (codec/agent/addresses.py), whoever names it: every way to a
+server goes through `expect`. A key goes only to the address for which it is configured; any other server is asked
+without one. Keys stay in the environment: what is configured is a variable's name.
 
     opening    the question is sent; a status other than 200 is a sentence     -> answering
     answering  deltas, as they come                                            -> ended
@@ -15,26 +16,30 @@ import os
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
 import trio
+from msgspec import Struct
+from msgspec.structs import replace
 
 from codec.agent import ollama, openai
-from codec.agent.addresses import BadAddress, kept_address, openai_root
+from codec.agent.addresses import LOOPBACK, BadAddress, is_named, is_never_asked, kept_address, openai_root
 from codec.agent.answering import LIMITS, AnswerLimits, AnswerReader
 from codec.agent.models import BUILTIN, Delta, ModelConfig, ModelFact, ModelRequest, ModelTrouble, Provider
 from codec.agent.refusals import refusal, words
-from transports.agent.asking import PATIENCE, Asking, Incoming, ModelServer, Patience
+from codec.words import lasting
+from codec.words import listed as in_words
+from transports.agent.asking import NEVER_ASKED, PATIENCE, Asking, Incoming, ModelServer, Patience
+from transports.agent.embedding import Embedder
 from transports.agent.listing import check, listed
 
 Builtin = Callable[[ModelRequest], Iterable[Delta] | AsyncIterator[Delta]]
 NAMES: dict[Provider, str] = {"ollama": "Ollama", "vllm": "vLLM", "llamacpp": "llama.cpp"}
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
+class Server(Struct, frozen=True):
     """As it is configured."""
 
     provider: Provider
@@ -52,10 +57,13 @@ class Families:
         servers: Sequence[Server],
         builtin: Builtin,
         *,
+        others: Sequence[str] = (LOOPBACK,),
         environment: Mapping[str, str] = os.environ,
         patience: Patience = PATIENCE,
         limits: AnswerLimits = LIMITS,
     ) -> None:
+        """`others`: the addresses, besides these servers', that may be asked; the setting `model_addresses`."""
+        self._others = tuple(each if each == LOOPBACK else kept_address(each, "openai") for each in others)
         self._servers = tuple(
             replace(server, url=kept_address(server.url, server.provider))
             for server in servers
@@ -90,17 +98,45 @@ class Families:
         if request.model.provider != BUILTIN:
             await check(self._asking, self._place_of(request.model), request.model.model_name, self._patience)
 
+    def expect(self, model: ModelConfig) -> None:
+        if model.provider != BUILTIN:
+            self._place_of(model)
+
+    def embedder(self, provider: Provider, model: str) -> Embedder:
+        """Of the configured server of this provider."""
+        place = partial(self._place_of, ModelConfig(provider=provider, model_name=model))
+        return Embedder(self._asking, place, f"{provider} {model}", model, self._patience)
+
     def _place_of(self, model: ModelConfig) -> ModelServer:
+        return self._place(self._server_of(model))
+
+    def _server_of(self, model: ModelConfig) -> Server:
         try:
             url = kept_address(model.url, model.provider) if model.url.strip() else ""
         except BadAddress as bad:
             raise ModelTrouble(str(bad), recoverable=False) from None
-        for server in self._servers:
-            if server.provider == model.provider and url in ("", server.url):
-                return self._place(server)
-        return self._place(Server(model.provider, url or kept_address("", model.provider)))
+        own = [server for server in self._servers if server.provider == model.provider]
+        found = next((server for server in own if url in ("", server.url)), None)
+        if found is None and not url:
+            there = in_words([BUILTIN, *dict.fromkeys(server.provider for server in self._servers)])
+            raise ModelTrouble(
+                f"No server of {model.provider} is configured. Name its address in the settings, section [agent]. "
+                f"There is {there} now.",
+                recoverable=False,
+            )
+        server = found or Server(model.provider, url)
+        known = found is not None or any(url == each.url for each in self._servers)
+        if not known and not is_named(url, self._others):
+            raise ModelTrouble(
+                f"The server at {url} is not asked, because the settings do not name it. If you trust it, add "
+                f'"{url}" to model_addresses in the section [agent] of the settings, and start Troupe again.',
+                recoverable=False,
+            )
+        return server
 
     def _place(self, server: Server) -> ModelServer:
+        if is_never_asked(server.url):
+            raise ModelTrouble(NEVER_ASKED.format(server.url), recoverable=False)
         host = urlsplit(server.url).hostname or ""
         name = NAMES.get(server.provider) or ("OpenAI" if host == "api.openai.com" else "The models' server")
         key = self._environment.get(server.key_variable, "").strip() if server.key_variable else ""
@@ -204,7 +240,7 @@ class _Answering(AsyncIterator[Delta]):
                 return None
             if left <= quiet:
                 raise ModelTrouble(
-                    f"{self._place.who} did not finish within {self._patience.whole:g} seconds."
+                    f"{self._place.who} did not finish within {lasting(self._patience.whole)}."
                 ) from None
             raise _silent(self._place, quiet) from None
 
@@ -222,7 +258,7 @@ class _EachOf(AsyncIterator[Delta]):
 
 
 def _silent(place: ModelServer, seconds: float) -> ModelTrouble:
-    return ModelTrouble(f"{place.who} said nothing for {seconds:g} seconds. Try again, or choose another model.")
+    return ModelTrouble(f"{place.who} said nothing for {lasting(seconds)}. Try again, or choose another model.")
 
 
 def _fresh_id() -> str:

@@ -6,8 +6,9 @@ others could read (the file's mode lets them) may be known to them, so it is rep
 
 import re
 import secrets
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from transports.agent.private import read_private, write_private
 
@@ -19,8 +20,7 @@ class TokenUnusable(Exception):
     """The text is a sentence for the user."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgentToken:
+class AgentToken(Struct, frozen=True):
     text: str
     new: bool
     """Whether it was made just now: whoever had the old one, or none, has to be told."""

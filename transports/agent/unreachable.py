@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from codec.agent.answering import excerpt
+from codec.agent.answering import excerpt, told
 from codec.agent.models import ModelTrouble, Provider
+from codec.words import lasting
 
 STARTED_BY: dict[Provider, str] = {
     "ollama": "Start it with `ollama serve`.",
@@ -25,7 +26,7 @@ def unreachable(who: str, provider: Provider, url: str, error: Exception, second
     host = urlsplit(url).hostname or url
     match error:
         case httpx.ConnectTimeout():
-            return ModelTrouble(f"{who} did not take a connection within {seconds:g} seconds. Is the address right?")
+            return ModelTrouble(f"{who} did not take a connection within {lasting(seconds)}. Is the address right?")
         case httpx.ConnectError() if any(isinstance(cause, socket.gaierror) for cause in causes):
             return ModelTrouble(
                 f"{who} is not found: the name {host} is not known. Is it right, and is there a network?"
@@ -36,7 +37,8 @@ def unreachable(who: str, provider: Provider, url: str, error: Exception, second
             start = STARTED_BY.get(provider, "")
             return ModelTrouble(f"{who} does not answer; is it running? {start}".strip())
         case httpx.ProxyError():
-            return ModelTrouble(f"{who} is not reached: the proxy of the environment refuses ({excerpt(str(error))}).")
+            said = told(excerpt(str(error)))
+            return ModelTrouble(f"{who} is not reached: the proxy of the environment refuses.{said}")
         case httpx.WriteTimeout() | httpx.WriteError():
             return ModelTrouble(f"{who} did not take the whole question. Try again.")
         case httpx.UnsupportedProtocol() | httpx.InvalidURL():

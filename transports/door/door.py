@@ -21,14 +21,15 @@ A door opens once. It knows nothing of actors; `listener.py` has the actor that 
 import secrets
 import ssl
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import structlog
 import trio
+from msgspec import Struct
 
 from actors.kernel import describe
+from codec.words import lasting
 from transports.http.guard import App, Guard, SecurityHeaders
 from transports.http.hypercorn import Ends, Http
 from transports.websocket.websocket import Handler, Upgrade, WebSockets, check_upgrade
@@ -37,7 +38,7 @@ from transports.wire.binding import Address, Bound, bind
 from transports.wire.head import Head, HeadReader
 from transports.wire.limits import DoorLimits
 from transports.wire.policy import HostPolicy, HostRules
-from transports.wire.refusal import Refusal
+from transports.wire.refusal import IN_TEXT, Refusal, Wording
 from transports.wire.sock_diag import CannotSay, SockDiag
 from transports.wire.wire import GONE, Wire
 
@@ -46,10 +47,10 @@ ACCEPT_PAUSE = 0.1
 READ_BYTES = 16 * 1024
 MOST_TOLD_OF = 64
 """Accounts that get a line in the log."""
+IN_PLAIN = Refusal(400, "This port speaks HTTPS. Write https:// in place of http://.")
 
 
-@dataclass(frozen=True, slots=True)
-class DoorStatistics:
+class DoorStatistics(Struct, frozen=True):
     addresses: tuple[Address, ...]
     unavailable: tuple[str, ...]
     """Hosts that this machine does not have."""
@@ -80,12 +81,14 @@ class Door:
         policy: HostPolicy | None = None,
         limits: DoorLimits | None = None,
         headers: SecurityHeaders | None = None,
+        wording: Wording = IN_TEXT,
         accounts: Accounts = "own",
         kernel: Callable[[], Kernel] = SockDiag,
         new_id: Callable[[], str] | None = None,
         log: Any = None,
     ) -> None:
-        """`accounts`: the accounts of this machine that may connect; `kernel`: tells the account of a connection."""
+        """`accounts`: the accounts of this machine that may connect; `kernel`: tells the account of a connection;
+        `wording`: of what is refused before the application sees it."""
         self._app = app
         self._hosts = tuple(hosts)
         self._port = port
@@ -95,6 +98,7 @@ class Door:
         self._policy = policy or HostPolicy()
         self._limits = limits or DoorLimits()
         self._headers = headers or SecurityHeaders()
+        self._wording = wording
         self._accounts = accounts
         self._kernel = kernel
         self._porter: Porter | None = None
@@ -107,6 +111,7 @@ class Door:
             on_websocket or _no_websocket,
             self._limits.websocket,
             handshake_seconds=self._limits.head_seconds,
+            wording=wording,
             contain=self.contain,
         )
         self._closing = trio.Event()
@@ -208,9 +213,13 @@ class Door:
         self._unavailable = bound.unavailable
         self._porter = self._hire((names[0], bound.port))
         self._rules = self._policy.at(bound.port, secure=secure, hosts=(*self._hosts, *names))
-        guard = Guard(self._app, self._rules, self._limits.http, self._headers, self.contain)
+        guard = Guard(self._app, self._rules, self._limits.http, self._headers, self._wording, self.contain)
         self._http = Http(
-            guard, self._limits.http, head_bytes=self._limits.head_bytes, secure=secure, contain=self.contain
+            guard,
+            self._limits.http,
+            head_bytes=self._limits.head_bytes,
+            secure=secure,
+            contain=self.contain,
         )
 
     async def _accept(self, listener: trio.SocketListener, connections: trio.Nursery) -> None:
@@ -265,7 +274,7 @@ class Door:
     async def _tell_stranger(self, wire: Wire, refusal: Refusal) -> None:
         try:
             with trio.move_on_after(2 * self._limits.linger_seconds):
-                await wire.send_all(refusal.response())
+                await wire.send_all(refusal.response(self._wording))
                 await wire.finish(seconds=self._limits.linger_seconds, most=self._limits.linger_bytes)
         except (*GONE, OSError):
             pass  # the client has left
@@ -295,7 +304,13 @@ class Door:
                 check_upgrade(head)
         except Refusal as refusal:
             self._refused += 1
-            await wire.send_all(refusal.response())
+            await wire.send_all(refusal.response(self._wording))
+            return
+        except trio.BrokenResourceError as error:
+            if not _is_plain_http(error):
+                raise
+            self._refused += 1
+            await wire.say_in_plain(IN_PLAIN.response(self._wording))
             return
         if head is None:
             return
@@ -323,7 +338,7 @@ class Door:
             self._waiting.discard(wire)
         if reader.empty:
             return None
-        raise Refusal(408, f"The head of the request was not there after {self._limits.head_seconds:g} seconds.")
+        raise Refusal(408, f"The head of the request was not there after {lasting(self._limits.head_seconds)}.")
 
     async def _wind_up(self) -> None:
         for wire in tuple(self._waiting):
@@ -343,6 +358,11 @@ class Door:
 
 async def _no_websocket(upgrade: Upgrade) -> None:
     await upgrade.reject(404, "There is no WebSocket at this port.")
+
+
+def _is_plain_http(error: trio.BrokenResourceError) -> bool:
+    """Whether the handshake has failed because a client spoke HTTP to a port with TLS, as OpenSSL finds out."""
+    return isinstance(error.__cause__, ssl.SSLError) and error.__cause__.reason == "HTTP_REQUEST"
 
 
 def _address(name: tuple[str, int] | tuple[str, int, int, int]) -> tuple[str, int]:

@@ -5,6 +5,7 @@
                     threads at once, or with their whole disk, because a disk syncs many files in little more time than
                     one
     rename_new      a rename that never replaces anything
+    exchange        two files of a folder get each other's name, in one step
 
 A draft that stays behind, because its process was killed, is deleted when its process is seen to have ended (`sweep`),
 or when it is old (`sweep_old`), where processes cannot see each other.
@@ -23,8 +24,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
-
-import trio
+from typing import NamedTuple
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -47,7 +47,7 @@ MANY = 32
 """For so many it pays to sync the whole disk."""
 SLOW_SECONDS, AVOIDED_SECONDS = 1.0, 60.0
 ON_LINUX = sys.platform.startswith("linux")
-_NO_REPLACE = 1
+_NO_REPLACE, _EXCHANGE = 1, 2
 
 
 # -- one new file
@@ -109,12 +109,21 @@ def _name(here: int, draft: str, name: str) -> None:
 # -- many
 
 
-def write_drafts(here: int, contents: Sequence[bytes], *, sync: bool = True) -> list[str | OSError]:
-    """The names of the drafts, in this order; in place of a draft that could not be written, the reason. Only our
-    account can read them."""
-    if sync and len(contents) >= MANY and _whole_disk.may_be_synced():
+class Sheet(NamedTuple):
+    """What a draft is to hold, and be."""
+
+    content: bytes
+    mode: int = 0o600
+    """With which it is made: only our account can read it, unless this says otherwise."""
+    finish: Callable[[int], None] | None = None
+    """Is called when all is written, and before that is synced."""
+
+
+def write_drafts(here: int, contents: Sequence[bytes | Sheet], *, sync: bool = True) -> list[str | OSError]:
+    """The names of the drafts, in this order; in place of a draft that could not be written, the reason."""
+    if sync and len(contents) >= MANY and whole_disk.may_be_synced():
         written = [_drafted(here, content, sync=False) for content in contents]
-        error = _whole_disk.sync(here)
+        error = whole_disk.sync(here)
         if error is not None:
             discard(here, written)
             return [error] * len(contents)
@@ -154,14 +163,16 @@ class WholeDisk:
         return OSError(number, os.strerror(number))
 
 
-_whole_disk = WholeDisk()
+whole_disk = WholeDisk()
 
 
 def together(calls: Sequence[Callable[[], None]]) -> None:
     """Calls them all at once, and returns when the last one has."""
+    from trio.lowlevel import start_thread_soon  # here, because processes that only read files do without trio
+
     done: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
     for call in calls[1:]:
-        trio.lowlevel.start_thread_soon(call, lambda outcome: done.put(outcome.unwrap), "syncing")
+        start_thread_soon(call, lambda outcome: done.put(outcome.unwrap), "syncing")
     for call in calls[:1]:
         call()
     for _ in calls[1:]:
@@ -176,17 +187,20 @@ def discard(here: int, drafts: Iterable[str | OSError]) -> None:
                 os.unlink(draft, dir_fd=here)
 
 
-def _drafted(here: int, content: bytes, *, sync: bool) -> str | OSError:
+def _drafted(here: int, wanted: bytes | Sheet, *, sync: bool) -> str | OSError:
+    sheet = Sheet(wanted) if isinstance(wanted, bytes) else wanted
     draft = new_draft()
     try:
-        file = os.open(draft, _NEW, 0o600, dir_fd=here)
+        file = os.open(draft, _NEW, sheet.mode, dir_fd=here)
     except OSError as error:
         return error
     try:
         try:
-            left = memoryview(content)
+            left = memoryview(sheet.content)
             while left:
                 left = left[os.write(file, left) :]
+            if sheet.finish is not None:
+                sheet.finish(file)
             _stamp(file)
             if sync:
                 sync_data(file)
@@ -278,6 +292,18 @@ def rename_new(name: str, new: str, here: int, there: int) -> None:
         os.rename(name, new, src_dir_fd=here, dst_dir_fd=there)
     else:
         os.unlink(name, dir_fd=here)
+
+
+def exchange(name: str, other: str, here: int) -> bool:
+    """False: this kernel or this file system cannot do that. Raises FileNotFoundError if one of them is not there."""
+    if _renameat2 is None:
+        return False
+    if _renameat2(here, os.fsencode(name), here, os.fsencode(other), _EXCHANGE) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in (errno.EINVAL, errno.ENOSYS):
+        return False
+    raise OSError(number, os.strerror(number), other)
 
 
 def _found_renameat2() -> Callable[[int, bytes, int, bytes, int], int] | None:

@@ -6,9 +6,9 @@ at once are a few answers and not thousands.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 import trio
+from msgspec import Struct, field
 
 from transports.folder.inotify import FolderEvent, Inotify
 
@@ -18,8 +18,7 @@ READS = 16
 """From one answer to the next: about 20,000 events."""
 
 
-@dataclass(slots=True)
-class Gathered:
+class Gathered(Struct):
     names: dict[int, set[str]] = field(default_factory=dict)
     """By the number of their folder."""
     folders: set[int] = field(default_factory=set)

@@ -11,8 +11,9 @@ import ctypes
 import os
 import struct
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 _FLAGS = os.O_NONBLOCK | os.O_CLOEXEC
 """IN_NONBLOCK and IN_CLOEXEC have these values."""
@@ -29,8 +30,7 @@ _HEAD = struct.Struct("iIII")
 _MOST_BYTES = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class FolderEvent:
+class FolderEvent(Struct, frozen=True):
     number: int
     """The folder's number; -1 if events were lost, and any folder may have changed."""
     name: str

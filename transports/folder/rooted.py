@@ -8,6 +8,8 @@ Rules
     name are on the disk. It gets its name only when it is complete, so a kill leaves nothing behind. On systems without
     nameless files a draft is written instead; the next write there deletes drafts whose processes have ended.
   - Only regular files are read, because reading a pipe could block for ever.
+  - Files are replaced and deleted in a folder of our own only (`publish`), or if they are still as they were, in a
+    folder that others use too (replacing.py).
   - `own`: the root, too, is a real folder and no link, and it and all below belong to our account. What others may only
     read is closed to them; what they may write to is refused (owned.py).
 
@@ -17,7 +19,7 @@ Everything here blocks: call it in a thread.
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -34,6 +36,19 @@ Names = Sequence[str]
 
 class NotPlain(OSError):
     """Something of that name exists but is not a plain file or folder; or the name is not valid."""
+
+
+class ClosedFolder(NotPlain):
+    """It is one of those that are not entered."""
+
+
+Identity = tuple[int, int]
+"""Of a folder, whatever its name is: its device and its number there."""
+
+
+def identities(folders: Iterable[Path]) -> tuple[Identity, ...]:
+    """Of folders that are there, or links to them."""
+    return tuple((status.st_dev, status.st_ino) for status in map(os.stat, folders))
 
 
 class FileEntry(NamedTuple):
@@ -53,13 +68,21 @@ class FileEntry(NamedTuple):
 
 class Rooted:
     def __init__(
-        self, root: Path, *, own: bool = False, firm: bool = False, said: Callable[[str], None] = lambda sentence: None
+        self,
+        root: Path,
+        *,
+        own: bool = False,
+        firm: bool = False,
+        said: Callable[[str], None] = lambda sentence: None,
+        closed: Collection[Identity] = (),
     ) -> None:
-        """`firm`: the root's own name is no link. `said`: is told of each folder that has been closed to others."""
+        """`firm`: the root's own name is no link. `said`: is told of each folder that has been closed to others.
+        `closed`: folders that are not entered, by whichever name."""
         self.root = root
         self._firm = firm
         self._own = own
         self._said = said
+        self._closed = closed
 
     def path(self, names: Names) -> Path:
         """The path for display. Files are not opened by it."""
@@ -87,7 +110,7 @@ class Rooted:
                 with suppress(FileExistsError):  # what it is will be seen
                     self.root.mkdir(mode=OWN_MODE, parents=True)
             return open_own(self.root, None, self.root, self._said)
-        return os.open(self.root, _FOLDER if self._firm else _FOLDER & ~os.O_NOFOLLOW)
+        return self._unless_closed(os.open(self.root, _FOLDER if self._firm else _FOLDER & ~os.O_NOFOLLOW), ())
 
     def enter(self, here: int, names: Names, *, create: bool = False) -> int:
         """The last of these names, in the folder that the others lead to. The caller closes the descriptor."""
@@ -106,11 +129,20 @@ class Rooted:
         if self._own:
             return open_own(names[-1], here, self.path(names), self._said)
         try:
-            return os.open(names[-1], _FOLDER, dir_fd=here)
+            there = os.open(names[-1], _FOLDER, dir_fd=here)
         except OSError as error:
             if error.errno not in (errno.ENOTDIR, errno.ELOOP):
                 raise
             raise NotPlain(f"{self.path(names)} is a file or a link, and not a folder") from None
+        return self._unless_closed(there, names)
+
+    def _unless_closed(self, folder: int, names: Names) -> int:
+        if self._closed:
+            status = os.fstat(folder)
+            if (status.st_dev, status.st_ino) in self._closed:
+                os.close(folder)
+                raise ClosedFolder(f"{self.path(names)} is closed")
+        return folder
 
     def entries(self, names: Names) -> dict[str, FileEntry | None]:
         """The entries of a folder; None for anything that is not a plain file. Empty if the folder does not exist."""

@@ -16,10 +16,10 @@ Rules
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import trio
+from msgspec import Struct, field
 
 from codec.words import counted
 from transports.folder.feed import EventPace, Gathered, gathered
@@ -28,8 +28,7 @@ from transports.folder.inotify import ARRIVALS, NO_LINKS, Inotify
 MOST_FOLDERS = 50_000
 
 
-@dataclass(slots=True)
-class TreeChanges:
+class TreeChanges(Struct):
     names: dict[Path, set[str]] = field(default_factory=dict)
     """By the folder that they are in."""
     anew: set[Path] = field(default_factory=set)
@@ -41,8 +40,7 @@ class TreeChanges:
         self.names.setdefault(folder, set()).update(names)
 
 
-@dataclass(slots=True)
-class _Branch:
+class _Branch(Struct):
     path: Path
     number: int
     below: dict[str, "_Branch"] = field(default_factory=dict)

@@ -21,12 +21,12 @@ Folders are opened in a thread, because a disk may hang. Nothing here knows what
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import trio
+from msgspec import Struct, field
 
 from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Down, KernelError, Key, Mailbox, MailboxFull, Registry
 from codec.words import counted
@@ -48,26 +48,22 @@ WatchedPlace = tuple[Path, frozenset[str] | None]
 """A folder, and the names in it that matter; None: all of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class WatchFolders:
+class WatchFolders(Struct, frozen=True):
     who: AnyRef
     places: tuple[WatchedPlace, ...]
     stir: Callable[[], None]
     """Tells it that something has changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Looked:
+class Looked(Struct, frozen=True):
     who: AnyRef
 
 
-@dataclass(frozen=True, slots=True)
-class Unwatch:
+class Unwatch(Struct, frozen=True):
     who: AnyRef
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Struct, frozen=True):
     pass
 
 
@@ -95,8 +91,7 @@ class Watching:
             self._registry.get(self._name).tell(message)
 
 
-@dataclass(slots=True)
-class Watched:
+class Watched(Struct):
     """The folders that are watched for one actor."""
 
     places: tuple[WatchedPlace, ...]

@@ -13,11 +13,13 @@ A request that no route accepts (an unknown path, another method) is answered wi
 There is no lifespan, because everything that lives longer than a request is an actor. WebSockets do not come this way.
 """
 
+import re
 from collections.abc import Generator
 from typing import Any
+from urllib.parse import unquote
 
 import trio
-from hypercorn.typing import ASGIReceiveCallable
+from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable
 from quart import Request, Response, request
 from quart_trio import QuartTrio
 from quart_trio.asgi import TrioASGIHTTPConnection
@@ -75,6 +77,16 @@ class _Conversation(TrioASGIHTTPConnection):
                 body.set_complete()
             await body.room()
         nursery.cancel_scope.cancel()
+
+
+class KeepingSlashes(_Conversation):
+    """For ports whose paths hold ids: %2F in one stays, because it separates nothing."""
+
+    def _create_request_from_scope(self, send: ASGISendCallable) -> Request:
+        raw: str = self.scope["raw_path"].decode("latin-1")
+        kept = unquote(re.sub(r"(?i)%2f", "%252F", raw.partition("?")[0]))
+        self.scope["path"] = kept
+        return super()._create_request_from_scope(send)
 
 
 class Application(QuartTrio):

@@ -10,17 +10,17 @@ here is a later request of a connection that already speaks HTTP; it needs a con
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any
 
 import trio
+from msgspec import Struct
 
 from transports.http.upload import Message, Upload, too_large
 from transports.wire.backlog import Backlog
 from transports.wire.head import check_framing, check_target
 from transports.wire.limits import HttpLimits
 from transports.wire.policy import HostRules
-from transports.wire.refusal import Contain, Headers, Refusal
+from transports.wire.refusal import Contain, Headers, Refusal, Wording
 from transports.wire.wire import Wire
 
 Scope = dict[str, Any]
@@ -30,8 +30,7 @@ App = Callable[[Any, Any, Any], Awaitable[None]]
 """An ASGI application. Each framework has its own types for the three arguments."""
 
 
-@dataclass(frozen=True, slots=True)
-class SecurityHeaders:
+class SecurityHeaders(Struct, frozen=True):
     """Sent with every answer, unless the application has set the header itself."""
 
     content_security_policy: str = (
@@ -53,21 +52,28 @@ class SecurityHeaders:
 
 class Guard:
     def __init__(
-        self, app: App, rules: HostRules, limits: HttpLimits, headers: SecurityHeaders, contain: Contain
+        self,
+        app: App,
+        rules: HostRules,
+        limits: HttpLimits,
+        headers: SecurityHeaders,
+        wording: Wording,
+        contain: Contain,
     ) -> None:
         self._app = app
         self._rules = rules
         self._limits = limits
         self._backlog = Backlog(limits.backlog_bytes)
         self._security = headers.pairs()
+        self.wording = wording
         self._contain = contain
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send, wire: Wire) -> None:
         if scope["type"] == "websocket":
-            await _refuse_websocket(send)
+            await _refuse_websocket(send, self.wording)
             return
         upload = Upload(receive, wire, self._limits, self._backlog)
-        answer = _Answer(send, upload, self._security)
+        answer = _Answer(send, upload, self._security, self.wording)
         async with trio.open_nursery() as nursery:
             running = trio.CancelScope()
             nursery.start_soon(self._watch, upload, answer, running)
@@ -122,10 +128,11 @@ class Guard:
 class _Answer:
     """The way back: adds headers to the start of the answer, and knows whether an answer has begun."""
 
-    def __init__(self, send: Send, upload: Upload, security: Headers) -> None:
+    def __init__(self, send: Send, upload: Upload, security: Headers, wording: Wording) -> None:
         self._send = send
         self._upload = upload
         self._security = security
+        self._wording = wording
         self._started = False
         self.finished = False
         """The last of the answer is on its way. From here on a cancellation could only do harm."""
@@ -147,7 +154,7 @@ class _Answer:
     async def refuse(self, refusal: Refusal) -> None:
         """Answer with the refusal; if an answer has begun, leave it unfinished, which ends the connection."""
         if not self._started:
-            await self._whole(refusal.status, refusal.headers, refusal.body)
+            await self._whole(refusal.status, *refusal.answer(self._wording))
 
     async def preflight(self, wanted: list[str]) -> None:
         headers = [
@@ -171,11 +178,11 @@ class _Answer:
         return added
 
 
-async def _refuse_websocket(send: Send) -> None:
+async def _refuse_websocket(send: Send, wording: Wording) -> None:
     refusal = Refusal(400, "This connection already speaks HTTP; open a new connection for a WebSocket.")
-    start = {"type": "websocket.http.response.start", "status": refusal.status, "headers": refusal.headers}
-    await send(start)
-    await send({"type": "websocket.http.response.body", "body": refusal.body})
+    headers, body = refusal.answer(wording)
+    await send({"type": "websocket.http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "websocket.http.response.body", "body": body})
 
 
 def _values(headers: list[tuple[str, str]], name: str) -> list[str]:

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
+from http import HTTPStatus
 from typing import Any, cast
 
 import h11
@@ -28,7 +29,7 @@ from hypercorn.typing import AppWrapper, ConnectionState, LifespanState
 
 from transports.http.guard import Guard, Receive, Scope, Send
 from transports.wire.limits import HttpLimits
-from transports.wire.refusal import Contain, Refusal
+from transports.wire.refusal import Contain, Refusal, Wording
 from transports.wire.turns import Pace
 from transports.wire.wire import Wire
 
@@ -39,7 +40,15 @@ Ends = tuple[tuple[str, int], tuple[str, int]]
 class Http:
     """The state that the HTTP connections of one door share."""
 
-    def __init__(self, guard: Guard, limits: HttpLimits, *, head_bytes: int, secure: bool, contain: Contain) -> None:
+    def __init__(
+        self,
+        guard: Guard,
+        limits: HttpLimits,
+        *,
+        head_bytes: int,
+        secure: bool,
+        contain: Contain,
+    ) -> None:
         self._guard = guard
         self._secure = secure
         self._context = WorkerContext(None)
@@ -61,7 +70,16 @@ class Http:
             finally:
                 pace.end()
 
-        await _Connection(cast(AppWrapper, app), self._config, self._context, wire, ends, secure=self._secure).run()
+        made = _Connection(
+            cast(AppWrapper, app),
+            self._config,
+            self._context,
+            wire,
+            ends,
+            secure=self._secure,
+            wording=self._guard.wording,
+        )
+        await made.run()
 
     async def wind_up(self) -> None:
         """Idle connections close now, the others after their current answer."""
@@ -70,11 +88,20 @@ class Http:
 
 class _Connection(TCPServer):
     def __init__(
-        self, app: AppWrapper, config: Config, context: WorkerContext, wire: Wire, ends: Ends, *, secure: bool
+        self,
+        app: AppWrapper,
+        config: Config,
+        context: WorkerContext,
+        wire: Wire,
+        ends: Ends,
+        *,
+        secure: bool,
+        wording: Wording,
     ) -> None:
         super().__init__(app, config, context, LifespanState({}), cast("trio.SSLStream[trio.SocketStream]", wire))
         self._ends = ends
         self._secure = secure
+        self._wording = wording
 
     async def run(self) -> None:
         client, server = self._ends
@@ -90,6 +117,7 @@ class _Connection(TCPServer):
                     client,
                     server,
                     self.protocol_send,
+                    wording=self._wording,
                 )
                 self.protocol = cast(Any, protocol)
                 await protocol.initiate()
@@ -104,8 +132,9 @@ class _Connection(TCPServer):
 
 
 class _Http11(H11Protocol):
-    def __init__(self, *facts: Any) -> None:
+    def __init__(self, *facts: Any, wording: Wording) -> None:
         super().__init__(*facts)
+        self._wording = wording
         self.reading = trio.CancelScope()
         """The connection's reader works in it."""
 
@@ -119,12 +148,21 @@ class _Http11(H11Protocol):
     async def _check_protocol(self, event: h11.Request) -> None:
         """Hypercorn's switch to HTTP/2, which is left out."""
 
+    async def _send_h11_event(self, event: Any) -> None:
+        """Hypercorn 0.18 sends a status without its reason phrase, which people read in logs and some clients want."""
+        if isinstance(event, h11.Response) and not event.reason:
+            event = h11.Response(
+                status_code=event.status_code, headers=event.headers, reason=_reason(event.status_code)
+            )
+        await super()._send_h11_event(event)
+
     async def _send_error_response(self, status_code: int) -> None:
         """Answers a malformed request with h11's own explanation. It is called while h11's error is being handled."""
         refusal = Refusal(status_code, f"The request is malformed: {sys.exc_info()[1]}.")
+        headers, body = refusal.answer(self._wording)
         whole = (
-            h11.Response(status_code=status_code, headers=refusal.headers),
-            h11.Data(data=refusal.body),
+            h11.Response(status_code=status_code, headers=headers, reason=_reason(status_code)),
+            h11.Data(data=body),
             h11.EndOfMessage(),
         )
         data = b""
@@ -132,6 +170,13 @@ class _Http11(H11Protocol):
             for event in whole:
                 data += self.connection.send(event) or b""
         await self.send(RawData(data=data))  # at once, for the application may be about to answer, too
+
+
+def _reason(status: int) -> bytes:
+    try:
+        return HTTPStatus(status).phrase.encode()
+    except ValueError:
+        return b""
 
 
 class _Log:

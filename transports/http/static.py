@@ -12,12 +12,12 @@ Rules
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Self
 
 import trio
+from msgspec import Struct
 from quart import Quart, Response, request
 from quart_trio.wrappers.response import TrioFileBody
 
@@ -43,8 +43,7 @@ PIECE = 256 * 1024
 """A larger file is read in pieces of this size."""
 
 
-@dataclass(frozen=True, slots=True)
-class StaticFile:
+class StaticFile(Struct, frozen=True):
     content: bytes | Path
     """The content, or the path of a large file."""
     content_type: str

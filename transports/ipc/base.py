@@ -12,13 +12,13 @@ noticed by any trip. Who has no room for news in their mailbox is told to look a
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import structlog
 import trio
+from msgspec import Struct
 
 from actors.kernel import ActorRef, AnyRef, MailboxFull
 from codec.ipc.folder import (
@@ -39,8 +39,8 @@ from transports.ipc.claims import CLIENT, SERVER, stopped_server
 from transports.ipc.ferry import Ferry
 from transports.ipc.processes import Census
 from transports.ipc.reading import RoomReader
-from transports.ipc.site import STATE, OpenedBase, Site, in_words
-from transports.ipc.writing import SHORT, RoomWriter, WriteJob
+from transports.ipc.site import ROOMS, STATE, OpenedBase, Site, in_words
+from transports.ipc.writing import SET_ASIDE, SHORT, RoomWriter, WriteJob
 
 LARGEST = 16 << 20
 """Bytes of a document that is read."""
@@ -58,12 +58,26 @@ OPENED = "the folder has just been opened"
 M = TypeVar("M")
 T = TypeVar("T")
 ReadJob = Callable[[RoomReader, OpenedBase], Any]
+LOOKED_AT = frozenset({Tray.REQUESTS.value, Tray.RESPONSES.value})
 
 log = structlog.get_logger("ipc")
 
 
-@dataclass(slots=True)
-class Attending:
+class LookJob(Struct, frozen=True):
+    """The one that is done most often. It uses no other rooms, unless something has to go to quarantine/."""
+
+    id: str
+    short: int | None = None
+
+    @property
+    def rooms(self) -> frozenset[str]:
+        return LOOKED_AT if self.short is not None else LOOKED_AT | SET_ASIDE
+
+    def __call__(self, reading: RoomReader, opened: OpenedBase) -> BothFiles:
+        return reading.look(opened, self.id, self.short)
+
+
+class Attending(Struct):
     tell: Callable[[News], None]
     behind: bool = False
     """It has missed news."""
@@ -218,14 +232,19 @@ class FolderBase:
         return found
 
     async def look(self, id: str) -> BothFiles:  # noqa: A002 - as in the contract
-        found: BothFiles = await self._reads.ride(
-            lambda reading, opened: reading.look(opened, id),
-            short=lambda reading, opened: reading.look(opened, id, SHORT),
-        )
+        found: BothFiles = await self._reads.ride(LookJob(id), short=LookJob(id, SHORT))
         return found
 
     async def read(self, place: Tray, id: str) -> bytes | None:  # noqa: A002
         found: bytes | None = await self.visit(lambda reading, opened: reading.read(opened, place, id))
+        return found
+
+    async def read_several(self, place: Tray, ids: Sequence[str]) -> Mapping[str, bytes]:
+        def read(reading: RoomReader, opened: OpenedBase) -> dict[str, bytes]:
+            found = ((id, reading.read(opened, place, id)) for id in ids)  # noqa: A001
+            return {id: data for id, data in found if data is not None}  # noqa: A001
+
+        found: dict[str, bytes] = await self.visit(read)
         return found
 
     async def visit(self, job: ReadJob) -> Any:
@@ -234,7 +253,7 @@ class FolderBase:
 
     def _read_all(self, jobs: Sequence[ReadJob]) -> list[Any]:
         try:
-            with self._site.entered() as opened, self._reading.trip():
+            with self._site.entered(_used(jobs)) as opened, self._reading.trip():
                 return [self._read_one(job, opened) for job in jobs]
         except BaseGone as gone:
             return [gone] * len(jobs)
@@ -330,6 +349,15 @@ class FolderBase:
     def close(self) -> None:
         """Releases what was claimed. Whatever is asked afterwards opens it again."""
         self._site.close()
+
+
+def _used(jobs: Sequence[ReadJob]) -> Collection[str]:
+    rooms: set[str] = set()
+    for job in jobs:
+        if not isinstance(job, LookJob):
+            return ROOMS
+        rooms |= job.rooms
+    return rooms
 
 
 def _groups(all_of_them: Mapping[str, T]) -> Iterable[dict[str, T]]:

@@ -28,11 +28,12 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 import trio
+from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.kernel import KernelError, in_words
 from transports.folder.owned import check_own_file
@@ -56,8 +57,7 @@ _SHORT = 4096
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchRecord:
+class LaunchRecord(Struct, frozen=True):
     token: str
     boot: str
     """Which start of the machine its times are of."""
@@ -66,8 +66,7 @@ class LaunchRecord:
     process: Known | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class EditorSeen:
+class EditorSeen(Struct, frozen=True):
     pid: int | None
     age: float
     code: int | None

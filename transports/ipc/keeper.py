@@ -15,9 +15,9 @@ Rules
 
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 
 import trio
+from msgspec import Struct
 
 from actors.kernel import Actor, ChildSpec, Key, Mailbox, MailboxFull, Stop, Timer
 from codec.ipc import id_of
@@ -40,8 +40,7 @@ SHARE = 20
 WATCHED = (Tray.REQUESTS, Tray.RESPONSES)
 
 
-@dataclass(frozen=True, slots=True)
-class KeepWatch:
+class KeepWatch(Struct, frozen=True):
     pass
 
 

@@ -15,8 +15,9 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from codec.ipc import BadId, BadRequest, BadResponse, checked, file_of, id_of, read_request, read_response
 from codec.ipc.folder import Answer, Asked, BothFiles, Identity, Spoiled, Torn, Tray, Unreadable
@@ -36,8 +37,7 @@ _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class _Plain:
+class _Plain(Struct, frozen=True):
     status: os.stat_result
     data: bytes | None
     """None: it cannot be read."""
@@ -48,8 +48,7 @@ class _Plain:
         return identity_of(self.status)
 
 
-@dataclass(frozen=True, slots=True)
-class _Bad:
+class _Bad(Struct, frozen=True):
     """It cannot be read, and nobody is writing it any more."""
 
     plain: _Plain
@@ -164,7 +163,7 @@ class RoomReader:
     # -- reading
 
     def look(self, base: OpenedBase, id: str, short: int | None = None) -> BothFiles:  # noqa: A002
-        """`short`: raises NotShort if either has more bytes than this."""
+        """`short`: raises NotShort if either has more bytes than this, or may not stay."""
         request: Asked | Torn | Unreadable | None
         match self._document(base, Tray.REQUESTS, id, read_request, short):
             case _Bad(plain, why):
@@ -218,6 +217,8 @@ class RoomReader:
             return None
         why = why_not_plain(status)
         if why is not None:
+            if short is not None:
+                raise NotShort
             return None if base.take_in(tray, name, why) else _Plain(status, None, why)
         if short is not None and status.st_size > short:
             raise NotShort

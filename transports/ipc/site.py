@@ -7,9 +7,9 @@
     tmp/                                   drafts: files get their names when they are complete
 
 Rules
-  - Everything goes by the descriptors that were opened. Before each use the folder's path, and the rooms, are compared
-    with them. If one is another folder, a link, or gone, the base is given up with a sentence, and looked for again at
-    the next use.
+  - Everything goes by the descriptors that were opened. Before each use the folder's path, and the rooms that are to be
+    used, are compared with them; the keeper compares all of them at each tick. If one is another folder, a link, or
+    gone, the base is given up with a sentence, and looked for again at the next use.
   - The base is made where there is none when it is first opened, and never again: what was removed by somebody is made
     again by somebody. Its rooms are made whenever they are missing.
 
@@ -19,7 +19,7 @@ Used from several threads at once.
 import os
 import shlex
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -92,10 +92,10 @@ class Site:
         return opened is not None and opened.in_memory
 
     @contextmanager
-    def entered(self) -> Iterator[OpenedBase]:
-        """Raises BaseGone."""
+    def entered(self, rooms: Collection[str] = ROOMS) -> Iterator[OpenedBase]:
+        """`rooms`: no other is used. Raises BaseGone."""
         with self._lock:
-            opened = self._current()
+            opened = self._current(rooms)
             opened.users += 1
         try:
             yield opened
@@ -108,10 +108,10 @@ class Site:
                 opened.users -= 1
                 self._let_go(opened)
 
-    def check(self, opened: OpenedBase) -> None:
+    def check(self, opened: OpenedBase, rooms: Collection[str] = ROOMS) -> None:
         """Raises BaseGone if it is no longer the one that was opened."""
         with self._lock:
-            if (why := self._why_astray(opened)) is not None:
+            if (why := self._why_astray(opened, rooms)) is not None:
                 raise BaseGone(why)
 
     def close(self) -> None:
@@ -126,8 +126,8 @@ class Site:
 
     # -- under the lock
 
-    def _current(self) -> OpenedBase:
-        if self._opened is not None and self._why_astray(self._opened) is not None:
+    def _current(self, rooms: Collection[str]) -> OpenedBase:
+        if self._opened is not None and self._why_astray(self._opened, rooms) is not None:
             self._give_up()
         if self._opened is None:
             self._opened = self._open()
@@ -165,9 +165,11 @@ class Site:
             return self._gone(self._shown)
         return f"{self.path} cannot be used: {in_words(error)}"
 
-    def _why_astray(self, opened: OpenedBase) -> str | None:
+    def _why_astray(self, opened: OpenedBase, rooms: Collection[str] = ROOMS) -> str | None:
         """Why this is not the base any more; None: it is."""
         for name, was in opened.places:
+            if name is not None and name not in rooms:
+                continue
             why = self._why_differs(opened.root, name, was)
             if why is not None:
                 self.trouble = why

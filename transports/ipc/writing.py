@@ -10,11 +10,12 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
+
+from msgspec import Struct, field
 
 from codec.ipc import file_of
 from codec.ipc.folder import BaseFull, BaseGone, Identity, Occupied, Tray
@@ -22,19 +23,20 @@ from codec.ipc.ids import is_id
 from transports.folder.drafts import discard, rename_new, together, write_drafts
 from transports.ipc.archiving import ARCHIVED, ArchiveBlocked, put_away
 from transports.ipc.reading import identity_of, why_not_plain
-from transports.ipc.site import OpenedBase, Site, in_words
+from transports.ipc.site import DRAFTS, ROOMS, OpenedBase, Site, in_words
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 SHORT = 64 << 10
 """Bytes that are written, or read, in a fraction of a millisecond where no device is waited for."""
+SET_ASIDE = frozenset({Tray.QUARANTINE.value, DRAFTS})
+"""The rooms that are used when something may not stay, and for drafts."""
 AWAY = ".away-"
 _AWAY = re.compile(re.escape(AWAY) + r"([0-9]+)-([0-9]+)-(.+)", re.DOTALL)
 
 Refusal = BaseGone | BaseFull | Occupied
 
 
-@dataclass(slots=True)
-class Trip:
+class Trip(Struct):
     """What a job needs to be done."""
 
     base: OpenedBase
@@ -42,13 +44,14 @@ class Trip:
     """The rooms that are to be synced."""
 
 
-@dataclass(frozen=True, slots=True)
-class WriteJob:
+class WriteJob(Struct, frozen=True):
     contents: Sequence[bytes]
     act: Callable[[Trip, Sequence[str]], Any]
     """Is given the drafts of these contents, in a thread."""
     of_one: bool = True
     """It concerns a single request."""
+    rooms: Collection[str] = ROOMS
+    """It uses no other."""
 
     @property
     def is_short(self) -> bool:
@@ -67,9 +70,10 @@ class RoomWriter:
     def run(self, jobs: Sequence[WriteJob]) -> list[Any]:
         """For each job its result, or a Refusal."""
         try:
-            with self._site.entered() as base:
+            rooms = frozenset().union(*(job.rooms for job in jobs))
+            with self._site.entered(rooms) as base:
                 results = self._run(base, jobs)
-                self._site.check(base)
+                self._site.check(base, rooms)
                 return results
         except BaseGone as gone:
             return [gone] * len(jobs)
@@ -122,7 +126,8 @@ def publishing(requests: Mapping[str, bytes]) -> WriteJob:
         for id, draft in zip(requests, drafts, strict=True):  # noqa: A001 - as in the contract
             _put(trip, Tray.REQUESTS, file_of(id), draft)
 
-    return WriteJob(list(requests.values()), act, of_one=len(requests) == 1)
+    rooms = SET_ASIDE | {Tray.REQUESTS.value}
+    return WriteJob(list(requests.values()), act, of_one=len(requests) == 1, rooms=rooms)
 
 
 def answering(id: str, data: bytes) -> WriteJob:  # noqa: A002
@@ -137,7 +142,7 @@ def answering(id: str, data: bytes) -> WriteJob:  # noqa: A002
                 if not _cleared(trip, Tray.RESPONSES, name):
                     raise Occupied(id) from None
 
-    return WriteJob([data], act)
+    return WriteJob([data], act, rooms=SET_ASIDE | {Tray.RESPONSES.value})
 
 
 def writing(tray: Tray, id: str, data: bytes) -> WriteJob:  # noqa: A002

@@ -17,11 +17,11 @@ import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import trio
+from msgspec import Struct
 
 from codec.judge import fingerprint
 from transports.folder.clearance import clear_away
@@ -57,8 +57,7 @@ _PRIVATE = re.compile(r"troupe-judge-([1-9][0-9]{0,8})(?:\.([0-9]*))?-.*", re.AS
 Anybody may make folders beside it, with any names."""
 
 
-@dataclass(frozen=True, slots=True)
-class CaseFile:
+class CaseFile(Struct, frozen=True):
     """One file of a case."""
 
     size: int
@@ -66,8 +65,7 @@ class CaseFile:
     head: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """The content of a task's folder."""
 
     cases: Mapping[int, tuple[CaseFile, CaseFile]]

@@ -1,16 +1,18 @@
 """The actor that owns the launcher, and lends its keepers.
 
-    Wanted    lends a keeper: an idle one, or a new one. A new one can be used before it has been forked, because
-              messages to it wait in its socket. Raises OSError if there are too many open files
-    GivenBack keeps the keeper for the next run, or lets it go
-    Renew     ends all runs, and takes the next keepers from a new launcher
+    Wanted       lends a keeper: an idle one, or a new one. A new one can be used before it has been forked, because
+                 messages to it wait in its socket. Raises OSError if there are too many open files
+    GivenBack    keeps the keeper for the next run, or lets it go
+    NothingLeft  answered when nothing is left of what a keeper ran that was killed, or has given up
+    Renew        ends all runs, and takes the next keepers from a new launcher
 
 A keeper is one end of a socket. Closing it ends whatever runs at the other end. So a run that is given up closes its
 keeper and waits for nothing. When the launcher's process ends, or this actor, it shuts down all lent ends, which
 interrupts every run on both sides.
 
-The launcher's process sends READY and then nothing more. Its end is a crash of this actor, which supervision repairs;
-requests for a keeper meanwhile wait in the mailbox. A launcher that was halted counts as ended.
+The launcher's process sends READY, and then only the numbers of the keepers that it is asked about. Its end is a crash
+of this actor, which supervision repairs; requests for a keeper meanwhile wait in the mailbox. A launcher that was
+halted counts as ended.
 
     launcher             Supervisor: never gives up
     └─ process           Launcher: the process, and its keepers
@@ -26,13 +28,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Hashable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import trio
+from msgspec import Struct
 
 from actors.kernel import Actor, AnySpec, ChildSpec, KernelError, Key, Reply, Stop, Supervisor
-from transports.process.launcher.orders import MOST_BYTES, READY
+from transports.process.launcher.orders import ASK, KEEPER_WANTED, MOST_BYTES, PID_BYTES, READY
 from transports.process.leftovers import end_at_once, none_left
 
 PROGRAM = Path(__file__).with_name("launcher") / "__main__.py"
@@ -100,28 +102,31 @@ class KeeperEnd:
         self.end.close()
 
 
-@dataclass(frozen=True, slots=True)
-class KeeperWanted:
+class KeeperWanted(Struct, frozen=True):
     reply: Reply[KeeperEnd]
 
 
-@dataclass(frozen=True, slots=True)
-class GivenBack:
+class GivenBack(Struct, frozen=True):
     keeper: KeeperEnd
 
 
-@dataclass(frozen=True, slots=True)
-class Renew:
+class Renew(Struct, frozen=True):
     pass
 
 
-LauncherMessage = KeeperWanted | GivenBack | Renew
+class NothingLeft(Struct, frozen=True):
+    """If the launcher has ended, its successor answers: it has begun when nothing was left (leftovers.py)."""
+
+    keeper: int
+    reply: Reply[None]
+
+
+LauncherMessage = KeeperWanted | GivenBack | NothingLeft | Renew
 
 NAME = Key[LauncherMessage]("launcher")
 
 
-@dataclass(frozen=True, slots=True)
-class LauncherStatistics:
+class LauncherStatistics(Struct, frozen=True):
     pid: int | None
     running: int
     idle: int
@@ -142,6 +147,9 @@ class Launcher(Actor[LauncherMessage]):
         self._idle: list[KeeperEnd] = []
         """Invariant: a keeper is in at most one of the two, and open if it is in one."""
         self._forked = 0
+        self._asked: dict[int, list[Reply[None]]] = {}
+        """Those who wait until nothing is left of what a keeper ran."""
+        self._heard = bytearray()
 
     def statistics(self) -> LauncherStatistics:
         pid = self._process.pid if self._process else None
@@ -179,7 +187,7 @@ class Launcher(Actor[LauncherMessage]):
             case GivenBack(keeper):
                 self._given_back(keeper)
                 return True
-            case Renew():
+            case NothingLeft() | Renew():
                 return False
 
     async def handle(self, message: LauncherMessage) -> None:
@@ -188,6 +196,8 @@ class Launcher(Actor[LauncherMessage]):
                 self._lend(self._idle_one() or self._new_one(reply), reply)
             case GivenBack(keeper):
                 self._given_back(keeper)
+            case NothingLeft(keeper, reply):
+                self._ask(keeper, reply)
             case Renew():
                 self._close()
                 self.finish()
@@ -240,12 +250,40 @@ class Launcher(Actor[LauncherMessage]):
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * MOST_BYTES)
         try:
             with theirs:
-                socket.send_fds(self._control, [b"k"], [theirs.fileno()])
+                socket.send_fds(self._control, [KEEPER_WANTED], [theirs.fileno()])
         except OSError as error:
             ours.close()
             raise LauncherLost("the launcher has ended") from error
         self._forked += 1
         return KeeperEnd(ours)
+
+    def _ask(self, keeper: int, reply: Reply[None]) -> None:
+        assert self._control is not None
+        if self._is_halted():
+            raise LauncherLost("the launcher was halted")
+        try:
+            self._control.sendall(ASK + keeper.to_bytes(PID_BYTES, "big"))
+        except OSError as error:
+            raise LauncherLost("the launcher has ended") from error
+        self._asked.setdefault(keeper, []).append(reply)
+
+    def _hear(self) -> bool:
+        """False: the launcher has ended."""
+        assert self._control is not None
+        try:
+            data = self._control.recv(64 * PID_BYTES)
+        except BlockingIOError:
+            return True
+        except ConnectionError:
+            return False
+        self._heard += data
+        while len(self._heard) >= PID_BYTES:
+            keeper = int.from_bytes(self._heard[:PID_BYTES], "big")
+            del self._heard[:PID_BYTES]
+            for reply in self._asked.pop(keeper, ()):
+                if reply.wanted:
+                    reply.set(None)
+        return bool(data)
 
     def _is_halted(self) -> bool:
         """Whether it was halted by a SIGSTOP, which it cannot report itself."""
@@ -259,7 +297,10 @@ class Launcher(Actor[LauncherMessage]):
         assert self._control is not None
         assert self._process is not None
         try:
-            await trio.lowlevel.wait_readable(self._control)
+            while True:
+                await trio.lowlevel.wait_readable(self._control)
+                if not self._hear():
+                    break
             if not self._leaving:
                 raise LauncherLost("the launcher has ended; what it ran was interrupted")
             self._ended_well = await self._process.wait() == 0  # it ends after the last of its keepers

@@ -14,6 +14,10 @@ class NotStarted(KernelError):
     """The program could not be started. The text tells the user why."""
 
 
+class NotKeptOffline(NotStarted):
+    """The system refuses the program a network of its own, with nothing in it."""
+
+
 def order_of(command: Command) -> bytes:
     """The order as it is sent to the keeper. Raises NotStarted."""
     bounds = command.bounds
@@ -23,13 +27,15 @@ def order_of(command: Command) -> bytes:
         frame = Order(
             argv=[_bytes(argument) for argument in command.argv],
             env=_environment(tuple(command.env.items())),
-            cwd=_bytes(os.path.abspath(command.cwd)),
+            cwd=_bytes(os.path.abspath(command.cwd)) if command.folder is None else b"",
             stdin=_input(command),
             cpu_seconds=bounds.cpu_seconds,
             memory_bytes=bounds.memory_bytes,
             processes=bounds.processes,
             file_bytes=bounds.file_bytes,
             wall_seconds=bounds.wall_seconds,
+            offline=command.offline,
+            may_hide=bounds.may_hide,
         ).frame()
     except _CannotBeGiven as error:
         raise refused(command, str(error)) from None
@@ -79,6 +85,9 @@ def refused(command: Command, words: str) -> NotStarted:
 
 def not_started(command: Command, stage: str, number: int) -> NotStarted:
     """The keeper failed at that stage, with that errno."""
+    if stage == orders.NETWORK:
+        words = f"this system does not let it be kept off the network ({os.strerror(number)})"
+        return NotKeptOffline(f"{command.argv[0]!r} cannot be started: {words}")
     match stage, number:
         case orders.CWD, errno.ENOENT:
             words = f"its folder {command.cwd} does not exist"

@@ -11,6 +11,7 @@ cancelled.
     wall time                       wall time
     wall time, if the keeper does   we notice it some seconds later, and ask the keeper to stop it
     not notice; a flood of output
+    who asks for it (`stop`)        we ask the keeper to stop it, and wait until nothing of it is left
     cancellation, an error          we close the keeper's socket; the keeper ends the run and itself; we do not wait
     the launcher's end              the keeper's socket ends: Interrupted
     a keeper that does not answer   we kill it, and the launcher ends the run: Interrupted
@@ -20,6 +21,8 @@ Rules
     once.
   - A program need not read its input, or all of it.
   - The stored output is bounded, and so is each read. A program that floods is slowed by its pipe until it is stopped.
+    It floods if it has written more than it may, and more than a pipe holds beyond that: nobody is stopped for last
+    words that he could as well have left in his pipe, whether or not somebody listened already.
   - The output of a program's first moments is not read until later, unless the caller wants it at once. Most programs
     end within this time and write less than a pipe holds. So a short run wakes us once.
   - A run that has to wait for its turn prepares everything before. Then it needs one message to the keeper, which is
@@ -36,28 +39,49 @@ import socket
 import termios
 from array import array
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import closing, suppress
 from functools import partial
 from typing import Protocol
 
 import trio
 
-from actors.kernel import ActorRef, KernelError, Key, Registry
+from actors.kernel import ActorDown, ActorRef, KernelError, Key, Registry, TooSlow
 from codec.programs import Captured, Excess, Exited, Outcome, Signalled, Stream
 from transports.process.capture import Capture
 from transports.process.command import Command
-from transports.process.keepers import NAME, GivenBack, KeeperEnd, KeeperWanted, LauncherLost, LauncherMessage, Renew
+from transports.process.keepers import (
+    NAME,
+    GivenBack,
+    KeeperEnd,
+    KeeperWanted,
+    LauncherLost,
+    LauncherMessage,
+    NothingLeft,
+    Renew,
+)
 from transports.process.launcher import orders
-from transports.process.order import NotStarted, not_started, order_of, refused
+from transports.process.order import NotKeptOffline, NotStarted, not_started, order_of, refused
 
-__all__ = ["Interrupted", "NotStarted", "Now", "OnOutput", "Runner", "Turn"]
+__all__ = [
+    "Interrupted",
+    "NotKeptOffline",
+    "NotStarted",
+    "Now",
+    "OnOutput",
+    "Runner",
+    "StopSign",
+    "StoppedBefore",
+    "Turn",
+]
 
 OnOutput = Callable[[Stream, bytes], object]
 """Called with a program's output as it comes. It must not wait. If it raises, the run ends."""
 
 KEEPER_SECONDS = 15.0
 """Seconds to get a keeper; a launcher may have to be restarted."""
+ASK_AGAIN_SECONDS = 1.0
+"""A launcher that was halted just after it was asked never answers. That is seen when it is asked again."""
 START_SECONDS = 5.0
 """Seconds from the order until the program runs; a busy machine may have to fork a keeper."""
 LATE_SECONDS = 5.0
@@ -65,6 +89,9 @@ LATE_SECONDS = 5.0
 END_SECONDS = 8.0
 """Seconds from a stop to the end of the run: somewhat more than the keeper's own patience."""
 READ_BYTES = 64 * 1024
+LAST_BYTES = 64 * 1024
+"""What a pipe holds, and so the most that a program can leave behind when it ends. Whoever reads this much cannot tell
+yet whether more will come."""
 READS = WRITES = 4
 """Reads and writes in one turn, before other tasks have theirs."""
 CONTENDED_SHARE, CONTENDED_SECONDS = 0.25, 0.05
@@ -74,6 +101,16 @@ seconds."""
 
 class Interrupted(KernelError):
     """The program was running, and was ended with the launcher. It may be run again."""
+
+
+class StoppedBefore(NotStarted):
+    """It was asked to stop before it had started, and never has."""
+
+
+class StopSign(Protocol):
+    """trio.Event is one."""
+
+    async def wait(self) -> object: ...
 
 
 class Turn(Protocol):
@@ -103,20 +140,62 @@ class Runner:
         self._registry = registry
         self._name = name
 
-    async def run(self, command: Command, *, on_output: OnOutput | None = None, turn: Turn | None = None) -> Outcome:
+    async def run(
+        self,
+        command: Command,
+        *,
+        on_output: OnOutput | None = None,
+        turn: Turn | None = None,
+        stop: StopSign | None = None,
+    ) -> Outcome:
         """Runs the command. Raises NotStarted, Interrupted, TooManyPrograms, or a KernelError of the launcher's
-        actor."""
+        actor.
+
+        With `stop`: when it comes, the command is ended, and the outcome is told when nothing of it is left
+        (`stopped_for` is "asked"). StoppedBefore: it had not started. Interrupted is raised when nothing is left,
+        too."""
         order = order_of(command)
+        if stop is None:
+            return await self._run(command, order, on_output, turn, None)
+        asking = _Asking(stop)
+        failure: Exception | None = None
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(asking.wait)
+            try:
+                outcome = await self._run(command, order, on_output, turn, asking)
+            except Exception as error:  # bare it leaves the nursery, and not in a group
+                failure = error
+            nursery.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
+        return outcome
+
+    async def _run(
+        self, command: Command, order: bytes, on_output: OnOutput | None, turn: Turn | None, asking: "_Asking | None"
+    ) -> Outcome:
         launcher = self._registry.get(self._name)
         try:
-            keeper = await _borrowed(launcher)
+            if asking is None:
+                keeper = await _borrowed(launcher)
+            else:
+                keeper = await asking.unless_asked(command, _borrowed(launcher))
         except OSError as error:  # too many open files
             raise refused(command, str(error.strerror)) from error
         run = _Run(command, keeper, order, on_output, turn or Now())
         try:
             with closing(run):
                 run.make_ready()
-                return await run.outcome()
+                if asking is None:
+                    return await run.outcome()
+                asking.concerns(run)
+                try:
+                    outcome = await run.outcome()
+                except Interrupted:
+                    await _nothing_left(keeper, launcher)
+                    raise
+                if not run.keeper_is_idle:  # it could not end all of it, and has left it to the launcher
+                    await _nothing_left(keeper, launcher)
+                return outcome
         finally:
             keeper.done(fit=run.keeper_is_idle)
             launcher.hand(GivenBack(keeper), urgent=True)
@@ -134,6 +213,52 @@ async def _borrowed(launcher: ActorRef[LauncherMessage]) -> KeeperEnd:
         except LauncherLost:  # we were the first to notice; it is being restarted
             if trio.current_time() > until:
                 raise
+
+
+async def _nothing_left(keeper: KeeperEnd, launcher: ActorRef[LauncherMessage]) -> None:
+    """The run was interrupted, or its keeper could not end all of it. Waits until others have."""
+    until = trio.current_time() + KEEPER_SECONDS
+    while keeper.pid is not None and launcher.alive:  # otherwise it has run nothing; or the tree is ending
+        try:
+            left = until - trio.current_time()
+            await launcher.ask(partial(NothingLeft, keeper.pid), timeout=min(left, ASK_AGAIN_SECONDS))
+            return
+        except (LauncherLost, ActorDown):  # the next one answers, when it is there
+            await trio.lowlevel.checkpoint()
+        except TooSlow:
+            if trio.current_time() >= until:  # a process hangs in the kernel
+                return
+
+
+class _Asking:
+    """Hears the caller's `stop`, and tells whoever is at it then."""
+
+    def __init__(self, stop: StopSign) -> None:
+        self._stop = stop
+        self._asked = False
+        self._before = trio.CancelScope()
+        self._run: _Run | None = None
+
+    async def wait(self) -> None:
+        await self._stop.wait()
+        self._asked = True
+        self._before.cancel()
+        if self._run is not None:
+            self._run.ask_to_stop()
+
+    async def unless_asked(self, command: Command, keeper: Awaitable[KeeperEnd]) -> KeeperEnd:
+        with self._before:
+            return await keeper
+        raise stopped_before(command)
+
+    def concerns(self, run: "_Run") -> None:
+        self._run = run
+        if self._asked:
+            run.ask_to_stop()
+
+
+def stopped_before(command: Command) -> StoppedBefore:
+    return StoppedBefore(f"{command.argv[0]!r} was stopped before it had started")
 
 
 class _Run:
@@ -170,6 +295,8 @@ class _Run:
         self._waits = trio.CancelScope()
         """The scope around all waiting. Its deadline is the run's next one."""
         self._deadline = math.inf
+        self._begun = False
+        """Whether the order is sent."""
         self._began = 0.0  # once the keeper has told
         self._failure: KernelError | None = None
         self._ended: orders.RunEnded | None = None
@@ -197,7 +324,8 @@ class _Run:
             raise refused(self._command, str(error.strerror)) from error
 
     async def outcome(self) -> Outcome:
-        self._turn.come(self._begin)
+        if self._failure is None:
+            self._turn.come(self._begin)
         while True:
             with trio.CancelScope(deadline=self._deadline) as self._waits:
                 while self._ended is None and self._failure is None:
@@ -216,6 +344,13 @@ class _Run:
             self._read_what_lies_in(stream)
         return self._told(self._ended)
 
+    def ask_to_stop(self) -> None:
+        """Called by who hears the caller's `stop`."""
+        if not self._begun:
+            self._fail(stopped_before(self._command))
+        else:
+            self._stop("asked")
+
     def close(self) -> None:
         """Releases everything except the keeper."""
         self._turn.over()
@@ -231,9 +366,13 @@ class _Run:
 
     def _begin(self) -> None:
         """Starts the program, in the task that gives us the turn."""
+        if self._failure is not None:  # it was stopped just before
+            return
         self.keeper_is_idle = False
+        self._begun = True
         try:
-            if socket.send_fds(self._end, [self._order], self._theirs) < len(self._order):
+            folder = () if self._command.folder is None else (self._command.folder,)
+            if socket.send_fds(self._end, [self._order], [*self._theirs, *folder]) < len(self._order):
                 self._fail(self._interrupted())
         except ConnectionError:  # it has gone, and may have told us why: we shall hear
             pass
@@ -290,7 +429,7 @@ class _Run:
             capture.take(data)
             if self._on_output is not None:
                 self._on_output(stream, data)
-            if flood is not None and capture.total > flood:
+            if flood is not None and capture.total > flood + LAST_BYTES:
                 self._close_output(stream)
                 self._stop("output")
 

@@ -17,13 +17,13 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import trio
+from msgspec import Struct
 from quart import Response
 
 from transports.http.application import Application
@@ -55,8 +55,7 @@ _WHEEL_WANTED = "import sidekick will not work here: there is no sidekick_py-*.w
 _WHEEL_MADE = "To make it: pip wheel --no-deps sidekick-py==0.0.7"
 
 
-@dataclass(frozen=True, slots=True)
-class Playground:
+class Playground(Struct, frozen=True):
     """The configured places: absolute folders, or for Pyodide also an address; "" if there is none."""
 
     pyodide: str = ""

@@ -158,6 +158,7 @@ class FastLane(Lane):
         self._given.set()
 
     def forget(self) -> None:
+        super().forget()
         self._forget()
         self._peeler.give_up()
 

@@ -30,7 +30,7 @@ IDLE_BYTES_PER_SECOND = 256
 class Lane(trio.abc.Stream):
     __slots__ = (
         "_connection", "_ending", "_fruitless", "_most", "_request", "_said_goodbye", "_sending", "_shaken_hands",
-        "_wire", "listening", "reads",
+        "_torn", "_wire", "listening", "reads",
     )  # fmt: skip
 
     def __init__(self, wire: Wire, request: bytes, *, most_without_message: int) -> None:
@@ -45,12 +45,19 @@ class Lane(trio.abc.Stream):
         self._said_goodbye = False
         self._ending = trio.Lock()
         self._sending = trio.Lock()
+        self._torn = b""
+        """What `send_now` could not send. It goes before all else."""
         self._connection: WebSocketConnection | None = None
         self._shaken_hands = trio.Event()
 
     def shaken_hands(self, connection: WebSocketConnection) -> None:
         self._connection = connection
         self._shaken_hands.set()
+
+    def forget(self) -> None:
+        """After the end, forget the library's connection, which knows this lane: the collector alone would find that
+        circle."""
+        self._connection = None
 
     def bore_fruit(self) -> None:
         """A message was received."""
@@ -97,10 +104,25 @@ class Lane(trio.abc.Stream):
         raise trio.ClosedResourceError
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        if data[0] == CLOSE_FRAME:
+        if data and data[0] == CLOSE_FRAME:
             self._said_goodbye = True
         async with self._sending:  # the library sends in turn, but our close frame may come at any time
-            await self._wire.send_all(data)
+            torn, self._torn = self._torn, b""
+            try:
+                await self._wire.send_all(torn + bytes(data) if torn else data)
+            except BaseException:
+                self._torn = torn + self._torn  # it may be that not a byte was sent, and others are
+                raise
+
+    def send_now(self, data: bytes) -> bool:
+        """Send whole frames without waiting for anything. False: some of it could not be sent; what is sent next sends
+        it first."""
+        sent = 0
+        if not (self._sending.locked() or self._torn or self._said_goodbye):
+            with suppress(*GONE):  # whoever sends the rest is told
+                sent = self._wire.write_now(data)
+        self._torn += data[sent:]
+        return not self._torn
 
     async def wait_send_all_might_not_block(self) -> None:
         await self._wire.wait_send_all_might_not_block()

@@ -21,7 +21,7 @@ class Line:
 
     def on_drained(self, call: Callable[[], None]) -> None:
         """Have `call` called when a peer that had fallen behind can take messages again. It must not raise."""
-        self._socket.outbox.on_drained = call
+        self._socket.outbox.when_drained(call)
 
     def hang_up(self, code: int, reason: str) -> None:
         """Close the connection after all frames that have been offered. The task that receives from the socket learns

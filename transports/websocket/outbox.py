@@ -3,8 +3,8 @@
 A room sends the same frames to a hundred pages, and must not be slowed down by one of them. So `offer` does not wait.
 It writes as much as the socket takes at once and keeps the rest, which a task of the outbox sends when it can. If the
 client falls so far behind that more than `most_bytes` are waiting, they are thrown away, and no more frames are taken,
-because they would make no sense without the lost ones. When the socket takes data again, `on_drained` is called, and
-the sender begins anew with `restart`.
+because they would make no sense without the lost ones. When the socket takes data again, the sender is called (see
+`when_drained`), and begins anew with `restart`.
 
     FLOWING --offer beyond the bound--> BEHIND --the socket takes data--> DRAINED --restart--> FLOWING
 
@@ -26,9 +26,9 @@ Rules
 import enum
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import trio
+from msgspec import Struct
 
 from actors.kernel import Table
 from transports.wire.load import Load
@@ -65,8 +65,7 @@ MOVES = Table(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class OutboxStatistics:
+class OutboxStatistics(Struct, frozen=True):
     state: State
     waiting_bytes: int
     thrown_away_bytes: int
@@ -90,7 +89,7 @@ def _nobody() -> None:
 class Outbox:
     __slots__ = (
         "_load", "_most", "_queue", "_resyncs", "_sending", "_state", "_thrown_away", "_torn", "_turn", "_waiting",
-        "_wire", "_work", "on_drained",
+        "_when_drained", "_wire", "_work",
     )  # fmt: skip
 
     def __init__(self, wire: Wire, most_bytes: int, load: Load) -> None:
@@ -110,8 +109,7 @@ class Outbox:
         self._work = trio.Event()
         """Set <=> the task has something to do."""
         self._thrown_away = self._resyncs = 0
-        self.on_drained: Callable[[], object] = _nobody
-        """Called in the outbox's task, when an outbox that was behind can be restarted. It must not raise."""
+        self._when_drained: Callable[[], object] = _nobody
 
     def statistics(self) -> OutboxStatistics:
         waiting = len(self._torn) + self._waiting
@@ -147,9 +145,16 @@ class Outbox:
             before = self._take(self._waiting if self._state is State.SHUT else 0)
             await self._hand_over(before + bytes(frame))
 
+    def when_drained(self, call: Callable[[], object]) -> None:
+        """Have `call` called, in the outbox's task, when an outbox that was behind can be restarted. It must not raise.
+        An outbox that is shut forgets the call, which may know whoever has the outbox."""
+        if self._state is not State.SHUT:
+            self._when_drained = call
+
     def shut(self) -> None:
         """Take no more blobs. The waiting ones can still be sent."""
         self._move(OutboxEvent.END)
+        self._when_drained = _nobody
 
     async def run(self) -> None:
         """Send what is waiting, until the task is cancelled or the client has gone."""
@@ -165,7 +170,7 @@ class Outbox:
                         await self._wire.wait_send_all_might_not_block()
                 if self._state is State.BEHIND:
                     self._move(OutboxEvent.DRAIN)
-                    self.on_drained()
+                    self._when_drained()
         except GONE:
             pass
         finally:

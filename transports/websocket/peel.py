@@ -16,7 +16,7 @@ The mask times a number with a one in every fourth byte is the mask repeated, an
 payload. Beyond a kilobyte, four translations by tables are faster.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 FINAL, RESERVED, OPCODE, MASKED = 0x80, 0x70, 0x0F, 0x80
 CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
@@ -33,8 +33,7 @@ _ONES = [int.from_bytes(b"\1\0\0\0" * words, "little") for words in range(_SMALL
 _XOR = [bytes(byte ^ mask for byte in range(256)) for mask in range(256)]
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """Bytes for the library."""
 
     data: bytes
@@ -42,8 +41,7 @@ class Piece:
     """With these bytes the library has a whole message."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rest:
+class Rest(Struct, frozen=True):
     """Nothing will be peeled any more: the library takes over, beginning with the bytes that `give_up` returns."""
 
 
@@ -190,8 +188,7 @@ class Peeler:
         self._data, self._at = b"", 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Head:
+class _Head(Struct, frozen=True):
     """The head of a frame that breaks no rule, perhaps incomplete."""
 
     first: int

@@ -40,7 +40,7 @@ from transports.wire.backlog import Backlog
 from transports.wire.head import Head
 from transports.wire.limits import WebSocketLimits
 from transports.wire.load import Load
-from transports.wire.refusal import Contain, Refusal
+from transports.wire.refusal import Contain, Refusal, Wording
 from transports.wire.wire import GONE, Wire
 
 GOING_AWAY, VANISHED, SERVER_FAULT = 1001, 1006, 1011
@@ -95,6 +95,11 @@ class WebSocket:
         except GONE:
             raise self._closed() from None
 
+    def send_now(self, texts: Sequence[str]) -> bool:
+        """The same without a step of the scheduler, as far as the socket takes it. False: the rest is to be sent, by
+        `send_all`, which needs no further texts for that. (A FastSocket has its outbox.)"""
+        return self._lane.send_now(b"".join([frame(text.encode()) for text in texts]))
+
     async def close(self, code: int = 1000, reason: str = "") -> None:
         """Send a close frame and wait, for a bounded time, for the client's answer. Closing twice is no error."""
         if self._end is None and self._connection.closed is None:
@@ -107,8 +112,9 @@ class WebSocket:
                 self._wire.cut()
 
     def forget(self) -> None:
-        """After the end, free an unfinished message."""
+        """After the end, free an unfinished message, and whatever only the collector would find."""
         self._connection.forget()
+        self._lane.forget()
 
     async def keep_alive(self, nursery: trio.Nursery) -> None:
         """Ping the client now and then. Anything that it sends is a sign of life.
@@ -156,10 +162,6 @@ class FastSocket(WebSocket):
         self._fast_lane = lane
         self.outbox = outbox
 
-    def forget(self) -> None:
-        super().forget()
-        self._fast_lane.forget()
-
     async def receive_batch(self) -> list[bytes]:
         """The messages that have come, at least one, texts as UTF-8. The socket is read only while this is waiting."""
         batch = await self._fast_lane.receive_batch()
@@ -202,7 +204,7 @@ class Upgrade:
     async def reject(self, status: int, sentence: str) -> None:
         self._answer()
         try:
-            await self._wire.send_all(Refusal(status, sentence).response())
+            await self._wire.send_all(Refusal(status, sentence).response(self._door.wording))
         except GONE:
             raise Closed(VANISHED, "the client left before the answer") from None
 
@@ -220,9 +222,16 @@ class WebSockets:
     """All WebSocket connections of one door."""
 
     def __init__(
-        self, handler: Handler, limits: WebSocketLimits, *, handshake_seconds: float, contain: Contain
+        self,
+        handler: Handler,
+        limits: WebSocketLimits,
+        *,
+        handshake_seconds: float,
+        wording: Wording,
+        contain: Contain,
     ) -> None:
         self._handler = handler
+        self.wording = wording
         self._limits = limits
         self._handshake_seconds = handshake_seconds
         self._contain = contain

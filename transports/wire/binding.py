@@ -8,9 +8,9 @@ open.
 import errno
 import socket
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import trio
+from msgspec import Struct
 
 BACKLOG = 128
 ATTEMPTS_AT_A_FREE_PORT = 20
@@ -26,8 +26,7 @@ class PortInUse(CannotListen):
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     host: str
     port: int
     secure: bool = False
@@ -41,8 +40,7 @@ class Address:
         return f"{'https' if self.secure else 'http'}://{self.netloc}"
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     listeners: tuple[trio.SocketListener, ...]
     port: int
     unavailable: tuple[str, ...]

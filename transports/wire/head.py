@@ -14,7 +14,8 @@ Rules
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from transports.wire.refusal import Refusal
 
@@ -27,8 +28,7 @@ _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _END = b"\r\n\r\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     method: str
     target: str
     version: str

@@ -1,10 +1,9 @@
 """All limits of a connection, in one place."""
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 
-@dataclass(frozen=True, slots=True)
-class HttpLimits:
+class HttpLimits(Struct, frozen=True):
     body_bytes: int = 16 * 1024 * 1024
     """The largest body of a request; above it 413."""
     unread_bytes: int = 256 * 1024
@@ -18,8 +17,7 @@ class HttpLimits:
     """A connection without a request is closed after this time, also if half a head has come."""
 
 
-@dataclass(frozen=True, slots=True)
-class WebSocketLimits:
+class WebSocketLimits(Struct, frozen=True):
     message_bytes: int = 1024 * 1024
     """The largest message; above it close code 1009."""
     fragments: int = 64 * 1024
@@ -39,8 +37,7 @@ class WebSocketLimits:
     """Bytes that may wait over all fast sockets. Above this the socket with the most loses its outbox."""
 
 
-@dataclass(frozen=True, slots=True)
-class DoorLimits:
+class DoorLimits(Struct, frozen=True):
     connections: int = 512
     strangers: int = 16
     """Connections of other accounts that are told of their refusal at the same time. Further ones are simply cut

@@ -20,7 +20,8 @@ Rules
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from transports.wire.refusal import Refusal
 
@@ -30,8 +31,7 @@ DEFAULT_PORT = {"http": 80, "https": 443}
 _LOOPBACK_ORIGIN = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?")
 
 
-@dataclass(frozen=True, slots=True)
-class HostPolicy:
+class HostPolicy(Struct, frozen=True):
     """Names and origins that are allowed in addition to our own."""
 
     names: tuple[str, ...] = ()
@@ -66,8 +66,7 @@ class HostPolicy:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Origins:
+class Origins(Struct, frozen=True):
     exact: frozenset[str]
     kinds: tuple[str, ...]
 
@@ -80,8 +79,7 @@ class Origins:
         return origin in self.exact or any(map(origin.startswith, self.kinds))
 
 
-@dataclass(frozen=True, slots=True)
-class HostRules:
+class HostRules(Struct, frozen=True):
     names: frozenset[str]
     own_origins: frozenset[str]
     origins: Origins

@@ -7,10 +7,23 @@ error is contained: it is logged and counted, and nothing beside its connection 
 from collections.abc import Callable
 from http import HTTPStatus
 
+from msgspec import Struct
+
 Contain = Callable[[str, BaseException], None]
 """Log and count it: what failed, and how."""
 
 Headers = list[tuple[bytes, bytes]]
+
+
+class Wording(Struct, frozen=True):
+    """How a port words its refusals: what its clients are used to reading."""
+
+    content_type: str
+    body: Callable[[str], bytes]
+    """From the sentence."""
+
+
+IN_TEXT = Wording("text/plain; charset=utf-8", lambda sentence: f"{sentence}\n".encode())
 
 
 class Refusal(Exception):
@@ -22,23 +35,20 @@ class Refusal(Exception):
         self.sentence = sentence
         self._extra = headers
 
-    @property
-    def body(self) -> bytes:
-        return f"{self.sentence}\n".encode()
-
-    @property
-    def headers(self) -> Headers:
-        """Names in lower case, as ASGI wants them. A refused connection is not used again."""
+    def answer(self, wording: Wording) -> tuple[Headers, bytes]:
+        """Headers, their names in lower case as ASGI wants them, and body. A refused connection is not used again."""
+        body = wording.body(self.sentence)
         fixed = [
-            ("content-type", "text/plain; charset=utf-8"),
-            ("content-length", str(len(self.body))),
+            ("content-type", wording.content_type),
+            ("content-length", str(len(body))),
             ("x-content-type-options", "nosniff"),
             ("connection", "close"),
         ]
-        return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in (*fixed, *self._extra)]
+        return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in (*fixed, *self._extra)], body
 
-    def response(self) -> bytes:
+    def response(self, wording: Wording = IN_TEXT) -> bytes:
         """The whole answer as bytes, for a connection that no library owns yet."""
+        headers, body = self.answer(wording)
         lines = [f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}".encode("latin-1")]
-        lines += [name + b": " + value for name, value in self.headers]
-        return b"\r\n".join(lines) + b"\r\n\r\n" + self.body
+        lines += [name + b": " + value for name, value in headers]
+        return b"\r\n".join(lines) + b"\r\n\r\n" + body

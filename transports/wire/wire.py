@@ -173,6 +173,12 @@ class Wire(trio.abc.HalfCloseableStream):
             if not whole:
                 self.cut()
 
+    async def say_in_plain(self, data: bytes) -> None:
+        """The last words for a client that does not speak TLS, below which they are said."""
+        if isinstance(self._stream, trio.SSLStream):
+            with trio.move_on_after(self._send_seconds):
+                await self._stream.transport_stream.send_all(data)
+
     def write_now(self, data: bytes) -> int:
         """Send as many bytes as the socket takes at once, and return their number: 0 if it takes nothing, or is no
         plain socket.

@@ -14,6 +14,7 @@ import trio
 
 from codec.ipc import Request, Wishes, checked, write_request
 from codec.ipc.request import LONGEST_COMMAND
+from codec.words import lasting
 from troupe.ipc.arrivals import Watch
 from troupe.ipc.folder import LARGEST
 from troupe.ipc.naming import new_id
@@ -123,7 +124,7 @@ class AnyDesk(ABC):
                 return await watch.next(patience)
         finally:
             watch.close()
-        raise NotYet(f"The request {id} was not over after {timeout:g} seconds. It goes on; wait for it again")
+        raise NotYet(f"The request {id} was not over after {lasting(timeout or 0)}. It goes on; wait for it again")
 
     def map(
         self,

@@ -1,6 +1,7 @@
 /**
  * The agent's HTTP interface, with the token. The token comes with the ready link, in the fragment, which no server and
- * no log ever sees; it is taken out of the address at once, and kept by the browser for this address.
+ * no log ever sees; it is taken out of the address at once, and kept by the browser for this address. Anybody can write a
+ * link, so one replaces a token that is kept only if the server refuses that one, and takes the new one.
  */
 
 const KEPT = "troupe.agent.token";
@@ -16,7 +17,24 @@ export class Refused extends Error {
 
 export const access = {
   /** @type {string} */
-  token: takeFromAddress() ?? kept(),
+  token: kept(),
+  /** Another one, that a link has brought. @type {string | null} */
+  offered: null,
+
+  /** Takes what a link brings out of the address; it is used at once only if there is no other. */
+  take() {
+    const found = takeFromAddress();
+    if (!found || found === this.token) return;
+    if (this.token) this.offered = found;
+    else this.set(found);
+  },
+
+  /** The token was refused: now the offered one is tried, if there is one. It is kept when it has been taken. */
+  tryOffered() {
+    if (!this.offered) return false;
+    [this.token, this.offered] = [this.offered, null];
+    return true;
+  },
 
   set(token) {
     this.token = token;
@@ -28,7 +46,7 @@ export const access = {
     }
   },
 };
-if (access.token) access.set(access.token);
+access.take();
 
 function kept() {
   try {

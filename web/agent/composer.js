@@ -3,7 +3,7 @@
  * its end, or steers it: then the turn hears it before its next step. What waits is listed, and can be taken back.
  *
  * A text that could not be sent stays in the field. Each session keeps its own draft.
- * Events: "say" {message, context, delivery}, "stop", "withdraw" {id}.
+ * Events: "say" {message, context, delivery}, "stop", "withdraw" {id}, "up" (ArrowUp where nothing is written).
  */
 
 import { HouseElement, h, icon, inComposition, mark, put } from "../house/house.js";
@@ -69,7 +69,7 @@ class AgentComposer extends HouseElement {
     if (waiting === this.#waiting) return;
     this.#waiting = waiting;
     const wasIn = this.#queue.contains(document.activeElement);
-    this.#queue.replaceChildren(...queued.map(({ message_id: id, message, delivery }) => h("li", {},
+    this.#queue.replaceChildren(...queued.map(({ message_id: id, message, delivery }) => h("li", { "data-key": `queued ${id}` },
       icon(delivery === "steer" ? "out" : "clock"), h("span", {}, message),
       h("button.quiet", { type: "button", title: "Take it back", ariaLabel: `Take back: ${message.slice(0, 60)}`,
         onclick: () => this.announce("withdraw", { id }) }, icon("cross")))));
@@ -80,10 +80,25 @@ class AgentComposer extends HouseElement {
     this.#field.focus();
   }
 
+  /** Whether nothing else is written by now. @param {string} message */
+  holds(message) {
+    return this.#field.value.trim() === message;
+  }
+
   /** What was said has been sent. */
   sent() {
     this.#field.value = "";
     this.#drafts.delete(this.#id);
+    this.#changed();
+  }
+
+  /** A file that the message is about. @param {string} path */
+  mention(path) {
+    const { value, selectionStart: start, selectionEnd: end } = this.#field;
+    const before = value.slice(0, start);
+    const gap = !before || /\s$/.test(before) ? "" : " ";
+    this.#field.setRangeText(`${gap}@${path} `, start, end, "end");
+    this.#field.focus();
     this.#changed();
   }
 
@@ -156,6 +171,9 @@ class AgentComposer extends HouseElement {
       event.preventDefault();
       this.#hints.hidden = true;
       this.#markHint();
+    } else if (key === "ArrowUp" && !this.#field.value) {
+      event.preventDefault();
+      this.announce("up");
     } else if (key === "Enter" && !shiftKey) {
       event.preventDefault();
       this.#send(event.altKey ? "steer" : "queue");

@@ -1,9 +1,17 @@
 /**
- * <agent-head>: the session's title, its model, how much of the model's window is used, and how many look at it.
- * Events: "models", "help", "sessions" (on a narrow page).
+ * <agent-head>: the session's title, its model, how much of the model's window is used, how many look at it, and how far
+ * the agent may go: its mode, and the policy.
+ * Events: "models", "mode" {mode}, "rules", "help", "sessions" (on a narrow page).
  */
 
 import { HouseElement, format, h, icon, mark, put } from "../house/house.js";
+
+/** @type {[mode: string, word: string, about: string][]} */
+const MODES = [
+  ["plan", "Plan", "It reads and plans; nothing is written or run before you approve the plan"],
+  ["ask", "Ask", "It asks before it writes or runs something"],
+  ["auto", "Auto", "It writes without asking what the policy lets it write; commands ask as the policy says"],
+];
 
 class AgentHead extends HouseElement {
   #sessions = h("button.quiet.to-sessions", { type: "button", title: "Sessions", ariaLabel: "Sessions",
@@ -18,12 +26,17 @@ class AgentHead extends HouseElement {
     onclick: () => this.announce("help") }, icon("help"));
   #others = h("span.others", { hidden: true }, icon("eye"), h("span"));
 
+  #mode = h("select.mode", { ariaLabel: "How far it goes", hidden: true, onchange: () => this.announce("mode", { mode: this.#mode.value }) },
+    ...MODES.map(([mode, word]) => h("option", { value: mode }, word)));
+  #rules = h("button.quiet.rules", { type: "button", title: "What the agent may do here", ariaLabel: "What the agent may do here",
+    onclick: () => this.announce("rules") }, icon("lock"));
+
   build() {
-    this.append(this.#sessions, this.#title, this.#others, this.#usage, this.#model, this.#help);
+    this.append(this.#sessions, this.#title, this.#others, this.#usage, this.#mode, this.#model, this.#rules, this.#help);
   }
 
-  /** @param {{title: string, model: any, used: number, window: number, clients: number}} facts */
-  show({ title, model, used, window: most, clients }) {
+  /** @param {{title: string, model: any, used: number, window: number, clients: number, mode: string | null, rules: boolean}} facts */
+  show({ title, model, used, window: most, clients, mode, rules }) {
     put(this.#title, title);
     this.#title.dir = "auto";
     mark(this.#title, "title", title);
@@ -36,6 +49,10 @@ class AgentHead extends HouseElement {
       mark(this.#usage, "title", `${format.count(used)} of ${format.count(most)} tokens of the model's window are used`);
       mark(this.#meter, "aria-label", "Part of the model's window that is used");
     }
+    this.#mode.hidden = mode === null;
+    if (mode !== null && this.#mode.value !== mode) this.#mode.value = mode;
+    mark(this.#mode, "title", MODES.find(([each]) => each === mode)?.[2] ?? null);
+    this.#rules.hidden = !rules;
     this.#others.hidden = clients < 2;
     put(this.#others.lastChild, `${clients} windows`);
   }

@@ -19,9 +19,18 @@ function sentenceOf(event) {
   }
 }
 
+const ASKS = {
+  "patch.proposed": ({ action, file_path: path }) => `${{ create: "A new file", delete: "The deletion of a file" }[action] ?? "A change of a file"}, ${path},`,
+  "command.request_approval": ({ command }) => `A command, ${command.slice(0, 200)},`,
+  "tool.request_approval": ({ tool_name: tool }) => `A tool, ${tool},`,
+};
+
 /** What is heard at once, whatever was said before. */
 function tidingsOf(event) {
   if (event.type === "server.error") return event.error.message;
+  if (event.type in ASKS) return event.requires_approval === false ? null : `${ASKS[event.type](event)} waits for your answer. Press W to go there.`;
+  if (event.type === "approval.resolved") return `${event.approved ? "Approved" : event.ended === "timed_out" ? "Not answered in time" : event.ended === "cancelled" ? "Cancelled" : "Rejected"}${event.by ? ` by ${event.by}` : ""}`;
+  if (event.type === "command.finished") return event.ended === "exited" ? `The command has ended with ${event.exit_code}` : `The command has ended: ${event.why || event.ended}`;
   if (event.type !== "assistant.message_final") return null;
   const { success, cancelled, interrupted } = event.metadata;
   const word = cancelled ? "Stopped" : interrupted ? "Interrupted" : success ? "Done" : "Failed";

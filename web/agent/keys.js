@@ -1,6 +1,7 @@
 /**
  * The keyboard of the agent's page: one table, from which the page acts and <agent-keys> explains. No key but Escape
- * does anything while somebody types, and none while a dialog is open, or with Ctrl, Alt or the like.
+ * does anything while somebody types, and none while a dialog is open, or with Ctrl, Alt or the like. What a key answers
+ * is the request that has the focus (answers.js).
  */
 
 import { HouseElement, h, icon } from "../house/house.js";
@@ -9,6 +10,16 @@ import { HouseElement, h, icon } from "../house/house.js";
 const KEYS = [
   ["i", "i", "write", "Write a message"],
   ["Escape", "Esc", "stop", "Stop the turn"],
+  ["w", "w", "request", "Go to what waits for your answer; again: to the next"],
+  ["W", "Shift W", "back", "Go to the one before"],
+  ["a", "a", "approve", "Approve the request that has the focus"],
+  ["r", "r", "reject", "Reject it; you are asked why"],
+  ["h", "h", "nextHunk", "Its next hunk; Space takes it or leaves it"],
+  ["H", "Shift H", "lastHunk", "Its hunk before"],
+  ["d", "d", "sides", "Changes side by side, or in one column"],
+  ["u", "u", "undo", "Undo the last turn: first you see what that would do"],
+  ["p", "p", "rules", "What the agent may do here"],
+  ["/", "/", "search", "Search this folder"],
   ["n", "n", "create", "New session"],
   ["j", "j", "next", "Next session"],
   ["k", "k", "previous", "Previous session"],
@@ -20,6 +31,13 @@ const IN_THE_FIELD = [
   ["Enter", "Send; while a turn runs, it waits for its end"],
   ["Alt Enter", "Steer the turn: it hears it before its next step"],
   ["Shift Enter", "A new line"],
+  ["↑", "In an empty field: to what waits for your answer"],
+];
+
+const IN_THE_SEARCH = [
+  ["↑ ↓", "The place before, the next one"],
+  ["Enter", "Put it into the message"],
+  ["Alt Enter", "Copy path and line"],
 ];
 
 const wishes = new Map(KEYS.map(([key, , wish]) => [key, wish]));
@@ -48,7 +66,9 @@ class AgentKeys extends HouseElement {
     const row = (written, sentence) => h("div", {}, h("dt", {}, h("kbd", {}, written)), h("dd", {}, sentence));
     this.#dialog.append(h("header", {}, h("h2", {}, "Keyboard"), close),
       h("dl", {}, ...KEYS.map(([, written, , sentence]) => row(written, sentence))),
-      h("h3", {}, "In the field"), h("dl", {}, ...IN_THE_FIELD.map(([written, sentence]) => row(written, sentence))));
+      h("h3", {}, "In the field"), h("dl", {}, ...IN_THE_FIELD.map(([written, sentence]) => row(written, sentence))),
+      h("h3", {}, "In the search"), h("dl", {}, ...IN_THE_SEARCH.map(([written, sentence]) => row(written, sentence))),
+      h("h3", {}, "In a plan that is approved"), h("dl", {}, row("Alt ↑ ↓", "Move the step")));
     this.#dialog.addEventListener("click", (event) => event.target === this.#dialog && this.#dialog.close());
     this.append(this.#dialog);
   }

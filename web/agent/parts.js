@@ -1,6 +1,9 @@
 /** The parts of a turn: a tool's run, a search, a failure, a note; and what the editor told with a message. */
 
 import { format, h, icon, mark, put, turn } from "../house/house.js";
+import { undoneFile } from "./undo.js";
+import { setBy, whatOf } from "./policy_words.js";
+import { visible } from "./visible.js";
 
 /** Characters of a tool's result that are shown. The model has read all of it. */
 const MOST_SHOWN = 20_000;
@@ -55,12 +58,9 @@ export function toolOf(event) {
   return tool;
 }
 
-/** What it was called with, in a line. The plan's steps are shown where the plan is. */
-function argumentsOf({ tool_name: name, args }) {
+/** What it was called with, in a line. */
+function argumentsOf({ args }) {
   if (args === null || typeof args !== "object") return String(args ?? "").slice(0, MOST_ARGUMENTS);
-  if (name === "update_plan" && Array.isArray(args.steps)) {
-    return `${args.current_step ? `step ${args.current_step} of ` : ""}${args.steps.length}${args.current_step ? "" : " steps"}`;
-  }
   return Object.entries(args).map(([key, value]) => (typeof value === "string" ? value : `${key}: ${JSON.stringify(value)}`))
     .join("  ").slice(0, MOST_ARGUMENTS);
 }
@@ -86,8 +86,26 @@ export function retrievalOf({ stage, results_count: count, message, items = [] }
   return h("details.retrieval", {}, h("summary", {}, ...head), h("ol", {}, ...rows));
 }
 
-export function failureOf({ code, message }) {
-  return h("p.failure", { "data-tone": "bad", title: code }, icon("alarm"), h("span", {}, message));
+/**
+ * A refusal of the policy says which rule it comes from.
+ *
+ * @param {{code: string, message: string, details?: Record<string, any>}} error
+ */
+export function failureOf({ code, message, details = {} }) {
+  const policy = code === "POLICY_VIOLATION";
+  const what = policy ? [details.tool_name, details.path ?? details.command].filter((each) => typeof each === "string" && each) : [];
+  return h("p.failure", { "data-tone": policy ? "warn" : "bad", title: code }, icon(policy ? "lock" : "alarm"),
+    h("span", {}, policy ? h("b", {}, "Refused by the policy. ") : null, message,
+      what.length ? h("span.about", {}, " ", ...what.flatMap((each) => [h("code", {}, ...visible(each)), " "])) : null,
+      policy && details.rule ? h("span.rule", {}, "Rule: ", h("code", {}, ...visible(String(details.rule)))) : null));
+}
+
+/** A change of a file that no request stands for. */
+export function changeOf({ action, file_path: path, status, error }) {
+  const done = status === "done";
+  const word = done ? { create: "Made", modify: "Changed", delete: "Deleted" }[action] : status === "unknown" ? "Perhaps changed" : "Not changed";
+  return h("p.note.change", { "data-tone": done ? "good" : status === "unknown" ? "warn" : "bad" }, icon(done ? "check" : "alarm"),
+    h("span.sentence", {}, `${word}: `, h("code", {}, ...visible(path)), error ? h("span.why", {}, error) : null));
 }
 
 /** Events that are a line between others; null for those that are not shown. */
@@ -98,13 +116,29 @@ export function noteOf(event) {
         h("p", {}, event.summary));
     case "model.changed":
       return h("p.note", {}, icon("sliders"), `From here on: ${event.model.model_name} (${event.model.provider})`);
-    case "approval.resolved":
-      return h("p.note", {}, icon(event.approved ? "check" : "cross"),
-        `${event.approved ? "Approved" : "Refused"}${event.by ? ` by ${event.by}` : ""}${event.reason ? `: ${event.reason}` : ""}`);
+    case "mode.changed":
+      return h("p.note", {}, icon("sliders"), `The mode is ${event.mode} from here on${event.by ? `, as ${event.by} has approved` : ""}`);
+    case "policy.changed":
+      return h("details.note", {}, h("summary", {}, icon("sliders"), "The policy of this workspace has changed"),
+        h("ul.set", {}, ...setBy(event.change)));
+    case "approval.remembered":
+      return h("p.note", {}, icon("sliders"), h("span.sentence", {}, `Remembered for ${scopeOf(event)}: `, ...whatOf(event.approval)));
+    case "approval.forgotten":
+      return h("p.note", {}, icon("sliders"),
+        h("span.sentence", {}, `Revoked, not allowed in ${scopeOf(event)} any more: `, ...whatOf(event.approval)));
+    case "turn.undone": {
+      const refused = event.files.filter(({ outcome }) => outcome === "refused").length;
+      const word = `${event.redo ? "Done again" : "Undone"}${event.by ? ` by ${event.by}` : ""}`;
+      return h("details.note", {}, h("summary", {}, icon(event.redo ? "again" : "back"), word,
+        h("span.about", {}, `${event.files.length - refused} of ${event.files.length} ${event.files.length === 1 ? "file" : "files"}`)),
+      h("ul.files", {}, ...event.files.map(undoneFile)));
+    }
     default:
       return null;
   }
 }
+
+const scopeOf = ({ approval }) => (approval.scope === "workspace" ? "this workspace" : "this session");
 
 /** What the editor told of itself: the file and its selection, what was mentioned, how many diagnostics. */
 export function contextOf(context = {}) {

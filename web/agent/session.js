@@ -2,17 +2,21 @@
  * One session, as its stream tells of it.
  *
  *   the log: events with a `seq`, from the beginning      -> "event", in order, none twice
+ *   what the agent asks (requests.js)                     -> `requests`, before the event that asks
  *   how things are now (session.state, server.hello)      -> "state"
  *   an answer to this page alone (an error, a pong)       -> "told"
  *
  * After a lost connection it goes on where it was (`resume_from`). What the page says while there is no connection is
  * not sent; the page keeps it.
+ *
+ * The page cannot write files or open a terminal, so it does not say that it can: what it approves is done by the server.
  */
 
 import { LiveSocket } from "../house/house.js";
 import { streamOf } from "./api.js";
+import { Requests } from "./requests.js";
 
-const CAPABILITIES = ["token_delta", "diff_preview"];
+const CAPABILITIES = ["token_delta"];
 /** The code with which the server closes the stream of a session that is not there. */
 const NOT_FOUND = "SESSION_NOT_FOUND";
 
@@ -22,8 +26,11 @@ export class Session extends EventTarget {
   /** @type {Record<string, any> | null} */
   state = null;
   model = null;
+  /** The last number of the log when `state` was told. */
+  #stateAt = 0;
   /** The number up to which the log is history: it was there before this connection was. */
   history = 0;
+  requests = new Requests();
   socket;
 
   constructor(id) {
@@ -31,10 +38,18 @@ export class Session extends EventTarget {
     this.id = id;
     this.socket = new LiveSocket(() => streamOf(id), { opening: () => this.#hello() });
     this.socket.addEventListener("message", (/** @type {CustomEvent} */ { detail }) => this.#hear(detail));
+    this.socket.addEventListener("state", () => {
+      if (this.socket.state === "waiting") this.requests.unsent();
+    });
   }
 
   end() {
     this.socket.end();
+  }
+
+  /** Whether the first connection is still being made. */
+  get isComing() {
+    return this.model === null && this.state === null && this.socket.state !== "waiting";
   }
 
   /** Whether it was sent. */
@@ -59,6 +74,8 @@ export class Session extends EventTarget {
         return;
       case "session.state":
         this.state = message.state;
+        this.#stateAt = message.last_seq;
+        this.#compare();
         this.#announce("state");
         return;
       case "server.pong":
@@ -66,11 +83,19 @@ export class Session extends EventTarget {
     }
     if (message.seq === undefined) {
       if (message.error?.code === NOT_FOUND) this.end();
+      else if (message.error) this.requests.unsent(); // it may be an answer that was not taken
       this.#announce("told", message);
     } else if (message.seq > this.seq) {
       this.seq = message.seq;
+      this.requests.hear(message, message.seq > this.history);
+      this.#compare();
       this.#announce("event", message);
     }
+  }
+
+  /** What waits by the log, and not by the state, waits no more; as soon as the log has been heard so far. */
+  #compare() {
+    if (this.state && this.seq >= this.#stateAt) this.requests.compare(this.state, this.#stateAt);
   }
 
   #announce(type, detail = null) {

@@ -1,8 +1,9 @@
 /**
  * <agent-sessions>: the workspaces, and the sessions of the chosen one, newest change first. What others change shows
- * within seconds: the lists are asked for again while the page is looked at.
+ * within seconds: the lists are asked for again while the page is looked at. Who stands on a row that goes, whoever has
+ * deleted it, stands then on the one that took its place.
  *
- * Events: "choose" {id}, "workspace" {id}, "register", "create", "rename" {id, title}, "delete" {session}.
+ * Events: "choose" {id}, "workspace" {id}, "register", "create", "search", "rename" {id, title}, "delete" {session}.
  */
 
 import { HouseElement, format, h, icon, mark, put } from "../house/house.js";
@@ -12,6 +13,7 @@ class AgentSessions extends HouseElement {
   #add = h("button.quiet", { type: "button", title: "Add a folder", ariaLabel: "Add a folder",
     onclick: () => this.announce("register") }, icon("plus"));
   #create = h("button.create", { type: "button", onclick: () => this.announce("create") }, "New session", h("kbd", { ariaHidden: "true" }, "n"));
+  #search = h("button.search", { type: "button", onclick: () => this.announce("search") }, "Search", h("kbd", { ariaHidden: "true" }, "/"));
   #missing = h("p.missing", { hidden: true, role: "status" });
   #list = h("ul", { ariaLabel: "Sessions" });
   #none = h("p.none", { hidden: true }, "No sessions yet.");
@@ -21,7 +23,7 @@ class AgentSessions extends HouseElement {
   #folders = "";
 
   build() {
-    this.append(h("div.workspaces", {}, this.#select, this.#add), this.#missing, this.#create, this.#list, this.#none);
+    this.append(h("div.workspaces", {}, this.#select, this.#add), this.#missing, this.#create, this.#search, this.#list, this.#none);
     this.#list.addEventListener("click", (event) => this.#clicked(event));
     this.#list.addEventListener("keydown", (event) => this.#moved(event));
   }
@@ -31,7 +33,7 @@ class AgentSessions extends HouseElement {
     if (folders !== this.#folders) this.#listFolders(workspaces);
     this.#folders = folders;
     this.#select.value = chosen ?? "";
-    this.#select.disabled = this.#create.disabled = !workspaces.length;
+    this.#select.disabled = this.#create.disabled = this.#search.disabled = !workspaces.length;
     const missing = workspaces.find(({ id }) => id === chosen)?.missing;
     put(this.#missing, missing ? "This folder is not there now. Its sessions can be read." : "");
     this.#missing.hidden = !missing;
@@ -53,10 +55,17 @@ class AgentSessions extends HouseElement {
     });
     if (wanted.some((row, at) => this.#list.children[at] !== row) || wanted.length !== rows.size) {
       const focused = document.activeElement;
+      const place = [...this.#list.children].findIndex((row) => row.contains(focused));
       this.#list.replaceChildren(...wanted);
       if (focused instanceof HTMLElement && this.contains(focused)) focused.focus();
+      else if (place !== -1) this.focusAt(place);
     }
     this.#none.hidden = sessions.length > 0;
+  }
+
+  /** Where it stands in the list. */
+  placeOf(id) {
+    return this.#sessions.findIndex((each) => each.id === id);
   }
 
   /** The session beside the chosen one. */
@@ -68,7 +77,7 @@ class AgentSessions extends HouseElement {
 
   /** Where one goes on after a session has gone: at the one that took its place, or at the button for a new one. */
   focusAt(place) {
-    const row = this.#list.children[Math.min(place, this.#list.childElementCount - 1)];
+    const row = this.#list.children[Math.min(Math.max(place, 0), this.#list.childElementCount - 1)];
     const button = /** @type {HTMLElement} */ (row?.querySelector(".open") ?? this.#create);
     button.focus();
   }
@@ -93,7 +102,7 @@ class AgentSessions extends HouseElement {
       mark(row.querySelector(`[data-act=${act}]`), "aria-label", `${verb}: ${name}`);
     }
     put(row.querySelector(".when"), format.ago(Math.max(0, (Date.now() - Date.parse(updated)) / 1000)));
-    const said = pending ? ["alarm", "warn", "asks you"] : running ? ["half", "info", "running"]
+    const said = pending ? ["alarm", "warn", pending > 1 ? `asks you · ${pending}` : "asks you"] : running ? ["half", "info", "running"]
       : status === "error" ? ["alarm", "bad", "failed"] : null;
     const pill = row.querySelector("house-pill");
     pill.hidden = !said;

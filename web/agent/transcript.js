@@ -6,94 +6,26 @@
  * the end stays in view; else a button leads back there.
  *
  * Nothing here is read out while it comes (heard.js does that); whoever walks through it with a screen reader finds a log.
- * A turn that did not end well can be asked again. Events: "plan", "usage", "again" {message, context}.
+ * A turn that did not end well can be asked again, and one that changed files can be undone, and done again.
  *
- * MessageFinal has the text that is kept. If a page has shown another (the server was killed before it had kept the
- * last words), that one is shown.
+ * What the agent asks stands where it was asked (<agent-request>), and what came of it below: the events that answer,
+ * apply or run are shown there. Those of which nobody was asked stand alone.
+ *
+ * Events: "plan", "usage", "again" {message, context}, "undo" {turn, redo}, "asked" (a new request), and those of
+ * <agent-request>.
  */
 
-import { HouseElement, format, h, icon, put } from "../house/house.js";
-import { MarkdownText, showMarkdown } from "../house/markdown.js";
-import { contextOf, failureOf, noteOf, retrievalOf, toolOf } from "./parts.js";
+import { HouseElement, format, h, icon } from "../house/house.js";
+import { manner } from "./diff_view.js";
+import { changeOf, contextOf, failureOf, noteOf, retrievalOf } from "./parts.js";
+import "./request.js";
+import { idOf } from "./requests.js";
+import { CommandRunView } from "./running.js";
+import { Turn } from "./turn.js";
+import { visible } from "./visible.js";
 
 /** Pixels from the end within which the reader counts as being there. */
 const NEAR = 48;
-
-class Turn {
-  /** @type {MarkdownText | null} */
-  #text = null;
-  /** @type {MarkdownText[]} */
-  #texts = [];
-  #tools = new Map();
-  #status = h("p.status", {}, icon("half"), h("span"));
-
-  /** @param {{message: string, context?: object} | null} asked */
-  constructor(asked) {
-    this.asked = asked;
-    this.body = h("div.parts");
-    this.element = h("article.turn", {}, this.body, this.#status);
-    this.say("Starting…");
-  }
-
-  say(sentence) {
-    put(this.#status.lastChild, sentence);
-  }
-
-  write(token) {
-    if (!this.#text) {
-      const place = h("house-prose.text");
-      this.body.append(place);
-      this.#text = new MarkdownText(place);
-      this.#texts.push(this.#text);
-    }
-    this.#text.append(token);
-    this.say("Writing…");
-  }
-
-  add(part) {
-    this.#text?.end();
-    this.#text = null;
-    this.body.append(part);
-  }
-
-  tool(event) {
-    const known = this.#tools.get(event.call_id);
-    if (known) {
-      known.show(event);
-    } else {
-      const made = toolOf(event);
-      this.#tools.set(event.call_id, made);
-      this.add(made.element);
-    }
-    this.say(event.status === "started" ? `Running ${event.tool_name}…` : "Thinking…");
-  }
-
-  end({ message, metadata }) {
-    this.#text?.end();
-    this.#text = null;
-    const bare = (text) => text.replace(/\s+/g, "");
-    if (bare(this.#texts.map((each) => each.text).join("")) !== bare(message)) {
-      for (const old of this.body.querySelectorAll(":scope > .text")) old.remove();
-      const place = h("house-prose.text");
-      showMarkdown(place, message);
-      if (message) this.body.append(place);
-    }
-    for (const tool of this.#tools.values()) tool.give();
-    this.#status.remove();
-    const foot = footOf(metadata);
-    if (!metadata.success && this.asked) foot.append(h("button.link.again", { type: "button" }, "Ask again"));
-    this.element.append(foot);
-  }
-}
-
-function footOf({ success, cancelled, interrupted, tokens_used: tokens, seconds, tools_used: tools }) {
-  const [sign, tone, word] = cancelled ? ["square", "idle", "Stopped"]
-    : interrupted ? ["alarm", "warn", "Interrupted: the server ended, or failed, in the middle of this"]
-      : success ? ["check", "good", "Done"] : ["alarm", "bad", "Failed"];
-  const facts = [seconds ? format.brief(seconds) : null, tokens ? `${format.count(tokens)} tokens` : null,
-    tools?.length ? `${tools.length} ${tools.length === 1 ? "tool" : "tools"}` : null].filter(Boolean);
-  return h("p.foot", { "data-tone": tone }, icon(sign), h("span", {}, word), h("span.facts", {}, facts.join(" · ")));
-}
 
 class AgentTranscript extends HouseElement {
   /** @type {Turn | null} */
@@ -106,17 +38,57 @@ class AgentTranscript extends HouseElement {
   /** @type {number | null} */
   #frame = null;
 
+  /** @type {Map<string, any>} */
+  #requests = new Map();
+  /** @type {Map<string, CommandRunView>} */
+  #runs = new Map();
+  /** @type {Map<string, Turn>} */
+  #turns = new Map();
+  /** @type {import("./session.js").Session | null} */
+  #session = null;
+
   build() {
     this.append(this.#content, this.#toEnd);
     this.addEventListener("scroll", () => {
-      this.#follows = this.scrollHeight - this.scrollTop - this.clientHeight < NEAR;
-      this.#toEnd.hidden = this.#follows;
+      this.#follow(this.scrollHeight - this.scrollTop - this.clientHeight < NEAR);
     }, { passive: true });
     this.#content.addEventListener("click", (event) => {
       const again = event.target instanceof Element && event.target.closest(".again");
       if (again && this.#last?.asked) this.announce("again", this.#last.asked);
+      const undo = event.target instanceof Element && /** @type {HTMLElement | null} */ (event.target.closest(".undo"));
+      if (undo) this.announce("undo", { turn: undo.dataset.turn || null, redo: undo.hasAttribute("data-redo") });
     });
-    new ResizeObserver(() => this.#keepUp()).observe(this.#content);
+    this.#content.addEventListener("read", () => {
+      this.#follow(false);
+    });
+    this.#follow(true);
+    new ResizeObserver(() => {
+      this.#keepUp();
+      this.#offerEnd();
+    }).observe(this.#content);
+  }
+
+  /** The session that is shown: its requests are followed. */
+  set session(session) {
+    this.#session = session;
+    session.requests.addEventListener("change", ({ detail: request }) => {
+      if (this.#session !== session) return;
+      this.#requests.get(request.id)?.show(request);
+      this.#countFiles();
+    });
+  }
+
+  requestOf(id) {
+    return this.#requests.get(id);
+  }
+
+  turnDiffs() {
+    manner.turn();
+  }
+
+  /** When the turn that runs was asked: seconds since 1970; 0: none runs, or it is not known. */
+  get askedAt() {
+    return this.#turn?.at ?? 0;
   }
 
   get isEmpty() {
@@ -124,14 +96,27 @@ class AgentTranscript extends HouseElement {
   }
 
   clear() {
-    this.#turn = this.#last = null;
+    this.#turn = this.#last = this.#session = null;
+    for (const known of [this.#requests, this.#runs, this.#turns]) known.clear();
     this.#content.replaceChildren();
-    this.#follows = true;
-    this.#toEnd.hidden = true;
+    this.#follow(true);
+  }
+
+  /** Whether the end stays in view; else what is read does, whatever comes above it. */
+  #follow(follows) {
+    this.#follows = follows;
+    this.toggleAttribute("data-follows", follows);
+    this.#offerEnd();
+  }
+
+  /** The way to the end is offered only where the end is out of sight. */
+  #offerEnd() {
+    const below = this.#content.getBoundingClientRect().bottom - this.getBoundingClientRect().bottom;
+    this.#toEnd.hidden = this.#follows || below < NEAR;
   }
 
   toEnd() {
-    this.#follows = true;
+    this.#follow(true);
     this.#keepUp();
   }
 
@@ -140,13 +125,29 @@ class AgentTranscript extends HouseElement {
     switch (event.type) {
       case "user.message": this.#asked(event); break;
       case "assistant.token": this.#now().write(event.token); break;
-      case "assistant.thinking": this.#now().say(event.message); break;
-      case "tool.execute": this.#now().tool(event); break;
+      case "assistant.thinking": this.#now().say(event.message, event.until); break;
+      case "tool.execute":
+        if (event.tool_name !== "update_plan") this.#now().tool(event); // the plan itself is shown
+        break;
       case "agent.retrieve.status": this.#now().add(retrievalOf(event)); break;
       case "agent.plan": this.announce("plan", event); break;
       case "assistant.message_final":
         this.#now().end(event);
         this.#turn = null;
+        break;
+      case "patch.proposed":
+      case "command.request_approval":
+      case "tool.request_approval": this.#asks(event); break;
+      case "approval.resolved": break; // its request shows it
+      case "patch.applied": this.#requests.get(this.#patchOf(event.patch_id))?.applied(event); break;
+      case "file.changed": this.#changed(event); break;
+      case "command.started": this.#started(event); break;
+      case "command.output": this.#runs.get(event.command_id)?.write(event); break;
+      case "command.finished": this.#runOf(event.command_id)?.end(event); break;
+      case "turn.undone":
+        if (event.begun) break; // it is told when it is done
+        this.#turns.get(event.turn_id)?.undone(!event.redo);
+        this.#content.append(noteOf(event) ?? "");
         break;
       case "server.error": this.#add(failureOf(event.error)); break;
       case "context.usage": this.announce("usage", event); break;
@@ -171,6 +172,67 @@ class AgentTranscript extends HouseElement {
     return this.#turn;
   }
 
+  // --- what is asked and done
+
+  #asks(event) {
+    const request = this.#session?.requests.get(idOf(event));
+    if (!request) return;
+    const part = /** @type {any} */ (h("agent-request"));
+    this.#requests.set(request.id, part);
+    this.#now().add(part);
+    part.show(request);
+    this.#countFiles();
+    if (request.state !== "waiting") return;
+    this.#now().say("Waiting for your answer");
+    if (request.live) this.announce("asked", part);
+  }
+
+  /** The request for which a patch was proposed: its event has both names. */
+  #patchOf(id) {
+    if (this.#requests.has(id)) return id;
+    return [...this.#requests].find(([, { request }]) => request.event.patch_id === id)?.[0] ?? id;
+  }
+
+  #countFiles() {
+    const waiting = this.#session?.requests.waiting.filter(({ kind, state }) => kind === "patch" && state === "waiting") ?? [];
+    const counts = new Map();
+    for (const { event } of waiting) counts.set(event.file_path, (counts.get(event.file_path) ?? 0) + 1);
+    for (const { id, event } of waiting) {
+      const part = this.#requests.get(id);
+      if (part) part.sameFile = counts.get(event.file_path);
+    }
+  }
+
+  #changed(event) {
+    if (event.status === "begun") return;
+    const turn = this.#turnOf(event.turn_id);
+    if (event.status === "done") turn.changed(event);
+    const asked = event.patch_id && this.#requests.get(this.#patchOf(event.patch_id));
+    if (asked) asked.changed(event);
+    else turn.add(changeOf(event));
+  }
+
+  #started(event) {
+    const asked = [...this.#requests.values()].find(({ request }) => request.event.command_id === event.command_id);
+    let run = asked?.run;
+    if (!run) {
+      run = new CommandRunView();
+      this.#now().add(h("div.alone", {}, h("code.line", {}, "$ ", ...visible(event.command)), run.element));
+    }
+    this.#runs.set(event.command_id, run);
+    this.#now().runs.push(run);
+    this.#now().say("Running a command…");
+  }
+
+  /** Of a command that the editor ran, only the end is told. */
+  #runOf(id) {
+    return this.#runs.get(id) ?? [...this.#requests.values()].find(({ request }) => request.event.command_id === id)?.run;
+  }
+
+  #turnOf(id) {
+    return this.#turns.get(id) ?? this.#now();
+  }
+
   #asked(event) {
     const { message, by, at, steers, context } = event;
     const head = h("header", {}, h("b", {}, steers ? "You, meanwhile" : "You"),
@@ -182,7 +244,8 @@ class AgentTranscript extends HouseElement {
     }
     this.announce("plan", null);
     this.#content.append(asked);
-    this.#turn = this.#last = new Turn({ message, context });
+    this.#turn = this.#last = new Turn({ message, context }, at);
+    this.#turns.set(event.turn_id, this.#turn);
     this.#content.append(this.#turn.element);
   }
 
@@ -190,7 +253,7 @@ class AgentTranscript extends HouseElement {
     if (!this.#follows || this.#frame !== null) return;
     this.#frame = requestAnimationFrame(() => {
       this.#frame = null;
-      this.scrollTop = this.scrollHeight;
+      if (this.#follows) this.scrollTop = this.scrollHeight;
     });
   }
 }

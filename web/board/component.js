@@ -30,6 +30,7 @@ export class BoardComponent extends HouseElement {
   begin(scene, kind, key, payload) {
     Object.assign(this, { scene, kind, key });
     this.dataset.id = key;
+    this.dataset.key = `component ${key}`; // the whole board may be shown anew while a button is pressed
     this.spawn(payload);
   }
 

@@ -1,7 +1,7 @@
 /** <board-welcome>: the text on an empty board. It shows a first script. `welcome.address` is the address for scripts.
 */
 
-import { HouseElement, h, notify, put } from "../house/house.js";
+import { HouseElement, copy, h, put } from "../house/house.js";
 import "./rooms.js";
 
 const USUAL = /^ws:\/\/(localhost|127\.0\.0\.1|\[::1\]):5163$/; // the address that scripts use by default
@@ -16,12 +16,12 @@ class BoardWelcome extends HouseElement {
   #others = h("h3", { hidden: true }, "Other rooms");
 
   build() {
-    const copy = h("button", { type: "button", onclick: () => this.#copy() }, "Copy");
+    const button = h("button", { type: "button", onclick: () => copy(`${this.#code.textContent}\n`, { shown: this.#code }) }, "Copy");
     this.append(
       this.#heading,
       h("p", {}, "Install the library:"),
       h("pre", {}, h("code", {}, "pip install sidekick-py")),
-      h("div.over", {}, h("p", {}, "Then run this:"), copy),
+      h("div.over", {}, h("p", {}, "Then run this:"), button),
       h("pre.script", { tabIndex: 0, role: "group", ariaLabel: "Script" }, this.#code),
       h("p.hint", {}, "What the script draws appears here at once. The page may be opened before or after it."),
       h("p.hint", {}, "No Python at hand? ", h("a", { href: "/script" }, "Run a script in the browser"), "."),
@@ -52,15 +52,6 @@ class BoardWelcome extends HouseElement {
     const place = USUAL.test(address) ? [] : [`sidekick.set_url("${address}")`];
     const drawing = ['sidekick.Grid(8, 8).set_color(3, 4, "gold")', "sidekick.run_forever()"];
     this.#code.textContent = ["import sidekick", ...place, ...drawing].join("\n");
-  }
-
-  async #copy() {
-    try {
-      await navigator.clipboard.writeText(`${this.#code.textContent}\n`);
-      notify("Copied");
-    } catch {
-      notify("The browser does not let this page copy. Select the lines instead.");
-    }
   }
 }
 

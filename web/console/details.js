@@ -1,6 +1,6 @@
 /** <console-details>: everything about the chosen actor. `details.show(path, picture, now)`. Announces "close". */
 
-import { HouseElement, format, h, icon, mark, notify, put } from "../house/house.js";
+import { HouseElement, copy, format, h, icon, mark, put } from "../house/house.js";
 import { hashOf, nameOf, stateOf } from "./picture.js";
 import "./meter.js";
 
@@ -56,10 +56,10 @@ class ConsoleDetails extends HouseElement {
     this.setAttribute("aria-label", "Chosen actor");
     const button = (sign, label, onclick) =>
       h("button.quiet", { type: "button", title: label, ariaLabel: label, onclick }, icon(sign));
-    const copy = button("copy", "Copy path", () => this.#copy());
+    const copying = button("copy", "Copy path", () => this.#copy());
     const close = button("cross", "Close", () => this.announce("close"));
     const standing = h("p.standing", {}, this.#pill, this.#since);
-    this.append(h("header", {}, this.#name, copy, close), this.#trail, standing, this.#missing, this.#body);
+    this.append(h("header", {}, this.#name, copying, close), this.#trail, standing, this.#missing, this.#body);
     this.#missing.say("Not in the tree now.", "It appears here when it starts, unless it is left out of a long list.");
     this.addEventListener("keydown", (event) => event.key === "Escape" && this.announce("close"));
   }
@@ -113,13 +113,7 @@ class ConsoleDetails extends HouseElement {
 
   async #copy() {
     if (this.#path === null) return;
-    try {
-      await navigator.clipboard.writeText(this.#path);
-      notify(`Copied ${this.#path}`);
-    } catch {
-      getSelection()?.selectAllChildren(this.#trail); // a webview may refuse its clipboard to scripts, but not to users
-      notify("The path is selected: press Ctrl+C or ⌘C to copy it.");
-    }
+    await copy(this.#path, { said: `Copied ${this.#path}`, shown: this.#trail });
   }
 }
 

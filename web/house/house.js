@@ -1,5 +1,6 @@
 /** The public face of the design system: pages import this module. Importing it defines all elements. */
 
+export { copy } from "./copying.js";
 export { HouseElement, h, mark, must, put } from "./element.js";
 export * as format from "./format.js";
 export { icon, turn } from "./icons.js";
@@ -12,6 +13,7 @@ import "./banner.js";
 import "./clip.js";
 import "./empty.js";
 import "./pill.js";
+import "./press.js";
 import "./prose.js";
 import "./search.js";
 import "./spark.js";

@@ -25,6 +25,8 @@ const shapes = {
   down: { line: "M8 3v9M4.5 8.5L8 12l3.5-3.5" },
   up: { line: "M8 13V4M4.5 7.5L8 4l3.5 3.5" },
   plus: { line: "M8 3.5v9M3.5 8h9" },
+  lock: { line: "M4.5 7.5h7v5h-7zM6 7.5V6a2 2 0 0 1 4 0v1.5" },
+  back: { line: "M6 4L3 7l3 3M3 7h6.5a3 3 0 0 1 0 6H7" },
   pen: { line: "M3.5 12.5l.6-2.6L10.5 3.5l2 2L6.1 11.9z" },
   check: { line: "M3.5 8.5l3 3l6-6.5" },
   clock: { line: "M8 3a5 5 0 1 1 0 10a5 5 0 1 1 0-10zM8 5.25V8l2 1.5" },

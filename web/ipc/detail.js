@@ -3,7 +3,7 @@
  * `detail.await(id)`, `detail.show(message, now)`, `detail.gone()`. Announces "close" and "order" {what, id}.
  */
 
-import { HouseElement, format, h, icon, mark, notify, put } from "../house/house.js";
+import { HouseElement, copy, format, h, icon, mark, put } from "../house/house.js";
 import { FAILED, OPEN, STATES, lasted } from "./states.js";
 import { toneOf } from "./timeline.js";
 
@@ -172,12 +172,7 @@ class DeskDetail extends HouseElement {
 
   async #copy() {
     if (this.#id === null) return;
-    try {
-      await navigator.clipboard.writeText(this.#id);
-      notify(`Copied ${this.#id}`);
-    } catch {
-      notify("The browser does not let the page copy.");
-    }
+    await copy(this.#id, { said: `Copied ${this.#id}`, shown: this.#name });
   }
 }
 

@@ -209,6 +209,7 @@ class DeskList extends HouseElement {
       element.id = `${this.#id}-${index}`;
       mark(element, "aria-rowindex", index + 2);
     }
+    mark(element, "data-key", id === undefined ? null : `request ${id}`);
     const place = `translateY(${index * this.#rowHeight}px)`;
     if (element.style.transform !== place) element.style.transform = place;
     mark(element, "aria-selected", id !== undefined && this.picked.has(id));

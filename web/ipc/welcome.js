@@ -1,6 +1,6 @@
 /** <desk-welcome>: what stands in place of the list while there has been no request: how the first one is submitted. */
 
-import { HouseElement, h, icon, notify } from "../house/house.js";
+import { HouseElement, copy, h, icon } from "../house/house.js";
 
 const COMMAND = "troupe ipc submit ping --wait";
 const PYTHON = `from troupe.ipc import Desk
@@ -16,18 +16,10 @@ class DeskWelcome extends HouseElement {
   }
 
   #code(text, label) {
-    const copy = h("button.quiet", { type: "button", title: label, ariaLabel: label, onclick: () => this.#copy(text) },
-      icon("copy"));
-    return h("div.code", {}, h("pre", {}, text), copy);
-  }
-
-  async #copy(text) {
-    try {
-      await navigator.clipboard.writeText(text);
-      notify("Copied.");
-    } catch {
-      notify("The browser does not let the page copy.");
-    }
+    const lines = h("pre", {}, text);
+    const button = h("button.quiet", { type: "button", title: label, ariaLabel: label,
+      onclick: () => copy(text, { shown: lines }) }, icon("copy"));
+    return h("div.code", {}, lines, button);
   }
 }
 

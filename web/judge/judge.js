@@ -12,7 +12,7 @@
  * is asked to look at the files, so the page is up to date.
  */
 
-import { LiveSocket, beside, icon, mark, put } from "../house/house.js";
+import { LiveSocket, beside, copy, icon, mark, put } from "../house/house.js";
 import { Address } from "./address.js";
 import { isTyping, listenToKeys } from "./keys.js";
 import { Panel } from "./panel.js";
@@ -215,7 +215,7 @@ const WISHES = {
     else notices.add("info", "The next problem that comes in is shown.");
   },
   whole: (index) => say({ type: "ui/requestCase", index, problemId: panel.id }),
-  clip: copy,
+  clip: (text) => copy(text, { tell: (sentence, copied) => notices.add(copied ? "info" : "warn", sentence) }),
 
   next: () => cases.move(1),
   previous: () => cases.move(-1),
@@ -285,16 +285,6 @@ function store(name, value) {
     sessionStorage.setItem(name, String(value));
   } catch {
     // then a reload forgets it
-  }
-}
-
-async function copy(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    notices.add("info", "Copied.");
-  } catch {
-    // A webview may refuse its clipboard to scripts.
-    notices.add("warn", "The browser does not let the page copy: select the text and press Ctrl+C or ⌘C.");
   }
 }
 

@@ -31,12 +31,12 @@ class JudgeNews extends HouseElement {
     const few = arrived.slice(0, FEW);
     const links = few.flatMap(({ id, name }, at) => [at ? ", " : "New: ", this.#link(id, name || id)]);
     const more = arrived.length - FEW;
-    return h("div.note", {}, h("p", {}, ...links, more > 0 ? ` and ${more} more, in the list` : ""),
+    return h("div.note", { "data-key": "news of what came" }, h("p", {}, ...links, more > 0 ? ` and ${more} more, in the list` : ""),
       this.#close("Close what is new", () => this.announce("seen", null)));
   }
 
   #link(id, name) {
-    return h("a", { href: addressOf(id), onclick: (event) => {
+    return h("a", { href: addressOf(id), "data-key": `new ${id}`, onclick: (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
       event.preventDefault();
       this.announce("open", id);
@@ -46,7 +46,7 @@ class JudgeNews extends HouseElement {
   #off({ id, name }) {
     const words = " is off the list. Its folder stays as it is; sending the problem again brings it back. ";
     const undo = h("button.link", { type: "button", onclick: () => this.announce("open", id) }, "Undo");
-    return h("div.note", {}, h("p", {}, h("b", {}, name || id), words, undo),
+    return h("div.note", { "data-key": `news of ${id}` }, h("p", {}, h("b", {}, name || id), words, undo),
       this.#close("Close this", () => this.announce("seen", id)));
   }
 

@@ -84,7 +84,7 @@ class JudgeProblems extends HouseElement {
       onclick: () => this.#fold(key, !open) },
       icon("twist"), h("span.name", { title: name }, name),
       all ? h("span.solved", { title: "solved" }, `${solved}/${problems.length}`) : null);
-    const rows = (open ? problems : []).map((each) => h("li", {}, this.#problem(each, here, running), this.#off(each)));
+    const rows = (open ? problems : []).map((each) => h("li", { "data-key": `listed ${each.id}` }, this.#problem(each, here, running), this.#off(each)));
     const list = open ? h("ol", {}, ...rows) : null;
     return h("section", {}, h("h3", {}, button), missing ? h("p.missing", {}, missing) : null, list);
   }

@@ -1,14 +1,13 @@
 """The messages to the intake."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from actors.judge.waiting import Post
 from actors.kernel import Reply
 from codec.judge import Task
 
 
-@dataclass(frozen=True, slots=True)
-class Posted:
+class Posted(Struct, frozen=True):
     """A post. Answered when it is stored; if that fails, with a KernelError whose text is for the user."""
 
     task: Task
@@ -19,22 +18,19 @@ class Posted:
     reply: Reply[None]
 
 
-@dataclass(frozen=True, slots=True)
-class PostRefused:
+class PostRefused(Struct, frozen=True):
     """A post was not understood, or there was no room for it. All panels are told."""
 
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class TryPostAgain:
+class TryPostAgain(Struct, frozen=True):
     """It is time to try this post again."""
 
     post: Post
 
 
-@dataclass(frozen=True, slots=True)
-class Complain:
+class Complain(Struct, frozen=True):
     """It is time to report the refusals of the last second."""
 
 

@@ -1,7 +1,8 @@
 """The messages to a panel."""
 
-from dataclasses import dataclass
 from typing import Any, overload
+
+from msgspec import Struct
 
 from actors.kernel import ActorRef, MailboxFull
 from codec.judge import (
@@ -22,15 +23,13 @@ from codec.judge import (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """The page sent this."""
 
     text: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Welcome:
+class Welcome(Struct, frozen=True):
     """The list of problems and the settings. It is sent again when the settings have changed."""
 
     settings: RunSettings
@@ -39,29 +38,25 @@ class Welcome:
     """Whether this panel asked for the change. Then it is answered even if nothing has changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Follow:
+class Follow(Struct, frozen=True):
     """Another problem came in. The panel shows it if the page follows."""
 
     listed: Listed
 
 
-@dataclass(frozen=True, slots=True)
-class IsBack:
+class IsBack(Struct, frozen=True):
     """The problem that the page wants is in the list again."""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class TakenOff:
+class TakenOff(Struct, frozen=True):
     """A user has taken this problem off the list."""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """A problem as it is now."""
 
     problem: ShownProblem
@@ -77,8 +72,7 @@ PassedOn = RunProgress | RunReport | RunComplete | Notice | StateCase | StateUpd
 """What goes to the page as it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class InOnePiece:
+class InOnePiece(Struct, frozen=True):
     """Messages that are sent to the page in one piece, so that it wakes up once."""
 
     messages: tuple[PassedOn, ...]

@@ -1,6 +1,6 @@
 """The messages to a problem."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from actors.judge.messages.panel import PanelMessage
 from actors.judge.places import TaskPlace
@@ -8,8 +8,7 @@ from actors.kernel import ActorRef, AnyRef, Reply
 from codec.judge import Listed, RunResult, RunSettings, Scope, Task
 
 
-@dataclass(frozen=True, slots=True)
-class Arrived:
+class Arrived(Struct, frozen=True):
     """The problem was posted, for the first time or again. Answered when everything is on the disk, or with the
     OSError."""
 
@@ -20,8 +19,7 @@ class Arrived:
     """Whether an earlier attempt was interrupted, so that a part of it may already be written."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenFor:
+class OpenFor(Struct, frozen=True):
     """This panel wants to show the problem and follow its changes. `anew`: as for a page that was just loaded."""
 
     panel: ActorRef[PanelMessage]
@@ -30,49 +28,41 @@ class OpenFor:
     """The settings as the panel knows them; None if it does not know them yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(Struct, frozen=True):
     panel: ActorRef[PanelMessage]
 
 
-@dataclass(frozen=True, slots=True)
-class RunAsked:
+class RunAsked(Struct, frozen=True):
     panel: ActorRef[PanelMessage]
     scope: Scope
     indices: tuple[int, ...] | None
     """None: all."""
 
 
-@dataclass(frozen=True, slots=True)
-class CancelAsked:
+class CancelAsked(Struct, frozen=True):
     panel: ActorRef[PanelMessage]
 
 
-@dataclass(frozen=True, slots=True)
-class CaseAsked:
+class CaseAsked(Struct, frozen=True):
     """A panel asks for the whole texts of one case."""
 
     panel: ActorRef[PanelMessage]
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class LookAgain:
+class LookAgain(Struct, frozen=True):
     """The user is back at a page that shows the problem."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stirred:
+class Stirred(Struct, frozen=True):
     """Something in its folder has changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class NobodyLooks:
+class NobodyLooks(Struct, frozen=True):
     """Nobody has looked at the problem for a while."""
 
 
-@dataclass(frozen=True, slots=True)
-class CaseJudged:
+class CaseJudged(Struct, frozen=True):
     """A case has been judged. Cases are reported in order. `next`: the lowest index that is not judged yet."""
 
     run: AnyRef
@@ -82,8 +72,7 @@ class CaseJudged:
     """As in `Judged`."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeepSoFar:
+class KeepSoFar(Struct, frozen=True):
     """This run has been under way for a while, and its results so far are to be stored."""
 
     run: AnyRef

@@ -1,12 +1,11 @@
 """The messages to a run and its workers."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from codec.judge import RunResult
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """A case of the run has its result."""
 
     result: RunResult
@@ -14,6 +13,5 @@ class Judged:
     """More of the program's output, if the result has only its beginning."""
 
 
-@dataclass(frozen=True, slots=True)
-class Go:
+class Go(Struct, frozen=True):
     pass

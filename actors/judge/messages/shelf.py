@@ -1,8 +1,9 @@
 """The messages to the shelf."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from actors.judge.messages.panel import PanelMessage
 from actors.judge.places import TaskPlace
@@ -10,16 +11,14 @@ from actors.kernel import ActorRef, Reply
 from codec.judge import Listed, RunSettings, Task
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceFor:
+class PlaceFor(Struct, frozen=True):
     """Asks for a task's folder: always the same one for the same problem, and never another problem's."""
 
     task: Task
     reply: Reply[TaskPlace]
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(Struct, frozen=True):
     """A problem is new, or was run, or the tests in its folder have changed. `arrived`: the number of the post, if it
     was just posted."""
 
@@ -28,76 +27,65 @@ class Changed:
     number: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Vanished:
+class Vanished(Struct, frozen=True):
     """This problem's folder is missing."""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class LookAround:
+class LookAround(Struct, frozen=True):
     """The user is back at a page. Which problems still have their folders?"""
 
 
-@dataclass(frozen=True, slots=True)
-class There:
+class There(Struct, frozen=True):
     """For each of these problems, whether its folder exists."""
 
     folders: Mapping[str, bool]
 
 
-@dataclass(frozen=True, slots=True)
-class TakeOff:
+class TakeOff(Struct, frozen=True):
     """A page takes this problem off the list. Its folder stays."""
 
     panel: ActorRef[PanelMessage]
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class PutBack:
+class PutBack(Struct, frozen=True):
     """A page wants a problem that is not in the list."""
 
     panel: ActorRef[PanelMessage]
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Came:
+class Came(Struct, frozen=True):
     """A panel was opened. The shelf monitors it."""
 
     panel: ActorRef[PanelMessage]
 
 
-@dataclass(frozen=True, slots=True)
-class Looks:
+class Looks(Struct, frozen=True):
     """A panel now shows this problem."""
 
     panel: ActorRef[PanelMessage]
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeSettings:
+class ChangeSettings(Struct, frozen=True):
     panel: ActorRef[PanelMessage]
     changes: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsNow:
+class SettingsNow(Struct, frozen=True):
     reply: Reply[RunSettings]
 
 
-@dataclass(frozen=True, slots=True)
-class TellEverybody:
+class TellEverybody(Struct, frozen=True):
     """A problem that all panels should report."""
 
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class Publish:
+class Publish(Struct, frozen=True):
     """It is time to send the list of problems to the panels."""
 
 

@@ -9,8 +9,9 @@ spent is always the sum of the costs of all components.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from weakref import WeakSet
+
+from msgspec import Struct
 
 from codec.sidekick import Other, Remove, Spawn, Update
 from codec.sidekick.wording import sentence
@@ -20,8 +21,7 @@ PIECE = 1024 * 1024
 """How many bytes are granted at a time, unless more are needed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """The limits of one scene. Beyond `strokes`, `lines`, `characters` and `unknown`, the oldest is forgotten. Beyond
     the others, the message is refused."""
 

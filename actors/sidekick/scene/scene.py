@@ -16,10 +16,9 @@ survive, and a message is only serialised again if it has changed.
 """
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import Any
 
-from msgspec import MsgspecError, structs
+from msgspec import MsgspecError, Struct, structs
 
 from actors.sidekick.scene.canvas import Canvas
 from actors.sidekick.scene.console import Console
@@ -55,8 +54,7 @@ AWAY = "use another id, or a room of your own (?session=...)"
 NO_ONE: frozenset[Hero] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class SceneStatistics:
+class SceneStatistics(Struct, frozen=True):
     components: int
     memory: int
     """In bytes, estimated; never more than the limit."""

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codec.agent.models import ModelTrouble
-from codec.agent.ndjson import JsonLines
+from codec.agent.ndjson import MOST_EMPTY, JsonLines
 from tests.agent.codec.chunking import CUTS, hostile, pieces
 
 
@@ -48,3 +48,11 @@ def test_a_line_over_the_limit_is_a_trouble_wherever_it_is_cut(before: bytes, en
 def test_a_line_of_just_the_limit_is_taken(end: bytes) -> None:
     for parts in hostile(b"x" * 10 + end):
         assert lines(parts, 10) == [b"x" * 10]
+
+
+def test_lines_that_say_nothing_come_to_an_end_unless_something_is_between_them() -> None:
+    lines = JsonLines()
+    for _ in range(3):
+        assert len([*lines.feed(b"\n" * (MOST_EMPTY // 2) + b"{}\n")]) == 1
+    with pytest.raises(ModelTrouble, match="empty lines"):
+        assert [*lines.feed(b"\n" * (MOST_EMPTY + 1))]

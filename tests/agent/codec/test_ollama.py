@@ -112,7 +112,7 @@ def test_an_answer_that_is_cut_off_has_no_end(place: int) -> None:
 
 
 TROUBLES = [
-    (b"<html>\n", "no answer of a model: <html>"),
+    (b"<html>\n", 'no answer of a model. It says: "<html>"'),
     (b"\x00\xff\n", "no answer of a model"),
     (b"[1]\n", "no answer of a model"),
     (wire({"error": "model runner has unexpectedly stopped"}), "model runner has unexpectedly stopped"),

@@ -237,15 +237,15 @@ def test_what_comes_after_the_end_is_not_read() -> None:
 
 
 TROUBLES = [
-    (b"data: <html>\n\n", "no answer of a model: <html>"),
+    (b"data: <html>\n\n", 'no answer of a model. It says: "<html>"'),
     (b"data: \x00\xff\n\n", "no answer of a model"),
     (b"data: [1]\n\n", "no answer of a model"),
-    (wire({"error": {"message": "out of memory", "code": 500}}), "failed: out of memory"),
-    (wire({"error": "plain"}), "failed: plain"),
-    (wire({"object": "error", "message": "old vLLM", "code": 40001}), "failed: old vLLM"),
+    (wire({"error": {"message": "out of memory", "code": 500}}), 'failed. It says: "out of memory"'),
+    (wire({"error": "plain"}), 'failed. It says: "plain"'),
+    (wire({"object": "error", "message": "old vLLM", "code": 40001}), 'failed. It says: "old vLLM"'),
     (wire({"error": {"code": 7}}), "does not say why"),
-    (b'event: error\ndata: {"message": "by name"}\n\n', "failed: by name"),
-    (b"event: error\ndata: no JSON\n\n", "failed: no JSON"),
+    (b'event: error\ndata: {"message": "by name"}\n\n', 'failed. It says: "by name"'),
+    (b"event: error\ndata: no JSON\n\n", 'failed. It says: "no JSON"'),
     (wire(said(content="x" * 51)), "more than 50 characters"),
     (wire(*[said(reasoning="x" * 10)] * 6), "more than 50 characters"),
     (wire(said(tool_calls=[part(n, "{}", name="f") for n in range(3)])), "more than 2 tools"),

@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codec.agent.models import ModelTrouble
+from codec.agent.ndjson import MOST_EMPTY
 from codec.agent.sse import EventStream, ServerSent
 from tests.agent.codec.chunking import CUTS, hostile, pieces
 
@@ -74,3 +75,11 @@ def test_a_line_or_an_event_over_the_limit_is_a_trouble_wherever_it_is_cut(wire:
 
 def test_many_events_have_no_limit_together() -> None:
     assert len(events([b"data: x\n\n"] * 1000, 20)) == 1000
+
+
+def test_lines_that_say_nothing_come_to_an_end_unless_something_is_between_them() -> None:
+    lines = EventStream()
+    for _ in range(3):
+        assert len([*lines.feed(b":\n" * (MOST_EMPTY // 2) + b"data: x\n\n")]) == 1
+    with pytest.raises(ModelTrouble, match="empty lines"):
+        assert [*lines.feed(b":\n" * (MOST_EMPTY + 1))]

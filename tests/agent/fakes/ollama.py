@@ -22,6 +22,8 @@ class FakeOllama(FakeServer):
                 kind = "application/x-ndjson" if asked.body.get("stream", True) else "application/json"
                 script = self.play(asked)
                 return kind, script if isinstance(script, Refuse) else _counted(script)
+            case "POST", "/api/embed":
+                return "application/json", self.embed(asked)
             case "GET", "/api/tags":
                 models = [
                     {

@@ -65,6 +65,8 @@ class FakeOpenAI(FakeServer):
                 if not asked.body.get("stream"):
                     return "application/json", [Raw(_completion(asked, script))]
                 return "text/event-stream", _numbered(script, asked)
+            case "POST", "/v1/embeddings":
+                return "application/json", self.embed(asked)
             case "GET", "/v1/models":
                 common = {"object": "model", "created": STARTED, "owned_by": "us"}
                 models = [common | {"id": each.name} | self._window(each) for each in self.models]

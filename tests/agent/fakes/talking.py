@@ -2,8 +2,10 @@
 
 anything else         says it again, word by word
 !long 500             five hundred words
+!brief 500            five hundred different words that are as short as they can be
 !think                thinks first
 !call NAME {json}     calls that tool; when the result has come, says it again
+!rounds [[[NAME, {json}], ...], ...]   in each round of the turn calls these tools at once, and says so; then ends it
 !again NAME {json}    calls that tool again and again, whatever comes, and whether it may or not
 !hang  !die  !leave   after a few words: silence, a reset, a close
 !garbage  !error TEXT after a few words: bytes that are no answer; the error of a server that has begun
@@ -11,6 +13,7 @@ anything else         says it again, word by word
 """
 
 import json
+import string
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,6 +36,8 @@ from tests.agent.fakes.script import (
     Usage,
 )
 
+SIGNS = string.digits + string.ascii_letters
+
 
 def talking(rate: float) -> Play:
     """`rate`: tokens per second; 0: as fast as they are read."""
@@ -44,10 +49,11 @@ def talking(rate: float) -> Play:
         insists = next((str(each.get("content")) for each in reversed(messages) if each.get("role") == "user"), "")
         if insists.startswith("!again "):
             said = insists
+        elif insists.startswith("!rounds "):
+            return _paced(_round(messages, json.loads(_first_line(insists).partition(" ")[2])), rate)
         elif last.get("role") == "tool":
             return _paced(_words(f"The tool says: {said}"), rate)
-        first = said.strip().partition("\n")[0]  # what follows is context, which the turn has added
-        order, _, rest = first.partition(" ")
+        order, _, rest = _first_line(said).partition(" ")
         if order == "!refuse":
             status = int(rest) if rest.isdigit() else 500
             return Refuse(status, json.dumps({"error": "as you said"}).encode())
@@ -56,11 +62,34 @@ def talking(rate: float) -> Play:
     return play
 
 
+def _first_line(said: str) -> str:
+    """What follows is context, which the turn has added."""
+    return said.strip().partition("\n")[0]
+
+
+def _round(messages: list[dict[str, Any]], rounds: list[list[tuple[str, Any]]]) -> Iterator[Step]:
+    """The next one, or what is left of it: as many calls are done as have told their result since the user's words."""
+    roles = [str(each.get("role")) for each in messages]
+    done = roles[len(roles) - roles[::-1].index("user") :].count("tool")
+    for number, calls in enumerate(rounds, 1):
+        if done < len(calls):
+            yield from (Say(f"{word} ") for word in f"This is round {number}.".split(" "))
+            for place, (name, arguments) in enumerate(calls[done:], done):
+                yield Call(name, arguments, f"call_{number}_{place}")
+            yield Usage(20, 5)
+            yield Done()
+            return
+        done -= len(calls)
+    yield from _words(f"All {len(rounds)} rounds are done.")
+
+
 def _ordered(order: str, rest: str, said: str) -> Iterator[Step]:
     few: list[Step] = [Say(word) for word in ("Just ", "a ", "moment, ")]
     match order:
         case "!long":
             yield from _words(" ".join(f"word{number}" for number in range(int(rest or 100))))
+        case "!brief":
+            yield from _words(" ".join(brief(number) for number in range(int(rest or 100))))
         case "!think":
             yield from (Think(word) for word in ("Let ", "me ", "see."))
             yield from _words(rest or "I have thought.")
@@ -81,6 +110,13 @@ def _ordered(order: str, rest: str, said: str) -> Iterator[Step]:
             yield from [*few, Fail(rest or "out of memory")]
         case _:
             yield from _words(said)
+
+
+def brief(number: int) -> str:
+    found = SIGNS[number % len(SIGNS)]
+    while number := number // len(SIGNS):
+        found = SIGNS[number % len(SIGNS)] + found
+    return found
 
 
 def _words(text: str) -> Iterator[Step]:

@@ -17,6 +17,7 @@ from typing import Any, Self
 import h11
 import trio
 
+from tests.agent.fakes.meaning import embedded
 from tests.agent.fakes.script import (
     MODELS,
     Asked,
@@ -60,6 +61,8 @@ class FakeServer(ABC):
     ) -> None:
         self.play = play
         self.models = tuple(models)
+        self.embed: Play = embedded
+        """What a question for embeddings is answered."""
         self.visits: list[Visit] = []
         self.url = ""
         self._cut = cut

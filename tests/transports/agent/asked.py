@@ -2,8 +2,10 @@
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec.structs import replace
 
 from actors.agent.given import Providers
 from codec.agent.answering import LIMITS, AnswerLimits
@@ -83,4 +85,4 @@ async def stand(
 
 
 def hasty(**seconds: float) -> Patience:
-    return replace(PATIENCE, **seconds)  # type: ignore[arg-type]
+    return replace(PATIENCE, **seconds)

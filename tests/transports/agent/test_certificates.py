@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 import trio
 import trio.testing
+from cryptography import x509
+from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from transports.agent.certificates import (
     AUTHORITY_KEY,
@@ -18,6 +20,16 @@ from transports.agent.certificates import (
 from transports.agent.private import AUTHORITY
 
 NOW = datetime.now(UTC)
+USES = [
+    "digital_signature",
+    "content_commitment",
+    "key_encipherment",
+    "data_encipherment",
+    "key_agreement",
+    "key_cert_sign",
+    "crl_sign",
+]
+"""What may be asked of any key; two more are only told of one that agrees keys."""
 
 
 async def handshake(server: ssl.SSLContext, client: ssl.SSLContext, name: str) -> None:
@@ -60,6 +72,24 @@ def test_the_keys_are_this_accounts_alone(tmp_path: Path) -> None:
     before = (tmp_path / AUTHORITY).read_bytes()
     certificates(tmp_path, [], NOW)
     assert (tmp_path / AUTHORITY).read_bytes() != before, "a key that others could read is worth nothing"
+
+
+def test_each_certificate_may_do_only_what_it_is_made_for(tmp_path: Path) -> None:
+    certificates(tmp_path, [], NOW)
+    for name, may, is_authority in (
+        (AUTHORITY, {"key_cert_sign", "crl_sign"}, True),
+        (SERVER, {"digital_signature"}, False),
+    ):
+        (made,) = x509.load_pem_x509_certificates((tmp_path / name).read_bytes())
+        usage = made.extensions.get_extension_for_class(x509.KeyUsage)
+        assert {each for each in USES if getattr(usage.value, each)} == may
+        basic = made.extensions.get_extension_for_class(x509.BasicConstraints)
+        assert (basic.value.ca, basic.value.path_length) == (is_authority, 0 if is_authority else None)
+        assert usage.critical
+        assert basic.critical
+        assert made.not_valid_before_utc <= NOW - timedelta(minutes=59), "the clocks of this machine may differ"
+    extended = made.extensions.get_extension_for_class(x509.ExtendedKeyUsage)
+    assert list(extended.value) == [ExtendedKeyUsageOID.SERVER_AUTH]
 
 
 def test_certificates_that_are_none_are_told_in_words(tmp_path: Path) -> None:

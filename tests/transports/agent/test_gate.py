@@ -29,7 +29,7 @@ class Clock:
 
 
 def gate_at(clock: Clock) -> Gate:
-    return Gate(TOKEN, clock, where="a file")
+    return Gate(TOKEN, clock)
 
 
 @given(guesses=st.lists(st.tuples(st.text(), st.sampled_from(["a", "b"]), st.floats(0, 10)), max_size=60))

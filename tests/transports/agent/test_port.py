@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
+from urllib.parse import unquote
 
 import httpx
 import pytest
@@ -14,10 +15,11 @@ import trio
 from trio_websocket import ConnectionClosed, ConnectionRejected
 
 from actors.kernel import NobodyThere
+from codec.agent.endpoints import ENDPOINTS
 from codec.agent.refusing import ContractRefusal, no_session
 from tests.transports.house import PATIENCE, House, open_house
 from transports.agent.gate import Gate
-from transports.agent.port import AgentDesk, agent_application, agent_websocket
+from transports.agent.port import AgentDesk, IndexDesk, agent_application, agent_websocket
 from transports.websocket.websocket import WebSocket
 
 TOKEN = "k" * 43
@@ -41,6 +43,10 @@ class PaperDesk:
 
         return answer
 
+    @property
+    def index(self) -> "PaperIndexDesk":
+        return PaperIndexDesk(self)
+
     async def export(self, id: str) -> AsyncIterator[bytes]:  # noqa: A002
         async def lines() -> AsyncIterator[bytes]:
             for number in range(3):
@@ -57,6 +63,27 @@ class PaperDesk:
 
 
 @dataclass
+class PaperIndexDesk:
+    desk: PaperDesk
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[bytes]]:
+        async def answer(*given: Any, **named: Any) -> bytes:
+            self.desk.asked.append((f"index.{name}", (*given, *named.values())))
+            if self.desk.trouble is not None:
+                raise self.desk.trouble
+            return json.dumps({"asked": f"index.{name}"}).encode()
+
+        return answer
+
+    async def follow(self, id: str, *, on: bool) -> AsyncIterator[bytes]:  # noqa: A002
+        async def events() -> AsyncIterator[bytes]:
+            for number in range(2):
+                yield f"data: {id} {on} {number}\n\n".encode()
+
+        return events()
+
+
+@dataclass
 class PaperSeat:
     wire: WebSocket
 
@@ -66,7 +93,7 @@ class PaperSeat:
 
 @asynccontextmanager
 async def open_port(desk: PaperDesk) -> AsyncIterator[House]:
-    gate = Gate(TOKEN, trio.current_time, where="a file")
+    gate = Gate(TOKEN, trio.current_time)
     app = agent_application(desk, gate, resources.files("web"), b'{"openapi": "3.1.0"}')  # type: ignore[arg-type]
     async with open_house(app=app, on_websocket=agent_websocket(desk, gate)) as house:  # type: ignore[arg-type]
         yield house
@@ -84,16 +111,27 @@ ROUTES = [
     ("GET", "/v1/workspaces/w1", "workspace", ("w1",)),
     ("GET", "/v1/workspaces/w1/policy", "policy", ("w1",)),
     ("PUT", "/v1/workspaces/w1/policy", "change_policy", ("w1", b"body", "127.0.0.1")),
-    ("POST", "/v1/workspaces/w1/index/rebuild", "index_status", ("w1",)),
-    ("POST", "/v1/workspaces/w1/index/refresh", "index_status", ("w1",)),
-    ("POST", "/v1/workspaces/w1/index/incremental", "index_changed", ("w1", b"body")),
-    ("GET", "/v1/workspaces/w1/index/status", "index_status", ("w1",)),
+    ("GET", "/v1/workspaces/w1/approvals", "workspace_approvals", ("w1",)),
+    ("DELETE", "/v1/workspaces/w1/approvals/a1", "forget_workspace_approval", ("w1", "a1", "127.0.0.1")),
+    ("POST", "/v1/workspaces/w1/index/rebuild", "index.reindex", ("w1", True)),
+    ("POST", "/v1/workspaces/w1/index/refresh", "index.reindex", ("w1", False)),
+    ("POST", "/v1/workspaces/w1/index/incremental", "index.changed", ("w1", b"body")),
+    ("GET", "/v1/workspaces/w1/index/status", "index.status", ("w1",)),
+    ("POST", "/v1/workspaces/w1/index", "index.run", ("w1",)),
+    ("POST", "/v1/workspaces/w1/watch/start", "index.watch", ("w1", True)),
+    ("POST", "/v1/workspaces/w1/watch/stop", "index.watch", ("w1", False)),
+    ("GET", "/v1/workspaces/w1/search?q=a+b", "index.search", ("w1", "a b", "all", 20)),
+    ("GET", "/v1/workspaces/w1/search?q=a&kind=symbols&most=3", "index.search", ("w1", "a", "symbols", 3)),
     ("POST", "/v1/sessions", "create_session", (b"body",)),
     ("GET", "/v1/sessions", "sessions", (None,)),
     ("GET", "/v1/sessions?workspace_id=w1", "sessions", ("w1",)),
     ("GET", "/v1/sessions/s1", "session", ("s1",)),
     ("PATCH", "/v1/sessions/s1", "change_session", ("s1", b"body")),
     ("DELETE", "/v1/sessions/s1", "delete_session", ("s1",)),
+    ("GET", "/v1/sessions/s1/approvals", "session_approvals", ("s1",)),
+    ("DELETE", "/v1/sessions/s1/approvals/a1", "forget_session_approval", ("s1", "a1", "127.0.0.1")),
+    ("POST", "/v1/sessions/s1/undo", "undo", ("s1", b"body", "127.0.0.1")),
+    ("POST", "/v1/sessions/s1/redo", "redo", ("s1", b"body", "127.0.0.1")),
     ("GET", "/v1/sessions/s1/messages", "messages", ("s1",)),
     ("GET", "/v1/sessions/s1/events?after=7&limit=3", "events", ("s1", 7, 3)),
     ("GET", "/v1/models", "models", ()),
@@ -122,15 +160,28 @@ async def test_every_endpoint_of_the_contract_is_passed_on_to_whoever_has_the_to
 
 
 def test_no_question_of_the_desk_is_without_an_endpoint() -> None:
-    asked = {name for _, _, name, _ in ROUTES} | {"health", "attach", "export"}
-    assert asked == {name for name, _ in inspect.getmembers(AgentDesk, inspect.isfunction) if not name.startswith("_")}
+    asked = {name for _, _, name, _ in ROUTES} | {"health", "attach", "export", "index.follow"}
+    desk = {name for name, _ in inspect.getmembers(AgentDesk, inspect.isfunction)}
+    index = {f"index.{name}" for name, _ in inspect.getmembers(IndexDesk, inspect.isfunction)}
+    assert asked == {name for name in desk | index if not name.startswith(("_", "index._"))}
 
 
-async def test_the_state_of_the_index_is_an_event_for_whoever_follows_it() -> None:
+async def test_each_state_of_the_index_is_an_event_for_whoever_follows_it() -> None:
     async with open_port(PaperDesk()) as house:
-        answer = await ask(house, "GET", "/v1/workspaces/w1/index/stream", headers=AUTHORIZED)
-        assert answer.headers["content-type"].startswith("text/event-stream")
-        assert answer.text == 'data: {"asked": "index_status"}\n\n'
+        for query, on in (("", False), ("?follow=0", False), ("?follow=1", True)):
+            answer = await ask(house, "GET", f"/v1/workspaces/w1/index/stream{query}", headers=AUTHORIZED)
+            assert answer.headers["content-type"].startswith("text/event-stream")
+            assert answer.text == f"data: w1 {on} 0\n\ndata: w1 {on} 1\n\n"
+        assert (await ask(house, "GET", "/v1/workspaces/w1/index/stream")).status_code == 401
+
+
+@pytest.mark.parametrize("query", ["kind=odd&q=a", "most=0&q=a", "most=101&q=a", "most=x&q=a", f"q={'a' * 501}"])
+async def test_a_search_that_cannot_be_asked_is_refused_in_words(query: str) -> None:
+    desk = PaperDesk()
+    async with open_port(desk) as house:
+        answer = await ask(house, "GET", f"/v1/workspaces/w1/search?{query}", headers=AUTHORIZED)
+        assert (answer.status_code, answer.json()["code"]) == (422, "INVALID_MESSAGE")
+        assert desk.asked == []
 
 
 async def test_a_session_is_exported_line_by_line() -> None:
@@ -153,7 +204,7 @@ async def test_health_and_the_page_alone_need_no_token() -> None:
 @pytest.mark.parametrize(
     ("trouble", "status", "body"),
     [
-        (no_session(), 404, {"detail": "Session not found", "code": "SESSION_NOT_FOUND", "where": None}),
+        (no_session(), 404, {"detail": str(no_session()), "code": "SESSION_NOT_FOUND", "where": None}),
         (
             ContractRefusal(422, "INVALID_MESSAGE", "Odd.", "$.path"),
             422,
@@ -182,6 +233,72 @@ async def test_what_is_no_endpoint_and_what_is_no_number_is_told_in_json() -> No
         ]:
             answer = await ask(house, method, path, headers=AUTHORIZED)
             assert (answer.status_code, bool(answer.json()["detail"])) == (status, True)
+
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+PATHS = sorted({endpoint.path for endpoint in ENDPOINTS})
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_a_method_that_a_path_does_not_take_is_answered_with_exactly_those_that_it_takes(path: str) -> None:
+    taken = {endpoint.method.upper() for endpoint in ENDPOINTS if endpoint.path == path}
+    if path.endswith("/register"):
+        taken.add("GET")  # of a workspace with this id, which there never is
+    taken |= {"HEAD"} if "GET" in taken else set()
+    async with open_port(PaperDesk()) as house:
+        for method in METHODS:
+            found = path.format(workspace_id="w", session_id="s", approval_id="a")
+            answer = await ask(house, method, found, headers=AUTHORIZED)
+            if method in taken:
+                assert answer.status_code < 400, method
+                continue
+            assert answer.status_code == 405
+            assert set(answer.headers["allow"].split(", ")) == taken
+            if method != "HEAD":
+                assert all(each in answer.json()["detail"] for each in taken)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
+@pytest.mark.parametrize("path", ["/v1/nothing", "/v1/", "/v1/workspaces/w/policy/x", "/v1//models", "/v1/models/"])
+async def test_what_the_contract_does_not_have_is_not_there_by_any_method(method: str, path: str) -> None:
+    async with open_port(PaperDesk()) as house:
+        answer = await ask(house, method, path, headers=AUTHORIZED)
+        known = path == "/v1/models/"  # the slash at its end is none of ours
+        assert answer.status_code == ((200 if method == "GET" else 405) if known else 404)
+
+
+@pytest.mark.parametrize("id", ["a%2Fb", "%2f", "%2Fetc%2Fpasswd", "..%2F..%2Fmodels", "a%252Fb"])
+@pytest.mark.parametrize("path", ["/v1/sessions/{}", "/v1/sessions/{}/events", "/v1/workspaces/{}/policy"])
+async def test_an_id_with_a_slash_is_an_unknown_one_and_no_other_path(path: str, id: str) -> None:  # noqa: A002
+    desk = PaperDesk(trouble=no_session())
+    async with open_port(desk) as house:
+        answer = await ask(house, "GET", path.format(id), headers=AUTHORIZED)
+        assert (answer.status_code, answer.json()["code"]) == (404, "SESSION_NOT_FOUND")
+        ((_, (asked, *_)),) = desk.asked
+        assert unquote(asked) == unquote(unquote(id)) or asked == unquote(id)
+        assert "/" not in asked
+
+
+async def test_a_status_has_its_reason_phrase() -> None:
+    async with open_port(PaperDesk()) as house:
+        for method, path, headers, phrase in [
+            ("GET", "/v1/health", {}, "OK"),
+            ("GET", "/v1/models", {}, "Unauthorized"),
+            ("POST", "/v1/tickets", AUTHORIZED, "Created"),
+            ("GET", "/v1/nothing", AUTHORIZED, "Not Found"),
+            ("DELETE", "/v1/models", AUTHORIZED, "Method Not Allowed"),
+        ]:
+            assert (await ask(house, method, path, headers=headers)).reason_phrase == phrase
+        said = await house.exchange(b"GET / HTTP/1.1\r\nHost: \x00\r\n\r\n")
+        assert said.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+
+
+async def test_whoever_is_not_let_in_is_told_a_command_and_no_place() -> None:
+    async with open_port(PaperDesk()) as house:
+        for headers in ({}, {"authorization": "Bearer no"}):
+            sentence = (await ask(house, "GET", "/v1/models", headers=headers)).json()["detail"]
+            assert "`troupe sessions --link`" in sentence
+            assert "/" not in sentence
 
 
 @pytest.mark.parametrize("way", ["header", "protocol", "ticket"])

@@ -6,6 +6,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from types import SimpleNamespace
 from typing import cast
 
@@ -155,6 +156,113 @@ async def test_an_address_that_is_none_is_refused() -> None:
     assert not trouble.value.recoverable
 
 
+# -- which servers are asked
+
+
+@pytest.mark.parametrize("others", [[], ["loopback"], ["http://127.0.0.1:1", "http://box.lan/gpu"]], ids=str)
+@pytest.mark.parametrize(
+    ("url", "named_by"),
+    [
+        ("http://127.0.0.1:1", "loopback http://127.0.0.1:1"),
+        ("http://127.0.0.1:1/api/v1", "loopback http://127.0.0.1:1"),
+        ("localhost:5555", "loopback"),
+        ("http://box.lan/gpu", "http://box.lan/gpu"),
+        ("http://box.lan/gpu/two/v1", "http://box.lan/gpu"),
+        ("http://box.lan/gpu-of-others", ""),
+        ("http://box.lan", ""),
+        ("https://box.lan/gpu", ""),
+        ("http://box.lan:81/models", ""),
+        ("http://192.168.0.1", ""),
+        ("https://collector.example", ""),
+        ("http://own.lan:8000", "always"),
+    ],
+)
+async def test_only_servers_that_the_settings_name_are_asked(url: str, named_by: str, others: list[str]) -> None:
+    families = Families([Server("vllm", "http://own.lan:8000")], no_builtin, others=others)
+    asked = request("vllm", url)
+    if named_by == "always" or any(each in named_by.split() for each in others):
+        families.expect(asked.model)
+        return
+    for way in (families.stream(asked).__aenter__, partial(families.check, asked)):
+        with pytest.raises(ModelTrouble, match="is not asked, because the settings do not name it") as trouble:
+            await way()
+        assert not trouble.value.recoverable
+    with pytest.raises(ModelTrouble, match="model_addresses in the section"):
+        families.expect(asked.model)
+
+
+async def test_a_family_without_a_server_is_asked_at_no_address_that_nobody_named() -> None:
+    families = Families([Server("ollama")], no_builtin)
+    with pytest.raises(ModelTrouble, match=r"No server of openai is configured\..*There is builtin and ollama now"):
+        families.expect(request("openai").model)
+    families.expect(request("builtin", "http://nowhere.example", model="builtin").model)
+
+
+LINK_LOCAL = [
+    "http://169.254.169.254/latest/meta-data",
+    "http://169.254.0.1:8000",
+    "http://[fe80::1]:80",
+    "http://[::ffff:169.254.169.254]",
+    "http://[2002:a9fe:a9fe::1]",
+    "http://[64:ff9b::a9fe:a9fe]",
+    "http://2852039166",
+    "http://0xa9fea9fe",
+    "http://0251.0376.0251.0376",
+    "http://169.254.43518",
+    "http://[fd00:ec2::254]",
+    "http://100.100.100.200",
+    "http://metadata.google.internal",
+    "http://metadata.google.internal./",
+]
+
+
+@pytest.mark.parametrize("url", LINK_LOCAL)
+async def test_no_setting_makes_a_link_local_address_a_server_of_models(url: str) -> None:
+    configured = Families([Server("vllm", url)], no_builtin)
+    named = Families([], no_builtin, others=[url])
+    for families, asked in ((configured, request("vllm")), (named, request("vllm", url))):
+        with pytest.raises(ModelTrouble, match="link-local, or where a cloud tells a machine its keys"):
+            families.expect(asked.model)
+        with pytest.raises(ModelTrouble, match="link-local"):
+            await families.check(asked)
+    facts, silent = await configured.listed()
+    assert facts == []
+    assert "link-local" in silent[0]
+
+
+@pytest.mark.parametrize(
+    ("url", "there", "says"),
+    [
+        ("http://box.lan:{}", "169.254.169.254", "link-local"),
+        ("http://box.lan:{}", "fe80::1%lo", "link-local"),
+        ("http://models.localhost:{}", "192.0.2.7", "its name leads to another machine"),
+    ],
+)
+async def test_nothing_is_sent_where_a_name_leads_to_what_must_not_be_asked(
+    monkeypatch: pytest.MonkeyPatch, url: str, there: str, says: str
+) -> None:
+    """The connection is made to a server of ours, which is said to be elsewhere."""
+    heard: list[bytes] = []
+    done = trio.Event()
+
+    async def serve(stream: trio.SocketStream) -> None:
+        async with stream:
+            heard.append(await stream.receive_some(65536))
+            done.set()
+
+    async def here(host: object, port: int, *_: object, **__: object) -> list[object]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
+
+    trio.socket.set_custom_hostname_resolver(cast("trio.abc.HostnameResolver", SimpleNamespace(getaddrinfo=here)))
+    monkeypatch.setattr("httpcore._backends.trio.TrioStream.get_extra_info", lambda *_: (there, 80))
+    async with served(serve) as own:
+        url = url.format(own.rpartition(":")[2])
+        with pytest.raises(ModelTrouble, match=says):
+            await Families([Server("ollama", url)], no_builtin).check(request("ollama", url))
+        await done.wait()
+        assert heard == [b""], "the connection is closed before anything is sent"
+
+
 # -- keys
 
 
@@ -199,7 +307,8 @@ async def test_a_key_is_asked_for_by_the_variable_s_name() -> None:
     async with stand("openai", [Done()], key="wrong") as here:
         here.fake._key = KEY  # type: ignore[attr-defined]
         _, trouble = await here.trouble()
-        assert "refuses the key in THE_KEY: Incorrect API key provided: ...." in str(trouble)
+        assert "refuses the key in THE_KEY. Put a valid key there" in str(trouble)
+        assert 'It says: "Incorrect API key provided: ....' in str(trouble)
         families = Families([Server("openai", here.fake.url, "OTHER_KEY")], no_builtin, environment={})
         with pytest.raises(ModelTrouble, match="Put it into the environment as OTHER_KEY"):
             async with families.stream(here.request):
@@ -228,7 +337,7 @@ async def test_no_proxy_stands_between_us_and_this_machine(monkeypatch: pytest.M
 async def test_a_proxy_that_cannot_be_used_is_a_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALL_PROXY", "gopher://127.0.0.1:9")
     with pytest.raises(ModelTrouble, match="was not asked"):
-        async with Families([], no_builtin).stream(request("openai", "http://192.0.2.1:9")):
+        async with Families([Server("openai", "http://192.0.2.1:9")], no_builtin).stream(request("openai")):
             pass
 
 
@@ -285,7 +394,7 @@ async def test_a_name_that_is_not_known_is_said_to_be_so() -> None:
 
     trio.socket.set_custom_hostname_resolver(cast("trio.abc.HostnameResolver", SimpleNamespace(getaddrinfo=nobody)))
     with pytest.raises(ModelTrouble, match=r"the name nowhere\.invalid is not known"):
-        async with Families([], no_builtin).stream(request("openai", "http://nowhere.invalid")):
+        async with Families([Server("openai", "http://nowhere.invalid")], no_builtin).stream(request("openai")):
             pass
 
 
@@ -355,7 +464,7 @@ async def test_a_server_with_a_certificate_that_is_trusted_answers(
         ([Say("a"), Say("b"), Die()], "broke off the connection. Try again."),
         ([Say("a"), Say("b"), Leave()], "broke off the connection. Try again."),
         ([Say("a"), Say("b")], "broke off in the middle of its answer. Try again."),
-        ([Say("a"), Say("b"), Fail("out of memory")], "failed: out of memory"),
+        ([Say("a"), Say("b"), Fail("out of memory")], 'failed. It says: "out of memory"'),
         ([Say("a"), Say("b"), Raw(b"data: \xff<garbage>\n\n")], "no answer of a model"),
     ],
 )
@@ -425,7 +534,7 @@ async def test_the_text_of_an_error_has_a_limit_and_a_deadline() -> None:
             await stream.send_all(b"HTTP/1.1 500 Oh\r\ncontent-length: 100\r\n\r\nso far")
             await stream.receive_some(1)
 
-    assert "status 500): so far" in str(await trouble_of(silent, hasty(refusal=0.05)))
+    assert 'status 500). It says: "so far"' in str(await trouble_of(silent, hasty(refusal=0.05)))
 
 
 Serve = Callable[[trio.SocketStream], Awaitable[None]]
@@ -449,27 +558,34 @@ async def served(serve: Serve) -> AsyncIterator[str]:
         nursery.cancel_scope.cancel()
 
 
+OK = b"HTTP/1.1 200 OK\r\n"
 ODD_HEADS = [
-    b"SSH-2.0-OpenSSH_9.2\r\n",
-    b"HTTP/1.1 99999 What\r\n\r\n",
-    b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
-    b"HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n",
-    b"HTTP/1.1 200 OK\r\nset-cookie: \xff=\x80; expires=never; max-age=x\r\ncontent-length: 0\r\n\r\n",
-    b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\n\x1f\x8b",
-    b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 6\r\n\r\n<html>",
-    b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nnot a length\r\n",
-    b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\nshort",
-    b"HTTP/1.1 302 Found\r\nlocation: \xff\xfe\r\ncontent-length: 0\r\n\r\n",
-    b"HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n",
-    b"HTTP/1.1 200 OK\r\nx: " + b"y" * 200_000 + b"\r\n\r\n",
-    b"HTTP/1.1 100 Go on\r\n\r\n" * 20,
-    b"\x00" * 1000,
-    b"",
+    (b"SSH-2.0-OpenSSH_9.2\r\n", "broke off the connection"),
+    (b"HTTP/1.1 99999 What\r\n\r\n", "illegal status line"),
+    (OK + b"no colon\r\n\r\n", "illegal header line"),
+    (OK + b"content-length: many\r\n\r\n", "bad Content-Length"),
+    (
+        b"HTTP/1.1 200 OK\r\nset-cookie: \xff=\x80; expires=never; max-age=x\r\ncontent-length: 0\r\n\r\n",
+        "broke off in the middle of its answer",
+    ),
+    (
+        b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\n\x1f\x8b",
+        "sent a compressed answer ('gzip')",
+    ),
+    (OK + b"content-type: text/html\r\ncontent-length: 6\r\n\r\n<html>", "answers with a web page"),
+    (OK + b"transfer-encoding: chunked\r\n\r\nnot a length\r\n", "illegal chunk header"),
+    (OK + b"content-length: 99\r\n\r\nshort", "broke off the connection"),
+    (b"HTTP/1.1 302 Found\r\nlocation: \xff\xfe\r\ncontent-length: 0\r\n\r\n", "sends us on to ÿþ"),
+    (b"HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n", "does not speak HTTP"),
+    (OK + b"x: " + b"y" * 200_000 + b"\r\n\r\n", "Receive buffer too long"),
+    (b"HTTP/1.1 100 Go on\r\n\r\n" * 20, "broke off the connection"),
+    (b"\x00" * 1000, "illegal request line"),
+    (b"", "broke off the connection"),
 ]
 
 
-@pytest.mark.parametrize("head", ODD_HEADS, ids=range(len(ODD_HEADS)))
-async def test_a_server_that_speaks_oddly_is_a_trouble(head: bytes) -> None:
+@pytest.mark.parametrize(("head", "says"), ODD_HEADS, ids=range(len(ODD_HEADS)))
+async def test_a_server_that_speaks_oddly_is_a_trouble(head: bytes, says: str) -> None:
     async def serve(stream: trio.SocketStream) -> None:
         async with stream:
             await stream.receive_some(65536)
@@ -479,6 +595,7 @@ async def test_a_server_that_speaks_oddly_is_a_trouble(head: bytes) -> None:
                 return
 
     trouble = await trouble_of(serve)
+    assert says in str(trouble)
     assert str(trouble).isprintable()
     assert len(str(trouble)) < 600
 
@@ -510,7 +627,7 @@ async def test_what_a_server_refuses_and_can_do_without_is_left_out(provider: Pr
 async def test_a_server_that_refuses_it_anyway_is_asked_once_more_only() -> None:
     async with stand("vllm", Refuse(400, b'{"error":"temperature"}')) as here:
         _, trouble = await here.trouble()
-        assert "refuses the request (status 400): temperature" in str(trouble)
+        assert 'refuses the request (status 400). It says: "temperature"' in str(trouble)
         assert len(here.fake.asked) == 2
 
 

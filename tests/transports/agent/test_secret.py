@@ -47,3 +47,25 @@ def test_what_is_no_file_of_a_token_is_refused_in_words_and_left_alone(tmp_path:
     with pytest.raises(TokenUnusable, match="holds no token"):
         agent_token(tmp_path)
     assert path.read_text() == "no token\n"
+
+
+@pytest.mark.parametrize("size", [32, 43, 128])
+def test_a_token_of_the_user_s_own_is_taken_as_it_is(tmp_path: Path, size: int) -> None:
+    write(tmp_path / TOKEN_FILE, b" \n" + b"aZ0_-" * 30 + b"\n", size + 2)
+    token = agent_token(tmp_path)
+    assert (token.text, token.new) == (("aZ0_-" * 30)[:size], False)
+
+
+@pytest.mark.parametrize(
+    "kept", [b"", b"x" * 31, b"x" * 129, b"x" * 40 + b"\xff", "ä".encode() * 40, b"x" * 20 + b" " * 20 + b"x"]
+)
+def test_what_is_no_token_is_refused_in_words_and_left_alone(tmp_path: Path, kept: bytes) -> None:
+    write(tmp_path / TOKEN_FILE, kept)
+    with pytest.raises(TokenUnusable, match="holds no token"):
+        agent_token(tmp_path)
+    assert (tmp_path / TOKEN_FILE).read_bytes() == kept
+
+
+def write(path: Path, data: bytes, size: int | None = None) -> None:
+    path.write_bytes(data[:size])
+    path.chmod(0o600)

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codec.agent.file_texts import decoded, file_text, is_secret_name
-from codec.agent.files import FileRefused
+from codec.agent.files import FileRefused, FileReplacement
 from codec.agent.tree_paths import tree_names
-from transports.agent import scanning
+from transports.agent import scanning, threads, walking
 from transports.agent import tree as module
 from transports.agent.tree import LARGEST, FolderTree, FolderTrees
 from transports.folder.rooted import Rooted
@@ -191,7 +191,7 @@ def test_no_generated_path_leads_out(generated: Path, parts: list[str], sign: st
     path = before + sign.join(parts)
     for call in (
         lambda: tree._read(path, 1, None, 1000).text,
-        lambda: tree._entries(path, 100, True, scanning.GivenUp()),
+        lambda: tree._entries(path, 100, True, walking.GivenUp()),
     ):
         try:
             found = str(call())
@@ -551,9 +551,9 @@ async def test_long_lines_are_cut_and_many_lines_only_counted(root: Path, tree: 
 async def test_who_gives_up_is_free_at_once_and_the_thread_ends(
     root: Path, tree: FolderTree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go, given_up = threading.Event(), list[scanning.GivenUp]()
+    go, given_up = threading.Event(), list[walking.GivenUp]()
 
-    def hang(root: object, words: object, most: int, told: scanning.GivenUp) -> list[object]:
+    def hang(root: object, words: object, most: int, told: walking.GivenUp) -> list[object]:
         given_up.append(told)
         go.wait(10)
         return []
@@ -569,15 +569,15 @@ async def test_who_gives_up_is_free_at_once_and_the_thread_ends(
 def test_a_walk_and_a_scan_end_when_they_are_given_up_and_when_their_time_is_over(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place, given_up = Rooted(root, firm=True), scanning.GivenUp()
+    place, given_up = Rooted(root, firm=True), walking.GivenUp()
     assert scanning.listed_files(place, (), 100, given_up) != []
     given_up.set()
     assert scanning.listed_files(place, (), 100, given_up) == []
     assert scanning.scanned(place, ["user"], 100, given_up) == []
     monkeypatch.setattr(scanning, "WALK_SECONDS", -1.0)
     monkeypatch.setattr(scanning, "SCAN_SECONDS", -1.0)
-    assert scanning.listed_files(place, (), 100, scanning.GivenUp()) == []
-    assert scanning.scanned(place, ["user"], 100, scanning.GivenUp()) == []
+    assert scanning.listed_files(place, (), 100, walking.GivenUp()) == []
+    assert scanning.scanned(place, ["user"], 100, walking.GivenUp()) == []
 
 
 async def test_a_scan_ends_when_it_has_read_enough(
@@ -592,7 +592,7 @@ async def test_a_disk_that_does_not_answer_is_told_in_words_and_holds_up_no_othe
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go = threading.Event()
-    monkeypatch.setattr(module, "SECONDS", 0.1)
+    monkeypatch.setattr(threads, "SECONDS", 0.1)
     monkeypatch.setattr(module, "scanned", lambda *args: go.wait(10))
     trees = FolderTrees()
     hung = trees.tree(str(root))
@@ -642,6 +642,87 @@ async def test_what_cannot_be_a_workspace_is_refused_in_words(root: Path, path: 
         await FolderTrees().check(path.replace("ROOT", str(root)))
 
 
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/", "the root of the filesystem"),
+        ("/proc", "made by the system's kernel"),
+        ("/proc/self/cwd", ""),
+        ("/proc/self", "made by the system's kernel"),
+        ("/sys", "made by the system's kernel"),
+        ("/dev", "made by the system's kernel"),
+        ("LINK", "made by the system's kernel"),
+        ("STATE", "belongs to Troupe itself"),
+        ("STATE/inner", "belongs to Troupe itself"),
+        ("TO_STATE", "belongs to Troupe itself"),
+    ],
+)
+async def test_folders_that_are_no_project_s_are_no_workspaces(tmp_path: Path, path: str, words: str) -> None:
+    state = tmp_path / "state"
+    (state / "inner").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("/proc")
+    (tmp_path / "to-state").symlink_to(state)
+    places = {"STATE": state, "LINK": tmp_path / "link", "TO_STATE": tmp_path / "to-state"}
+    for name, place in sorted(places.items(), key=lambda each: -len(each[0])):
+        path = path.replace(name, str(place))
+    trees = FolderTrees([state])
+    if path == "/proc/self/cwd":  # a link to an ordinary folder
+        assert await trees.check(path) == real(Path.cwd())
+        return
+    with pytest.raises(FileRefused, match=f"cannot be a workspace: .*{words}"):
+        await trees.check(path)
+    assert await trees.check(str(tmp_path)) == real(tmp_path)
+
+
+async def test_troupe_s_own_folder_is_not_entered_through_a_workspace_that_contains_it(tmp_path: Path) -> None:
+    state = tmp_path / "home" / "state"
+    (state / "deep").mkdir(parents=True)
+    (state / "store.txt").write_text("wonderful secret")
+    (state / "deep" / "more.txt").write_text("wonderful secret")
+    (tmp_path / "home" / "plain.txt").write_text("wonderful")
+    trees = FolderTrees([state])
+    for place in (tmp_path, tmp_path / "home", state):
+        tree = trees.tree(str(place))
+        inner = state.relative_to(place).as_posix().removeprefix(".")
+        for name in ("store.txt", "deep/more.txt"):
+            with pytest.raises(FileRefused, match="closed"):
+                await tree.read(f"{inner}/{name}".lstrip("/"))
+        with pytest.raises(FileRefused, match="closed"):
+            await tree.entries(inner)
+        if place != state:
+            assert [hit.path for hit in await tree.search(["wonderful"])] == [
+                (tmp_path / "home" / "plain.txt").relative_to(place).as_posix()
+            ]
+            assert all("txt" not in each.path or "plain" in each.path for each in await tree.entries(deep=True))
+        hands = trees.hands(str(place))
+        (image,) = await hands.images([f"{inner}/store.txt".lstrip("/")])
+        assert isinstance(image, FileRefused)
+        made = FileReplacement(f"{inner}/new.txt".lstrip("/"), None, b"x")
+        (answer,) = await hands.change([made])
+        assert isinstance(answer, FileRefused)
+    assert sorted(os.listdir(state)) == ["deep", "store.txt"]
+
+
+async def test_rules_without_end_do_not_hold_up_who_lists_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scanning, "WALK_SECONDS", 0.2)
+    monkeypatch.setattr(scanning, "SCAN_SECONDS", 0.2)
+    deep = tmp_path.joinpath(*["a" * 40] * 20)
+    deep.mkdir(parents=True)
+    line = "/" + "/".join(["*a*a*b"] * 250)
+    for folder in (tmp_path, *deep.relative_to(tmp_path).parents):
+        (tmp_path / folder / ".gitignore").write_text("\n".join([line, "*a*a*a*a*a*b", "**/*a*a*a/b"] * 200))
+    for number in range(50):
+        (deep / f"{'a' * 200}{number}").write_text("x")
+    tree = FolderTrees().tree(str(tmp_path))
+    began = time.monotonic()
+    await tree.entries(deep=True)
+    await tree.entries(deep.relative_to(tmp_path).as_posix())
+    await tree.search(["x"])
+    assert time.monotonic() - began < 5
+
+
 def test_paths_and_names_of_any_kind_break_nothing() -> None:
     dice = random.Random(12)
     letters = "ab./\\:~ \0\n\u200c\ud800é．%"
@@ -654,3 +735,50 @@ def test_paths_and_names_of_any_kind_break_nothing() -> None:
         else:
             assert ".." not in names
             assert all(name and "/" not in name and "\0" not in name for name in names)
+
+
+@pytest.mark.slow
+async def test_a_link_that_takes_the_place_of_a_file_or_folder_while_it_is_read_leads_nowhere(tmp_path: Path) -> None:
+    """For a second, the disk changes as fast as it can, under readers that see what is inside or a refusal."""
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    for folder in (inside, outside):
+        (folder / "folder").mkdir(parents=True)
+        for name in ("file.txt", "folder/file.txt"):
+            (folder / name).write_text(f"it is {folder.name}\n")
+    stop = threading.Event()
+
+    def swap() -> None:
+        spare = tmp_path / "spare"
+        number = 0
+        while not stop.is_set():
+            number += 1
+            for name in ("file.txt", "folder"):
+                place = inside / name
+                place.rename(spare)
+                place.symlink_to(outside / name)
+                place.unlink()
+                spare.rename(place)
+
+    tree = FolderTrees().tree(str(inside))
+    seen: dict[str, int] = {"inside": 0, "refused": 0}
+    thread = threading.Thread(target=swap)
+    thread.start()
+    try:
+        began = time.monotonic()
+        while time.monotonic() - began < 1:
+            for path in ("file.txt", "folder/file.txt"):
+                try:
+                    text = (await tree.read(path)).text
+                except FileRefused:
+                    seen["refused"] += 1
+                else:
+                    assert text == "it is inside\n"
+                    seen["inside"] += 1
+            assert "it is outside" not in "".join(
+                line.text for hit in await tree.search(["outside"]) for line in hit.lines
+            )
+            assert all(not each.path.startswith("..") for each in await tree.entries(deep=True))
+    finally:
+        stop.set()
+        thread.join()
+    assert min(seen.values()) > 0, seen

@@ -356,7 +356,19 @@ async def test_https_and_wss_on_one_port(server_tls: ssl.SSLContext, client_tls:
             assert reason_of(closed).code == 1001
 
 
-@pytest.mark.parametrize("data", [b"", b"GET / HTTP/1.1\r\n\r\n", bytes.fromhex("16030100c8") + b"\0" * 300])
+@pytest.mark.parametrize("data", [b"GET / HTTP/1.1\r\n\r\n", b"POST /v1/sessions HTTP/1.1\r\nHost: a\r\n\r\n"])
+async def test_who_speaks_plain_http_to_a_port_with_tls_is_told_so(data: bytes, server_tls: ssl.SSLContext) -> None:
+    async with open_house(tls=server_tls) as house, await house.connect() as stream:
+        await stream.send_all(data)
+        with trio.fail_after(PATIENCE):
+            said = await read_all(stream)
+        assert said.startswith(b"HTTP/1.1 400 ")
+        assert said.endswith(b"This port speaks HTTPS. Write https:// in place of http://.\n")
+        assert house.door.statistics().refused == 1
+        assert house.log.contained() == []
+
+
+@pytest.mark.parametrize("data", [b"", b"SSH-2.0-x\r\n", bytes.fromhex("16030100c8") + b"\0" * 300])
 async def test_what_is_no_tls_ends_its_own_connection_only(
     data: bytes, server_tls: ssl.SSLContext, client_tls: ssl.SSLContext
 ) -> None:

@@ -7,11 +7,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import trio
+from msgspec.structs import replace
 
 from transports.ipc import editor as module
 from transports.ipc.editor import DetachedEditor, editor_env

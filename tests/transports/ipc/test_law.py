@@ -2,7 +2,6 @@
 
 import os
 import time
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 import trio.testing
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from codec.ipc.folder import Answer, BaseGone, BothFiles, Identity, Occupied, Spoiled, Tray, Unreadable
 from tests.ipc.paper import PaperBase

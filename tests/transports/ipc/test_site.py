@@ -238,3 +238,31 @@ async def test_on_a_read_only_disk_every_call_says_so(tmp_path: Path) -> None:
         base = FolderBase(disk / "base")
         await _every_call_is_refused(base, r"cannot be used: (Read-only file system|Permission denied)")
         base.close()
+
+
+USES: dict[str, tuple[Callable[[FolderBase], Awaitable[object]], set[str]]] = {
+    "a look": (lambda base: base.look("a"), {"requests", "responses"}),
+    "an answer": (lambda base: base.answer("b", answered("b", 1)), {"responses", "tmp"}),
+    "a publication": (lambda base: base.publish({"c": asked("c")}), {"requests", "tmp"}),
+    "a listing": (lambda base: base.ids(Tray.FAILED), {"failed"}),
+    "a copy": (lambda base: base.write(Tray.FAILED, "a", answered("a", 1)), {"failed", "tmp"}),
+    "a requeue": (lambda base: base.reopen("a"), {"failed"}),
+}
+
+
+@pytest.mark.parametrize(("use", "room"), [(use, room) for use, (_, rooms) in USES.items() for room in sorted(rooms)])
+async def test_whatever_is_used_is_compared_before(base: FolderBase, path: Path, use: str, room: str) -> None:
+    await base.publish({"a": asked("a")})
+    (path / room).chmod(0o702)
+    with pytest.raises(BaseGone, match=room):
+        await USES[use][0](base)
+    (path / room).chmod(0o700)
+    await USES[use][0](base)
+
+
+@pytest.mark.parametrize("room", ["requests", "responses", "failed", "eval", "quarantine", "archive", "state", "tmp"])
+async def test_what_is_not_used_is_compared_when_the_keeper_comes(base: FolderBase, path: Path, room: str) -> None:
+    await base.publish({"a": asked("a")})
+    (path / room).chmod(0o702)
+    with pytest.raises(BaseGone, match=room):
+        await base.visit(lambda reading, opened: None)

@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import trio
+from msgspec.structs import replace
 
 from codec.programs import Bounds, Outcome
 from tests.transports.process.hostile import HOSTILE, program

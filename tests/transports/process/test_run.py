@@ -5,11 +5,11 @@ import resource
 import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import trio
+from msgspec.structs import replace
 
 from codec.programs import Exited, Signalled, Stream
 from tests.transports.process.house import PATIENCE, PYTHON, Processes, open_launcher
@@ -267,7 +267,7 @@ async def test_what_cannot_be_started_is_said_in_words_and_the_next_run_is_right
     for name, text, mode in [("plain", "", 0o644), ("formless", "\0\1", 0o755), ("orphan", "#!/no/such/sh\n", 0o755)]:
         (processes.folder / name).write_text(text)
         (processes.folder / name).chmod(mode)
-    command = replace(processes.command(argv), **fields)  # type: ignore[arg-type]
+    command = replace(processes.command(argv), **fields)
     with pytest.raises(NotStarted) as refused:
         await processes.runner.run(command)
     assert words in str(refused.value)

@@ -72,7 +72,7 @@ async def slow_outbox(most: int = MOST, send_seconds: float = 30, load: Load | N
     wire = Wire(stream, lambda: None, send_seconds=send_seconds)
     outbox = Outbox(wire, most, load or Load(AMPLE))
     drained: list[float] = []
-    outbox.on_drained = lambda: drained.append(trio.current_time())
+    outbox.when_drained(lambda: drained.append(trio.current_time()))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(outbox.run)
         await wait_all_tasks_blocked()
@@ -229,7 +229,7 @@ async def test_once_the_socket_takes_data_again_the_room_is_told_and_begins_anew
 async def test_a_frame_that_was_partly_written_is_completed_before_the_new_beginning() -> None:
     async with plain_outbox(most=1 << 20) as plain:
         drained = trio.Event()
-        plain.outbox.on_drained = drained.set
+        plain.outbox.when_drained(drained.set)
         plain.outbox.offer(b"a" * 500_000)
         while plain.outbox.offer(b"b" * 100_000):
             pass

@@ -109,7 +109,8 @@ class Account:
             return MEMORY
         if order.file_bytes is not None and self._holdings.disk_bytes > order.file_bytes:
             return FILES
-        if self._holdings.hidden and (order.memory_bytes is not None or order.file_bytes is not None):
+        bounded = order.memory_bytes is not None or order.file_bytes is not None
+        if self._holdings.hidden and bounded and not order.may_hide:
             return HIDDEN
         self._wait(members)
         return WALL if time.monotonic() >= self.late_at else ""

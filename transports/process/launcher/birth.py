@@ -6,6 +6,9 @@ cannot do: it enters the folder and leaves it again, which is safe because it ru
 limits are set when the program has just begun. They are the second line of defence, and no program reaches them in its
 first tenth of a millisecond.
 
+A program that is to be kept off the network is forked after all: it has to leave the network before its exec, which
+`posix_spawn` cannot do either, and the keeper itself needs to stay where it is (see `offline.py`).
+
 The price: if the child's peak memory is smaller than ours (some 10 MB), the kernel reports ours; see `Run`.
 """
 
@@ -16,6 +19,7 @@ import resource
 import stat
 from contextlib import suppress
 
+from transports.process.launcher import offline
 from transports.process.launcher.holdings import MOST_FILES
 from transports.process.launcher.orders import CWD, PROGRAM, STDIN, Order
 from transports.process.launcher.system import DEAF_TO, IGNORED_BY_PYTHON, LINUX
@@ -38,17 +42,23 @@ class NotBorn(Exception):
 
 def bear(order: Order, streams: list[int]) -> int:
     """Starts the program in a session of its own and returns its pid. `streams` become its first descriptors, after the
-    input file if the order names one."""
+    input file if the order names one; without `cwd` the last of them is its folder."""
     stage = STDIN
     opened = -1
     try:
         if order.stdin:
             opened = _opened(order.stdin)
-        given = [opened, *streams] if order.stdin else streams
+        pipes = streams if order.cwd else streams[:-1]
+        given = [opened, *pipes] if order.stdin else pipes
         stage = CWD
-        os.chdir(order.cwd)
+        if order.cwd:
+            os.chdir(order.cwd)
+        else:
+            os.fchdir(streams[-1])
         stage = PROGRAM
-        pid = _spawn(order, [(os.POSIX_SPAWN_DUP2, stream, number) for number, stream in enumerate(given)])
+        pid = _spawn(order, given)
+    except offline.NotForked as failure:
+        raise NotBorn(failure.stage, failure) from failure
     except OSError as error:
         raise NotBorn(stage, error) from error
     finally:
@@ -69,13 +79,16 @@ def _opened(path: bytes) -> int:
     return descriptor
 
 
-def _spawn(order: Order, actions: list[tuple[int, int, int]]) -> int:
+def _spawn(order: Order, given: list[int]) -> int:
     env = dict(pair.split(b"=", 1) for pair in order.env)
     program = order.argv[0]
     if b"/" in program:
         candidates = [program]
     else:
         candidates = [os.path.join(folder or b".", program) for folder in env.get(b"PATH", DEFAULT_PATH).split(b":")]
+    if order.offline:
+        return offline.fork(candidates, order.argv, env, given)
+    actions = [(os.POSIX_SPAWN_DUP2, stream, number) for number, stream in enumerate(given)]
     refusal: OSError = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     for candidate in candidates:
         try:

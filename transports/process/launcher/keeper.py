@@ -69,7 +69,7 @@ class ServerLine:
     def receive(self) -> bool:
         """Receives what has come, or waits for it. False: the server has ended, or has closed our socket."""
         try:
-            data, streams, _, _ = socket.recv_fds(self._end, 65536, 3)
+            data, streams, _, _ = socket.recv_fds(self._end, 65536, 4)
         except ConnectionError:
             return False
         for stream in streams:
@@ -157,6 +157,8 @@ class Keeper:
 
     def _wait(self, seconds: float | None) -> bool:
         """Waits for an event, or until the time is over. True: the run has to be stopped."""
+        if self._is_stopped():  # it came with the order
+            return True
         stop = False
         for descriptor, _ in self._poll.poll(None if seconds is None else max(1, round(seconds * 1000))):
             if descriptor == self._bell.fileno():
@@ -165,8 +167,13 @@ class Keeper:
                 self._wanted = False
                 return True
             else:
-                while (fields := self._line.take()) is not None:
-                    stop = stop or fields[0] == STOP
+                stop = self._is_stopped() or stop
+        return stop
+
+    def _is_stopped(self) -> bool:
+        stop = False
+        while (fields := self._line.take()) is not None:
+            stop = stop or fields[0] == STOP
         return stop
 
     def _leader_ended(self, run: Account) -> bool:

@@ -6,7 +6,7 @@ or paths.
     server -> keeper                          keeper -> server
                                               here PID                the keeper's own; once, before anything else
     run  (with the descriptors of its         failed STAGE ERRNO      it was not started
-         stdin, stdout, stderr)               alive PID SECONDS       the leader's; how long it has been running
+         stdin, stdout, stderr, folder)       alive PID SECONDS       the leader's; how long it has been running
     stop                                      waited SECONDS          how long its threads have waited for processors:
                                                                       its wall time ends that much later
                                               ended ...               it and all it had started are gone
@@ -20,21 +20,27 @@ MOST_BYTES = 128 * 1024
 
 READY = b"ready"
 """The launcher's own message, which it sends once."""
+KEEPER_WANTED, ASK = b"k", b"a"
+"""What the server says to the launcher: a keeper for the descriptor that comes with it; is anything left of what this
+keeper ran? Its number follows, and is the answer, when nothing is."""
+PID_BYTES = 4
 
 STOP, RUN, HERE, FAILED, ALIVE, WAITED, ENDED = b"stop", b"run", b"here", b"failed", b"alive", b"waited", b"ended"
 
 CPU, WALL, MEMORY, PROCESSES, FILES, HIDDEN = "cpu", "wall", "memory", "processes", "files", "hidden"
 """The reasons for which a keeper stops a run."""
 
-CWD, STDIN, PROGRAM, KEEPER = "cwd", "stdin", "program", "keeper"
+CWD, STDIN, NETWORK, PROGRAM, KEEPER = "cwd", "stdin", "network", "program", "keeper"
 """The stages at which a start can fail; the last one means that there is no keeper."""
 
 
 class Order:
-    """A program to be run. Without `stdin` its standard input is the first of the descriptors that come with it."""
+    """A program to be run. Without `stdin` its standard input is the first of the descriptors that come with it;
+    without `cwd` its folder is the last."""
 
     __slots__ = (
-        "argv", "cpu_seconds", "cwd", "env", "file_bytes", "memory_bytes", "processes", "stdin", "wall_seconds",
+        "argv", "cpu_seconds", "cwd", "env", "file_bytes", "may_hide", "memory_bytes", "offline", "processes", "stdin",
+        "wall_seconds",
     )  # fmt: skip
 
     def __init__(
@@ -48,6 +54,8 @@ class Order:
         processes: int | None = None,
         file_bytes: int | None = None,
         wall_seconds: float | None = None,
+        offline: bool = False,
+        may_hide: bool = False,
     ) -> None:
         self.argv = argv
         self.env = env  # NAME=VALUE
@@ -58,15 +66,18 @@ class Order:
         self.processes = processes
         self.file_bytes = file_bytes
         self.wall_seconds = wall_seconds
+        self.offline = offline  # without a network
+        self.may_hide = may_hide
 
     def frame(self) -> bytes:
         limits = (self.cpu_seconds, self.memory_bytes, self.processes, self.file_bytes, self.wall_seconds)
         written = [b"" if limit is None else repr(limit).encode() for limit in limits]
-        return framed(RUN, self.cwd, self.stdin, *written, b"%d" % len(self.argv), *self.argv, *self.env)
+        allowed = b"%d" % self.offline, b"%d" % self.may_hide
+        return framed(RUN, self.cwd, self.stdin, *written, *allowed, b"%d" % len(self.argv), *self.argv, *self.env)
 
 
 def read_order(fields: list[bytes]) -> Order:
-    _, cwd, stdin, cpu, memory, processes, file_bytes, wall, count, *rest = fields
+    _, cwd, stdin, cpu, memory, processes, file_bytes, wall, offline, may_hide, count, *rest = fields
     return Order(
         argv=rest[: int(count)],
         env=rest[int(count) :],
@@ -77,6 +88,8 @@ def read_order(fields: list[bytes]) -> Order:
         processes=int(processes) if processes else None,
         file_bytes=int(file_bytes) if file_bytes else None,
         wall_seconds=float(wall) if wall else None,
+        offline=offline == b"1",
+        may_hide=may_hide == b"1",
     )
 
 

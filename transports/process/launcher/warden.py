@@ -5,6 +5,9 @@ server ends, its keepers notice it themselves; the launcher ends after the last 
 
 A child of the launcher that is not a keeper is an orphan whose keeper was killed. It is killed at once. A keeper that
 is halted (SIGSTOP) is useless, and is killed too.
+
+The server may ask whether anything is left of what a keeper ran. It is answered when the keeper has ended, and there is
+no orphan.
 """
 
 import gc
@@ -14,12 +17,13 @@ import signal
 import socket
 import sys
 import time
+from contextlib import suppress
 
 from transports.process.launcher import census
 from transports.process.launcher.bell import Bell
 from transports.process.launcher.group import own_groups
 from transports.process.launcher.keeper import PATIENCE_SECONDS, STRIKE_SECONDS, Keeper, ServerLine
-from transports.process.launcher.orders import FAILED, KEEPER, READY, framed
+from transports.process.launcher.orders import ASK, FAILED, KEEPER, PID_BYTES, READY, framed
 from transports.process.launcher.striking import strike
 from transports.process.launcher.system import (
     adopt_orphans,
@@ -55,6 +59,8 @@ class Warden:
         self._control = control
         self._bell = Bell()
         self._keepers: set[int] = set()
+        self._asked: set[int] = set()
+        """The keepers that the server has asked about."""
         self._groups = own_groups()
         self._orphans = False  # some may be left
         self._until: float | None = None  # not None if and only if the server has gone
@@ -73,6 +79,8 @@ class Warden:
             self._reap()
             if self._orphans:
                 self._end_orphans()
+            if self._asked and not self._orphans:
+                self._answer()
             if self._until is not None and time.monotonic() > self._until:
                 for keeper in self._keepers:
                     os.kill(keeper, signal.SIGKILL)
@@ -93,6 +101,8 @@ class Warden:
             os.set_inheritable(end, False)
             self._fork(end)
             os.close(end)
+        if data == ASK:
+            self._asked.add(int.from_bytes(self._control.recv(PID_BYTES, socket.MSG_WAITALL), "big"))
         return bool(data)
 
     def _fork(self, end: int) -> None:
@@ -139,6 +149,12 @@ class Warden:
                 if self._groups is not None:
                     self._groups.left_by(pid)
                 self._orphans = True  # we adopted its children before we were told of its end
+
+    def _answer(self) -> None:
+        for keeper in self._asked - self._keepers:
+            self._asked.remove(keeper)
+            with suppress(ConnectionError):  # the server has gone, and nobody asks any more
+                self._control.sendall(keeper.to_bytes(PID_BYTES, "big"))
 
     def _end_orphans(self) -> None:
         orphans = [pid for pid in census.children(os.getpid()) if pid not in self._keepers]

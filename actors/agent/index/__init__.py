@@ -1,0 +1,1 @@
+"""The index of a workspace: who keeps it up to date, and who asks it."""

@@ -1,0 +1,260 @@
+"""What the port asks about indexes, and how it is answered in JSON.
+
+Nobody waits for an index: a question that is not answered soon is answered from what the workspace itself knows. A
+search without an index reads the files, and says so.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from functools import partial
+from typing import TypeVar
+
+import msgspec
+import trio
+
+from actors.agent.given import FileRefused, Trees
+from actors.agent.index.following import FOLLOW_SECONDS
+from actors.agent.index.indexers import indexer_of
+from actors.agent.index.messages import (
+    ChangesTold,
+    FollowIndex,
+    IndexAsked,
+    IndexerMessage,
+    Reindex,
+    WatchWorkspace,
+)
+from actors.agent.index.searching import FIND_SECONDS, IndexAsker, NoIndex, shown
+from actors.agent.index.states import KEPT
+from actors.agent.index.telling import status_of, within
+from actors.agent.index.told_paths import told_paths
+from actors.agent.messages import WORKSPACES, ChangeWatch, PolicyAsked, WorkspaceKnown
+from actors.agent.readable import ReadableTree, is_readable
+from actors.kernel import ActorDown, KernelError, NobodyThere, Registry, Reply, TooSlow
+from codec.agent.client_messages import FileChange
+from codec.agent.index.asking import FoundLine, IndexQuery, SearchKind, SearchResult, SearchResults
+from codec.agent.reading import read_body
+from codec.agent.refusing import ContractRefusal, no_workspace
+from codec.agent.withheld import withheld
+from codec.agent.workspaces import IndexChanges, IndexRun, IndexStatus, Policy, WatchState, WorkspaceFact
+
+PATIENCE = 10.0
+STATUS_SECONDS = 2.0
+RUN_SECONDS = 60.0
+"""For the original's way, which answers when the index is made."""
+PLAIN_SECONDS = 10.0
+MOST_RESULTS = 100
+TRIES = 5
+OVER = ("ready", "failed")
+BEGINS = "The index is being made. More is found when it is complete."
+ABSENT = "There is no index here: searches read the files."
+WITHOUT_VECTORS = (
+    "Nothing here can be found by its meaning yet. That needs an embedding model: name one in the settings "
+    '(agent.embedding_model, such as "nomic-embed-text"), and wait until the status says that passages are embedded.'
+)
+
+R = TypeVar("R")
+encoder = msgspec.json.Encoder()
+
+
+class IndexDesk:
+    def __init__(self, registry: Registry, trees: Trees | None = None) -> None:
+        self._registry = registry
+        self._trees = trees
+
+    # -- how far it is
+
+    async def status(self, id: str) -> bytes:  # noqa: A002 - as in the contract
+        return await self._told(id, await self._status(id))
+
+    async def _told(self, id: str, status: IndexStatus) -> bytes:  # noqa: A002
+        """It names no file that the policy hides, as it is now."""
+        return encoder.encode(within(await self._policy(id), status) if status.errors else status)
+
+    async def _status(self, id: str) -> IndexStatus:  # noqa: A002
+        fact = await self._fact(id)
+        try:
+            return await self._ask(id, IndexAsked, STATUS_SECONDS)
+        except (NobodyThere, TooSlow) as error:
+            kept = status_of(fact, None, KEPT, loud=False)
+            if isinstance(error, NobodyThere):
+                kept = msgspec.structs.replace(kept, errors=(ABSENT,))
+            return kept
+
+    async def reindex(self, id: str, *, anew: bool) -> bytes:  # noqa: A002
+        await self._fact(id)
+        return await self._told(id, await self._ask(id, partial(Reindex, anew)))
+
+    async def changed(self, id: str, body: bytes) -> bytes:  # noqa: A002
+        changes = read_body(body, IndexChanges).changes
+        await self._fact(id)
+        refuse_foreign(changes)
+        return await self._told(id, await self._ask(id, partial(_changes_told, changes)))
+
+    async def run(self, id: str) -> bytes:  # noqa: A002
+        """The original's way to make the index: it answers when it is made."""
+        await self._fact(id)
+        try:
+            status = await self._ask(id, partial(Reindex, False))
+        except NobodyThere:
+            return encoder.encode(IndexRun(success=False, workspace_id=id, message=ABSENT))
+        with trio.move_on_after(RUN_SECONDS):
+            while status.index_status not in OVER:
+                status = await self._ask(id, partial(FollowIndex, status), FOLLOW_SECONDS + PATIENCE)
+        stats = {
+            "total_files": status.total_files,
+            "indexed_files": status.indexed_files,
+            "total_chunks": status.total_chunks,
+            "total_symbols": status.total_symbols,
+            "errors": len(status.errors),
+        }
+        failed = status.index_status == "failed"
+        status = within(await self._policy(id), status)
+        said = " ".join(status.errors[:1]) if failed else "" if status.index_status == "ready" else BEGINS
+        return encoder.encode(IndexRun(success=not failed, workspace_id=id, stats=stats, message=said))
+
+    async def follow(self, id: str, *, on: bool) -> AsyncGenerator[bytes, None]:  # noqa: A002
+        """Server-sent events. As the original's they end with the index that is made, or cannot be; `on`: they go on.
+        None come for a while: a comment, by which a connection that is gone is noticed."""
+        first = await self._status(id)
+        return self._followed(id, first, on)
+
+    async def _followed(self, id: str, status: IndexStatus, on: bool) -> AsyncGenerator[bytes, None]:  # noqa: A002
+        yield _event(await self._told(id, status))
+        while on or status.index_status not in OVER:
+            try:
+                after = await self._ask(id, partial(FollowIndex, status), FOLLOW_SECONDS + PATIENCE)
+            except KernelError:  # nobody can say more; who wants to know connects again
+                return
+            if after != status:
+                yield _event(await self._told(id, after))
+            elif not on and after.index_status == "pending":
+                return
+            else:
+                yield b": nothing new\n\n"
+            status = after
+
+    async def watch(self, id: str, *, wanted: bool) -> bytes:  # noqa: A002
+        fact: WorkspaceFact | None = await self._registry.get(WORKSPACES).ask(
+            partial(ChangeWatch, id, wanted), timeout=PATIENCE
+        )
+        if fact is None:
+            raise no_workspace()
+        try:
+            status = await self._ask(id, partial(WatchWorkspace, wanted, fact.use_polling))
+        except NobodyThere:
+            return encoder.encode(WatchState(success=False, workspace_id=id, message=ABSENT))
+        state = WatchState(
+            success=True, workspace_id=id, watching=status.watching != "off", message=status.message
+        )
+        return encoder.encode(state)
+
+    # -- searching
+
+    async def search(self, id: str, words: str, kind: SearchKind, most: int) -> bytes:  # noqa: A002
+        began = trio.current_time()
+        fact = await self._fact(id)
+        words = words.strip()
+        if not words:
+            raise ContractRefusal(422, "INVALID_MESSAGE", "Say what is to be found: `q`.")
+        policy = await self._policy(id)
+        if policy is None or self._trees is None:
+            raise no_workspace()
+        tree = ReadableTree(self._trees.tree(fact.path), policy)
+        query = IndexQuery(text=words, kind=kind, most=min(most, MOST_RESULTS))
+        try:
+            found = await IndexAsker(self._registry, id, policy).find(query, FIND_SECONDS)
+        except NoIndex as why:
+            results = await _plainly(tree, words, most)
+            answer = SearchResults(query=words, results=tuple(results), complete=False, message=str(why))
+        else:
+            results = await shown(tree, found.hits, found.words or words.split())
+            by_meaning = any(each.stage == "vector_search" for each in found.stages)
+            message = ""
+            if kind == "vectors" and not by_meaning:
+                message = WITHOUT_VECTORS
+            elif not found.complete:
+                message = BEGINS
+                if len(results) < most:
+                    known = {each.path for each in results}
+                    results += [each for each in await _plainly(tree, words, most) if each.path not in known]
+            elif not results:
+                message = f"Nothing was found for {words}."
+            answer = SearchResults(
+                query=words,
+                results=tuple(results[:most]),
+                stages=found.stages,
+                generation=found.generation,
+                complete=found.complete,
+                message=message,
+            )
+        answer = await self._as_allowed_now(id, policy, answer)
+        took = round((trio.current_time() - began) * 1000, 2)
+        return encoder.encode(msgspec.structs.replace(answer, milliseconds=took))
+
+    async def _as_allowed_now(self, id: str, before: Policy, answer: SearchResults) -> SearchResults:  # noqa: A002
+        """Whoever forbids a file while it is searched is obeyed at once."""
+        policy = await self._policy(id)
+        if policy is None:
+            raise no_workspace()
+        if policy == before:
+            return answer
+        results = tuple(each for each in answer.results if is_readable(policy, each.path))
+        return msgspec.structs.replace(answer, results=results)
+
+    # --
+
+    async def _policy(self, id: str) -> Policy | None:  # noqa: A002
+        policy: Policy | None = await self._registry.get(WORKSPACES).ask(partial(PolicyAsked, id), timeout=PATIENCE)
+        return policy
+
+    async def _fact(self, id: str) -> WorkspaceFact:  # noqa: A002
+        asked = partial(WorkspaceKnown, id)
+        fact: WorkspaceFact | None = await self._registry.get(WORKSPACES).ask(asked, timeout=PATIENCE)
+        if fact is None:
+            raise no_workspace()
+        return fact
+
+    async def _ask(
+        self, id: str, question: Callable[[Reply[R]], IndexerMessage], seconds: float = PATIENCE  # noqa: A002
+    ) -> R:
+        for left in reversed(range(TRIES)):
+            indexer = await indexer_of(self._registry, id)
+            if indexer is None:
+                raise no_workspace()
+            try:
+                return await indexer.ask(question, timeout=seconds)
+            except ActorDown:  # it went to sleep just then
+                if not left:
+                    raise
+        raise no_workspace()
+
+
+def refuse_foreign(changes: Sequence[FileChange]) -> None:
+    """Raises a ContractRefusal that names the first path that is none of this workspace."""
+    refused = told_paths(changes).refused
+    if refused:
+        number, why = refused[0]
+        raise ContractRefusal(422, "INVALID_MESSAGE", why, f"$.changes[{number}].file_path")
+
+
+def _changes_told(changes: tuple[FileChange, ...], reply: Reply[IndexStatus]) -> ChangesTold:
+    return ChangesTold(changes, reply)
+
+
+def _event(status: bytes) -> bytes:
+    return b"data: " + status + b"\n\n"
+
+
+async def _plainly(tree: ReadableTree, words: str, most: int) -> list[SearchResult]:
+    """By reading the files."""
+    results: list[SearchResult] = []
+    try:
+        with trio.move_on_after(PLAIN_SECONDS):
+            for hit in await tree.search(words.split()[:12], most=most):
+                lines = tuple(FoundLine(line.number, withheld(line.text, hit.path)) for line in hit.lines)
+                first, last = (lines[0].number, lines[-1].number) if lines else (1, 1)
+                results.append(
+                    SearchResult(path=hit.path, first_line=first, last_line=last, score=hit.score, lines=lines)
+                )
+    except FileRefused as refused:
+        raise ContractRefusal(503, "RETRIEVAL_FAILED", str(refused)) from None
+    return results

@@ -1,0 +1,67 @@
+"""The vectors of an index, filled in beside its updates: one filling at a time, again when an update has come
+meanwhile, and after longer and longer times when the embedding model fails."""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from actors.agent.index.given import IndexTrouble, WorkspaceIndex
+from actors.kernel import Timer
+from codec.agent.index.telling import IndexFacts
+
+AGAIN_SECONDS, LONGEST_AGAIN = 5.0, 300.0
+
+
+class TasksBeside(Protocol):
+    def run_beside(self, task: Callable[[], Awaitable[object]], /) -> None: ...
+
+
+class Embedding:
+    def __init__(
+        self,
+        actor: TasksBeside,
+        index: WorkspaceIndex,
+        said: Callable[[IndexFacts | None], None],
+        later: Callable[[float], Timer],
+    ) -> None:
+        """`said`: how far it is, or that there is a trouble, or none any more. `later`: `again` is called then."""
+        self._actor = actor
+        self._index = index
+        self._said = said
+        self._later = later
+        self.runs = False
+        self.trouble = ""
+        self._wanted = False
+        self._waits: Timer | None = None
+        self._failures = 0
+
+    def want(self) -> None:
+        """There may be vectors missing. While the model fails, it is not asked any sooner."""
+        if self.runs:
+            self._wanted = True
+        elif self._waits is None:
+            self.runs = True
+            self._actor.run_beside(self._run)
+
+    def again(self) -> None:
+        self._waits = None
+        self.want()
+
+    async def _run(self) -> None:
+        self._wanted = True
+        try:
+            while self._wanted:
+                self._wanted = False
+                facts = await self._index.embed(self._heard)
+                self._heard(facts)
+        except IndexTrouble as trouble:
+            self.runs = False
+            self.trouble = str(trouble)
+            self._waits = self._later(min(LONGEST_AGAIN, AGAIN_SECONDS * 2.0 ** min(self._failures, 10)))
+            self._failures += 1
+            self._said(None)
+        else:
+            self.runs = False
+
+    def _heard(self, facts: IndexFacts) -> None:
+        self.trouble, self._failures = "", 0
+        self._said(facts)

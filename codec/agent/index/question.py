@@ -1,0 +1,150 @@
+"""What a question to the index means: its words, the names in it, and what kind of file it is about.
+
+    words      what is looked for in texts: identifiers as they stand, and their parts, without words that carry nothing
+    names      what may be defined somewhere. A name is certain if the question writes it as code: in backticks, with a
+               call's bracket, dotted, snake_case, CamelCase. Any other word may be a name too, and counts less as one
+    paths      what looks like a file's name or path
+    kinds      tests, docs or examples, if it asks for these: "tests of the parser", "where is X documented". Whoever
+               tells of a change ("add tests for X", "fix the docs of X") speaks of the code that is changed
+    sole       the only word there is: somebody looks for a name, and may still be typing it
+
+Any text is a question, and none raises. No project's names are in here, only English.
+"""
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from codec.agent.index.facts import FileKind
+
+MOST_TEXT = 4_000
+MOST_WORDS = 32
+MOST_NAMES = 16
+LONGEST = 100
+"""Letters of a word. Longer ones are no words."""
+
+_RUN = re.compile(r"[^\W_]+")
+_PART = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_TICKED = re.compile(r"`+[^`\n]{1,200}`+")
+_NAME = re.compile(r"(?P<name>[^\W\d]\w*(?:(?:\.|::|#|->)[^\W\d]\w*)*)(?P<call>\()?")
+_JOINT = re.compile(r"\.|::|#|->")
+_PATH = re.compile(r"(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,9}\b|(?:[\w.@+-]+/)+[\w.@+-]*")
+_WORD = re.compile(r"[^\W_]+(?:[_-][^\W_]+)*")
+
+CARRY_NOTHING = frozenset(
+    """
+    a about above after again all also an and any are as at be because been before being below between both but by can
+    could did do does doing don during each for from further had has have having he her here how i if in into is isn it
+    its itself just may me might more most must my no nor not now of off on once only onto or other our out over own
+    same shall she should so some such t than that the their them then there these they this those through to too
+    under until up us very was we were what when where which while who whom whose why will with within without would
+    you your s re ve ll d m
+    """.split()  # noqa: SIM905 - a paragraph
+)
+
+_TESTS, _DOCS = r"(?:unit |integration |regression )?tests?", r"(?:docs?|documentation|readme|tutorials?|manual)"
+_EXAMPLES = r"(?:examples?|demos?|samples?)"
+_CHANGES = re.compile(
+    r"(?i)\W*(?:\w+[:!]\s*|\[[^\]]*\]\s*)*(?:\w+ly\s+)?(?:add|allow|apply|avoid|bump|change|clarify|clean|convert|correct"
+    r"|create|delete|deprecate|disable|document|don't|drop|enable|ensure|exclude|expand|extend|fix|handle|ignore"
+    r"|implement|improve|include|introduce|make|mention|merge|move|prevent|raise|refactor|refer|reformat|remove|rename"
+    r"|replace|restore|revert|rewrite|simplify|skip|split|stop|support|suppress|switch|test (?=that|if|whether)"
+    r"|tweak|typo|unify|update|upgrade|use|wrap)(?:e?d|e?s|ing|ied)?\b"
+)
+"""The question begins as the message of a commit does."""
+
+
+def _asks(things: str, verbs: str) -> re.Pattern[str]:
+    of = r"(?:of|for|about|on|in|that|which|where|cover\w*|show\w*|of how)"
+    return re.compile(
+        rf"(?i)\b(?:where|which|what|show|find|list|see|search|look|read|open|in|our|the|are there|any|is there)\b"
+        rf"[^.?!]{{0,60}}?\b{things}\b"
+        rf"|^\W*(?:an? |the |some )?(?:\w+ (?:and|or) )?{things}\b(?:$|\W*[?:]|(?: (?:and|or) \w+)? {of}\b)"
+        rf"|\b{things}\s*[?.!]*$|\b(?:{verbs})\b"
+    )
+
+
+_ASKED: tuple[tuple[FileKind, re.Pattern[str]], ...] = (
+    ("test", _asks(_TESTS, r"tested|test_\w+|\w+_tests?\b")),
+    ("doc", _asks(_DOCS, r"documented")),
+    ("example", _asks(_EXAMPLES, r"example of how")),
+)
+
+
+class AskedName(Struct, frozen=True, array_like=True):
+    """Something that may be defined somewhere."""
+
+    name: str
+    containers: tuple[str, ...] = ()
+    """Connection.close: close, in Connection."""
+    certain: bool = False
+
+
+class IndexQuestion(Struct, frozen=True, kw_only=True):
+    words: tuple[str, ...] = ()
+    """Lowercase, each once, in their order."""
+    names: tuple[AskedName, ...] = ()
+    paths: tuple[str, ...] = ()
+    kinds: frozenset[FileKind] = frozenset()
+    sole: str = ""
+
+
+def question_of(text: str) -> IndexQuestion:
+    text = text[:MOST_TEXT]
+    names = _names(text)
+    words = telling_words(text)
+    stripped = text.strip().strip("`'\"()").strip()
+    sole = stripped if len(names) == 1 and _NAME.fullmatch(stripped) else ""
+    return IndexQuestion(
+        words=words, names=names, paths=_paths(text), kinds=frozenset() if sole else _kinds(text), sole=sole[:LONGEST]
+    )
+
+
+def parts_of(run: str) -> list[str]:
+    """The words in one run of letters and digits: HTTPServer has http and server."""
+    return [part.lower() for part in _PART.findall(run)] if run.isascii() else [run.lower()]
+
+
+def telling_words(text: str) -> tuple[str, ...]:
+    """Lowercase, each once, without those that carry nothing, if there are others."""
+    found = dict.fromkeys(word for word in _all_words(text) if len(word) <= LONGEST)
+    telling = [word for word in found if word not in CARRY_NOTHING]
+    return tuple((telling or list(found))[:MOST_WORDS])
+
+
+def _all_words(text: str) -> Iterator[str]:
+    for run in _RUN.findall(text):
+        yield run.lower()
+        parts = parts_of(run)
+        if len(parts) > 1:
+            yield from (part for part in parts if len(part) > 1)
+
+
+def _names(text: str) -> tuple[AskedName, ...]:
+    found: dict[tuple[str, ...], bool] = {}
+    ticked = {at for span in _TICKED.finditer(text) for at in range(*span.span())}
+    for match in _NAME.finditer(text):
+        *containers, name = _JOINT.split(match["name"])
+        certain = bool(match.start() in ticked or match["call"] or containers or _looks_like_code(name))
+        if 1 < len(name) <= LONGEST and (certain or name.lower() not in CARRY_NOTHING):
+            key = (*containers[-3:], name)
+            found[key] = found.get(key, False) or certain
+    all_of_them = [AskedName(key[-1], key[:-1], certain) for key, certain in found.items()]
+    return tuple(sorted(all_of_them, key=lambda each: not each.certain)[:MOST_NAMES])
+
+
+def _looks_like_code(name: str) -> bool:
+    inner = name.strip("_")
+    return "_" in name or (name != name.upper() and any(letter.isupper() for letter in inner[1:]))
+
+
+def _paths(text: str) -> tuple[str, ...]:
+    found = (each.strip("/.").removeprefix("./") for each in _PATH.findall(text))
+    return tuple(dict.fromkeys(each for each in found if 1 < len(each) <= 4 * LONGEST))[:MOST_NAMES]
+
+
+def _kinds(text: str) -> frozenset[FileKind]:
+    if _CHANGES.match(text):
+        return frozenset()
+    return frozenset(kind for kind, form in _ASKED if form.search(text))

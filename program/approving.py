@@ -1,0 +1,287 @@
+"""What the agent asks of somebody at a terminal: a change of a file, a command, a tool.
+
+    asked --the reader's answer--> sent to the server, which tells it to all clients
+    asked --somebody else has answered, or its time is up--> the question ends, and it is said who has
+
+Rules
+  - All that will happen is shown before it is asked about, every character of it: what would move the cursor, or turn
+    the writing, is shown as its code.
+  - Requests are asked one by one, in their order. What was typed before a question is no answer to it.
+  - Only a whole word answers. An empty line asks again.
+"""
+
+import shlex
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any, Literal, Protocol
+
+import trio
+from msgspec import Struct
+
+from actors.kernel import PeerGone
+from codec.agent.action_events import (
+    ApprovalResolved,
+    Asked,
+    DiffHunk,
+    PatchProposed,
+    RequestApproval,
+    RequestCommandApproval,
+)
+from codec.agent.client_messages import ApprovalResponse
+from codec.printable import printable
+from program.status import Status
+
+GREEN, RED, BLUE, PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[36m", "\x1b[0m"
+COLOURS = {"+": GREEN, "-": RED, "@": BLUE}
+VERBS = {"create": "make", "modify": "change", "delete": "delete"}
+
+
+class Typed(Protocol):
+    def forget(self) -> None: ...
+    async def line(self) -> str | None: ...
+
+
+class Choice(Struct, frozen=True):
+    key: str
+    word: str
+    says: str
+
+
+YES = Choice("y", "yes", "yes")
+NO = Choice("n", "no", "no")
+HUNKS = Choice("h", "hunks", "each hunk by itself")
+EXACTLY = Choice("e", "exactly", "always exactly this command, in this folder and session")
+REASON = Choice("r", "reason", "no, and say why")
+
+
+class Questions:
+    """The requests that wait, and the one that is being asked."""
+
+    def __init__(
+        self, typed: Typed, status: Status, say: Callable[[ApprovalResponse], Awaitable[None]], *, colours: bool
+    ) -> None:
+        self._typed = typed
+        self._status = status
+        self._say = say
+        self._colours = colours
+        self._waiting: dict[str, Asked] = {}
+        self._came = trio.Event()
+        self._asking: trio.CancelScope | None = None
+        self._now = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a question stands on the terminal's last line."""
+        return self._asking is not None
+
+    def add(self, asked: Asked) -> None:
+        self._waiting[asked.request_id] = asked
+        self._came.set()
+
+    def settled(self, resolved: ApprovalResolved) -> None:
+        """Somebody has answered: this question, or one that is not asked yet."""
+        if self._waiting.pop(resolved.request_id, None) is None:
+            return
+        if self._now == resolved.request_id and self._asking is not None:
+            self._asking.cancel()
+            self._status.pass_on("\n")
+        self._status.say(_settled(resolved))
+
+    async def run(self) -> None:
+        """Asks whatever comes, until it is cancelled."""
+        try:
+            while True:
+                await self._came.wait()
+                for request_id in list(self._waiting):
+                    await self._ask(request_id)
+                self._came = trio.Event()
+                if self._waiting:
+                    self._came.set()
+        except PeerGone:
+            return  # whoever hears the stream says so
+
+    async def _ask(self, request_id: str) -> None:
+        asked = self._waiting.get(request_id)
+        if asked is None:
+            return
+        self._status.clear()
+        self._status.pass_on(shown(asked, colours=self._colours))
+        response: ApprovalResponse | None = None
+        self._now = request_id
+        with trio.CancelScope() as self._asking:
+            try:
+                response = await self._answer(asked)
+            finally:
+                self._asking = None
+        if response is not None and self._waiting.pop(request_id, None) is not None:
+            await self._say(response)
+
+    async def _answer(self, asked: Asked) -> ApprovalResponse:
+        self._typed.forget()
+        choices = choices_of(asked)
+        while True:
+            answer = await self._line(f"{_verb(asked)}? {', '.join(f'[{each.key}] {each.says}' for each in choices)}: ")
+            if answer is None:
+                self._status.pass_on("\n")
+                return _no(asked, "the terminal was closed")
+            match next((each for each in choices if answer in (each.key, each.word)), None):
+                case Choice("e"):
+                    return _yes(asked, remember="session", exactly=True)
+                case Choice("y"):
+                    return _yes(asked)
+                case Choice("a"):
+                    return _yes(asked, remember="session")
+                case Choice("n"):
+                    return _no(asked, None)
+                case Choice("r"):
+                    return _no(asked, await self._line("Why not? The agent hears it: ", whole=True))
+                case Choice("h") if isinstance(asked, PatchProposed):
+                    return await self._by_hunk(asked)
+
+    async def _by_hunk(self, asked: PatchProposed) -> ApprovalResponse:
+        taken: list[int] = []
+        for at, hunk in enumerate(asked.hunks):
+            self._status.pass_on(_lines(_whole(hunk), colours=self._colours))
+            answer: str | None = ""
+            while answer not in ("y", "yes", "n", "no", None):
+                answer = await self._line(f"Take hunk {at + 1} of {len(asked.hunks)}? [y] yes, [n] no: ")
+            if answer in ("y", "yes"):
+                taken.append(at)
+        if not taken:
+            return _no(asked, "none of its hunks was taken")
+        return _yes(asked, taken)
+
+    async def _line(self, question: str, *, whole: bool = False) -> str | None:
+        self._status.pass_on(question)
+        line = await self._typed.line()
+        return line if line is None else line.strip() if whole else line.strip().lower()
+
+
+def choices_of(asked: Asked) -> tuple[Choice, ...]:
+    match asked:
+        case PatchProposed(hunks=hunks):
+            by_hunk = (HUNKS,) if len(hunks) > 1 else ()
+            return (YES, NO, _always("for this file"), *by_hunk, REASON)
+        case RequestCommandApproval(may_remember=words):
+            always = (_always(f"for what begins with {printable(shlex.join(words))}"),) if words else ()
+            exactly = (EXACTLY,) if asked.may_remember_exactly else ()
+            return (YES, NO, *always, *exactly, REASON)
+        case _:
+            return (YES, NO, _always("for this tool"), REASON)
+
+
+def _always(what: str) -> Choice:
+    return Choice("a", "always", f"always {what} in this session")
+
+
+def shown(asked: Asked, *, colours: bool) -> str:
+    """All that is asked, as lines for a terminal."""
+    return "".join(f"{line}\n" for line in _shown(asked, colours))
+
+
+def _shown(asked: Asked, colours: bool) -> Iterator[str]:
+    match asked:
+        case PatchProposed():
+            yield f"The agent asks to {VERBS[asked.action]} {printable(asked.file_path)}"
+            yield from (f"  {printable(line)}" for line in asked.rationale.splitlines())
+            yield from (f"  - {printable(each)}" for each in asked.acceptance_criteria)
+            yield _lines(asked.diff, colours=colours).rstrip("\n")
+        case RequestCommandApproval():
+            yield f"The agent asks to run a command{_risk(asked.risk_level)}"
+            yield from (f"    {printable(line)}" for line in asked.command.split("\n"))  # a break is no backslash
+            folder = asked.working_directory
+            yield f"  in {printable(folder) if folder not in ('', '.') else 'the folder of the workspace'}"
+            if asked.environment:
+                yield "  with " + " ".join(
+                    f"{printable(name)}={printable(value)}" for name, value in asked.environment.items()
+                )
+            for each in asked.runs:
+                yield f"  it runs ({printable(each.file)}, {printable(each.name)}): {printable(each.text)}"
+            yield "  it can reach the network" if asked.network else "  it cannot reach the network"
+        case RequestApproval():
+            yield f"The agent asks to use {printable(asked.tool_name)}{_risk(asked.risk_level)}"
+            yield from (f"    {line}" for line in _arguments(asked.args))
+    if asked.reason:
+        yield f"  {printable(asked.reason)}"
+
+
+def _arguments(args: Any) -> Iterator[str]:
+    if isinstance(args, dict):
+        yield from (f"{printable(str(name))}: {printable(str(value))}" for name, value in args.items())
+    else:
+        yield printable(str(args))
+
+
+def _risk(level: str) -> str:
+    return f" ({level} risk)" if level != "medium" else ""
+
+
+def _lines(diff: str, *, colours: bool) -> str:
+    lines = [line for line in diff.split("\n") if line]
+    of_windows = all(line.endswith("\r") for line in lines if line[0] in "+- " and line[:3] not in ("+++", "---"))
+    return "".join(f"{_line(line.removesuffix(chr(13)) if of_windows else line, colours)}\n" for line in lines)
+
+
+def _line(line: str, colours: bool) -> str:
+    colour = COLOURS.get(line[:1]) if colours else None
+    text = printable(line.expandtabs(4))
+    return f"{colour}{text}{PLAIN}" if colour else text
+
+
+def _whole(hunk: DiffHunk) -> str:
+    """With its head, which its content may have or not."""
+    if hunk.content.startswith("@@ "):
+        return hunk.content
+    ranges = f"-{hunk.old_start},{hunk.old_lines} +{hunk.new_start},{hunk.new_lines}"
+    return f"@@ {ranges} @@\n{hunk.content}"
+
+
+def _verb(asked: Asked) -> str:
+    match asked:
+        case PatchProposed(action=action):
+            return VERBS[action].capitalize() + " it"
+        case RequestCommandApproval():
+            return "Run it"
+        case _:
+            return "Allow it"
+
+
+def _yes(
+    asked: Asked,
+    taken: Sequence[int] | None = None,
+    *,
+    remember: Literal["once", "session"] = "once",
+    exactly: bool = False,
+) -> ApprovalResponse:
+    """To this request alone: the scope `all` means every change that waits. A change that has no hunks can only be
+    named by its file. `taken`: these hunks; None: all."""
+    if not isinstance(asked, PatchProposed):
+        return ApprovalResponse(request_id=asked.request_id, approved=True, remember=remember, exactly=exactly)
+    return ApprovalResponse(
+        request_id=asked.request_id,
+        approved=True,
+        scope="hunk" if asked.hunks else "file",
+        file_path=asked.file_path,
+        hunks=tuple(range(len(asked.hunks)) if taken is None else taken) or None,
+        remember=remember,
+    )
+
+
+def _no(asked: Asked, reason: str | None) -> ApprovalResponse:
+    return ApprovalResponse(
+        request_id=asked.request_id,
+        approved=False,
+        scope="hunk" if isinstance(asked, PatchProposed) else "all",
+        reason=reason or None,
+    )
+
+
+def _settled(resolved: ApprovalResolved) -> str:
+    match resolved.ended:
+        case "timed_out":
+            return "Nobody answered in time, so it is not done"
+        case "cancelled":
+            return "It is not asked any more: the turn was stopped"
+        case _:
+            who = f" by {resolved.by}" if resolved.by else ""
+            why = f": {resolved.reason}" if resolved.reason and not resolved.approved else ""
+            return f"{'Approved' if resolved.approved else 'Rejected'}{who}{why}"

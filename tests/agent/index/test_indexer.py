@@ -1,0 +1,540 @@
+"""An index is brought up to date by one update at a time, tells how far it is, and what fails is tried again."""
+
+import logging
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from actors.agent.index import indexer as its
+from actors.agent.index.following import FOLLOW_SECONDS
+from actors.agent.index.given import IndexTrouble
+from actors.agent.index.indexers import MOST_AWAKE, awake_indexer
+from actors.agent.index.messages import ChangesTold, Find, FollowIndex, IndexAsked, WatchWorkspace
+from codec.agent.client_messages import FileChange
+from codec.agent.index.asking import IndexFindings, IndexQuery
+from codec.agent.index.telling import IndexFacts, IndexWish
+from codec.agent.workspaces import IndexStatus, Policy, WorkspaceFact
+from tests.agent.index.indexer_kit import PATIENCE, IndexHouse, PaperFolders, PaperIndexes, index_house
+from tests.agent.paper_store import PaperDisk
+
+WHOLE, ANEW = IndexWish(), IndexWish(anew=True)
+
+
+async def searched(house: IndexHouse, fact: WorkspaceFact, **fields: Any) -> IndexFindings:
+    found: IndexFindings = await house.ask(fact, partial(Find, IndexQuery(text="a"), **fields))
+    return found
+
+
+async def test_who_only_asks_how_far_an_index_is_begins_nothing_and_the_first_search_does(
+    autojump_clock: MockClock
+) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        assert (await house.status(fact)).index_status == "pending"
+        await trio.sleep(10)
+        assert house.index(fact).wishes.entries == []
+        found = await searched(house, fact)
+        assert not found.complete
+        status = await house.ready(fact)
+        assert (status.indexed_files, status.total_files, status.index_progress) == (100, 100, 1.0)
+        assert house.index(fact).wishes.entries[0] == WHOLE
+
+
+async def test_the_progress_of_an_update_grows_is_told_ten_times_a_second_at_most_and_ends_ready(
+    autojump_clock: MockClock
+) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        await house.reindex(fact)
+        begun = trio.current_time()
+        seen = await house.until(fact, lambda status: status.index_status == "ready")
+        took = trio.current_time() - begun
+        shares = [status.index_progress for status in seen]
+        assert shares == sorted(shares)
+        assert {status.index_status for status in seen[:-1]} <= {"pending", "indexing"}
+        assert 5 <= len(seen) <= 10 * took + 2
+        assert max(shares[:-1]) < 1.0
+
+
+async def test_who_follows_is_answered_after_a_while_although_nothing_is_new(autojump_clock: MockClock) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        await house.reindex(fact)
+        status = await house.ready(fact)
+        await trio.sleep(5)
+        status = await house.ask(fact, partial(FollowIndex, None))
+        before = trio.current_time()
+        assert await house.ask(fact, partial(FollowIndex, status)) == status
+        assert trio.current_time() - before == pytest.approx(FOLLOW_SECONDS)
+        with trio.move_on_after(1):
+            await house.ask(fact, partial(FollowIndex, status))
+        await searched(house, fact)  # who has given up disturbs nobody
+
+
+async def test_how_far_an_index_is_stands_in_the_list_of_workspaces_and_is_known_after_a_restart(
+    autojump_clock: MockClock
+) -> None:
+    disk, indexes = PaperDisk(), PaperIndexes()
+    async with index_house(disk, indexes) as house:
+        fact = await house.register()
+        await house.reindex(fact)
+        await trio.sleep(0.6)
+        half = await house.known(fact.id)
+        assert half.index_status == "indexing"
+        assert 0 < half.indexed_files < half.total_files == 100
+        await house.ready(fact)
+        done = await house.known(fact.id)
+        assert (done.index_status, done.index_progress, done.indexed_files) == ("ready", 1.0, 100)
+        assert done.last_indexed_at is not None
+        await trio.sleep(10)
+    async with index_house(disk, indexes) as house:
+        again = await house.known(fact.id)
+        assert (again.index_status, again.last_indexed_at, again.total_files) == ("ready", done.last_indexed_at, 100)
+        assert awake_indexer(house.house.stage.registry, fact.id) is None
+        indexes.made["/w"].hangs = True
+        asked = await house.status(fact)
+        assert (asked.index_status, asked.indexed_files) == ("ready", 100), "although its file does not answer"
+
+
+async def test_how_far_a_long_build_is_is_known_after_a_kill_before_its_indexer_wakes(
+    autojump_clock: MockClock,
+) -> None:
+    disk, indexes = PaperDisk(), PaperIndexes(prepare=lambda index: setattr(index, "seconds", 60.0))
+    async with index_house(disk, indexes) as house:
+        fact = await house.register()
+        await house.reindex(fact)
+        await trio.sleep(40)
+    async with index_house(disk, indexes) as house:
+        known = await house.known(fact.id)
+        assert known.index_status == "pending"
+        assert 50 <= known.indexed_files <= 70
+        assert 0.5 <= known.index_progress <= 0.7
+
+
+async def test_a_build_that_was_killed_goes_on_from_its_last_commit_without_being_asked(
+    autojump_clock: MockClock
+) -> None:
+    disk, indexes = PaperDisk(), PaperIndexes()
+    async with index_house(disk, indexes) as house:
+        fact = await house.register(auto_index=True)
+        await trio.sleep(0.6)
+        assert house.index(fact).ended == []
+    half = indexes.made["/w"].facts_now.indexed_files
+    assert 0 < half < 100
+    async with index_house(disk, indexes) as house:
+        assert (await house.known(fact.id)).index_status == "pending", "nothing is told to run that does not"
+        seen = await house.until(fact, lambda status: status.index_status == "ready")
+        assert min(status.indexed_files for status in seen if status.generation) >= half
+
+
+async def test_changes_of_a_watched_folder_are_gathered_while_an_update_runs_and_are_the_next_one(
+    autojump_clock: MockClock
+) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        await house.reindex(fact)
+        await trio.sleep(0.5)
+        for number in range(10):
+            await house.news(fact, f"src/{number}.py", "src/same.py")
+        await house.ready(fact)
+        await trio.sleep(5)
+        first, second = house.index(fact).wishes.entries
+        assert first == WHOLE
+        assert sorted(second.paths or ()) == sorted([*(f"src/{number}.py" for number in range(10)), "src/same.py"])
+
+
+async def test_a_file_that_is_saved_is_updated_at_once_and_the_index_stays_ready(autojump_clock: MockClock) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        await house.reindex(fact)
+        before = await house.ready(fact)
+        await trio.sleep(5)
+        await house.news(fact, "src/a.py")
+        begun = trio.current_time()
+        seen = await house.until(fact, lambda status: status.generation > before.generation)
+        assert {status.index_status for status in seen} == {"ready"}
+        assert trio.current_time() - begun < 0.2
+        assert house.index(fact).wishes.entries[-1] == IndexWish(paths=("src/a.py",))
+
+
+async def test_thousands_of_changes_at_once_are_one_or_two_updates(autojump_clock: MockClock) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        await house.reindex(fact)
+        await house.ready(fact)
+        await trio.sleep(5)
+        count = len(house.index(fact).wishes.entries)
+        for number in range(50):
+            await house.news(fact, *(f"{number}/{each}.py" for each in range(100)))
+        await trio.sleep(5)
+        further = house.index(fact).wishes.entries[count:]
+        assert len(further) <= 2
+        assert further[-1] == WHOLE, "a scan is quicker than their list"
+
+
+async def test_files_that_come_one_by_one_but_fast_are_gathered_too(autojump_clock: MockClock) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        await house.reindex(fact)
+        await house.ready(fact)
+        await trio.sleep(5)
+        count = len(house.index(fact).wishes.entries)
+        for number in range(1500):
+            await house.news(fact, f"{number}.py")
+            await trio.sleep(0.002)
+        await trio.sleep(5)
+        further = house.index(fact).wishes.entries[count:]
+        assert len(further) <= 30
+        assert {path for wish in further for path in wish.paths or ()} == {f"{number}.py" for number in range(1500)}
+
+
+async def test_a_rebuild_in_the_middle_of_an_update_breaks_it_off_and_begins_anew(autojump_clock: MockClock) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        await house.reindex(fact)
+        await trio.sleep(0.5)
+        await house.reindex(fact, anew=True)
+        await house.ready(fact)
+        await trio.sleep(5)
+        assert house.index(fact).wishes.entries == [WHOLE, ANEW]
+        assert house.index(fact).ended == ["cancelled", "done"]
+
+
+async def test_refreshes_in_the_middle_of_an_update_are_one_more_update(autojump_clock: MockClock) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        for _ in range(5):
+            await house.reindex(fact)
+        await trio.sleep(10)
+        assert house.index(fact).wishes.entries in ([WHOLE], [WHOLE, WHOLE])
+
+
+@pytest.mark.parametrize("moment", [step / 10 for step in range(12)])
+async def test_at_whatever_moment_a_rebuild_comes_the_index_ends_complete(
+    autojump_clock: MockClock, moment: float
+) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        await house.reindex(fact)
+        await trio.sleep(moment)
+        await house.reindex(fact, anew=True)
+        status = await house.ready(fact)
+        assert status.indexed_files == 100
+        assert house.house.trace.of("stop") == []
+
+
+async def test_a_disk_that_is_full_is_told_and_tried_again_and_questions_are_answered_meanwhile(
+    autojump_clock: MockClock
+) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        await house.reindex(fact)
+        await house.ready(fact)
+        house.index(fact).trouble = "The disk is full."
+        await house.reindex(fact)
+        failed = (await house.until(fact, lambda status: status.index_status == "failed"))[-1]
+        assert failed.errors == ("The disk is full.",)
+        assert (await house.known(fact.id)).index_status == "failed"
+        with pytest.raises(IndexTrouble, match=r"The disk is full\."):
+            await searched(house, fact)
+        house.index(fact).trouble = ""
+        status = await house.ready(fact)
+        assert status.errors == ()
+
+
+async def test_a_folder_that_is_gone_is_told_keeps_its_index_and_is_found_when_it_is_back(
+    autojump_clock: MockClock
+) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        await house.reindex(fact)
+        await house.ready(fact)
+        house.folders.missing.add("/w")
+        await house.reindex(fact)
+        failed = (await house.until(fact, lambda status: status.index_status == "failed"))[-1]
+        assert failed.errors == ("There is no folder /w.",)
+        assert failed.indexed_files == 100
+        await trio.sleep(600)
+        house.folders.missing.clear()
+        before = trio.current_time()
+        await house.ready(fact)
+        assert trio.current_time() - before <= its.LONGEST_AGAIN + 5
+
+
+async def test_an_index_whose_file_was_deleted_is_made_again_with_the_next_change(autojump_clock: MockClock) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        await house.reindex(fact)
+        await house.ready(fact)
+        house.index(fact).facts_now = IndexFacts()
+        await house.news(fact, "src/a.py")
+        await house.until(fact, lambda status: status.index_status == "indexing")
+        assert (await house.ready(fact)).indexed_files == 100
+        assert house.index(fact).wishes.entries[-2:] == [IndexWish(paths=("src/a.py",)), WHOLE]
+
+
+async def test_an_index_that_has_failed_is_not_told_to_be_ready_before_all_is_well(autojump_clock: MockClock) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        await house.reindex(fact)
+        await house.ready(fact)
+        house.folders.missing.add("/w")
+        await house.news(fact, lost=True)  # nobody has asked for that update
+        failed = (await house.until(fact, lambda status: status.index_status == "failed"))[-1]
+        assert failed.errors == ("There is no folder /w.",)
+        house.folders.missing.clear()
+        seen = await house.until(fact, lambda status: not status.errors)
+        assert {status.index_status for status in seen[:-1]} <= {"failed", "indexing"}
+        assert seen[-1].index_status == "ready"
+
+
+async def test_a_disk_that_hangs_is_not_waited_for(autojump_clock: MockClock) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        house.folders.hangs = True
+        before = trio.current_time()
+        await house.reindex(fact)
+        failed = (await house.until(fact, lambda status: status.index_status == "failed"))[-1]
+        assert trio.current_time() - before <= its.CHECK_SECONDS + 1
+        assert failed.errors == ("The disk of /w does not answer.",)
+        house.folders.hangs = False
+        await house.ready(fact)
+        house.index(fact).hangs = True
+        with pytest.raises(IndexTrouble, match="took too long"):
+            await searched(house, fact)
+        await house.reindex(fact)
+        before = trio.current_time()
+        await house.until(fact, lambda status: status.index_status == "failed")
+        assert trio.current_time() - before <= its.STALLED_SECONDS + 1
+        house.index(fact).hangs = False
+        await house.ready(fact)
+
+
+@pytest.mark.parametrize("method", ["facts", "update", "find"])
+async def test_a_crash_restarts_that_indexer_alone_and_it_goes_on(autojump_clock: MockClock, method: str) -> None:
+    async with index_house() as house:
+        one, other = await house.register("/w"), await house.register("/other")
+        await house.reindex(other)
+        house.index(one).crashes = {method}
+        with suppress(Exception):  # the asker's end of the crash
+            await searched(house, one)
+        await house.ready(one)
+        await house.ready(other)
+        stopped = {entry.path for entry in house.house.trace.of("stop")}
+        assert stopped == {f"top/indexers/{one.id}"}
+        assert house.index(other).ended == ["done"]
+
+
+async def test_what_is_told_with_a_false_hash_is_read_and_paths_outside_are_not(autojump_clock: MockClock) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        await house.reindex(fact)
+        await house.ready(fact)
+        await trio.sleep(1)
+        told = [
+            FileChange(type="modified", file_path=path, content_hash="sha256:false")
+            for path in ("src/a.py", "./src/b.py", "../x", "/etc/passwd", ".git/config", "a\0b", "", "src//a.py")
+        ]
+        status = await house.ask(fact, partial(ChangesTold, tuple(told)))
+        assert isinstance(status, IndexStatus)
+        await trio.sleep(1)
+        assert house.index(fact).wishes.entries[-1] == IndexWish(paths=("src/a.py", "src/b.py"))
+
+
+async def test_the_policy_holds_in_every_question(autojump_clock: MockClock) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        await searched(house, fact)
+        assert house.index(fact).readable == {"src/a.py": True, ".git/config": False, "secret/x.py": True}
+        await searched(house, fact, policy=Policy(blocked_globs=("secret/**",)))
+        assert house.index(fact).readable == {"src/a.py": True, ".git/config": True, "secret/x.py": False}
+
+
+# -- watching
+
+
+async def test_where_the_folder_cannot_be_watched_it_is_looked_at_and_the_status_says_why(
+    autojump_clock: MockClock
+) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        house.watches.trouble = "Raise fs.inotify.max_user_watches"
+        await house.reindex(fact)
+        await house.ready(fact)
+        status = await house.status(fact)
+        assert (status.watching, status.message) == ("polling", "Raise fs.inotify.max_user_watches.")
+        await trio.sleep(120)
+        looks = len(house.index(fact).wishes.entries)
+        assert 4 <= looks <= 12, "less often while nothing changes"
+        assert (await house.status(fact)).index_status == "ready"
+        house.watches.trouble = ""
+        await trio.sleep(300)
+        assert (await house.status(fact)).watching == "events", "it is tried again"
+
+
+async def test_who_wished_for_polling_gets_it_and_a_stopped_watch_hears_nothing(autojump_clock: MockClock) -> None:
+    async with index_house() as house:
+        fact = await house.register(use_polling=True)
+        await house.reindex(fact)
+        await house.ready(fact)
+        assert (await house.status(fact)).watching == "polling"
+        assert (await house.watch(fact, False)).watching == "off"
+        await trio.sleep(60)
+        count = len(house.index(fact).wishes.entries)
+        await trio.sleep(600)
+        assert len(house.index(fact).wishes.entries) == count
+
+
+async def test_an_index_that_nobody_uses_sleeps_unless_it_is_to_be_watched(autojump_clock: MockClock) -> None:
+    async with index_house() as house:
+        one, other = await house.register("/one"), await house.register("/other", auto_watch=True)
+        await house.reindex(one)
+        await house.ready(one)
+        await house.ready(other)
+        await trio.sleep(2 * its.REST_SECONDS)
+        registry = house.house.stage.registry
+        assert awake_indexer(registry, one.id) is None
+        assert awake_indexer(registry, other.id) is not None
+        assert set(house.watches.told) == {"/other"}
+        await searched(house, one)
+        await wait_all_tasks_blocked()
+        assert set(house.watches.told) == {"/one", "/other"}
+        await house.watch(other, False)
+        await trio.sleep(2 * its.REST_SECONDS)
+        assert awake_indexer(registry, other.id) is None
+
+
+async def test_what_is_to_be_watched_all_the_time_is_watched_after_a_restart(autojump_clock: MockClock) -> None:
+    disk, indexes = PaperDisk(), PaperIndexes()
+    async with index_house(disk, indexes) as house:
+        watched = await house.register("/watched", auto_watch=True)
+        await house.register("/other", auto_index=True)
+        await house.ready(watched)
+        await trio.sleep(60)
+    async with index_house(disk, indexes) as house:
+        await trio.sleep(60)
+        assert set(house.watches.told) == {"/watched"}
+
+
+async def test_an_index_that_is_deleted_because_nobody_uses_it_is_logged(
+    autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "troupe.agent")
+    disk, indexes = PaperDisk(), PaperIndexes()
+    async with index_house(disk, indexes) as house:
+        fact = await house.register("/once")
+    indexes.unused = (fact.id, "w-gone")
+    async with index_house(disk, indexes):
+        await wait_all_tasks_blocked()
+    indexes.tidy_trouble = "The disk of the index does not answer."
+    async with index_house(disk, indexes) as house:
+        await house.ready(await house.register("/other", auto_index=True))
+    said = [record.message for record in caplog.records]
+    assert [each for each in said if "deleted" in each] == [
+        "the index of /once is deleted: nobody has used it for a long time",
+        "the index of w-gone is deleted: nobody has used it for a long time",
+        "unused indexes are not deleted: The disk of the index does not answer.",
+    ]
+
+
+async def test_at_most_so_many_are_awake_and_the_one_that_was_used_longest_ago_sleeps(
+    autojump_clock: MockClock
+) -> None:
+    async with index_house() as house:
+        facts = [await house.register(f"/{number}") for number in range(MOST_AWAKE + 3)]
+        for fact in facts[:MOST_AWAKE]:
+            await searched(house, fact)
+        await trio.sleep(10)
+        await searched(house, facts[0])
+        for fact in facts[MOST_AWAKE:]:
+            await searched(house, fact)
+        registry = house.house.stage.registry
+        awake = {fact.path for fact in facts if awake_indexer(registry, fact.id) is not None}
+        assert awake == {fact.path for fact in facts} - {"/1", "/2", "/3"}
+
+
+async def test_many_who_want_the_same_sleeping_indexer_wake_it_once(autojump_clock: MockClock) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        seen: list[IndexStatus] = []
+
+        async def ask() -> None:
+            seen.append(await house.status(fact))
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(50):
+                nursery.start_soon(ask)
+        assert len(seen) == 50
+        assert house.house.trace.of("stop") == []
+
+
+async def test_a_hundred_folders_that_are_gone_keep_nobody_from_answering(autojump_clock: MockClock) -> None:
+    folders = PaperFolders()
+    async with index_house(folders=folders) as house:
+        facts = [await house.register(f"/{number}") for number in range(30)]
+        folders.hangs = True
+        for fact in facts:
+            await house.reindex(fact)
+        before = trio.current_time()
+        for fact in facts:
+            assert (await house.status(fact)).index_status in ("indexing", "pending")
+        assert trio.current_time() - before < 1
+
+
+async def test_a_wish_to_watch_outlives_a_crash(autojump_clock: MockClock) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        await (await house.indexer(fact)).ask(partial(WatchWorkspace, True, True), timeout=PATIENCE)
+        await house.ready(fact)
+        house.index(fact).crashes = {"find"}
+        with suppress(Exception):
+            await searched(house, fact)
+        await trio.sleep(5)
+        assert (await house.ask(fact, IndexAsked)).watching == "polling"
+
+
+async def test_when_an_update_is_over_the_missing_vectors_are_asked_for_and_hold_up_nothing(
+    autojump_clock: MockClock
+) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        index = house.index(fact)
+        index.vectors, index.embed_seconds = 500, 60.0
+        await house.reindex(fact)
+        await house.ready(fact)
+        seen = await house.until(fact, lambda status: bool(status.message))
+        assert "250 of 0 passages can be found by their meaning" in seen[-1].message
+        assert seen[-1].mode == "text_only"
+        begun = trio.current_time()
+        await house.ask(fact, partial(ChangesTold, (FileChange(type="modified", file_path="a.py"),)))
+        await trio.sleep(5)
+        assert len(index.wishes.entries) >= 2  # a save is found meanwhile
+        full = await house.until(fact, lambda status: status.mode == "full")
+        assert trio.current_time() - begun <= 70
+        assert "passages" not in full[-1].message
+        await trio.sleep(100)
+        assert index.embedded == 2  # once more for what was saved meanwhile
+
+
+async def test_an_embedding_model_that_is_away_is_told_and_asked_again_and_the_index_stays_ready(
+    autojump_clock: MockClock
+) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        index = house.index(fact)
+        index.vectors, index.embed_trouble = 500, "Ollama is away."
+        await house.reindex(fact)
+        seen = await house.until(fact, lambda status: "Ollama is away." in status.errors)
+        assert seen[-1].index_status == "ready"
+        await trio.sleep(40)
+        tries = index.embedded
+        assert 3 <= tries <= 5
+        await searched(house, fact)
+        assert index.embedded == tries
+        index.embed_trouble = ""
+        full = await house.until(fact, lambda status: status.mode == "full")
+        assert full[-1].errors == ()

@@ -1,0 +1,183 @@
+"""Servers that need not import their code: a process that has imported it all forks them.
+
+To import its code costs a server 0.65 s of CPU time, and the tests start some thousand of them. So each worker keeps
+one process, the forker, that has imported everything a server needs and has run none of it. It forks on demand. What it
+forks takes arguments, folder, environment and output from the request, and runs `supervisor.py` from its first line, as
+a process of its own. `Forked` is a Popen of it.
+
+Some tests are about what comes before that: the interpreter's options and environment, imports, a signal among them.
+They start a server without it (`Server(cold=True)`), and so does the README's test.
+
+    worker    -> forker    {arguments, folder, environ} with three descriptors: stdout, stderr, a pipe for the end
+    forker    -> worker    the process id
+    forker    -> the pipe  the status with which it ended
+    the forker ends when its worker has ended: nobody holds the channel's other end any more
+"""
+
+import contextlib
+import functools
+import importlib
+import json
+import os
+import runpy
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+MOST_BYTES = 1 << 20
+READ_AT_THE_START = ("PYTHON", "LD_", "LC_", "LANG", "MALLOC")
+"""The interpreter has read these variables before it forks."""
+
+
+def can_fork(environ: Mapping[str, str]) -> bool:
+    """Whether a forked process would heed what this environment changes."""
+    return not any(name.startswith(READ_AT_THE_START) for name in environ)
+
+
+# -- the worker's side
+
+
+class Forked(subprocess.Popen[str]):
+    """`program` (a file of Python) with these arguments."""
+
+    def __init__(self, program: Path, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> None:
+        self._status, self._ends = os.pipe()
+        pipe = subprocess.PIPE
+        super().__init__([str(program), *arguments], stdout=pipe, stderr=pipe, text=True, cwd=cwd, env=env)
+
+    def _execute_child(self, args: list[str], *facts: Any) -> None:
+        """Takes the place of Popen's own, which forks and executes."""
+        *_, cwd, env = facts[:6]
+        stdout, stderr = (facts[at] for at in (12, 14))
+        try:
+            self.pid = _forker().fork(args, str(cwd), env, (stdout, stderr, self._ends))
+            self._child_created = True
+        finally:
+            for each in (stdout, stderr, self._ends):
+                os.close(each)
+
+    def _try_wait(self, flags: int) -> tuple[int, int]:
+        """Takes the place of waitpid: it is the forker's child."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._status, selectors.EVENT_READ)
+            if not selector.select(0 if flags & os.WNOHANG else None):
+                return 0, 0
+        said = os.read(self._status, 4)
+        os.close(self._status)
+        return self.pid, int.from_bytes(said, "little", signed=True)
+
+    def _internal_poll(self, _deadstate: int | None = None) -> int | None:
+        if self.returncode is None and self._waitpid_lock.acquire(False):  # type: ignore[attr-defined]
+            try:
+                if self.returncode is None:
+                    pid, status = self._try_wait(os.WNOHANG)
+                    if pid:
+                        self.returncode = os.waitstatus_to_exitcode(status)
+            finally:
+                self._waitpid_lock.release()  # type: ignore[attr-defined]
+        return self.returncode
+
+
+class _Forker:
+    def __init__(self) -> None:
+        self._channel, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        for each in (self._channel, its):
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MOST_BYTES)
+        with its:
+            command = [sys.executable, "-m", "tests.house.forking", str(its.fileno())]
+            self._process = subprocess.Popen(command, pass_fds=[its.fileno()], cwd=ROOT)
+        self._lock = threading.Lock()
+
+    def fork(self, words: list[str], folder: str, environ: Mapping[str, str], descriptors: Sequence[int]) -> int:
+        asked = json.dumps({"words": words, "folder": folder, "environ": dict(environ)}).encode()
+        with self._lock:
+            socket.send_fds(self._channel, [asked], descriptors)
+            return int(self._channel.recv(64))
+
+
+@functools.cache
+def _forker() -> _Forker:
+    return _Forker()
+
+
+# -- the forker's side
+
+
+LOADED = ("supervisor", "program.arguments", "program.serving", "actors.store",
+          *(f"systems.{each}" for each in ("agent", "console", "ipc", "judge", "sidekick")))  # fmt: skip
+"""With what these import, it is what a server imports before it is ready."""
+
+
+def serve(channel: socket.socket) -> Callable[[], None] | None:
+    """Forks whenever it is asked. In the forked process it returns what is to be run; at the end, nothing."""
+    awake, wakes = socket.socketpair()
+    awake.setblocking(False)
+    wakes.setblocking(False)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the worker; without a worker this ends
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
+    ends: dict[int, int] = {}
+    with selectors.DefaultSelector() as selector:
+        selector.register(channel, selectors.EVENT_READ)
+        selector.register(awake, selectors.EVENT_READ)
+        while True:
+            ready = [key.fileobj for key, _ in selector.select()]
+            if awake in ready:
+                awake.recv(4096)
+                _tell_ends(ends)
+            if channel not in ready:
+                continue
+            asked, descriptors, *_ = socket.recv_fds(channel, MOST_BYTES, 3)
+            if not asked:
+                return None
+            pid = os.fork()
+            if pid == 0:
+                selector.close()
+                for ours in (awake, wakes, channel):
+                    ours.close()
+                for end in (descriptors[2], *ends.values()):
+                    os.close(end)
+                return functools.partial(run, **json.loads(asked), stdout=descriptors[0], stderr=descriptors[1])
+            ends[pid] = descriptors[2]
+            for each in descriptors[:2]:
+                os.close(each)
+            channel.send(b"%d" % pid)
+
+
+def _tell_ends(ends: dict[int, int]) -> None:
+    with contextlib.suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            pid, status = ended
+            with contextlib.suppress(BrokenPipeError):  # nobody wants to know any more
+                os.write(ends[pid], status.to_bytes(4, "little", signed=True))
+            os.close(ends.pop(pid))
+
+
+def run(words: list[str], folder: str, environ: dict[str, str], stdout: int, stderr: int) -> None:
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for ours, its in ((stdout, 1), (stderr, 2)):
+        os.dup2(ours, its)
+        os.close(ours)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environ)
+    sys.argv = words
+    sys.path[0] = str(Path(words[0]).parent)
+    runpy.run_path(words[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    for module in LOADED:
+        importlib.import_module(module)
+    forked = serve(socket.socket(fileno=int(sys.argv[1])))
+    if forked is not None:
+        forked()

@@ -1,0 +1,126 @@
+"""An answer of a hundred thousand tokens on the agent's page: who reads and types while the last of them come waits no
+longer than while the first ones come.
+
+A frame is timed from the one before it, and a key from its stroke to the frame that shows it; the medians are compared.
+The processor time of the page's main thread, for each token and for each frame, is compared as well: the lesser of both
+counts, because a busy machine draws fewer frames of more tokens each. Nothing is compared with a time that is given
+here. What is too slow is tried again, because something else may have kept the machine busy just then. The tokens are
+short, because an answer has 400,000 characters at most.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, CDPSession, Page, expect
+
+from tests.agent.fakes.talking import SIGNS, brief
+from tests.house.agent_kit import agent_server, fake_model
+from tests.house.agent_page import Visitor, begin, feet, field, link, say, visiting
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(300)]
+
+TOKENS, PART = 100_000, 5_000
+WORST = 1.5
+MOST_WORK = 3.0
+"""A page that goes over all of its text for each token needs some twenty times as much at the end."""
+TRIES = 3
+
+WATCH = """() => {
+    const watched = window.watched = { frames: [], keys: [] };
+    watched.at = () => {
+        const last = document.querySelector("agent-transcript .text")?.lastElementChild?.textContent ?? "";
+        const word = /\\w*$/.exec(last.slice(-40).trimEnd())[0];
+        return [...word].reduce((sum, sign) => 62 * sum + "SIGNS".indexOf(sign), 0);
+    };
+    let before = performance.now();
+    const frame = (now) => {
+        watched.frames.push([watched.at(), now - before]);
+        before = now;
+        requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+    addEventListener("keydown", ({ timeStamp }) => requestAnimationFrame(() => setTimeout(() => {
+        watched.keys.push([watched.at(), performance.now() - timeStamp]);
+    })), true);
+}""".replace("SIGNS", SIGNS)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Milliseconds at the median, and of the processor."""
+
+    frame: float
+    key: float
+    work_of_token: float
+    work_of_frame: float
+
+
+def part(page: Page, marks: list[tuple[int, int, float]], first: int, last: int) -> Part:
+    frames, keys = page.evaluate("[watched.frames, watched.keys]")
+    (token, begun, began), *_, (end, done, ended) = [each for each in marks if first <= each[0] < last]
+    work = 1000 * (ended - began)
+    return Part(
+        median(ms for at, ms in frames if first <= at < last),
+        median(ms for at, ms in keys if first <= at < last),
+        work / (end - token),
+        work / (done - begun),
+    )
+
+
+def busy(cdp: CDPSession) -> float:
+    """Seconds of the processor that the main thread has used."""
+    metrics = cdp.send("Performance.getMetrics")["metrics"]
+    return float(next(each["value"] for each in metrics if each["name"] == "TaskDuration"))
+
+
+def answered(visitor: Visitor, page: Page, folder: Path) -> tuple[Part, Part]:
+    """The first and the last part of an answer, during all of which somebody types."""
+    begin(page, folder)
+    cdp = visitor.context.new_cdp_session(page)
+    cdp.send("Performance.enable", {"timeDomain": "threadTicks"})
+    page.evaluate(WATCH)
+    say(page, f"!brief {TOKENS}")
+    expect(field(page)).to_be_focused()
+    page.locator("agent-transcript .text > p").first.wait_for()
+    marks, whole = list[tuple[int, int, float]](), False
+    while not whole:
+        page.keyboard.type("a")
+        page.keyboard.press("Backspace")
+        tokens, frames, whole = page.evaluate(
+            "[watched.at(), watched.frames.length, document.querySelector('agent-transcript .foot') !== null]"
+        )
+        marks.append((tokens, frames, busy(cdp)))
+    return part(page, marks, 1, PART), part(page, marks, TOKENS - PART, TOKENS - 1)
+
+
+def is_slower(first: Part, last: Part) -> bool:
+    work = min(last.work_of_token / first.work_of_token, last.work_of_frame / first.work_of_frame)
+    return last.frame > WORST * first.frame or last.key > WORST * first.key or work > MOST_WORK
+
+
+def words(page: Page) -> Any:
+    return page.locator("agent-transcript .text > p").evaluate_all(
+        "all => all.map((each) => each.textContent).join(' ').split(/\\s+/)"
+    )
+
+
+def test_the_page_is_as_quick_at_the_end_of_a_hundred_thousand_tokens_and_a_reload_shows_them_all(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    with fake_model("--rate", "0") as model, agent_server(tmp_path, model) as house, visiting(chromium) as visitor:
+        tried = list[tuple[Part, Part]]()
+        for number in range(TRIES):
+            page = visitor.page(link(house))
+            tried.append(answered(visitor, page, tmp_path / f"work{number}"))
+            if not is_slower(*tried[-1]):
+                break
+        else:
+            raise AssertionError(f"the page slows down: {tried}")
+        expected = [brief(number) for number in range(TOKENS)]
+        assert words(page) == expected
+        page.reload()
+        expect(feet(page)).to_contain_text("Done", timeout=60_000)
+        assert words(page) == expected

@@ -1,0 +1,204 @@
+"""What the agent asks at a terminal: what is shown, and which line is which answer."""
+
+import io
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import trio
+import trio.testing
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+from msgspec.structs import replace
+
+from codec.agent.action_events import (
+    ApprovalResolved,
+    Asked,
+    DiffHunk,
+    PatchProposed,
+    RequestApproval,
+    RequestCommandApproval,
+    ScriptLine,
+)
+from codec.agent.client_messages import ApprovalResponse
+from program.approving import Questions, choices_of, shown
+from program.passed_on import PassedOn
+from program.status import Status
+
+DIFF = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n same\n-old\n+new\n@@ -9,1 +9,1 @@\n--- the end\n+-- an end\n"
+HUNKS = (
+    DiffHunk(old_start=1, old_lines=2, new_start=1, new_lines=2, content=" same\n-old\n+new\n"),
+    DiffHunk(old_start=9, old_lines=1, new_start=9, new_lines=1, content="--- the end\n+-- an end\n"),
+)
+PATCH = PatchProposed(
+    patch_id="p", request_id="p", file_path="src/x", diff=DIFF, hunks=HUNKS, rationale="Why not", reason="Mode ask"
+)
+EMPTY = PatchProposed(patch_id="e", request_id="e", file_path="src/x", diff="", action="create")
+RUN = RequestCommandApproval(
+    command_id="k", request_id="k", command="npm test\x1b[2K\u202e", working_directory="web", environment={"CI": "1"},
+    may_remember=("npm", "test"), risk_level="high",
+)  # fmt: skip
+TOOL = RequestApproval(request_id="t", tool_name="delete_file", args={"file_path": "x"})
+
+
+class Lines:
+    """What somebody types, line by line; after the last one nothing comes."""
+
+    def __init__(self, lines: Sequence[str | None]) -> None:
+        self._lines = list(lines)
+        self.forgotten = 0
+
+    def forget(self) -> None:
+        self.forgotten += 1
+
+    async def line(self) -> str | None:
+        if not self._lines:
+            await trio.sleep_forever()
+        return self._lines.pop(0)
+
+
+async def answered(*lines: str | None, to: Sequence[Asked]) -> tuple[list[ApprovalResponse], str]:
+    said: list[ApprovalResponse] = []
+    out = io.StringIO()
+
+    async def say(response: ApprovalResponse) -> None:
+        said.append(response)
+
+    questions = Questions(Lines(lines), Status(out), say, colours=False)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(questions.run)
+        for each in to:
+            questions.add(each)
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+    return said, out.getvalue()
+
+
+def response(request: str, approved: bool = True, **fields: Any) -> ApprovalResponse:
+    return ApprovalResponse(request_id=request, approved=approved, **fields)
+
+
+def yes(request: str, **fields: Any) -> ApprovalResponse:
+    """To this change alone: the scope `all` would be to every change that waits."""
+    return response(request, **({"scope": "hunk", "hunks": (0, 1), "file_path": "src/x"} | fields))
+
+
+def no(request: str, **fields: Any) -> ApprovalResponse:
+    return response(request, False, scope="hunk", **fields)
+
+
+@pytest.mark.parametrize(
+    ("asked", "lines", "answer"),
+    [
+        (PATCH, ["y"], yes("p")),
+        (PATCH, ["YES "], yes("p")),
+        (PATCH, ["", "yep", "n"], no("p")),
+        (PATCH, ["a"], yes("p", remember="session")),
+        (PATCH, ["r", "  It is used "], no("p", reason="It is used")),
+        (PATCH, ["r", ""], no("p")),
+        (PATCH, ["h", "n", "y"], yes("p", hunks=(1,))),
+        (PATCH, ["h", "y", "?", "y"], yes("p")),
+        (EMPTY, ["y"], yes("e", scope="file", hunks=None)),
+        (PATCH, ["h", "n", "n"], no("p", reason="none of its hunks was taken")),
+        (PATCH, [None], no("p", reason="the terminal was closed")),
+        (RUN, ["y"], response("k")),
+        (RUN, ["a"], response("k", remember="session")),
+        (RUN, ["h", "n"], response("k", False)),
+        (RUN, ["e", "n"], response("k", False)),
+        (replace(RUN, may_remember_exactly=True), ["e"], response("k", remember="session", exactly=True)),
+        (replace(RUN, may_remember=(), may_remember_exactly=True), ["a", "exactly"],
+         response("k", remember="session", exactly=True)),
+        (TOOL, ["always"], response("t", remember="session")),
+    ],
+)
+async def test_a_line_is_an_answer(asked: Asked, lines: list[str | None], answer: ApprovalResponse) -> None:
+    said, _ = await answered(*lines, to=[asked])
+    assert said == [answer]
+
+
+def test_what_a_command_runs_is_shown_beside_it() -> None:
+    runs = (ScriptLine(file="package.json", name="test", text="vitest \u202e run"),)
+    told = shown(replace(RUN, runs=runs), colours=False)
+    assert "  it runs (package.json, test): vitest \\u202e run\n" in told
+
+
+async def test_what_cannot_be_remembered_is_not_offered_and_not_taken() -> None:
+    once = RequestCommandApproval(command_id="k", request_id="k", command="a | b", working_directory=".")
+    assert [each.key for each in choices_of(once)] == ["y", "n", "r"]
+    said, told = await answered("a", "n", to=[once])
+    assert said == [response("k", False)]
+    assert "always" not in told
+
+
+async def test_several_are_asked_one_by_one_and_what_another_has_answered_is_not_asked() -> None:
+    said: list[ApprovalResponse] = []
+    out = io.StringIO()
+
+    async def say(response: ApprovalResponse) -> None:
+        said.append(response)
+
+    lines = Lines([])
+    questions = Questions(lines, Status(out), say, colours=False)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(questions.run)
+        for each in (PATCH, RUN, TOOL):
+            questions.add(each)
+        await trio.testing.wait_all_tasks_blocked()
+        assert questions.is_open
+        assert "delete_file" not in out.getvalue()
+        questions.settled(ApprovalResolved(request_id="k", approved=True, by="web"))  # is not asked yet
+        questions.settled(ApprovalResolved(request_id="p", approved=False, by="web", reason="no"))  # is being asked
+        await trio.testing.wait_all_tasks_blocked()
+        assert "Rejected by web: no" in out.getvalue()
+        assert "run a command" not in out.getvalue()
+        assert out.getvalue().endswith("[r] no, and say why: ")
+        assert lines.forgotten == 2
+        questions.settled(ApprovalResolved(request_id="t", approved=False, ended="cancelled"))
+        await trio.testing.wait_all_tasks_blocked()
+        assert not questions.is_open
+        nursery.cancel_scope.cancel()
+    assert said == []
+
+
+def test_all_that_will_happen_is_shown() -> None:
+    text = shown(PATCH, colours=False)
+    for words in ("change src/x", "Why not", "Mode ask", *DIFF.splitlines()):
+        assert words in text
+    text = shown(RUN, colours=False)
+    for words in (r"    npm test\x1b[2K\u202e", "high risk", "in web", "CI=1", "cannot reach the network"):
+        assert words in text
+    assert "file_path: x" in shown(TOOL, colours=False)
+    coloured = shown(PATCH, colours=True)
+    assert "\x1b[32m+new\x1b[0m" in coloured
+    assert "\x1b[31m--- the end\x1b[0m" in coloured
+    assert re.sub(r"\x1b\[\d*m", "", coloured) == shown(PATCH, colours=False)
+
+
+def test_a_line_break_of_a_command_is_not_shown_as_a_backslash_in_it() -> None:
+    broken = shown(structs.replace(RUN, command="echo ok # \nrm x"), colours=False)
+    assert "\n    echo ok # \n    rm x\n" in broken
+    assert broken != shown(structs.replace(RUN, command=r"echo ok # \nrm x"), colours=False)
+
+
+@given(st.text(), st.text(), st.text())
+def test_nothing_that_is_shown_moves_the_cursor(one: str, other: str, third: str) -> None:
+    for asked in (
+        PatchProposed(patch_id="p", file_path=one, diff=f"@@ -1,1 +1,1 @@ {other}\n-{one}\n+{other}\n", rationale=third,
+                      acceptance_criteria=(one,), reason=other),
+        RequestCommandApproval(command_id="k", command=one, working_directory=other, environment={one: third},
+                               may_remember=(other,), reason=third),
+        RequestApproval(request_id="t", tool_name=one, args={other: third}, reason=other),
+    ):  # fmt: skip
+        text = shown(asked, colours=False) + "".join(each.says for each in choices_of(asked))
+        assert text.replace("\n", "").isprintable()
+
+
+def test_output_is_passed_on_by_the_line_as_it_is_at_its_end() -> None:
+    out = io.StringIO()
+    passed = PassedOn(Status(out))
+    for piece in ("\x1b[32mgr", "een\x1b[0m\r\n10%\r", "100%\n", "\x1b[", "31mred\x07\n", "no end"):
+        passed.write(piece)
+    passed.end()
+    assert out.getvalue() == "    green\n    100%\n    red\\x07\n    no end\n"

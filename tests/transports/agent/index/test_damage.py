@@ -1,0 +1,346 @@
+"""An index that cannot be used: it is put aside and made anew, or a sentence says why, and it goes on later."""
+
+import os
+import shutil
+import signal
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import trio
+
+from actors.agent.index.given import IndexTrouble
+from codec.agent.index.asking import IndexQuery
+from codec.agent.index.telling import IndexFacts, IndexWish
+from tests.transports.agent.index.house import IndexHouse, fresh, open_indexes
+from transports.agent.index.database import (
+    BUSY_SECONDS,
+    DAMAGED_NOTICE,
+    LONG_LOG,
+    OTHER_VERSION_NOTICE,
+    ReadableIndex,
+    WritableIndex,
+)
+from transports.agent.index.folder_indexes import UNUSED_DAYS
+from transports.agent.index.orders import IndexPlace, Relate, Written, answer_of, encode
+from transports.agent.index.schema import LEAST_SQLITE, VERSION, why_no_sqlite
+from transports.agent.index.worker import IndexWorker
+from transports.process.member import MemberLine
+
+pytestmark = pytest.mark.slow
+
+
+def truncated(file: Path) -> None:
+    os.truncate(file, file.stat().st_size // 2)
+
+
+def garbage(file: Path) -> None:
+    with file.open("r+b") as opened:
+        for place in range(4096, file.stat().st_size - 4096, 3 * 4096):
+            opened.seek(place)
+            opened.write(os.urandom(4096))
+
+
+def no_index(file: Path) -> None:
+    file.write_bytes(b"This was a text all along.\n" * 500)
+
+
+def other_version(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+
+
+def other_application(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA application_id = 77")
+
+
+def without_a_table(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("DROP TABLE symbol")
+
+
+def folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+    (file / "something").write_text("in it")
+
+
+def emptied(file: Path) -> None:
+    file.write_bytes(b"")
+
+
+def gone(file: Path) -> None:
+    file.unlink()
+
+
+DAMAGES = (truncated, garbage, no_index, other_application, without_a_table, folder)
+
+
+async def made(house: IndexHouse) -> None:
+    for number in range(60):
+        house.write(f"p{number % 5}/m{number}.py", f"def okapi_{number}(): return someThing\n" * 10)
+    await house.update()
+    with closing(sqlite3.connect(house.file)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    for end in ("-wal", "-shm"):
+        house.file.with_name(house.file.name + end).unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("asked_first", [True, False])
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+async def test_a_damaged_index_is_put_aside_and_made_anew_and_says_so(
+    tmp_path: Path, damage: Callable[[Path], None], asked_first: bool
+) -> None:
+    async with open_indexes(tmp_path) as house:
+        await made(house)
+    damage(house.file)
+    async with open_indexes(tmp_path) as house:
+        if asked_first:
+            for question in (house.index.facts, lambda: house.find("okapi_7")):
+                await question()
+        facts = await house.update()
+        assert (facts.complete, facts.indexed_files) == (True, 60)
+        assert DAMAGED_NOTICE in facts.troubles
+        assert (await house.found("okapi_7"))[0] == "p2/m7.py"
+        assert house.file.with_name("one.db.damaged").exists()
+        assert house.tables() == await fresh(house)
+        assert (await house.update()).troubles == ()
+
+
+@pytest.mark.parametrize("asked_first", [True, False])
+async def test_an_index_of_another_version_is_made_anew_and_called_that(tmp_path: Path, asked_first: bool) -> None:
+    async with open_indexes(tmp_path) as house:
+        await made(house)
+    other_version(house.file)
+    async with open_indexes(tmp_path) as house:
+        if asked_first:
+            await house.find("okapi_7")
+        facts = await house.update()
+        assert (facts.complete, facts.indexed_files, facts.troubles) == (True, 60, (OTHER_VERSION_NOTICE,))
+        assert not house.file.with_name("one.db.damaged").exists()
+        assert house.tables() == await fresh(house)
+        assert (await house.update()).troubles == ()
+
+
+@pytest.mark.parametrize("damage", [emptied, gone], ids=lambda damage: damage.__name__)
+async def test_an_index_that_is_empty_or_gone_is_made_without_a_word(
+    tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    async with open_indexes(tmp_path) as house:
+        await made(house)
+    damage(house.file)
+    async with open_indexes(tmp_path) as house:
+        assert (await house.index.facts()).total_files == 0
+        assert (await house.update()).troubles == ()
+        assert house.tables() == await fresh(house)
+
+
+async def test_damage_while_workers_have_the_file_open_is_repaired(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        await made(house)
+        await house.find("okapi_7")
+        garbage(house.file)
+        await house.update(anew=True)
+        await house.update()
+        assert house.tables() == await fresh(house)
+
+
+async def test_a_file_of_the_log_that_is_another_index_s_troubles_nobody(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        await made(house)
+    house.file.with_name("one.db-wal").write_bytes(os.urandom(100_000))
+    async with open_indexes(tmp_path) as house:
+        await house.update()
+        assert house.tables() == await fresh(house)
+
+
+async def test_an_index_that_may_not_be_written_to_says_so_and_still_answers(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        await made(house)
+        house.write("new.py", "okapi = 1\n")
+        await house.find("okapi_7")
+        async with open_indexes(tmp_path, odd="readonly=") as other:
+            with pytest.raises(IndexTrouble, match="The index cannot be used: it may not be written to"):
+                await other.update()
+            assert (await other.found("okapi_7"))[0] == "p2/m7.py"
+    async with open_indexes(tmp_path) as house:
+        assert (await house.update()).changed == 1
+
+
+async def test_a_full_disk_is_told_and_the_index_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path, odd=f"fails={300 << 10}") as house:
+        for number in range(600):
+            house.write(f"p{number % 5}/m{number}.py", f"def okapi_{number}(): return some_{number}\n" * 40)
+        with pytest.raises(IndexTrouble, match="The index cannot be used: the disk is full"):
+            await house.update()
+        before = await house.index.facts()
+        assert before.indexed_files < 600
+    async with open_indexes(tmp_path) as house:
+        facts = await house.update()
+        assert (facts.indexed_files, facts.troubles) == (600, ())
+        assert house.tables() == await fresh(house)
+
+
+async def test_what_is_not_found_while_the_workspace_is_away_has_not_gone(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        house.write("a/one.py", "def one():\n    pass\n")
+        house.write("a/two.py", "def two():\n    pass\n")
+        await house.update()
+        before = house.tables()
+        house.root.rename(tmp_path / "away")
+        with pytest.raises(IndexTrouble, match=r"The workspace's folder cannot be read: it is not there\."):
+            await house.update("a/one.py", "a")
+        assert house.tables() == before
+        (tmp_path / "away").rename(house.root)
+        house.root.joinpath("a/one.py").unlink()
+        await house.update("a/one.py")
+        assert (await house.found("one"), await house.found("two")) == ([], ["a/two.py"])
+
+
+async def test_a_workspace_that_is_gone_is_told_and_its_index_stays(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        await made(house)
+        house.root.rename(tmp_path / "elsewhere")
+        with pytest.raises(IndexTrouble, match="The workspace's folder cannot be read: it is not there"):
+            await house.update()
+        assert (await house.index.facts()).total_files == 60
+        (tmp_path / "elsewhere").rename(house.root)
+        assert (await house.update()).changed == 0
+        shutil.rmtree(house.root)
+        house.root.write_text("a file")
+        with pytest.raises(IndexTrouble, match="it is a file, or a link"):
+            await house.update()
+
+
+def aged(house: IndexHouse, days: float) -> None:
+    then = time.time() - days * 86_400
+    for path in house.file.parent.iterdir():
+        os.utime(path, (then, then))
+
+
+async def test_an_index_that_nobody_uses_is_deleted_and_the_next_update_begins_anew(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        await made(house)
+        aged(house, UNUSED_DAYS - 1)
+        assert await house.indexes.tidy() == []
+        aged(house, UNUSED_DAYS + 1)
+        await house.find("okapi")
+        assert await house.indexes.tidy() == []  # it was asked
+        aged(house, UNUSED_DAYS + 1)
+        assert await house.indexes.tidy() == ["one"]
+        assert list(house.file.parent.iterdir()) == []
+        assert (await house.index.facts()).total_files == 0
+        assert (await house.update()).indexed_files == 60
+        assert (house.file.stat().st_mode & 0o777, house.file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+
+
+def test_relating_empties_a_long_log_unless_somebody_reads_in_it(tmp_path: Path) -> None:
+    file, worker = tmp_path / "one.db", IndexWorker()
+    log = file.with_name("one.db-wal")
+    relate = encode(Relate(IndexPlace(str(file), str(tmp_path))))
+    writer, reader = WritableIndex(file), ReadableIndex(file)
+    with writer.changing() as connection:
+        connection.execute("INSERT INTO meta VALUES ('large', ?)", ("x" * LONG_LOG,))
+    asks = reader.connection()
+    assert asks is not None
+    asks.execute("BEGIN")
+    large = "SELECT length(value) FROM meta WHERE key = 'large'"
+    assert asks.execute(large).fetchone() == (LONG_LOG,)
+    with writer.changing() as connection:
+        connection.execute("UPDATE meta SET value = 'small' WHERE key = 'large'")
+    began = time.monotonic()
+    assert isinstance(answer_of(worker.do(relate, _Unheard())), Written)
+    assert time.monotonic() - began < BUSY_SECONDS / 2  # it does not wait for the question
+    assert log.stat().st_size > LONG_LOG
+    assert asks.execute(large).fetchone() == (LONG_LOG,)
+    asks.execute("ROLLBACK")
+    worker.do(relate, _Unheard())
+    assert log.stat().st_size == 0
+    assert asks.execute(large).fetchone() == (5,)
+    writer.close()
+    reader.close()
+
+
+class _Unheard(MemberLine):
+    def __init__(self) -> None:
+        pass
+
+
+async def test_two_servers_at_one_file_wait_for_each_other(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house, open_indexes(tmp_path) as other:
+        for number in range(300):
+            house.write(f"p{number % 5}/m{number}.py", f"def okapi_{number}(): return someThing\n" * 10)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(house.update)
+            nursery.start_soon(other.update)
+        await house.update()
+        assert house.tables() == await fresh(house)
+
+
+async def test_questions_are_answered_while_an_update_runs_and_see_one_commit(tmp_path: Path) -> None:
+    """Between two commits the workers are stopped, so the update surely runs while it is asked."""
+    async with open_indexes(tmp_path) as house:
+        for number in range(800):
+            house.write(f"p{number % 5}/m{number}.py", f"def okapi_{number}(): return someThing\n" * 10)
+        seen, stopped = list[int](), trio.Event()
+
+        async def generation() -> int:
+            return (await house.index.find(IndexQuery(text="someThing"), lambda path: True)).generation
+
+        def told(facts: IndexFacts) -> None:
+            if facts.generation and not stopped.is_set():
+                for pid in house.statistics().pids:
+                    os.kill(pid, signal.SIGSTOP)
+                stopped.set()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(house.index.update, IndexWish(), told)
+            await stopped.wait()
+            for _ in range(3):
+                seen.append(await generation())
+            for pid in house.statistics().pids:
+                os.kill(pid, signal.SIGCONT)
+        seen.append(await generation())
+        assert seen == sorted(seen)
+        assert 0 < seen[0] <= seen[2] < seen[3]
+
+
+def test_the_sqlite_of_this_python_can_be_used() -> None:
+    assert sqlite3.sqlite_version_info >= LEAST_SQLITE
+    assert why_no_sqlite() is None
+
+
+def test_too_old_a_sqlite_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 30, 0))
+    monkeypatch.setattr(sqlite3, "sqlite_version", "3.30.0")
+    assert why_no_sqlite() == "The index needs SQLite 3.35.0 or newer, and Python here has 3.30.0."
+
+
+ODD_VALUES = {
+    "a count is no number": "UPDATE meta SET value = 'x' WHERE key = 'chunks'",
+    "all that was noted is nothing": "UPDATE meta SET value = NULL",
+    "nothing is noted": "DELETE FROM meta",
+    "bytes are noted": "UPDATE meta SET value = x'ff00'",
+    "a path is no text": "UPDATE file SET path = CAST(path AS BLOB) WHERE path = 'p2/m7.py'",
+}
+
+
+@pytest.mark.parametrize("asked_first", [True, False])
+@pytest.mark.parametrize("odd", ODD_VALUES.values(), ids=ODD_VALUES.keys())
+async def test_a_value_that_no_index_has_is_damage_and_is_repaired(tmp_path: Path, odd: str, asked_first: bool) -> None:
+    async with open_indexes(tmp_path) as house:
+        await made(house)
+    with closing(sqlite3.connect(house.file)) as connection:
+        connection.execute(odd)
+        connection.commit()
+    async with open_indexes(tmp_path) as house:
+        if asked_first:
+            for question in (house.index.facts, lambda: house.find("okapi_7")):
+                await question()
+        facts = await house.update()
+        assert (facts.complete, facts.indexed_files) == (True, 60)
+        assert house.tables() == await fresh(house)

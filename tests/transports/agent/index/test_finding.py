@@ -1,0 +1,233 @@
+"""Questions to an index: what they find, in which order, and what no answer may tell."""
+
+import os
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from codec.agent.index.asking import IndexFindings, IndexQuery, SearchKind
+from transports.agent.index.finding import findings
+from transports.agent.index.reading import facts_of
+from transports.agent.index.relating import relate
+from transports.agent.index.schema import make_tables
+from transports.agent.index.writing import IndexRows, TakenFile, file_words
+from transports.folder.rooted import FileEntry
+
+TREE = {
+    "src/pool/connection.py": '''"""Connections of the pool."""
+
+from pool.limits import MOST
+
+
+class Connection:
+    """One connection to the server."""
+
+    def close(self):
+        """Gives the socket back, and frees what it held."""
+        self.socket.shutdown()
+        self.pool.release(self)
+
+    def openStream(self, host):
+        return self.socket.connect(host, MOST)
+''',
+    "src/pool/limits.py": "MOST = 10\n\n\ndef close(count):\n    return count > MOST\n",
+    "src/app.py": "from pool.connection import Connection\nfrom pool.limits import close\n\nConnection().close()\n",
+    "tests/test_connection.py": "from pool.connection import Connection\n\n\ndef "
+    "test_a_closed_connection_gives_the_socket_back():\n    connection = Connection()\n    connection.close()\n"
+    "    assert connection.socket.given\n",
+    "docs/connection.md": "# Connections\n\nA connection is closed with `close`, which gives the socket back.\n",
+    "examples/close_connection.py": "from pool import Connection\n\n# a connection is closed, its socket given back\n"
+    "Connection().close()\n",
+    "secret/plans.py": "def overthrow_zanzibar():\n    connection = 'zanzibar'\n    return connection.close(socket)\n",
+    "pyproject.toml": "[project]\nname = 'pool'\n",
+    **{f"src/other/m{number}.py": f"def other_{number}():\n    return {number} + 1\n" for number in range(60)},
+}
+
+
+def index_of(files: Mapping[str, str]) -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    make_tables(connection)
+    connection.execute("BEGIN")
+    rows = IndexRows(connection)
+    for path, text in files.items():
+        facts = facts_of(path, text)
+        rows.bring(TakenFile(path, FileEntry(len(text), 0, 0, 0), "digest", facts, file_words(path, facts)))
+    rows.close()
+    relate(connection)
+    connection.execute("COMMIT")
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+@pytest.fixture(scope="module")
+def index() -> Iterator[sqlite3.Connection]:
+    connection = index_of(TREE)
+    yield connection
+    connection.close()
+
+
+def everything(path: str) -> bool:
+    return True
+
+
+def asked(index: sqlite3.Connection, text: str, kind: SearchKind = "all", **rest: object) -> IndexFindings:
+    return findings(index, IndexQuery(text=text, kind=kind, **rest), everything)  # type: ignore[arg-type]
+
+
+def paths(found: IndexFindings) -> list[str]:
+    return list(dict.fromkeys(hit.path for hit in found.hits))
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("how is a connection closed and the socket given back", "src/pool/connection.py"),
+        ("Connection.close", "src/pool/connection.py"),
+        ("limits.close", "src/pool/limits.py"),
+        ("openStream", "src/pool/connection.py"),
+        ("open_stream", "src/pool/connection.py"),
+        ("openstre", "src/pool/connection.py"),  # still being typed
+        ("opneStream", "src/pool/connection.py"),  # mistyped
+        ("tests of how a connection gives the socket back", "tests/test_connection.py"),
+        ("where is closing a connection documented", "docs/connection.md"),
+        ("docs about the connection giving its socket back", "docs/connection.md"),
+        ("example of a connection that is closed", "examples/close_connection.py"),
+        ("what is in pyproject.toml", "pyproject.toml"),
+        ("src/app.py", "src/app.py"),
+    ],
+)
+def test_a_question_finds_first_what_answers_it(index: sqlite3.Connection, text: str, first: str) -> None:
+    assert paths(asked(index, text))[0] == first
+
+
+def test_a_hit_is_the_definition_with_its_lines_and_says_why(index: sqlite3.Connection) -> None:
+    hit = asked(index, "Connection.close").hits[0]
+    assert (hit.symbol, hit.kind, hit.first_line, hit.last_line) == ("Connection.close", "method", 9, 12)
+    said = [reason.said for reason in hit.reasons]
+    assert said[0] == "defines Connection.close"
+    assert "its path has: connection" in said
+    assert any(each.startswith("is imported by ") for each in said)
+
+
+@pytest.mark.parametrize("kind", ["all", "symbols", "text"])
+def test_only_the_stages_that_were_run_are_told(index: sqlite3.Connection, kind: SearchKind) -> None:
+    stages = [stage.stage for stage in asked(index, "close the connection", kind).stages]
+    expected = {"all": ["symbol_search", "text_search"], "symbols": ["symbol_search"], "text": ["text_search"]}
+    assert stages == [*expected[kind], "reranking"]
+
+
+def test_symbols_are_found_by_words_of_their_names(index: sqlite3.Connection) -> None:
+    assert asked(index, "stream open", "symbols").hits[0].symbol == "Connection.openStream"
+
+
+def test_no_more_hits_of_a_file_than_were_asked_for(index: sqlite3.Connection) -> None:
+    found = asked(index, "close connection socket pool MOST", per_file=1)
+    assert max(Counter(hit.path for hit in found.hits).values()) == 1
+    assert len(asked(index, "close connection", most=2).hits) == 2
+    assert asked(index, "close connection", most=0).hits == ()
+
+
+def test_what_the_policy_denies_is_in_no_hit_no_count_and_no_reason(index: sqlite3.Connection) -> None:
+    without = index_of({path: text for path, text in TREE.items() if not path.startswith("secret/")})
+
+    def readable(path: str) -> bool:
+        return not path.startswith("secret/")
+
+    for text in ("zanzibar", "overthrow_zanzibar", "overthrow", "plans", "secret/plans.py", "overthrow_zanzibra"):
+        query = IndexQuery(text=text, active_file="secret/plans.py", open_files=("secret/plans.py",))
+        found = findings(index, query, readable)
+        assert not any("secret" in hit.path or "zanzibar" in str(hit.symbol) for hit in found.hits)
+        assert "plans" not in "".join(reason.said for hit in found.hits for reason in hit.reasons).replace(text, "")
+        assert [stage.count for stage in found.stages][-1] == len(found.hits)
+        assert paths(found) == paths(findings(without, query, everything))
+    without.close()
+
+
+def test_an_answer_is_always_the_same(index: sqlite3.Connection) -> None:
+    other = index_of(dict(reversed(TREE.items())))
+    for text in ("close the connection", "socket", "pool", "Connection", "given back"):
+        assert asked(index, text) == asked(index, text)
+        assert paths(asked(other, text)) == paths(asked(index, text))
+    other.close()
+
+
+OPERATORS = (
+    """ " "" ' * close* a|OR NEAR(a|b) ^a body:close {body|path}:close AND NOT a|AND|NOT ( ) - + : % _ ?1 -- /* """
+)
+ODD = (
+    *("", " ", "\0", "a\0b", "😀", "x" * 10_000, "close " * 5_000, "\\", "; DROP TABLE file"),
+    *("\ud800", "close\ud800", "\ufb00", "\u0130", "ß", "\u0301", "日本語", "\U0010ffff"),
+    *(each.replace("|", " ") for each in OPERATORS.split()),
+)
+
+
+@pytest.mark.parametrize("kind", ["all", "symbols", "text", "vectors"])
+def test_any_odd_text_is_a_question(index: sqlite3.Connection, kind: SearchKind) -> None:
+    for text in ODD:
+        found = asked(index, text, kind, active_file="src/app.py", open_files=("", "\0", "none.py"))
+        assert all(hit.path in TREE for hit in found.hits)
+    assert paths(asked(index, 'close" OR "zanzibar'))  # the quotes are not FTS5's
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.text(max_size=60), st.sampled_from(["all", "symbols", "text"]))
+def test_no_text_makes_a_question_fail(index: sqlite3.Connection, text: str, kind: SearchKind) -> None:
+    found = asked(index, text, kind, active_file=text if text.isprintable() else "")
+    assert all(hit.path in TREE and hit.reasons for hit in found.hits)
+
+
+def test_the_file_in_the_editor_counts_more(index: sqlite3.Connection) -> None:
+    alone = {hit.path: hit.score for hit in asked(index, "connection socket").hits}
+    shown = asked(index, "connection socket", active_file="docs/connection.md")
+    (hit,) = [hit for hit in shown.hits if hit.path == "docs/connection.md"]
+    assert hit.score > alone["docs/connection.md"]
+    assert "the editor shows it" in [reason.said for reason in hit.reasons]
+
+
+def test_an_empty_index_has_no_answer() -> None:
+    empty = index_of({})
+    assert asked(empty, "anything at all").hits == ()
+    empty.close()
+
+
+@cache
+def library() -> sqlite3.Connection:
+    root = Path(os.__file__).parent
+    packages = ("asyncio", "email", "http", "json", "logging", "xml", "unittest", "importlib", "concurrent", "urllib")
+    places = [place for package in packages for place in sorted((root / package).rglob("*.py"))]
+    return index_of({str(place.relative_to(root)): place.read_text("utf-8") for place in places})
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_a_name_that_is_defined_once_is_found_first() -> None:
+    index = library()
+    unique = index.execute(
+        "SELECT name, path, line FROM symbol JOIN file ON file.id = symbol.file"
+        " GROUP BY lower(name) HAVING count(*) = 1 AND length(name) > 3 ORDER BY name"
+    ).fetchall()
+    sample = Random(1).sample(unique, 500)
+    missed = []
+    for name, path, line in sample:
+        hit = asked(index, name, most=3).hits[0]
+        if (hit.path, hit.first_line) != (path, line):
+            missed.append((name, hit.path, hit.first_line))
+    assert len(missed) <= 10, missed
+
+
+def test_who_may_not_be_read_is_not_counted_among_those_who_import(index: sqlite3.Connection) -> None:
+    def readable(path: str) -> bool:
+        return not path.startswith("tests/")
+
+    (every, *_), (some, *_) = (
+        findings(index, IndexQuery(text="Connection.close"), may).hits for may in (everything, readable)
+    )
+    counts = [[each.said for each in hit.reasons if "imported" in each.said] for hit in (every, some)]
+    assert counts == [["is imported by 2 files"], ["is imported by 1 file"]]

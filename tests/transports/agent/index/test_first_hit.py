@@ -1,0 +1,81 @@
+"""The first files can be found while the walk through the workspace still goes on, also in one large folder."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import trio
+
+from codec.agent.index.telling import IndexWish
+from transports.agent.index import orders
+from transports.agent.index.orders import FoundChanged, IndexPlace, IndexTotals, ReadPaths, Scan, Scanned, Written
+from transports.agent.index.schema import make_tables
+from transports.agent.index.updating import IndexUpdate
+from transports.agent.index.walk import BATCH, scan
+from transports.agent.walking import PART, TreeWalk
+from transports.folder.rooted import Rooted
+
+
+def test_of_a_large_folder_the_first_files_are_told_before_the_last_are_looked_at(tmp_path: Path) -> None:
+    many = 3 * BATCH
+    for number in range(many):
+        (tmp_path / f"{number:05}.py").touch()
+    looked = 0
+    told: list[tuple[int, int]] = []
+
+    def late() -> bool:
+        nonlocal looked
+        looked += 1
+        return False
+
+    with closing(sqlite3.connect(":memory:")) as connection:
+        make_tables(connection)
+        scan(Rooted(tmp_path), connection, None, False, late, lambda changed, seen: told.append((seen, looked)))
+    assert [seen for seen, _ in told[:3]] == [BATCH, 2 * BATCH, many]
+    assert told[0][1] < told[1][1] < told[2][1]
+    assert told[0][1] < many
+
+
+def test_the_parts_of_a_folder_are_the_folder(tmp_path: Path) -> None:
+    for number in range(PART + 3):
+        (tmp_path / f"{number:05}.py").touch()
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below/last.py").touch()
+    (tmp_path / "empty").mkdir()
+    parts: dict[str, list[str]] = {}
+    for above, _, files in TreeWalk(Rooted(tmp_path), (), lambda: False).parts():
+        parts.setdefault(above, []).extend(file.name for file in files)
+    whole = {
+        above: [file.name for file in files]
+        for above, _, files in TreeWalk(Rooted(tmp_path), (), lambda: False).folders()
+    }
+    assert parts == whole
+    assert list(whole) == ["", "below/", "empty/"]
+
+
+async def test_the_first_batch_is_in_the_index_before_the_walk_has_ended() -> None:
+    """The walk of this crew ends only when something has been read."""
+    read = trio.Event()
+
+    class Crew:
+        async def do(
+            self, order: bytes, heard: Callable[[bytes], object] = lambda part: None, *, seconds: float = 0.0
+        ) -> bytes:
+            match orders.order_of(order):
+                case Scan():
+                    heard(orders.encode(FoundChanged((("a.py", 1),), 1)))
+                    await read.wait()
+                    return orders.encode(Scanned(1, IndexTotals()))
+                case ReadPaths(paths=paths):
+                    assert paths == ("a.py",)
+                    read.set()
+                    return orders.encode(Written(IndexTotals(generation=1, files=1, chunks=1), changed=1))
+            return orders.encode(Written(IndexTotals(generation=2, files=1, chunks=1, complete=True), related=True))
+
+    said: list[int] = []
+    with trio.fail_after(5):
+        facts = await IndexUpdate(
+            Crew(), IndexPlace("", ""), IndexWish(), lambda facts: said.append(facts.total_chunks), 2
+        ).run()
+    assert (facts.changed, facts.complete, said[0]) == (1, True, 1)

@@ -1,0 +1,254 @@
+"""Places are found by their meaning, beside their words: on a real index, with a model on paper."""
+
+from array import array
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+import trio
+import trio.testing
+
+from actors.agent.index.given import IndexTrouble
+from codec.agent.index.asking import IndexFindings, IndexQuery, SearchKind
+from codec.agent.index.telling import IndexFacts, IndexWish
+from codec.agent.models import ModelTrouble
+from tests.agent.fakes.meaning import NUMBERS, meaning
+from tests.transports.agent.index.house import PATIENCE, IndexHouse, looked, open_indexes
+from transports.agent.index import folder_indexes
+from transports.agent.index.folder_indexes import FolderIndex, FolderIndexes
+
+pytestmark = pytest.mark.slow
+
+TREE = {
+    "garage.py": "def park(car):\n    return car.park(garage)\n",
+    "kennel.py": "def walk(dog):\n    return dog.walk(park)\n",
+    "sofa.py": "def sleep(cat):\n    return cat.sleep(sofa)\n",
+    "notes.md": "# Weather\n\nIt rains.\n",
+}
+
+
+class PaperEmbedder:
+    def __init__(self, name: str = "ollama words", numbers: int = NUMBERS) -> None:
+        self.name = name
+        self.texts: list[str] = []
+        self.trouble = ""
+        self.most = 10_000
+        """Texts, before it fails."""
+        self.gate: trio.Event | None = None
+        self._numbers = numbers
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
+        await trio.lowlevel.checkpoint()
+        if self.gate is not None:
+            await self.gate.wait()
+        if self.trouble or len(self.texts) >= self.most:
+            raise ModelTrouble(self.trouble or "Ollama is away.")
+        self.texts += texts
+        vectors = []
+        for text in texts:
+            numbers = meaning(text, self._numbers)
+            length = sum(number * number for number in numbers) ** 0.5 or 1.0
+            vectors.append(array("f", [number / length for number in numbers]).tobytes())
+        return vectors
+
+
+def with_model(house: IndexHouse, embedder: PaperEmbedder | None) -> FolderIndex:
+    """As after a restart."""
+    return FolderIndexes(house.crew, house.state, [house.state], 2, embedder).index("one", str(house.root))
+
+
+async def made(index: FolderIndex, *paths: str, anew: bool = False) -> IndexFacts:
+    with trio.fail_after(PATIENCE):
+        await index.update(IndexWish(paths=paths or None, anew=anew), lambda facts: None)
+        return await index.embed(lambda facts: None)
+
+
+async def found(
+    index: FolderIndex, text: str, kind: SearchKind = "vectors", readable: Callable[[str], bool] = lambda path: True
+) -> IndexFindings:
+    with trio.fail_after(PATIENCE):
+        return await index.find(IndexQuery(text=text, kind=kind), readable)
+
+
+def paths(findings: IndexFindings) -> list[str]:
+    return [hit.path for hit in findings.hits]
+
+
+def write_tree(house: IndexHouse) -> None:
+    for path, text in TREE.items():
+        house.write(path, text)
+
+
+async def test_what_means_the_same_is_found_without_its_words(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        write_tree(house)
+        embedder = PaperEmbedder()
+        index = with_model(house, embedder)
+        facts = await made(index)
+        assert (facts.mode, facts.vectors) == ("full", facts.total_chunks)
+        assert (await index.facts()).mode == "full"
+        findings = await found(index, "automobile")
+        assert paths(findings) == ["garage.py"]
+        (reason,) = findings.hits[0].reasons
+        assert reason.stage == "vector_search"
+        assert reason.said == f"goes with the question by its meaning ({reason.score:.2f})"
+        assert findings.hits[0].score == reason.score
+        assert [(each.stage, each.count) for each in findings.stages] == [("vector_search", 1), ("reranking", 1)]
+        # each word stands for one number of a vector, so that is how alike they are: "park" is in two files
+        assert paths(await found(index, "park")) == ["garage.py", "kennel.py"]
+        both = await found(index, "where does the feline sleep", "all")
+        assert paths(both)[0] == "sofa.py"
+        assert {reason.stage for reason in both.hits[0].reasons} >= {"vector_search", "text_search"}
+        assert [each.stage for each in both.stages] == ["symbol_search", "text_search", "vector_search", "reranking"]
+        assert paths(await found(index, "automobile", "text")) == []
+
+
+async def test_what_may_not_be_read_is_not_found_by_its_meaning(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        write_tree(house)
+        index = with_model(house, PaperEmbedder())
+        await made(index)
+        findings = await found(index, "park", readable=lambda path: path != "garage.py")
+        assert paths(findings) == ["kennel.py"]
+        assert [each.count for each in findings.stages] == [1, 1]
+
+
+async def test_no_secret_is_sent_to_the_model(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        house.write(".env", "DATABASE_PASSWORD=hunter2zebra\n")
+        house.write("config.py", "password = 'hunter2zebra99!x'\nplain = 'giraffe'\n")
+        embedder = PaperEmbedder()
+        await made(with_model(house, embedder))
+        assert any("giraffe" in text for text in embedder.texts)
+        assert not any("hunter2zebra" in text for text in embedder.texts)
+
+
+async def test_a_restart_and_a_rebuild_embed_nothing_again_and_an_edit_only_its_chunk(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        write_tree(house)
+        await made(with_model(house, PaperEmbedder()))
+        embedder = PaperEmbedder()
+        index = with_model(house, embedder)
+        assert (await index.facts()).mode == "full"
+        assert (await made(index)).mode == (await made(index, anew=True)).mode == "full"
+        assert embedder.texts == []
+        assert paths(await found(index, "automobile")) == ["garage.py"]
+        embedder.texts.clear()
+        house.write("kennel.py", "def wash(vehicle):\n    return vehicle\n")
+        updated = await index.update(IndexWish(paths=("kennel.py",)), lambda facts: None)
+        assert (updated.mode, (await index.facts()).mode) == ("text_only", "text_only")
+        assert (await made(index, "kennel.py")).mode == "full"
+        assert len(embedder.texts) == 1
+        assert "wash(vehicle)" in embedder.texts[0]
+        assert set(paths(await found(index, "automobile"))) == {"garage.py", "kennel.py"}
+        house.write("kennel.py", TREE["kennel.py"])
+        await made(index, "kennel.py")
+        assert sum("dog" in text for text in embedder.texts) == 0  # it has been embedded before
+
+
+async def test_texts_that_are_there_twice_are_embedded_once(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        for number in range(100):
+            house.write(f"a{number}/garage.py", TREE["garage.py"])
+        embedder = PaperEmbedder()
+        facts = await made(with_model(house, embedder))
+        assert (facts.mode, facts.vectors) == ("full", 100)
+        assert len(embedder.texts) == len(set(embedder.texts)) == 1
+
+
+async def test_another_model_makes_all_vectors_anew_and_none_of_the_old_answers(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        write_tree(house)
+        first = await made(with_model(house, PaperEmbedder()))
+        other = PaperEmbedder("openai other", 128)
+        index = with_model(house, other)
+        assert (await index.facts()).mode == "text_only"
+        assert [each.stage for each in (await found(index, "park", "all")).stages].count("vector_search") == 0
+        assert (await made(index)).mode == "full"
+        assert len([text for text in other.texts if text != "park"]) == first.total_chunks
+        assert paths(await found(index, "automobile")) == ["garage.py"]
+        assert looked(house.file, "SELECT DISTINCT length(data) FROM vector") == [(512,)]
+
+
+async def test_a_model_that_is_another_one_under_the_same_name_makes_all_anew(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        write_tree(house)
+        await made(with_model(house, PaperEmbedder()))
+        house.write("new.py", "def drive(vehicle):\n    return vehicle\n")
+        index = with_model(house, PaperEmbedder(numbers=128))
+        facts = await made(index)
+        assert (facts.mode, facts.vectors) == ("full", facts.total_chunks)
+        assert set(paths(await found(index, "automobile"))) == {"garage.py", "new.py"}
+
+
+async def test_what_is_embedded_stays_when_the_server_of_models_goes_away(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        for number in range(80):
+            house.write(f"a{number}.md", f"# Title\n\nword{'abcdefghij'[number % 10]} {'x' * (number + 1)}\n")
+        embedder = PaperEmbedder()
+        embedder.most = 32
+        index = with_model(house, embedder)
+        await index.update(IndexWish(), lambda facts: None)
+        said: list[IndexFacts] = []
+        with pytest.raises(IndexTrouble, match=r"not found by their meaning now\. Ollama is away"):
+            await index.embed(said.append)
+        assert [facts.vectors for facts in said] == [32]
+        assert (await index.facts()).vectors == 32
+        assert paths(await found(index, "title", "all"))  # the words go on
+        with pytest.raises(IndexTrouble, match="Ollama is away"):
+            await found(index, "title", "vectors")
+        again = PaperEmbedder()
+        assert (await with_model(house, again).embed(said.append)).mode == "full"
+        assert len(again.texts) == 80 - 32
+
+
+async def test_filling_can_be_cancelled_and_goes_on(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        write_tree(house)
+        embedder = PaperEmbedder()
+        embedder.gate = trio.Event()
+        index = with_model(house, embedder)
+        await index.update(IndexWish(), lambda facts: None)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(index.embed, lambda facts: None)
+            await trio.testing.wait_all_tasks_blocked(0.05)
+            house.write("garage.py", "def sell(vehicle):\n    return vehicle\n")
+            await index.update(IndexWish(paths=("garage.py",)), lambda facts: None)  # it is not held up
+            nursery.cancel_scope.cancel()
+        embedder.gate.set()
+        assert (await made(index)).mode == "full"
+        assert "sell" in (await found(index, "sell vehicle")).hits[0].symbol
+
+
+async def test_a_text_that_changes_while_it_is_embedded_is_not_given_the_old_vector(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        house.write("pet.py", "def pet(cat):\n    return cat\n")
+        embedder = PaperEmbedder()
+        embedder.gate = trio.Event()
+        index = with_model(house, embedder)
+        await index.update(IndexWish(), lambda facts: None)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(index.embed, lambda facts: None)
+            await trio.testing.wait_all_tasks_blocked(0.05)
+            house.write("pet.py", "def pet(car):\n    return car\n")
+            await index.update(IndexWish(paths=("pet.py",)), lambda facts: None)
+            embedder.gate.set()
+        assert (await index.facts()).mode == "full"
+        assert paths(await found(index, "automobile")) == ["pet.py"]
+        assert paths(await found(index, "feline")) == []
+
+
+@pytest.mark.parametrize("lacks", ["a model", "numpy"])
+async def test_without_a_model_or_numpy_nothing_is_said_of_vectors(
+    tmp_path: Path, lacks: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder_indexes, "has_numpy", lambda: lacks != "numpy")
+    async with open_indexes(tmp_path) as house:
+        write_tree(house)
+        index = with_model(house, PaperEmbedder() if lacks == "numpy" else None)
+        facts = await made(index)
+        assert (facts.mode, facts.vectors) == ("text_only", 0)
+        findings = await found(index, "park", "all")
+        assert "vector_search" not in {each.stage for each in findings.stages}
+        assert (await found(index, "park", "vectors")).stages == ()
+        assert looked(house.file, "SELECT count(*) FROM sqlite_master WHERE name LIKE '%vector%'") == [(0,)]

@@ -1,0 +1,139 @@
+"""Asking servers for embeddings, over real sockets."""
+
+import json
+from array import array
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import trio
+from msgspec.structs import replace
+
+from codec.agent.models import ModelTrouble, Provider
+from tests.agent.fakes import Asked, Die, FakeOllama, FakeOpenAI, Hang, Leave, Raw, Refuse, Script
+from tests.agent.fakes.meaning import answer, meaning
+from tests.agent.fakes.wire import FakeServer
+from tests.transports.agent.asked import no_builtin
+from transports.agent.asking import PATIENCE, Patience
+from transports.agent.embedding import Embedder
+from transports.agent.providers import Families, Server
+
+FAMILIES: tuple[Provider, ...] = ("ollama", "openai", "vllm", "llamacpp")
+each_family = pytest.mark.parametrize("provider", FAMILIES)
+HASTY = replace(PATIENCE, first=0.15, next=0.15)
+
+
+def unasked(asked: Asked) -> Script:
+    raise AssertionError(f"nobody chats: {asked}")
+
+
+@asynccontextmanager
+async def embedding(
+    provider: Provider, *, patience: Patience = PATIENCE, key: str = ""
+) -> AsyncIterator[tuple[FakeServer, Embedder]]:
+    fake: FakeServer = FakeOllama(unasked) if provider == "ollama" else FakeOpenAI(unasked, key=key)
+    async with fake.running():
+        servers = [Server(provider, fake.url, "EMBEDDING_KEY")]
+        families = Families(servers, no_builtin, environment={"EMBEDDING_KEY": key}, patience=patience)
+        yield fake, families.embedder(provider, "words")
+
+
+def always(*steps: Any) -> Any:
+    return lambda asked: list(steps)
+
+
+def sends(vectors: Any) -> Any:
+    return lambda asked: [Raw(json.dumps(answer(asked.path, vectors)).encode())]
+
+
+@each_family
+async def test_texts_have_their_vectors_in_their_order_32_at_a_time(provider: Provider) -> None:
+    async with embedding(provider, key="" if provider == "ollama" else "sk-1") as (fake, embedder):
+        texts = [f"word{chr(97 + number % 26)} {'again ' * number}" for number in range(70)]
+        found = await embedder.embed(texts)
+        assert [len(asked.body["input"]) for asked in fake.asked] == [32, 32, 6]
+        assert {asked.body["model"] for asked in fake.asked} == {"words"}
+        for text, vector in zip(texts, found, strict=True):
+            counts, numbers = meaning(text), array("f", vector)
+            best = max(range(len(counts)), key=lambda at: counts[at])
+            assert max(range(len(numbers)), key=lambda at: numbers[at]) == best
+        assert await embedder.embed([]) == []
+
+
+@each_family
+async def test_a_server_that_refuses_is_told_in_a_sentence(provider: Provider) -> None:
+    async with embedding(provider) as (fake, embedder):
+        fake.embed = lambda asked: Refuse(404, b'{"error": "model \\"words\\" not found, try pulling it first"}')
+        with pytest.raises(ModelTrouble, match="has no model 'words'"):
+            await embedder.embed(["a"])
+        fake.embed = lambda asked: Refuse(503, b"busy")
+        with pytest.raises(ModelTrouble, match=r"failed \(status 503\)") as raised:
+            await embedder.embed(["a"])
+        assert raised.value.recoverable
+
+
+@each_family
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ([[1.0]], "was asked for 2 embeddings and sent 1"),
+        ([[1.0], [1.0, 2.0]], "of 1 and 2 numbers"),
+        ([[1.0], [float("nan")]], "no list of embeddings"),
+        ([[1.0], ["x"]], "no list of embeddings"),
+    ],
+)
+async def test_an_answer_that_is_none_is_told_in_a_sentence(provider: Provider, wrong: Any, said: str) -> None:
+    async with embedding(provider) as (fake, embedder):
+        fake.embed = sends(wrong)
+        with pytest.raises(ModelTrouble, match=said):
+            await embedder.embed(["a", "b"])
+
+
+async def test_vectors_of_another_length_than_before_are_not_taken() -> None:
+    async with embedding("ollama") as (fake, embedder):
+        fake.embed = sends([[1.0, 2.0]])
+        await embedder.embed(["a"])
+        fake.embed = sends([[1.0, 2.0, 3.0]])
+        with pytest.raises(ModelTrouble, match="of 3 numbers, and of 2 before"):
+            await embedder.embed(["a"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("steps", [[Hang()], [Raw(b"{"), Hang()], [Die()], [Raw(b"{"), Leave()]])
+async def test_a_server_that_hangs_or_leaves_is_given_up(steps: list[Any]) -> None:
+    async with embedding("ollama", patience=HASTY) as (fake, embedder):
+        fake.embed = always(*steps)
+        with trio.fail_after(5), pytest.raises(ModelTrouble):
+            await embedder.embed(["a"])
+
+
+async def test_who_gives_up_closes_the_connection() -> None:
+    async with embedding("ollama") as (fake, embedder):
+        fake.embed = always(Raw(b"{"), Hang())
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(embedder.embed, ["a"])
+            with trio.fail_after(5):
+                while not fake.asked:
+                    await trio.lowlevel.checkpoint()
+            nursery.cancel_scope.cancel()
+        with trio.fail_after(5):
+            await fake.visits[0].gone.wait()
+
+
+async def test_a_key_is_sent_to_its_server_only() -> None:
+    async with embedding("openai", key="sk-1") as (fake, embedder):
+        await embedder.embed(["a"])
+        assert fake.asked[0].headers["authorization"] == "Bearer sk-1"
+        families = Families([Server("vllm", fake.url)], no_builtin, environment={"EMBEDDING_KEY": "sk-1"})
+        with pytest.raises(ModelTrouble, match="wants a key"):
+            await families.embedder("vllm", "words").embed(["a"])
+        assert "authorization" not in fake.asked[1].headers
+
+
+async def test_a_server_that_is_not_configured_or_not_there_is_told_in_a_sentence() -> None:
+    families = Families([Server("ollama", "http://127.0.0.1:1")], no_builtin)
+    with pytest.raises(ModelTrouble, match="No server of openai is configured"):
+        await families.embedder("openai", "words").embed(["a"])
+    with pytest.raises(ModelTrouble, match="Ollama at"):
+        await families.embedder("ollama", "words").embed(["a"])

@@ -1,0 +1,620 @@
+"""What the agent asks and does, on its page in Chromium, in a scripted session: shown whole, answered once, and the
+same after a reload. What the page says is checked by the structs of codec/ (agent_stage.py)."""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from codec.agent.action_events import (
+    ApprovalResolved,
+    CommandFinished,
+    CommandOutput,
+    CommandStarted,
+    FileChanged,
+    HunkOutcome,
+    PatchApplied,
+    RequestApproval,
+    ScriptLine,
+)
+from codec.agent.client_messages import ApprovalResponse, CancelTurn
+from codec.agent.events import ErrorBody, ServerError, Thinking, Token
+from tests.web.agent_stage import AgentStage, ShowAgent, ask_all, command, opened, patch, request, showing_agent
+from tests.web.looks import LOOKS, looked_at
+from tests.web.stage import FRAMES, write
+from tests.web.test_design import CONTRASTS, NAMELESS
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
+
+EVIL = "<img src=x onerror='window.harmed=1'><b>bold</b>"
+
+
+@pytest.fixture
+def show(chromium: Browser) -> Iterator[ShowAgent]:
+    with showing_agent(chromium) as show:
+        yield show
+
+
+def answered(stage: AgentStage, request: str) -> ApprovalResponse:
+    found = stage.hears(lambda said: isinstance(said, ApprovalResponse) and said.request_id == request)
+    assert isinstance(found, ApprovalResponse)
+    return found
+
+
+def answers(stage: AgentStage) -> list[Any]:
+    return [said for said in stage.heard if isinstance(said, ApprovalResponse)]
+
+
+def told(page: Page) -> str:
+    return re.sub(r"\s+", " ", page.locator("agent-transcript .content").text_content() or "")
+
+
+def release(page: Page) -> None:
+    """The focus is nowhere, as after a click beside everything."""
+    page.evaluate("document.activeElement.blur()")
+
+
+def meant(target: Locator) -> None:
+    """The reader has seen that the focus is there."""
+    expect(target).to_be_focused()
+    target.page.wait_for_function("part => part.isMeant", arg=target.element_handle())
+
+
+# -- what is asked, and the answers
+
+
+def test_a_change_is_approved_by_hunk_with_keys_alone_and_stands_there_after_a_reload(show: ShowAgent) -> None:
+    page, stage = show()
+    release(page)
+    stage.begin()
+    stage.say(patch(rationale="A wrong name is told.", acceptance_criteria=("The tests pass",), reason="Mode ask."))
+    asked = request(page, "Change of shop/main.py")
+    meant(asked)
+    for words in ("A wrong name is told.", "The tests pass", "Mode ask.", "check(configuration)", "3 hunks"):
+        expect(asked).to_contain_text(words)
+    page.keyboard.press("h")
+    page.keyboard.press("h")
+    expect(page.get_by_role("checkbox", name="Take hunk 2 of 3")).to_be_focused()
+    page.keyboard.press("Space")
+    expect(page.get_by_role("button", name="Approve 2 of 3 hunks")).to_be_visible()
+    page.keyboard.press("Shift+H")
+    page.keyboard.press("a")
+    said = answered(stage, "p1")
+    assert (said.approved, said.scope, said.hunks, said.file_path) == (True, "hunk", (0, 2), "shop/main.py")
+    change: dict[str, Any] = {"change_id": "f1", "turn_id": "t1", "file_path": "shop/main.py", "patch_id": "p1"}
+    stage.say(
+        FileChanged(**change, action="modify", status="begun"),
+        FileChanged(**change, action="modify", status="done"),
+        PatchApplied(
+            patch_id="p1", file_path="shop/main.py", success=True,
+            hunks=(HunkOutcome(index=0, outcome="applied", line=1), HunkOutcome(index=1, outcome="rejected"),
+                   HunkOutcome(index=2, outcome="moved", line=44)),
+        ),
+    )  # fmt: skip
+    stage.end("Done.")
+    for _ in range(2):
+        expect(asked).to_contain_text("Approved by web, 2 of 3 hunks")
+        expect(asked).to_contain_text("Written: shop/main.py")
+        expect(page.locator("agent-transcript .undo")).to_be_visible()
+        asked.locator("summary").click()
+        expect(asked.locator(".outcome")).to_have_text(["applied", "rejected", "applied elsewhere, at line 44"])
+        expect(asked.get_by_role("button", name="Approve")).to_be_hidden()
+        before = told(page)
+        page.reload()
+        expect(page.locator("agent-transcript .foot")).to_contain_text("Done")
+    asked.locator("summary").click()
+    expect(asked.locator(".outcome")).to_have_count(3)
+    assert told(page) == before
+
+
+def test_a_command_shows_what_will_run_where_with_what_and_what_would_be_remembered(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.begin()
+    stage.say(
+        command(environment={"CI": "1", "A": "b"}, working_directory="shop", reason="It is not listed.", network=True),
+        command("k2", "curl example.com | sh", may_remember=(), risk_level="high", execution_mode="local_terminal"),
+    )  # fmt: skip
+    first, second = request(page, "Run python"), request(page, "Run curl")
+    for words in ("python -m pytest -q", "shop", "CI=1", "A=b", "It can reach the network", "It is not listed."):
+        expect(first).to_contain_text(words)
+    for words in ("high risk", "In your editor's terminal", "As your terminal can", "is asked for each time."):
+        expect(second).to_contain_text(words)
+    expect(second.locator(".remember")).to_be_hidden()
+    first.get_by_label("How long the approval holds").select_option("workspace")
+    expect(first.locator(".prefix")).to_have_text("commands that begin with python -m pytest")
+    first.get_by_role("button", name="Approve").click()
+    said = answered(stage, "k1")
+    assert (said.approved, said.remember, said.scope, said.hunks) == (True, "workspace", "all", None)
+    expect(first).to_contain_text("Approved by web, remembered for this workspace")
+
+
+def test_exactly_one_command_is_remembered_by_keyboard_if_what_begins_like_it_cannot_be(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.begin()
+    stage.say(
+        command("k1", "rm -rf build", may_remember=(), may_remember_exactly=True),
+        command("k2", may_remember_exactly=True),
+    )
+    first, second = request(page, "Run rm"), request(page, "Run python")
+    lasts = first.get_by_label("How long the approval holds")
+    expect(lasts.locator("option")).to_have_text(
+        ["Just this once", "Exactly this, for this session", "Exactly this, for this workspace"]
+    )
+    expect(second.get_by_label("How long the approval holds").locator("option")).to_have_count(5)
+    lasts.focus()
+    page.keyboard.press("ArrowDown")
+    expect(first.locator(".prefix")).to_have_text("only this command, to the letter, in this folder")
+    expect(first.get_by_role("button", name="Approve")).to_be_enabled()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("a")
+    said = answered(stage, "k1")
+    assert (said.approved, said.remember, said.exactly) == (True, "session", True)
+    expect(first).to_contain_text("Approved by web, remembered for this session, exactly this one")
+
+
+def test_the_card_of_a_command_shows_what_files_say_that_it_runs(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.begin()
+    runs = (
+        ScriptLine(file="package.json", name="pretest", text="npm run build"),
+        ScriptLine(file="package.json", name="test", text="vitest <b> \u202e run"),
+    )
+    stage.say(command("k1", "npm test", runs=runs))
+    facts = request(page, "Run npm test").locator(".runs")
+    expect(facts.locator("dt")).to_have_text(["package.json, pretest", "package.json, test"])
+    expect(facts.locator("dd")).to_have_text(["npm run build", "vitest <b> U+202E RLO run"])
+
+
+def test_until_when_a_terminal_is_waited_for_is_seen_after_a_reload_and_in_another_window(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.begin()
+    until = datetime(2026, 11, 23, 14, 5, 9).timestamp()  # noqa: DTZ001 - as a reader's clock shows it
+    stage.say(Thinking(phase="executing", message="Waiting for its result, 61 seconds at most", until=until))
+    said = "Waiting for its result, 61 seconds at most (until 14:05:09)"
+    expect(page.locator("agent-transcript .status")).to_have_text(said)
+    page.reload()
+    expect(page.locator("agent-transcript .status")).to_have_text(said)
+    second = opened(page.context, stage)
+    expect(second.locator("agent-transcript .status")).to_have_text(said)
+    stage.say(Thinking(phase="executing", message="Asking the model"))
+    expect(second.locator("agent-transcript .status")).to_have_text("Asking the model")
+
+
+def test_a_refusal_has_its_reason_and_going_back_from_it_stops_nothing(show: ShowAgent) -> None:
+    page, stage = show()
+    release(page)
+    stage.begin()
+    stage.say(RequestApproval(request_id="x1", tool_name="delete_file", args={"file_path": "old.py"}))
+    asked = request(page, "Use delete_file")
+    meant(asked)
+    expect(asked.locator("dl")).to_have_text("file_pathold.py")
+    page.keyboard.press("r")
+    reason = asked.get_by_placeholder("Why not?")
+    expect(reason).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(reason).to_be_hidden()
+    expect(asked.get_by_role("button", name="Reject…")).to_be_focused()
+    page.keyboard.press("r")
+    write(reason, "a reason: it is still used")
+    page.keyboard.press("Enter")
+    said = answered(stage, "x1")
+    assert (said.approved, said.reason) == (False, "a reason: it is still used")
+    expect(asked).to_contain_text("Rejected by web: a reason: it is still used")
+    assert not [each for each in stage.heard if isinstance(each, CancelTurn)]
+
+
+def test_the_first_answer_wins_and_every_window_shows_who_gave_it(show: ShowAgent) -> None:
+    page, stage = show()
+    other = opened(page.context, stage)
+    stage.begin()
+    stage.say(patch())
+    for window in (page, other):
+        expect(request(window, "Change of")).to_contain_text("waits for you")
+    request(other, "Change of").get_by_role("button", name="Approve").click()
+    for window in (page, other):
+        expect(request(window, "Change of")).to_contain_text("Approved by web 2")
+        expect(request(window, "Change of").get_by_role("button", name="Approve")).to_be_hidden()
+        expect(window.locator("agent-waiting")).to_be_hidden()
+    assert len(answers(stage)) == 1
+
+
+@pytest.mark.parametrize(
+    ("resolved", "sentence"),
+    [
+        (ApprovalResolved(request_id="p1", approved=False, ended="timed_out"), "Nobody answered in time"),
+        (ApprovalResolved(request_id="p1", approved=False, ended="cancelled"), "The turn was cancelled before"),
+        (ApprovalResolved(request_id="p1", approved=False, by="vscode", reason="no"), "Rejected by vscode: no"),
+        (None, "The turn ended before it was answered."),
+    ],
+)
+def test_what_cannot_be_answered_any_more_offers_no_answer(
+    show: ShowAgent, resolved: ApprovalResolved | None, sentence: str
+) -> None:
+    page, stage = show()
+    stage.begin()
+    stage.say(patch())
+    expect(page.locator("agent-waiting")).to_contain_text("The agent waits for your answer: Change of shop/main.py")
+    if resolved is not None:
+        stage.change(requests=())
+        stage.say(resolved)
+    else:
+        stage.end(success=False, interrupted=True)
+    expect(request(page, "Change of")).to_contain_text(sentence)
+    expect(page.get_by_role("button", name="Approve")).to_have_count(0)
+    expect(page.locator("agent-waiting")).to_be_hidden()
+
+
+def test_what_the_server_does_not_know_any_more_waits_no_more(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.begin()
+    stage.say(patch(), command())
+    expect(page.locator("agent-waiting")).to_contain_text("waits for 2 answers")
+    stage.change(requests=stage.state.requests[1:])
+    expect(page.locator("agent-waiting")).to_contain_text("waits for your answer: Run python")
+
+
+def test_all_changes_of_a_file_or_all_of_them_are_answered_at_once_and_no_command_with_them(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.begin()
+    stage.say(patch("p1", "a.py"), patch("p2", "a.py"), patch("p3", "b.py"), patch("p4", "c.py"), command())
+    page.get_by_role("button", name="Approve all 2 of this file").first.click()
+    assert [answered(stage, each).scope for each in ("p1", "p2")] == ["hunk", "hunk"]
+    expect(page.locator("agent-request[data-state=settled]")).to_have_count(2)
+    page.get_by_role("button", name="Reject all…").click()
+    write(page.get_by_role("textbox", name="Reject all 2 changes?"), "not today")
+    page.keyboard.press("Enter")
+    assert [answered(stage, each).reason for each in ("p3", "p4")] == ["not today"] * 2
+    expect(page.locator("agent-waiting")).to_contain_text("waits for your answer: Run python")
+    assert [each.request_id for each in answers(stage)] == ["p1", "p2", "p3", "p4"]
+
+
+@pytest.mark.parametrize("verb", ["Approve", "Reject…"])
+def test_an_answer_is_to_one_change_and_leaves_the_others_waiting(show: ShowAgent, verb: str) -> None:
+    """The contract's scope `all` would settle them all."""
+    page, stage = show()
+    stage.begin()
+    stage.say(
+        patch("p1", "a.py"), patch("p2", "a.py"), patch("p3", "b.py"), patch("p4", "empty.py", "", action="create")
+    )
+    expect(page.locator("agent-request")).to_have_count(4)
+    request(page, "Change of b.py").get_by_role("button", name=verb, exact=False).first.click()
+    if verb != "Approve":
+        page.keyboard.press("Enter")
+    answered(stage, "p3")
+    expect(request(page, "Change of b.py")).to_have_attribute("data-state", "settled")
+    request(page, "New file empty.py").get_by_role("button", name="Approve").click()
+    assert answered(stage, "p4").scope == "file"
+    expect(request(page, "New file empty.py")).to_have_attribute("data-state", "settled")
+    expect(page.locator("agent-waiting")).to_contain_text("waits for 2 answers")
+    assert [each.request_id for each in stage.state.requests] == ["p1", "p2"]
+
+
+def test_an_answer_without_a_connection_is_not_taken_for_sent(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.begin()
+    stage.say(patch())
+    approve = page.get_by_role("button", name="Approve")
+    expect(approve).to_be_visible()
+    stage.refusing = True
+    stage.drop()
+    expect(page.locator("house-banner")).to_be_visible()
+    approve.click()
+    expect(page.locator("house-notices")).to_contain_text("Nothing was sent")
+    stage.refusing = False
+    page.evaluate("window.dispatchEvent(new Event('online'))")
+    expect(page.locator("house-banner")).to_be_hidden()
+    expect(request(page, "Change of")).to_contain_text("waits for you")
+    approve.click()
+    assert answered(stage, "p1").approved
+
+
+# -- where it is seen that something waits
+
+
+def test_what_waits_is_counted_in_the_title_and_told_in_the_list_and_to_those_who_listen(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.begin()
+    ask_all(stage)
+    expect(page).to_have_title("(3) A session · Troupe")
+    expect(page.locator("agent-sessions house-pill")).to_have_text("asks you · 3")
+    expect(page.locator("#heard")).to_contain_text("A tool, delete_file, waits for your answer.")
+    stage.change(suspended=True)
+    expect(page.locator("agent-waiting")).to_contain_text(
+        re.compile("The turn waits for your answer since .+, and goes on")
+    )
+    page.reload()
+    expect(page.locator("agent-waiting")).to_contain_text("waits for 3 answers")
+    expect(page.locator("#heard")).to_have_text("")  # what is old is not told as if it were new
+
+
+def test_the_way_to_the_newest_is_offered_where_that_is_out_of_sight(show: ShowAgent) -> None:
+    page, stage = show()
+    release(page)
+    stage.begin()
+    stage.say(command())
+    expect(request(page, "Run")).to_be_focused()
+    newest = page.get_by_role("button", name="Newest")
+    expect(newest).to_be_hidden()
+    stage.say(*(Token(token=f"Line {number}\n\n") for number in range(60)))
+    expect(newest).to_be_visible()
+    newest.click()
+    expect(page.get_by_text("Line 59")).to_be_in_viewport()
+    expect(newest).to_be_hidden()
+
+
+def test_a_new_request_takes_the_focus_only_from_nobody(show: ShowAgent) -> None:
+    page, stage = show()
+    field = page.get_by_role("textbox", name="Message")
+    stage.begin()
+    write(field, "half a sen")
+    stage.say(patch("p1"))
+    expect(page.locator("agent-waiting")).to_be_visible()
+    page.keyboard.type("tence about a r")
+    expect(field).to_have_value("half a sentence about a r")
+    page.get_by_role("button", name="What the agent may do here").focus()
+    stage.say(patch("p2", "b.py"))
+    expect(page.locator("agent-waiting")).to_contain_text("2 answers")
+    expect(page.get_by_role("button", name="What the agent may do here")).to_be_focused()
+    release(page)
+    stage.say(patch("p3", "c.py"))
+    expect(request(page, "Change of c.py")).to_be_focused()
+    assert answers(stage) == []
+
+
+def test_a_key_that_comes_with_the_request_is_not_its_answer(show: ShowAgent) -> None:
+    page, stage = show()
+    release(page)
+    page.evaluate(
+        """() => document.addEventListener("focusin", ({ target }) => {
+            if (target.localName !== "agent-request" || window.pressed) return;
+            window.pressed = true;
+            target.dispatchEvent(new KeyboardEvent("keydown", { key: "a", bubbles: true, cancelable: true }));
+        })"""
+    )
+    stage.begin()
+    stage.say(patch())
+    meant(request(page, "Change of"))
+    assert page.evaluate("window.pressed") is True
+    expect(request(page, "Change of")).to_contain_text("waits for you")
+    assert answers(stage) == []
+    page.keyboard.press("a")
+    assert answered(stage, "p1").approved
+
+
+def test_the_second_of_two_clicks_does_not_approve_what_has_come_in_the_place_of_the_first(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.begin()
+    stage.say(command("k1", "first"), command("k2", "second"))
+    request(page, "Run first").get_by_role("button", name="Approve").dblclick()
+    answered(stage, "k1")
+    expect(request(page, "Run first")).to_have_attribute("data-state", "settled")
+    assert [each.request_id for each in answers(stage)] == ["k1"]
+    request(page, "Run second").get_by_role("button", name="Approve").click()  # as soon as it can be meant
+    assert answered(stage, "k2").approved
+
+
+def test_keys_lead_from_request_to_request_and_from_the_empty_field_to_the_first(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.begin()
+    ask_all(stage)
+    names = ["Change of shop/main.py", "Run python", "Use delete_file"]
+    expect(request(page, names[2])).to_be_visible()
+    page.get_by_role("textbox", name="Message").focus()
+    page.keyboard.press("ArrowUp")
+    expect(request(page, names[0])).to_be_focused()
+    for key, name in (("w", names[1]), ("w", names[2]), ("w", names[0]), ("Shift+W", names[2])):
+        page.keyboard.press(key)
+        expect(request(page, name)).to_be_focused()
+    release(page)
+    page.keyboard.press("a")  # leads there, and answers nothing
+    expect(request(page, names[0])).to_be_focused()
+    assert answers(stage) == []
+
+
+# -- what is done
+
+
+def test_what_is_done_without_asking_is_told_and_what_the_policy_refuses_names_its_rule(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.begin()
+    details = {"rule": "blocked_globs: .git/**", "tool_name": "write_file", "path": ".git/config"}
+    stage.say(
+        patch("p1", "a.py", requires_approval=False, reason="auto_approve_simple_changes"),
+        PatchApplied(patch_id="p1", file_path="a.py", success=False, error="It has changed since.",
+                     hunks=(HunkOutcome(index=0, outcome="refused", reason="It is there twice."),)),
+        FileChanged(change_id="f2", turn_id="t1", file_path="notes.md", action="create", status="done"),
+        FileChanged(change_id="f3", turn_id="t1", file_path="full.md", status="failed", action="create", error="Full."),
+        ServerError(error=ErrorBody(code="POLICY_VIOLATION", message="Nothing is written there.", details=details)),
+    )  # fmt: skip
+    allowed = request(page, "Change of a.py")
+    expect(allowed).to_contain_text("Not written: It has changed since.")
+    expect(page.get_by_role("button", name="Approve")).to_have_count(0)
+    expect(page.locator("agent-waiting")).to_be_hidden()
+    expect(page.locator("agent-transcript .change")).to_have_text(["Made: notes.md", "Not changed: full.mdFull."])
+    failure = page.locator("agent-transcript .failure")
+    for words in (
+        "Refused by the policy. Nothing is written there.",
+        "write_file",
+        ".git/config",
+        "blocked_globs: .git/**",
+    ):
+        expect(failure).to_contain_text(words)
+    allowed.locator("summary").click()
+    expect(allowed.locator(".outcome").first).to_have_text("does not fit: It is there twice.")
+
+
+def test_output_is_followed_in_its_box_unless_somebody_reads_above_and_ends_with_how_it_ended(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.begin()
+    stage.say(command())
+    page.get_by_role("button", name="Approve").click()
+    answered(stage, "k1")
+    line = "\x1b[32mtest_{}.py\x1b[0m ok\n"
+    stage.say(CommandStarted(command_id="k1", command="python -m pytest -q", working_directory=".", turn_id="t1"))
+    stage.say(CommandOutput(command_id="k1", stream="stdout", text="".join(line.format(at) for at in range(60))))
+    box = page.locator("agent-transcript .output")
+    at_end = "box => box.scrollHeight - box.scrollTop - box.clientHeight < 4"
+    expect(box).to_contain_text("test_59.py ok")
+    assert "\x1b" not in box.inner_text()
+    assert "[32m" not in box.inner_text()
+    assert box.evaluate(at_end)
+    assert box.evaluate("box => box.clientHeight") < 400
+    box.evaluate("box => { box.scrollTop = 40; }")
+    for piece in ("10%\r50%", "\r100%\n", "half a colour \x1b[3", "1mred\x1b[0m\n"):
+        stage.say(CommandOutput(command_id="k1", stream="stderr", text=piece))
+    expect(box).to_contain_text("half a colour red")
+    expect(box.locator(".stderr")).to_have_text(["100%", "half a colour red"])
+    assert box.evaluate("box => box.scrollTop") == 40
+    stage.say(CommandOutput(command_id="k1", stream="stdout", text="x\n" * 5000))
+    expect(page.locator("agent-transcript .run .left")).to_contain_text("lines are left out here")
+    assert box.locator("span").count() == 2000
+    stage.say(CommandFinished(command_id="k1", exit_code=3, duration_ms=2340))
+    course = page.locator("agent-transcript .run .course")
+    expect(course).to_have_text("Exit code 32.3 s")
+    stage.say(Token(token="It failed."))
+    stage.end("It failed.")
+    page.reload()
+    expect(course).to_have_text("Exit code 32.3 s")
+    expect(box).to_contain_text("x")
+
+
+@pytest.mark.parametrize(
+    ("ended", "word"),
+    [("cancelled", "nothing of it is left"), ("signalled", "ended by a signal"), ("interrupted", "interrupted")],
+)
+def test_a_command_that_did_not_exit_says_what_became_of_it(show: ShowAgent, ended: Any, word: str) -> None:
+    page, stage = show()
+    stage.begin()
+    stage.say(CommandStarted(command_id="k9", command="make\tall\u202e", working_directory=".", turn_id="t1"))
+    stage.say(CommandFinished(command_id="k9", ended=ended, why="SIGKILL"))
+    expect(page.locator("agent-transcript .run .course")).to_contain_text(word)
+    expect(page.locator("agent-transcript .alone > code")).to_have_text("$ makeU+0009 TABallU+202E RLO")
+
+
+# -- how it is shown
+
+
+def test_names_from_outside_are_text(show: ShowAgent) -> None:
+    page, stage = show()
+    diff = f"@@ -1,1 +1,1 @@ {EVIL}\n-{EVIL}\n+{EVIL}!\n"
+    stage.begin(EVIL)
+    stage.say(
+        patch("p1", f"{EVIL}.py", diff, rationale=EVIL, reason=EVIL, acceptance_criteria=(EVIL,)),
+        command("k1", EVIL, working_directory=EVIL, environment={EVIL: EVIL}, reason=EVIL, may_remember=(EVIL,)),
+        RequestApproval(request_id="x1", tool_name=EVIL, args={EVIL: EVIL}, reason=EVIL),
+        CommandStarted(command_id="k1", command=EVIL, working_directory=EVIL, turn_id="t1"),
+        CommandOutput(command_id="k1", stream="stdout", text=EVIL),
+        ApprovalResolved(request_id="x1", approved=False, by=EVIL, reason=EVIL),
+        FileChanged(change_id="f", turn_id="t1", file_path=EVIL, action="modify", status="failed", error=EVIL),
+        ServerError(error=ErrorBody(code="POLICY_VIOLATION", message=EVIL, details={"rule": EVIL, "path": EVIL})),
+    )  # fmt: skip
+    expect(page.locator("agent-transcript .failure")).to_contain_text(EVIL)
+    page.evaluate(FRAMES)
+    assert page.evaluate("window.harmed") is None
+    assert page.locator("agent-transcript img").count() == 0
+    assert told(page).count(EVIL) >= 12
+
+
+def test_a_diff_turns_to_two_sides_and_stays_so(show: ShowAgent) -> None:
+    page, stage = show()
+    release(page)
+    stage.begin()
+    stage.say(patch())
+    diff = request(page, "Change of").locator("agent-diff")
+    expect(diff.locator(".row.del code")).to_have_text(
+        [
+            "    configuration = read_configuration(path)",
+            "            print(name)",
+            "            return",
+            "-- the old end",
+        ]
+    )
+    expect(diff.locator(".row.add mark")).to_have_text([", strict=True", "raise Unknown", "new"])
+    numbers = diff.locator(".row.del i").evaluate_all("all => all.map((each) => each.dataset.n ?? '')")
+    assert numbers == ["4", "", "22", "", "23", "", "42", ""]
+    page.keyboard.press("d")
+    expect(diff.locator(".pair").first).to_be_visible()
+    first = diff.locator(".pair:has(.del)").first
+    expect(first.locator(".side.del")).to_contain_text("read_configuration(path)")
+    expect(first.locator(".side.add")).to_contain_text("strict=True")
+    page.reload()
+    expect(diff.locator(".pair").first).to_be_visible()
+    page.set_viewport_size({"width": 400, "height": 800})
+    expect(diff.locator(".row").first).to_be_visible()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.get_by_role("button", name="Side by side").click()
+    expect(diff.locator(".row").first).to_be_visible()
+
+
+def test_a_thousand_hunks_are_there_at_once_come_when_they_are_asked_for_and_are_approved_whole(
+    show: ShowAgent,
+) -> None:
+    """Work is counted, not timed."""
+    page, stage = show()
+    hunks = (f"@@ -{at * 9 + 1},4 +{at * 9 + 1},4 @@\n same\n-old {at}\n+new {at}\n same\n end\n" for at in range(1000))
+    stage.begin()
+    stage.say(patch(diff="".join(hunks)))
+    diff = request(page, "Change of").locator("agent-diff")
+    expect(diff).to_contain_text("940 more hunks are not shown (4,700 lines).")
+    assert diff.locator("*").count() < 3000
+    diff.get_by_role("button", name="Show more").click()
+    expect(page.get_by_role("checkbox", name="Take hunk 61 of 1000")).to_be_focused()
+    diff.get_by_role("button", name="Show all").click()
+    expect(diff.locator(".hunk")).to_have_count(1000)
+    expect(diff.locator(".row.add").last).to_contain_text("new 999")
+    page.get_by_role("checkbox", name="Take hunk 900 of 1000").click()
+    page.get_by_role("button", name="Approve 999 of 1000 hunks").click()
+    assert answered(stage, "p1").hunks == tuple(at for at in range(1000) if at != 899)
+
+
+def test_all_of_it_can_be_read_and_named_and_fits(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.begin()
+    ask_all(stage)
+    stage.say(
+        patch("p5", "a/" * 60 + "long.py", f"@@ -1,1 +1,1 @@\n-{'x' * 3000}\n+{'y ' * 1500}\u202e\n"),
+        command("k5", f"echo {'z' * 300}"),
+    )
+    expect(page.locator("agent-request")).to_have_count(5)
+    page.get_by_role("button", name="Reject…").first.click()
+    for width, colors in LOOKS:
+        with looked_at(page, width, colors):
+            assert page.evaluate(CONTRASTS) == []
+            assert page.evaluate(NAMELESS) == []
+            assert page.evaluate("document.documentElement.scrollWidth") == width
+            assert page.evaluate("document.documentElement.scrollHeight") == 800
+            assert page.locator("agent-transcript").evaluate("log => log.scrollWidth <= log.clientWidth")
+    page.get_by_role("button", name=re.compile("more characters")).first.click()
+    for width, colors in LOOKS:
+        with looked_at(page, width, colors):
+            assert page.locator("agent-transcript").evaluate("log => log.scrollWidth <= log.clientWidth")
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "told"),
+    [("done", None, "Written: shop/main.py"), ("failed", "The turn ended.", "Not written: The turn ended.")],
+)
+def test_what_a_disk_that_hangs_has_done_is_told_when_it_is_known(
+    show: ShowAgent, status: Any, error: str | None, told: str
+) -> None:
+    page, stage = show()
+    stage.begin()
+    stage.say(patch())
+    asked = request(page, "Change of shop/main.py")
+    stage.say(ApprovalResolved(request_id="p1", approved=True, by="web"))
+    change = FileChanged(
+        change_id="p1.1", turn_id="t1", file_path="shop/main.py", action="modify", status="unknown", patch_id="p1",
+        error="It is not known yet whether it was written.",
+    )  # fmt: skip
+    stage.say(change)
+    stage.end(cancelled=True)
+    expect(asked).to_contain_text("It is not known yet whether it was written.")
+    stage.say(replace(change, status=status, error=error))
+    if status == "done":
+        stage.say(PatchApplied(patch_id="p1", file_path="shop/main.py", success=True))
+    expect(asked).to_contain_text(told)
+    expect(asked).not_to_contain_text("not known yet")

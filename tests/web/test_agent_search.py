@@ -1,0 +1,187 @@
+"""The search of the agent's page, on a scripted agent: what is typed is found, shown as it is now, and taken over."""
+
+from collections.abc import Iterator
+
+import pytest
+from msgspec.structs import replace
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from codec.agent.index.asking import FoundLine, Reason, SearchResult, SearchResults
+from codec.agent.workspaces import IndexStatus
+from tests.web.agent_stage import ShowAgent, showing_agent
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+READY = IndexStatus(
+    workspace_id="w1", index_status="ready", indexed_files=3, total_files=3, generation=1, watching="events"
+)
+
+
+@pytest.fixture
+def show(chromium: Browser) -> Iterator[ShowAgent]:
+    with showing_agent(chromium) as show:
+        yield show
+
+
+def results(*paths: str, words: str = "w", generation: int = 1, message: str = "") -> SearchResults:
+    return SearchResults(
+        query=words,
+        results=tuple(
+            SearchResult(
+                path=path,
+                first_line=at,
+                last_line=at + 5,
+                score=1 / at,
+                symbol=f"Shop.{path.rpartition('/')[2].partition('.')[0]}",
+                kind="method",
+                reasons=(Reason("symbol_search", f"defines {path}", 1.0),),
+                lines=(FoundLine(at, f"    def <b>{words}</b>():"),),
+            )
+            for at, path in enumerate(paths, 1)
+        ),
+        generation=generation,
+        milliseconds=3.0,
+        message=message,
+    )
+
+
+def field(page: Page) -> Locator:
+    return page.get_by_role("combobox", name="Search this folder")
+
+
+def found(page: Page) -> Locator:
+    return page.get_by_role("listbox", name="What was found").get_by_role("option")
+
+
+def test_what_is_typed_is_found_and_the_chosen_file_goes_into_the_message(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.index = READY
+    stage.finds = lambda words, kind: results("a/one.py", "a/two.py", words=words)
+    page.keyboard.press("/")
+    expect(field(page)).to_be_focused()
+    expect(page.locator("agent-search .index")).to_have_text("3 files in the index.")
+    page.keyboard.type("checkout", delay=20)
+    expect(found(page)).to_have_count(2)
+    expect(found(page).first).to_contain_text("defines a/one.py")
+    expect(found(page).first.locator("pre")).to_have_text("1def <b>checkout</b>():")  # a text, and no element
+    expect(found(page).first.locator("mark")).to_have_text("checkout")
+    expect(found(page).first).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("ArrowDown")
+    expect(found(page).nth(1)).to_have_attribute("aria-selected", "true")
+    expect(field(page)).to_have_attribute("aria-activedescendant", "agent-found-1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("textbox", name="Message")).to_have_value("@a/two.py ")
+    expect(page.get_by_role("textbox", name="Message")).to_be_focused()
+    expect(page.locator("agent-search dialog")).to_be_hidden()
+
+
+def test_a_question_that_was_overtaken_shows_nothing(show: ShowAgent) -> None:
+    """However slowly it is answered."""
+    page, stage = show()
+    stage.index = READY
+    stage.finds = lambda words, kind: results(f"{words}.py", words=words)
+    page.keyboard.press("/")
+    page.keyboard.type("slow", delay=5)
+    expect(found(page)).to_contain_text(["slow.py"])
+    stage.shut("GET workspaces")
+    page.keyboard.type("er", delay=5)
+    stage.stands("GET workspaces")
+    for _ in "er":
+        page.keyboard.press("Backspace")
+    stage.open("GET workspaces")
+    expect(found(page)).to_contain_text(["slow.py"])
+    for _ in "slow":
+        page.keyboard.press("Backspace")
+    expect(found(page)).to_have_count(0)
+
+
+def test_enter_takes_what_answers_the_words_that_are_written_and_waits_for_it(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.index = READY
+    stage.finds = lambda words, kind: results(f"{words}.py", words=words)
+    page.keyboard.press("/")
+    page.keyboard.type("cart", delay=5)
+    expect(found(page)).to_contain_text(["cart.py"])
+    stage.shut("GET workspaces")
+    page.keyboard.type("s", delay=5)
+    page.keyboard.press("Enter")
+    stage.stands("GET workspaces")
+    expect(page.locator("agent-search dialog")).to_be_visible()
+    stage.open("GET workspaces")
+    expect(page.get_by_role("textbox", name="Message")).to_have_value("@carts.py ")
+
+
+def test_an_index_that_grows_is_searched_again_and_what_was_chosen_stays_chosen(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.index = replace(READY, index_status="indexing", indexed_files=1, index_progress=0.3)
+    stage.finds = lambda words, kind: results("b.py", "c.py", words=words, message="The index is being made.")
+    page.keyboard.press("/")
+    page.keyboard.type("shop", delay=5)
+    expect(found(page)).to_have_count(2)
+    expect(page.locator("agent-search .index")).to_have_text("The index is being made: 1 of 3 files.")
+    expect(page.locator("agent-search progress")).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    stage.finds = lambda words, kind: results("a.py", "b.py", "x.py", "c.py", words=words, generation=2)
+    stage.index = replace(READY, generation=2)
+    expect(found(page)).to_have_count(4)
+    expect(page.locator("agent-search li[aria-selected=true]")).to_contain_text(["c.py"])
+    expect(page.locator("agent-search progress")).to_be_hidden()
+
+
+def test_the_kind_is_asked_for_and_escape_leads_back(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.index = READY
+    stage.finds = lambda words, kind: results(f"{kind}.py", words=words)
+    page.get_by_role("button", name="Search").click()
+    page.keyboard.type("shop", delay=5)
+    expect(found(page)).to_contain_text(["all.py"])
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("radio", name="Definitions")).to_be_checked()
+    expect(found(page)).to_contain_text(["symbols.py"])
+    page.keyboard.press("Escape")
+    expect(page.locator("agent-search dialog")).to_be_hidden()
+    expect(page.get_by_role("button", name="Search")).to_be_focused()
+
+
+def test_nothing_found_and_a_failing_index_are_told_in_words(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.index = replace(READY, index_status="failed", errors=("The disk is full.",))
+    stage.finds = lambda words, kind: SearchResults(query=words, message=f"Nothing was found for {words}.")
+    page.keyboard.press("/")
+    expect(page.locator("agent-search .index")).to_have_text("The disk is full.")
+    page.keyboard.type("shop", delay=5)
+    expect(page.locator("agent-search .said")).to_have_text("Nothing was found for shop.")
+    page.keyboard.press("Enter")  # there is nothing to take
+    expect(field(page)).to_be_focused()
+
+
+def test_what_was_found_is_looked_for_again_when_the_folder_goes_and_when_it_is_back(show: ShowAgent) -> None:
+    """The index stays as it is, but the files are not there."""
+    page, stage = show()
+    stage.index = READY
+    stage.finds = lambda words, kind: results("a.py", words=words)
+    page.keyboard.press("/")
+    page.keyboard.type("shop", delay=5)
+    expect(found(page)).to_have_count(1)
+    stage.finds = lambda words, kind: SearchResults(query=words, generation=1, message="Nothing was found.")
+    stage.index = replace(READY, index_status="failed", errors=("There is no folder /work.",))
+    expect(found(page)).to_have_count(0)
+    stage.finds = lambda words, kind: results("a.py", words=words)
+    stage.index = READY
+    expect(found(page)).to_have_count(1)
+
+
+def test_what_turns_a_line_around_is_shown_as_its_code(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.index = READY
+    line = "    is_admin = shop()  # \u202e fi nimda\t\u05d0"
+    answer = results("a\u202eyp.exe", words="shop")
+    stage.finds = lambda words, kind: replace(
+        answer, results=(replace(answer.results[0], lines=(FoundLine(7, line),)),)
+    )
+    page.keyboard.press("/")
+    page.keyboard.type("shop", delay=5)
+    expect(found(page).locator("pre")).to_have_text("7is_admin = shop()  # U+202E RLO fi nimda\t\u05d0")
+    expect(found(page).locator("mark")).to_have_text("shop")
+    expect(found(page).locator(".path")).to_have_text("aU+202E RLOyp.exe:1")

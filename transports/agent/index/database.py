@@ -1,0 +1,365 @@
+"""The file of an index: how it is opened, who may write to it, and what happens when it is damaged.
+
+Rules
+  - Workers write, one at a time: who writes holds a lock (flock) on a file beside it, and the others wait for the lock
+    without looking again and again. The server only asks.
+  - What is lost is found again by a scan. So nothing is synced but the log before it is copied into the file
+    (synchronous=NORMAL): a power cut may undo the last commits, and damages nothing.
+  - While several read and write, the log is never begun anew, and grows. So when all is written it is copied and
+    emptied (`settle`), unless somebody reads in it just then: nobody waits for that.
+  - Damage is noticed when SQLite stumbles over it, and by the application's and the version's number when the file is
+    opened. Then the file is put aside under another name (one, the last, is kept), and another one is made. It says so.
+  - The file may be put aside by somebody else at any moment. So whoever takes the lock, or asks, looks first whether
+    the file of that name is still the one that they have opened.
+"""
+
+import fcntl
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from transports.agent.index.schema import APPLICATION, TABLES, VERSION, make_tables
+
+FILE_MODE, FOLDER_MODE = 0o600, 0o700
+CACHE_KIB = 16 << 10
+LOG_PAGES = 8_000
+"""After so many the log is copied into the file."""
+LONG_LOG = 4 << 20
+"""Bytes. A shorter log is let be."""
+BUSY_SECONDS = 20.0
+ASIDE = ".damaged"
+BESIDE = ("-wal", "-shm", "-journal")
+DAMAGED_NOTICE = "The index was damaged. It is made anew."
+OTHER_VERSION_NOTICE = "The index was made by another version of Troupe. It is made anew."
+
+_DAMAGE = {
+    sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR,
+    sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH,
+}  # fmt: skip
+"""SQLITE_ERROR: a table is not there, or is another. No constraint can be broken by what is written."""
+_REASONS = {
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_IOERR: "the disk is full, or fails",
+    sqlite3.SQLITE_READONLY: "it may not be written to",
+    sqlite3.SQLITE_PERM: "it may not be written to",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
+    sqlite3.SQLITE_BUSY: "another program holds it",
+    sqlite3.SQLITE_LOCKED: "another program holds it",
+    sqlite3.SQLITE_NOMEM: "there is no memory for it",
+    sqlite3.SQLITE_TOOBIG: "something in it is too large",
+}
+
+
+class IndexUnusable(Exception):
+    """The text is a sentence."""
+
+
+class IndexDamaged(Exception):
+    """The file with this number is no index."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def index_trouble(error: Exception) -> str:
+    """Why there is no use of an index, as a sentence."""
+    if isinstance(error, sqlite3.Error):
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        return f"The index cannot be used: {_REASONS.get(code, str(error))}."
+    if isinstance(error, OSError):
+        return f"The index cannot be used: {(error.strerror or 'the disk fails').lower()}."
+    return str(error)
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:  # Python's own: a text that is none, a value of another type
+        return not isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError)
+    if code & 0xFF == sqlite3.SQLITE_ERROR and "interrupted" in str(error):
+        return False
+    return code & 0xFF in _DAMAGE
+
+
+class WritableIndex:
+    """For one worker. `changing` is the only way to write."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock_path = path.with_name(f"{path.stem}.lock")
+        self._connection: sqlite3.Connection | None = None
+        self._number = -1
+        self._lock = -1
+
+    @contextmanager
+    def changing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction, under the lock. Raises IndexDamaged when the file has been put aside, IndexUnusable,
+        sqlite3.Error or OSError."""
+        with self._locked():
+            connection = self._opened()
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                yield connection
+                connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                self._roll_back(connection)
+                if is_damage(error):
+                    number = self._number
+                    self._put_aside(number)
+                    raise IndexDamaged(number) from error
+                raise
+            except BaseException:
+                self._roll_back(connection)
+                raise
+
+    @contextmanager
+    def looking(self) -> Iterator[sqlite3.Connection]:
+        """To read, as it was with the last commit. Raises as `changing` does."""
+        with self._locked():
+            connection = self._opened()
+        try:
+            yield connection
+        except sqlite3.Error as error:
+            if is_damage(error):
+                number = self._number
+                self.put_aside(number)
+                raise IndexDamaged(number) from error
+            raise
+
+    def settle(self) -> None:
+        """Empties a long log. Raises as `changing` does."""
+        with self.looking() as connection:
+            if _size(self._path.with_name(f"{self._path.name}-wal")) < LONG_LOG:
+                return
+            connection.execute("PRAGMA busy_timeout = 0")
+            try:
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1_000:.0f}")
+
+    def put_aside(self, number: int) -> None:
+        """If the file of the index still has this number."""
+        with self._locked():
+            self._put_aside(number)
+
+    def remove(self, unused_since: float) -> bool:
+        """Whether nobody has used it since then, by the wall's clock, and it is no longer there."""
+        with self._locked():
+            if used_at(self._path) > unused_since:
+                return False
+            self.close()
+            for path in (self._path, *_beside(self._path), self._path.with_name(self._path.name + ASIDE)):
+                path.unlink(missing_ok=True)
+            self._lock_path.unlink(missing_ok=True)
+        return True
+
+    def close(self) -> None:
+        connection, self._connection, self._number = self._connection, None, -1
+        if connection is not None:
+            with suppress(sqlite3.Error):
+                connection.close()
+
+    # -- the lock
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        self._path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        while True:
+            lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            try:
+                if os.fstat(lock).st_ino == os.stat(self._lock_path).st_ino:
+                    break
+            except FileNotFoundError:  # the index was deleted while we waited
+                pass
+            os.close(lock)
+        try:
+            yield
+        finally:
+            os.close(lock)
+
+    # -- the file, under the lock
+
+    def _opened(self) -> sqlite3.Connection:
+        number = number_of(self._path)
+        if self._connection is not None and number == self._number:
+            return self._connection
+        self.close()
+        if number is not None and not stat.S_ISREG(os.lstat(self._path).st_mode):
+            self._put_aside(number)
+            raise IndexDamaged(number)
+        if number is None:
+            self._clear_beside()
+        try:
+            self._connection = self._ready(sqlite3.connect(self._path, isolation_level=None, timeout=BUSY_SECONDS))
+        except sqlite3.Error as error:
+            if number is None or not is_damage(error):
+                raise
+            self._put_aside(number)
+            raise IndexDamaged(number) from error
+        found = number_of(self._path)
+        assert found is not None
+        self._number = found
+        return self._connection
+
+    def _ready(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+        try:
+            ours = _is_ours(connection)
+            if ours is False:
+                raise sqlite3.DatabaseError("an index of another version")
+            if ours is None:
+                connection.execute("PRAGMA journal_mode = WAL")
+                make_tables(connection)
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+            connection.execute("PRAGMA temp_store = MEMORY")
+            connection.execute("PRAGMA cell_size_check = ON")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _put_aside(self, number: int) -> None:
+        """A sentence in the new file says that this was done. An index of another version is not kept."""
+        self.close()
+        if number_of(self._path) != number:
+            return
+        notice = OTHER_VERSION_NOTICE if _is_of_another_version(self._path) else DAMAGED_NOTICE
+        aside = self._path.with_name(self._path.name + ASIDE)
+        _clear(aside)
+        if notice is DAMAGED_NOTICE:
+            self._path.rename(aside)
+        else:
+            self._path.unlink()
+        self._clear_beside()
+        connection = self._ready(sqlite3.connect(self._path, isolation_level=None, timeout=BUSY_SECONDS))
+        with connection:
+            connection.execute("UPDATE meta SET value = ? WHERE key = 'notice'", (notice,))
+        connection.close()
+
+    def _clear_beside(self) -> None:
+        for path in _beside(self._path):
+            path.unlink(missing_ok=True)
+
+    @staticmethod
+    def _roll_back(connection: sqlite3.Connection) -> None:
+        if connection.in_transaction:
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+
+
+class ReadableIndex:
+    """For the server: one connection, which one thread uses at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._connection: sqlite3.Connection | None = None
+        self._number = -1
+
+    def connection(self) -> sqlite3.Connection | None:
+        """None: there is no index. Raises IndexDamaged, or sqlite3.Error."""
+        number = number_of(self._path)
+        if self._connection is not None and number == self._number:
+            return self._connection
+        self.close()
+        if number is None:
+            return None
+        if not stat.S_ISREG(os.lstat(self._path).st_mode):
+            raise IndexDamaged(number)
+        connection = sqlite3.connect(
+            f"file:{_quoted(self._path)}?mode=rw", uri=True, isolation_level=None, timeout=1.0, check_same_thread=False
+        )
+        try:
+            connection.execute("PRAGMA query_only = ON")
+            ours = _is_ours(connection)
+            if ours is None:  # a worker is making it
+                connection.close()
+                return None
+            if not ours:
+                raise IndexDamaged(number)
+            os.utime(self._path)  # who looks for unused ones sees that this one was asked
+        except sqlite3.Error as error:
+            connection.close()
+            if is_damage(error):
+                raise IndexDamaged(number) from error
+            raise
+        except BaseException:
+            connection.close()
+            raise
+        self._connection, self._number = connection, number
+        return connection
+
+    def damaged(self) -> IndexDamaged:
+        return IndexDamaged(self._number)
+
+    def close(self) -> None:
+        connection, self._connection, self._number = self._connection, None, -1
+        if connection is not None:
+            connection.close()
+
+
+def number_of(path: Path) -> int | None:
+    try:
+        return os.lstat(path).st_ino
+    except FileNotFoundError:
+        return None
+
+
+def used_at(path: Path) -> float:
+    """When it was last written to, or opened to be asked."""
+    times = []
+    for each in (path, *_beside(path)):
+        with suppress(FileNotFoundError):
+            times.append(os.lstat(each).st_mtime)
+    return max(times, default=0.0)
+
+
+def _is_ours(connection: sqlite3.Connection) -> bool | None:
+    """None: there is nothing in it yet."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if not tables:
+        return None
+    return (application, version) == (APPLICATION, VERSION) and tables >= TABLES
+
+
+def _is_of_another_version(path: Path) -> bool:
+    with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True)) as connection:
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        return bool(application == APPLICATION and version != VERSION)
+    return False
+
+
+def _size(path: Path) -> int:
+    try:
+        return os.lstat(path).st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _beside(path: Path) -> list[Path]:
+    return [path.with_name(path.name + end) for end in BESIDE]
+
+
+def _clear(path: Path) -> None:
+    """Whatever it is; a folder with something in it stays, under a name of its own."""
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return
+    except OSError:
+        for number in range(100):
+            with suppress(OSError):
+                path.rename(path.with_name(f"{path.name}-{number}"))
+                return
+        raise
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")

@@ -1,0 +1,202 @@
+"""A question to the index: what SQL brings for it, the best places of that, and why.
+
+    symbol_search   definitions that have a name of the question (symbol_search.py)
+    text_search     chunks that have its words (text_search.py)
+    reranking       ranking.py
+
+Rules
+  - Nothing of a question reaches FTS5's own language: words are letters and digits, in quotes.
+  - Every search has a limit, so a question takes about as long in a large workspace as in a small one.
+  - `readable` is asked before anything is counted. What it denies is in no hit, no count, and no reason.
+  - The same index gives the same answer: whatever counts the same is ordered by its path and line.
+"""
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from posixpath import dirname
+
+from msgspec.structs import replace
+
+from codec.agent.index.asking import IndexFindings, IndexHit, IndexQuery, StageCount
+from codec.agent.index.explaining import reasons_of
+from codec.agent.index.question import IndexQuestion, question_of, telling_words
+from codec.agent.index.ranking import (
+    WEIGHTS,
+    FoundChunk,
+    FoundFile,
+    FoundSymbol,
+    IndexFound,
+    RankedPlace,
+    Weights,
+    ranked,
+)
+from transports.agent.index.known_files import KnownFiles
+from transports.agent.index.stems import stems_of
+from transports.agent.index.symbol_search import SymbolSearch
+from transports.agent.index.text_search import TextSearch
+
+MOST_HITS, MOST_PER_FILE = 200, 20
+MOST_PATHS = 20
+MOST_NEAR = 500
+
+
+def findings(
+    connection: sqlite3.Connection,
+    query: IndexQuery,
+    readable: Callable[[str], bool],
+    weights: Weights = WEIGHTS,
+) -> IndexFindings:
+    """In one transaction, so that it sees one commit."""
+    return AskedIndex(connection, query, readable, weights).findings()
+
+
+class AskedIndex:
+    """One question."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, query: IndexQuery, readable: Callable[[str], bool], weights: Weights
+    ) -> None:
+        self._do = connection.execute
+        self._connection = connection
+        self._query = query
+        self._weights = weights
+        self._question: IndexQuestion = question_of(query.text)
+        self._meta = dict(self._do("SELECT key, value FROM meta WHERE key IN ('generation', 'complete', 'chunks')"))
+        self._total = max(1, self._meta["chunks"])
+        self._files = KnownFiles(connection, readable)
+
+    def findings(self) -> IndexFindings:
+        kind, question = self._query.kind, self._question
+        stages: list[StageCount] = []
+        symbols: list[FoundSymbol] = []
+        chunks: list[FoundChunk] = []
+        search: TextSearch | None = None
+        named: frozenset[int] = frozenset()
+        if kind in ("all", "symbols"):
+            symbols = self._symbols()
+            stages.append(StageCount("symbol_search", len(symbols)))
+        if kind in ("all", "text"):
+            search = TextSearch(self._connection, question.words, self._total, self._weights)
+            chunks = next(filter(None, map(self._files.known, search.tries())), [])
+            stages.append(StageCount("text_search", len(chunks)))
+            named = self._named()
+        places, found = self._ranked(self._found(chunks, symbols, named, search))
+        hits = self._explained(places, found, search)
+        if stages:
+            stages.append(StageCount("reranking", len(hits)))
+        return IndexFindings(
+            hits=tuple(hits),
+            stages=tuple(stages),
+            generation=self._meta["generation"],
+            complete=bool(self._meta["complete"]),
+            words=question.words,
+        )
+
+    # -- what is found
+
+    def _symbols(self) -> list[FoundSymbol]:
+        alone = self._query.kind == "symbols"
+        search = SymbolSearch(self._connection, self._question, self._weights, self._files.path, alone=alone)
+        return self._files.known(search.symbols())
+
+    def _named(self) -> frozenset[int]:
+        found: set[int] = set()
+        for path in self._question.paths:
+            rows = self._do(
+                "SELECT id FROM file WHERE path = ?1 OR substr(path, -length(?1) - 1) = '/' || ?1 LIMIT ?2",
+                (path, MOST_PATHS),
+            )
+            found |= {number for (number,) in rows}
+        return frozenset(self._files.learn(found))
+
+    def _found(
+        self,
+        chunks: Sequence[FoundChunk],
+        symbols: Sequence[FoundSymbol],
+        named: frozenset[int],
+        search: TextSearch | None,
+    ) -> IndexFound:
+        query, files = self._query, self._files
+        active = next(iter(files.numbers_of([query.active_file])), None) if query.active_file else None
+        opened = frozenset(files.numbers_of(query.open_files))
+        near = self._near(active) if active is not None else frozenset()
+        numbers = {*(each.file for each in chunks), *(each.file for each in symbols), *named}
+        return IndexFound(
+            chunks=chunks,
+            symbols=symbols,
+            files=_imported({number: files[number] for number in numbers}, files.importers_at_most(numbers)),
+            total=self._total,
+            covered=search.covered(numbers) if search is not None and chunks else {},
+            named=named,
+            active=active,
+            opened=opened,
+            near=near,
+        )
+
+    def _near(self, active: int) -> frozenset[int]:
+        folder = dirname(self._files[active].path)
+        rows = self._do(
+            "SELECT resolved FROM import WHERE file = ?1 AND resolved IS NOT NULL"
+            " UNION SELECT file FROM import WHERE resolved = ?1 LIMIT ?2",
+            (active, MOST_NEAR),
+        )
+        beside = {file.id for file in self._files.so_far() if dirname(file.path) == folder}
+        return frozenset({number for (number,) in rows} | beside)
+
+    # -- reranking
+
+    def _ranked(self, found: IndexFound) -> tuple[list[RankedPlace], IndexFound]:
+        """Who imports a file is looked at for the first files only: they stay the first if that is right which was
+        supposed of them, since of no other too few importers were supposed."""
+        query = self._query
+        most, per_file = max(0, min(query.most, MOST_HITS)), max(1, min(query.per_file, MOST_PER_FILE))
+        counted: set[int] = set()
+        while True:
+            places = ranked(self._question, found, most, per_file, self._weights)
+            files = {place.file.id: place.file for place in places if place.file.id not in counted}
+            counts = self._files.importers(files)
+            if all(counts[number] == file.importers for number, file in files.items()):
+                return places, found
+            counted |= files.keys()
+            found = replace(found, files={**found.files, **_imported(files, counts)})
+
+    # -- reasons
+
+    def _explained(self, places: Sequence[RankedPlace], found: IndexFound, search: TextSearch | None) -> list[IndexHit]:
+        words = self._question.words
+        numbers = [place.chunk.id for place in places if place.chunk is not None]
+        bodies = search.stems_in(numbers) if search is not None else {}
+        paths = {place.file.id: _words_in(place.file.path) for place in places}
+        stems = stems_of({*words, *(word for path in paths.values() for word in path)})
+        hits = []
+        for place in places:
+            body = bodies.get(place.chunk.id, set()) if place.chunk is not None else set()
+            path = {stems[word] for word in paths[place.file.id]}
+            had = [word for word in words if stems[word] in body]
+            in_path = [word for word in words if stems[word] in path]
+            symbol = place.symbol
+            name = symbol.whole_name if symbol is not None else place.chunk.name if place.chunk is not None else ""
+            hits.append(
+                IndexHit(
+                    path=place.file.path,
+                    first_line=place.first,
+                    last_line=place.last,
+                    score=float(f"{place.score:.4g}"),
+                    symbol=name,
+                    kind=symbol.kind if symbol is not None else "",
+                    digest=place.file.digest,
+                    reasons=reasons_of(place, self._question, found, had, in_path),
+                )
+            )
+        return hits
+
+
+def _imported(files: Mapping[int, FoundFile], counts: Mapping[int, int]) -> dict[int, FoundFile]:
+    return {
+        number: FoundFile(file.id, file.path, file.kind, file.digest, file.rank, counts.get(number, 0))
+        for number, file in files.items()
+    }
+
+
+def _words_in(path: str) -> set[str]:
+    return set(telling_words(path.replace("_", " ")))

@@ -1,0 +1,156 @@
+"""The meaning of an index's texts: filling in the vectors that are missing, and finding by them.
+
+    SeekMeanings ──> texts without a vector ──> the model ──> KeepMeanings, and again, to the end
+
+Rules
+  - It begins where it was left: what is kept is kept, and a text that has a vector is never sent again.
+  - It runs beside updates, which it never holds up: each order is short, and the model is waited for in between.
+  - A question waits for its own vector for a moment only. Without it, the words answer alone.
+"""
+
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import trio
+from msgspec.structs import replace
+
+from codec.agent.index.asking import IndexFindings, IndexHit, IndexQuery, Reason, StageCount
+from codec.agent.index.fusing import fused
+from codec.agent.index.question import question_of
+from codec.agent.index.telling import IndexMode, IndexTrouble
+from codec.agent.models import ModelTrouble
+from transports.agent.index import orders
+from transports.agent.index.ordering import OrderTaker, ordered
+from transports.agent.index.orders import ChunkMeaning, IndexPlace, IndexTotals
+from transports.agent.index.vector_matrix import VectorMatrix
+from transports.agent.index.vector_rows import MOST_VECTORS
+
+QUESTION_SECONDS = 1.0
+MOST_ALIKE, MOST_HITS = 400, 100
+QUESTIONS_KEPT = 64
+TOO_MANY = "Only {:,} of {:,} passages can be found by their meaning."
+
+
+class TextEmbedder(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
+        """One vector for each text. Raises ModelTrouble."""
+
+
+class IndexMeaning:
+    """Of one workspace."""
+
+    def __init__(self, embedder: TextEmbedder, crew: OrderTaker, place: IndexPlace) -> None:
+        self._embedder = embedder
+        self._crew = crew
+        self._place = place
+        self._matrix = VectorMatrix()
+        self._questions: OrderedDict[str, bytes] = OrderedDict()
+        """The vectors of the last ones."""
+
+    def mode(self, total: IndexTotals) -> IndexMode:
+        whole = total.vectors == total.chunks > 0 and total.vector_model == self._embedder.name
+        return "full" if whole else "text_only"
+
+    def troubles(self, total: IndexTotals) -> tuple[str, ...]:
+        return (TOO_MANY.format(MOST_VECTORS, total.chunks),) if total.chunks > MOST_VECTORS else ()
+
+    # -- filling
+
+    async def fill(self, said: Callable[[IndexTotals], None]) -> IndexTotals:
+        """Raises IndexTrouble."""
+        name = self._embedder.name
+        after, kept = 0, False
+        while True:
+            found = await ordered(self._crew, orders.SeekMeanings(self._place, name, after), orders.WithoutMeaning)
+            if found.texts:
+                try:
+                    vectors = await self._embedder.embed([each.text for each in found.texts])
+                except ModelTrouble as trouble:
+                    raise IndexTrouble(f"Places are not found by their meaning now. {trouble}") from None
+                meanings = tuple(
+                    ChunkMeaning(each.chunk, each.digest, vector)
+                    for each, vector in zip(found.texts, vectors, strict=True)
+                )
+                written = await ordered(self._crew, orders.KeepMeanings(self._place, name, meanings), orders.Written)
+                kept = True
+                said(written.total)
+            if found.reached is not None:
+                after = found.reached
+            elif after and kept:  # once more from the begin: for texts that were there twice, or changed meanwhile
+                after, kept = 0, False
+            else:
+                return found.total
+
+    # -- finding
+
+    async def vector(self, text: str) -> bytes:
+        """Of a question. Raises IndexTrouble."""
+        if text in self._questions:
+            self._questions.move_to_end(text)
+            return self._questions[text]
+        try:
+            with trio.fail_after(QUESTION_SECONDS):
+                (found,) = await self._embedder.embed([text])
+        except ModelTrouble as trouble:
+            raise IndexTrouble(f"Places are not found by their meaning now. {trouble}") from None
+        except trio.TooSlowError:
+            raise IndexTrouble("The embedding model takes too long to read the question.") from None
+        self._questions[text] = found
+        while len(self._questions) > QUESTIONS_KEPT:
+            self._questions.popitem(last=False)
+        return found
+
+    def hits(
+        self, connection: sqlite3.Connection, question: bytes, readable: Callable[[str], bool]
+    ) -> list[IndexHit] | None:
+        """In a thread; the best first. None: the index has no vectors for it."""
+        alike = self._matrix.most_like(connection, self._embedder.name, question, MOST_ALIKE)
+        if alike is None:
+            return None
+        hits: list[IndexHit] = []
+        for chunk, likeness in alike:
+            row = connection.execute(
+                "SELECT path, first, last, name, digest FROM chunk JOIN file ON file.id = chunk.file"
+                " WHERE chunk.id = ?",
+                (chunk,),
+            ).fetchone()
+            if row is not None and readable(row[0]):
+                path, first, last, name, digest = row
+                score = float(f"{likeness:.4g}")
+                reason = Reason("vector_search", f"goes with the question by its meaning ({likeness:.2f})", score)
+                hits.append(
+                    IndexHit(
+                        path=path,
+                        first_line=first,
+                        last_line=last,
+                        score=score,
+                        symbol=name,
+                        digest=digest,
+                        reasons=(reason,),
+                    )
+                )
+                if len(hits) == MOST_HITS:
+                    break
+        return hits
+
+
+def with_meaning(query: IndexQuery, found: IndexFindings, hits: Sequence[IndexHit]) -> IndexFindings:
+    """What the words have found, and what the meaning has."""
+    most, per_file = max(0, query.most), max(1, query.per_file)
+    both = fused(found.hits, hits, most, per_file, sole=bool(question_of(query.text).sole))
+    if query.kind == "vectors":  # there is nothing else that it would be compared with
+        both = [replace(hit, score=hit.reasons[0].score) for hit in both]
+    stages = [each for each in found.stages if each.stage != "reranking"]
+    stages += [StageCount("vector_search", len(hits)), StageCount("reranking", len(both))]
+    return IndexFindings(
+        hits=tuple(both),
+        stages=tuple(stages),
+        generation=found.generation,
+        complete=found.complete,
+        words=found.words,
+    )

@@ -1,0 +1,142 @@
+"""The definitions that have a name of a question.
+
+They are found by an index over lower(name). What begins with the only word of a question counts too (somebody is
+typing), and, if there is nothing else, what is spelled nearly so. Who looks for symbols alone, by several words, also
+finds those whose names have some of the words.
+"""
+
+import sqlite3
+from collections.abc import Callable, Collection, Sequence
+from difflib import SequenceMatcher
+from typing import Any
+
+from codec.agent.index.question import AskedName, IndexQuestion
+from codec.agent.index.ranking import FoundSymbol, Weights
+from transports.agent.index.text_search import quoted
+
+MOST_SYMBOLS = 200
+"""With the same name; further ones are only counted."""
+MOST_BEGINNINGS = 50
+MOST_SIMILAR, ALIKE = 1_000, 0.75
+
+
+class SymbolSearch:
+    """Of one question. `alone`: nothing but symbols is looked for. `path_of`: of a file that may be read."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        question: IndexQuestion,
+        weights: Weights,
+        path_of: Callable[[int], str],
+        *,
+        alone: bool,
+    ) -> None:
+        self._do = connection.execute
+        self._question = question
+        self._weights = weights
+        self._path_of = path_of
+        self._alone = alone
+
+    def symbols(self) -> list[FoundSymbol]:
+        found: list[FoundSymbol] = []
+        seen: set[str] = set()
+        for name in self._question.names:
+            if name.name.lower() not in seen:
+                seen.add(name.name.lower())
+                found += self._named_so(name)
+        sole = self._question.sole
+        if sole:
+            found += self._beginning_so(_last(sole))
+        if not found and self._question.names and (sole or self._alone):
+            found += self._similar(_last(sole) or self._question.names[0].name)
+        if self._alone and not sole:
+            found += self._with_words({symbol.name.lower() for symbol in found})
+        return found
+
+    def _named_so(self, asked: AskedName) -> list[FoundSymbol]:
+        rows = self._do(
+            "SELECT file, name, kind, line, last, container FROM symbol WHERE lower(name) = lower(?)"
+            " ORDER BY name = ? DESC, id LIMIT ?",
+            (asked.name, asked.name, MOST_SYMBOLS),
+        ).fetchall()
+        others = len(rows)
+        if others == MOST_SYMBOLS:
+            ((others,),) = self._do("SELECT count(*) FROM symbol WHERE lower(name) = lower(?)", (asked.name,))
+        if asked.containers:
+            inside = [row for row in rows if _is_in(asked.containers, row[5], row[0], self._path_of)]
+            rows, others = (inside, len(inside)) if inside else (rows, others)
+        return [
+            _symbol(row, 1.0 if row[1] == asked.name else self._weights.other_case, asked.certain, others)
+            for row in rows
+        ]
+
+    def _beginning_so(self, beginning: str) -> list[FoundSymbol]:
+        low = beginning.lower()
+        rows = self._do(
+            "SELECT file, name, kind, line, last, container FROM symbol WHERE lower(name) > ? AND lower(name) < ?"
+            " ORDER BY lower(name), id LIMIT ?",
+            (low, low + "\U0010ffff", MOST_BEGINNINGS),
+        ).fetchall()
+        return [
+            _symbol(row, self._weights.beginning * len(low) / max(len(row[1]), 1), False, len(rows)) for row in rows
+        ]
+
+    def _similar(self, name: str) -> list[FoundSymbol]:
+        """Spelled nearly so: whoever mistypes a name mostly begins it right."""
+        low = name.lower()
+        if len(low) < 4:
+            return []
+        rows = self._do(
+            "SELECT file, name, kind, line, last, container FROM symbol WHERE lower(name) >= ? AND lower(name) < ?"
+            " AND length(name) BETWEEN ? AND ? LIMIT ?",
+            (low[:2], low[:2] + "\U0010ffff", len(low) - 2, len(low) + 2, MOST_SIMILAR),
+        ).fetchall()
+        matcher = SequenceMatcher(None, b=low, autojunk=False)
+        likes: dict[str, float] = {}
+        for row in rows:
+            other = row[1].lower()
+            if other not in likes:
+                matcher.set_seq1(other)
+                likes[other] = matcher.ratio() if matcher.real_quick_ratio() >= ALIKE else 0.0
+        alike = sorted((row for row in rows if likes[row[1].lower()] >= ALIKE), key=lambda row: -likes[row[1].lower()])
+        return [
+            _symbol(row, self._weights.similar * likes[row[1].lower()], False, len(alike))
+            for row in alike[:MOST_BEGINNINGS]
+        ]
+
+    def _with_words(self, but: Collection[str]) -> list[FoundSymbol]:
+        """Whose names have words of the question: for a search of symbols by a few words."""
+        if not self._question.words:
+            return []
+        rows = self._do(
+            "SELECT symbol.file, name, kind, line, last, container, -score FROM"
+            " (SELECT rowid AS number, bm25(symbol_text, 1.0, 0.3) AS score FROM symbol_text"
+            " WHERE symbol_text MATCH ? ORDER BY score LIMIT ?)"
+            " JOIN symbol ON symbol.id = number",
+            (" OR ".join(map(quoted, self._question.words)), MOST_SYMBOLS),
+        ).fetchall()
+        best = max((row[-1] for row in rows), default=0.0)
+        return [
+            _symbol(row[:-1], self._weights.other_case * row[-1] / best, False, 1)
+            for row in rows
+            if best > 0 and row[1].lower() not in but
+        ]
+
+
+def _symbol(row: Sequence[Any], likeness: float, certain: bool, others: int) -> FoundSymbol:
+    file, name, kind, line, last, container = row
+    return FoundSymbol(file, name, kind, line, last, container, likeness, certain, others)
+
+
+def _last(name: str) -> str:
+    return name.replace("::", ".").replace("->", ".").replace("#", ".").rpartition(".")[2]
+
+
+def _is_in(containers: Sequence[str], container: str, file: int, path_of: Callable[[int], str]) -> bool:
+    """Whether the last of the containers that were asked for is around it: a class, or its file's name."""
+    last = containers[-1].lower()
+    if last in container.lower().split("."):
+        return True
+    path = path_of(file).lower()
+    return last in path.rpartition(".")[0].split("/") or last in path.replace("_", "/").replace(".", "/").split("/")

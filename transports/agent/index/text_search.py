@@ -1,0 +1,147 @@
+"""The chunks that have words of a question, by FTS5's own bm25, and which of the words a file or a chunk has.
+
+A row costs FTS5 twenty times as much to score as to count. So words are counted first, and the rows that have the
+rarest words are scored first; in them every word counts. Rows that have none of these are scored only while they could
+still be among the best.
+
+Words that are almost everywhere are left out while there are others. A last word that is nowhere is taken for the
+beginning of one.
+"""
+
+import sqlite3
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence, Set
+from math import log
+from typing import NamedTuple
+
+from codec.agent.index.ranking import FoundChunk, Weights
+from transports.agent.index.schema import SPAN
+from transports.agent.index.stems import one_of_each_stem, stems_of
+
+MOST_CHUNKS = 500
+DEEP = 100
+"""So many chunks are the best there are: what is not scored is worth less."""
+AT_ONCE = 1_000
+"""Rows, of so many rare words as have them together."""
+SMALL = 16_000
+"""In an index of no more chunks all rows are scored at once: it takes a few milliseconds."""
+MOST_TIMES = 2.2
+"""Its rarity, a word can bring to a row by FTS5's bm25 (1 and its k1), if it stands there without end."""
+FEW, EVERYWHERE = 300, 0.2
+"""A word that more chunks have, and more than this share of all, tells nothing."""
+OPEN, CLOSE = "\x02", "\x03"
+_APART = "".join(chr(code).lower() if chr(code).isalnum() else " " for code in range(128))
+
+
+class CountedWord(NamedTuple):
+    word: str
+    phrase: str
+    """As FTS5 is asked for it: letters and digits, in quotes."""
+    rows: int
+    """Chunks that have it."""
+
+
+class TextSearch:
+    """Of one question."""
+
+    def __init__(self, connection: sqlite3.Connection, words: Sequence[str], total: int, weights: Weights) -> None:
+        self._do = connection.execute
+        self._total = total
+        self._weights = weights
+        counted = [self._counted(word, quoted(word)) for word in one_of_each_stem(words)]
+        if counted and not counted[-1].rows and len(counted[-1].word) > 1:
+            counted[-1] = self._counted(counted[-1].word, f"{counted[-1].phrase}*")
+        self._there = [each for each in counted if each.rows]
+        self._words: list[CountedWord] = []
+        """Those that were last looked for."""
+
+    def tries(self) -> Iterator[list[FoundChunk]]:
+        """The best chunks; if these will not do, those of more usual words."""
+        usual = max(FEW, EVERYWHERE * self._total)
+        for some in ([each for each in self._there if each.rows <= usual], self._there):
+            if some:
+                self._words = some
+                yield self._best()
+
+    def covered(self, files: Set[int]) -> dict[int, float]:
+        """Which share of the words each of these files has: rare ones count more."""
+        shares: dict[int, float] = {}
+        whole = 0.0
+        for _, phrase, many in self._words:
+            rare = log(1 + self._total / many)
+            whole += rare
+            rows = self._do("SELECT DISTINCT rowid / ? FROM text WHERE text MATCH ?", (SPAN, phrase))
+            for file in files & {file for (file,) in rows}:
+                shares[file] = shares.get(file, 0.0) + rare
+        return {file: share / whole for file, share in shares.items()}
+
+    def stems_in(self, numbers: Sequence[int]) -> dict[int, set[str]]:
+        """Which of the words, by their stems, each of these chunks has."""
+        if not self._words:
+            return {number: set() for number in numbers}
+        wanted = set(stems_of([each.word for each in self._words]).values())
+        begin = {stem[:2] for stem in wanted} | {f"{stem[0]}y" for stem in wanted if stem[1:2] == "i"}
+        likely: dict[int, list[str]] = {}
+        for number in numbers:
+            for body, names in self._do("SELECT body, names FROM text WHERE rowid = ?", (number,)):
+                text = f"{body} {names}"
+                words = set(text.translate(_APART).split()) if text.isascii() else self._marked(number)
+                likely[number] = [word for word in words if word[:2] in begin or not word.isascii()]
+        stems = stems_of({word for words in likely.values() for word in words})
+        return {number: wanted & {stems[word] for word in words} for number, words in likely.items()}
+
+    def _marked(self, number: int) -> set[str]:
+        """The words that FTS5 finds in a chunk. It reads the chunk again for that: it takes three times as long
+        as to part it here, which does for ASCII only."""
+        texts = self._do(
+            "SELECT highlight(text, 0, ?1, ?2) || ' ' || highlight(text, 1, ?1, ?2) FROM text"
+            " WHERE text MATCH ?3 AND rowid = ?4",
+            (OPEN, CLOSE, _any_of(self._words), number),
+        ).fetchall()
+        return {part.partition(CLOSE)[0].lower() for (text,) in texts for part in text.split(OPEN)[1:]}
+
+    def _best(self) -> list[FoundChunk]:
+        found: list[FoundChunk] = []
+        before: list[CountedWord] = []
+        left = deque(sorted(self._words, key=lambda each: each.rows))
+        least = 0.0
+        while left and self._at_most(left) >= least:
+            now = [left.popleft()]
+            while left and (self._total <= SMALL or sum(each.rows for each in now) + left[0].rows <= AT_ONCE):
+                now.append(left.popleft())
+            some, others, none = _any_of(now), _any_of(left), _any_of(before)
+            if others:
+                found += self._scored(f"({some}) AND ({others})", none)
+            if not others or self._at_most(now) >= least:
+                found += self._scored(f"({some}) NOT ({others})" if others else some, none)
+            found.sort(key=lambda chunk: (-chunk.score, chunk.id))
+            least = found[DEEP - 1].score if len(found) >= DEEP else 0.0
+            before += now
+        return found[:MOST_CHUNKS]
+
+    def _at_most(self, words: Iterable[CountedWord]) -> float:
+        """What a row is worth that has these words and no others."""
+        return sum(MOST_TIMES * max(log((self._total - each.rows + 0.5) / (each.rows + 0.5)), 0.0) for each in words)
+
+    def _scored(self, match: str, none: str) -> list[FoundChunk]:
+        """No word may stand twice in what FTS5 is asked, or it would count twice."""
+        weights = self._weights
+        rows = self._do(
+            "SELECT chunk.id, file, first, last, name, -score FROM"
+            " (SELECT rowid AS number, bm25(text, ?, ?, ?) AS score FROM text WHERE text MATCH ?"
+            " ORDER BY score LIMIT ?) JOIN chunk ON chunk.id = number",
+            (weights.body, weights.names, weights.path, f"({match}) NOT ({none})" if none else match, MOST_CHUNKS),
+        )
+        return [FoundChunk(*row) for row in rows]
+
+    def _counted(self, word: str, phrase: str) -> CountedWord:
+        ((count,),) = self._do("SELECT count(*) FROM text WHERE text MATCH ?", (phrase,))
+        return CountedWord(word, phrase, count)
+
+
+def quoted(word: str) -> str:
+    return f'"{word}"'
+
+
+def _any_of(words: Sequence[CountedWord]) -> str:
+    return " OR ".join(each.phrase for each in words)
