@@ -110,8 +110,8 @@ def test_of_two_servers_one_launches_the_editor_and_the_other_adopts_it_when_the
     assert lives(only)
     says(two, f"The editor is up (process {only})")
     desk.ask("second")
+    until(lambda: desk.is_answered("second"), "the adopted editor does not answer")
     until(lambda: httpx.get(f"{two.url_of('ipc')}/requests?state=success").json()["total"] >= 1, "not tracked")
-    assert desk.is_answered("second")
     assert order(two, "stop") == "The editor is asked to end."
     says(two, "The editor was ended")
     assert not lives(only)

@@ -594,6 +594,23 @@ def test_all_of_it_can_be_read_and_named_and_fits(show: ShowAgent) -> None:
             assert page.locator("agent-transcript").evaluate("log => log.scrollWidth <= log.clientWidth")
 
 
+def test_a_window_that_is_made_narrow_fits_also_where_what_is_shown_is_out_of_sight(show: ShowAgent) -> None:
+    """What is out of sight remembers how large it was when it was seen, and is never wider than its page for that."""
+    page, stage = show()
+    for turn in ("t1", "t2", "t3"):
+        stage.begin("Say it\n" * 300, turn)
+        stage.end("done", turn=turn)
+    expect(page.locator("agent-transcript article")).to_have_count(6)
+    log = page.locator("agent-transcript")
+    with looked_at(page, 1280):
+        log.evaluate("log => log.scrollTo(0, 0)")
+        page.evaluate(FRAMES)
+        log.evaluate("log => log.scrollTo(0, log.scrollHeight)")
+        page.evaluate(FRAMES)
+    with looked_at(page, 400):
+        assert log.evaluate("log => log.scrollWidth") == log.evaluate("log => log.clientWidth")
+
+
 @pytest.mark.parametrize(
     ("status", "error", "told"),
     [("done", None, "Written: shop/main.py"), ("failed", "The turn ended.", "Not written: The turn ended.")],
