@@ -61,7 +61,7 @@ from actors.ipc.editor_states import (
 from actors.ipc.given import Base, BaseFull, BaseGone
 from actors.ipc.messages import CLIENT_END, LEDGER, EditorNow, Hold, Release
 from actors.ipc.pinging import Ping
-from actors.kernel import Actor, ChildSpec, KernelError, Key, Mailbox, Reply, Stop, Timer
+from actors.kernel import Actor, ChildSpec, KernelError, Key, Mailbox, Reply, Stop, Timer, growing_wait
 from codec.ipc.desk import EditorOrder
 
 COLD_START = 20.0
@@ -283,8 +283,8 @@ class Editor(Actor[EditorMessage]):
         self._have_rest(GONE, why)
 
     def _have_rest(self, event: EditorEvent, why: str) -> None:
-        self._rest = min(LONGEST_REST, FIRST_REST * 2**self._rests)
-        self._rests = min(self._rests + 1, 30)
+        self._rest = growing_wait(FIRST_REST, self._rests, LONGEST_REST)
+        self._rests += 1
         self._become(event, f"{why.rstrip('.')}; it is launched again in {self._rest:g} s.")
 
     # -- asked for

@@ -47,6 +47,7 @@ from actors.kernel import (
     TooManyChildren,
     TooSlow,
     describe,
+    growing_wait,
     in_words,
 )
 from actors.store import StoreError
@@ -324,7 +325,7 @@ class Intake(Actor[IntakeMessage]):
     def _rest(self, post: Post) -> None:
         self._queue.rest(post)
         self._resting[post] = None
-        seconds = min(AGAIN_SECONDS * 2.0 ** min(post.tries - 1, 10), SELDOM_SECONDS)
+        seconds = growing_wait(AGAIN_SECONDS, post.tries - 1, SELDOM_SECONDS)
         self.tell_later(seconds + APART_SECONDS * len(self._resting), TryPostAgain(post))
 
     def _wake(self, post: Post) -> None:

@@ -39,7 +39,7 @@ from actors.kernel.supervisor import (
     supervisor_spec,
 )
 from actors.kernel.table import Table
-from actors.kernel.timers import Timer
+from actors.kernel.timers import Timer, growing_wait
 
 __all__ = [
     "Actor",
@@ -93,6 +93,7 @@ __all__ = [
     "actor_from",
     "crowd_spec",
     "describe",
+    "growing_wait",
     "in_words",
     "run",
     "supervisor_spec",

@@ -52,7 +52,7 @@ from actors.kernel.slot import Slot
 from actors.kernel.spec import AnySpec, ChildSpec
 from actors.kernel.standing import PAUSED, STOPPED, WAITING, Again
 from actors.kernel.stop import Stop, Why
-from actors.kernel.timers import Timer
+from actors.kernel.timers import Timer, growing_wait
 
 M = TypeVar("M", contravariant=True)
 C = TypeVar("C")
@@ -306,7 +306,7 @@ class Supervisor(Actor[M]):
         first, most, jitter = slot.spec.backoff
         if slot.ran_for() >= most:
             slot.failures = 0
-        delay = min(most, first * 2.0 ** min(slot.failures, 60)) * (1.0 + jitter * (2.0 * stage.random.random() - 1.0))
+        delay = growing_wait(first, slot.failures, most) * (1.0 + jitter * (2.0 * stage.random.random() - 1.0))
         slot.failures += 1
         return Again(max(0.0, delay))
 

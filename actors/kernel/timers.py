@@ -20,6 +20,11 @@ import trio
 SWEEP_FROM = 64
 
 
+def growing_wait(first: float, failures: int, most: float) -> float:
+    """How long to wait before the next try: twice as long after each failure, up to a limit."""
+    return min(most, first * 2.0 ** min(failures, 60))
+
+
 class Timer:
     """A call that will be made at a given time, unless it is cancelled."""
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 import trio
+from hypothesis import given
+from hypothesis.strategies import floats, integers
 from trio.testing import wait_all_tasks_blocked
 
-from actors.kernel import Mailbox, MailboxFull, Overflow, Restart, Timer
+from actors.kernel import Mailbox, MailboxFull, Overflow, Restart, Timer, growing_wait
 from actors.kernel import timers as timers_module
 from actors.kernel.testing import Puppet, answer, block, crash, finish, staged
 from actors.kernel.timers import Timers
@@ -257,3 +259,11 @@ async def test_a_heartbeat_is_exact() -> None:
         house["puppet"].tell(beat)
         await house.trace.stop("top/puppet")
     assert beats == [number / 2 for number in range(100)]
+
+
+@given(first=floats(1e-3, 1e3), most=floats(1e-3, 1e6), failures=integers(0, 10**9))
+def test_a_wait_doubles_with_each_failure_and_never_passes_its_limit(first: float, most: float, failures: int) -> None:
+    assert growing_wait(first, 0, most) == min(first, most)
+    wait, longer = growing_wait(first, failures, most), growing_wait(first, failures + 1, most)
+    assert longer in (most, 2 * wait)
+    assert wait <= longer <= most

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from actors.agent.index.given import IndexTrouble, WorkspaceIndex
-from actors.kernel import Timer
+from actors.kernel import Timer, growing_wait
 from codec.agent.index.telling import IndexFacts
 
 AGAIN_SECONDS, LONGEST_AGAIN = 5.0, 300.0
@@ -56,7 +56,7 @@ class Embedding:
         except IndexTrouble as trouble:
             self.runs = False
             self.trouble = str(trouble)
-            self._waits = self._later(min(LONGEST_AGAIN, AGAIN_SECONDS * 2.0 ** min(self._failures, 10)))
+            self._waits = self._later(growing_wait(AGAIN_SECONDS, self._failures, LONGEST_AGAIN))
             self._failures += 1
             self._said(None)
         else:

@@ -50,7 +50,7 @@ from actors.agent.index.telling import status_of
 from actors.agent.index.told_paths import told_paths
 from actors.agent.index.watch import FolderWatch
 from actors.agent.messages import WORKSPACES, IndexNoted
-from actors.kernel import Actor, KernelError, Reply, Timer
+from actors.kernel import Actor, KernelError, Reply, Timer, growing_wait
 from codec.agent.index.telling import IndexFacts, IndexWish
 from codec.agent.workspaces import IndexStatus, WorkspaceFact
 
@@ -281,7 +281,7 @@ class Indexer(Actor[Heard]):
         self._trouble = sentence
         self._failed_at = trio.current_time()
         self._move(IndexerEvent.FAIL)
-        again = min(LONGEST_AGAIN, AGAIN_SECONDS * 2.0 ** min(self._failures, 10))
+        again = growing_wait(AGAIN_SECONDS, self._failures, LONGEST_AGAIN)
         self._failures += 1
         if self._waits is not None:
             self._waits.cancel()
