@@ -184,6 +184,10 @@ class FastLane(Lane):
             self.hand_over()
         await self._outbox.send(data)
 
+    def send_now(self, data: bytes) -> bool:
+        self._outbox.send_now(data)
+        return True
+
     async def aclose(self) -> None:
         self._outbox.shut()
         self.hand_over()

@@ -11,10 +11,11 @@ because they would make no sense without the lost ones. When the socket takes da
 Rules
   - A blob is one or more whole frames. If a blob was partly written, its rest is sent before anything else, even if the
     queue has been thrown away.
-  - trio-websocket's own frames go through the outbox too, and are never thrown away. A ping or pong overtakes the
-    queue, and the close frame is sent after it.
-  - At most `most_bytes` are waiting, not counting the data that is just being sent. That is about `JOIN_BYTES`, or one
-    blob of any size that was offered when nothing was waiting. So a bound that is smaller than a replay does no harm.
+  - Our pings and trio-websocket's own frames go through the outbox too, and are never thrown away. A ping or pong
+    overtakes the queue, and the close frame is sent after it.
+  - At most `most_bytes` are waiting, not counting pings and the data that is just being sent. That is about
+    `JOIN_BYTES`, or one blob of any size that was offered when nothing was waiting. So a bound that is smaller than a
+    replay does no harm.
   - All outboxes share a load, which has a bound of its own. An outbox that has to give way throws away its queue and is
     behind, as above. If the queue is empty, or that was not enough, it drops the data that is just being sent, and the
     connection with it.
@@ -98,7 +99,7 @@ class Outbox:
         self._most = most_bytes
         self._state = State.FLOWING
         self._torn = b""
-        """The rest of a blob whose beginning has been written."""
+        """The rest of a blob whose beginning has been written, and frames that overtake the queue."""
         self._queue: deque[bytes] = deque()
         self._waiting = 0
         """Invariant: the sum of the lengths in `_queue`."""
@@ -144,6 +145,22 @@ class Outbox:
         async with self._turn:
             before = self._take(self._waiting if self._state is State.SHUT else 0)
             await self._hand_over(before + bytes(frame))
+
+    def send_now(self, frame: bytes) -> None:
+        """The same for a short frame, without waiting: what the socket does not take at once, the task sends."""
+        if self._state is State.SHUT:
+            return
+        sent = 0
+        if not self._waiting and not self._torn and not self._turn.locked():
+            try:
+                sent = self._wire.write_now(frame)
+            except GONE:
+                self.shut()
+                return
+        if sent < len(frame):
+            self._torn += frame[sent:]
+            self._work.set()
+            self._weigh()
 
     def when_drained(self, call: Callable[[], object]) -> None:
         """Have `call` called, in the outbox's task, when an outbox that was behind can be restarted. It must not raise.

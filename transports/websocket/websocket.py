@@ -25,7 +25,6 @@ A handler should receive without delay: a pong waits in the same queue, behind t
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from itertools import count
 from typing import TypeVar
 
 import trio
@@ -44,7 +43,7 @@ from transports.wire.refusal import Contain, Refusal, Wording
 from transports.wire.wire import GONE, Wire
 
 GOING_AWAY, VANISHED, SERVER_FAULT = 1001, 1006, 1011
-PING_PAYLOADS = 4
+PING = b"\x89\0"
 
 
 class Closed(PeerGone):
@@ -123,10 +122,11 @@ class WebSocket:
         """
         lane, limits = self._lane, self._limits
         await trio.sleep(limits.ping_seconds)
-        for number in count():
+        while True:
             lane.forgive(limits.ping_seconds)
             reads = lane.reads
-            nursery.start_soon(self._ping, bytes([number % PING_PAYLOADS]))
+            if self._connection.closed is None and not lane.send_now(PING):  # the library would keep a task waiting
+                nursery.start_soon(self._send_rest)
             await trio.sleep(limits.pong_seconds)
             if lane.listening and lane.reads == reads:
                 self._wire.fault = f"no sign of life for {limits.pong_seconds:g} seconds after a ping"
@@ -134,11 +134,9 @@ class WebSocket:
                 return
             await trio.sleep(max(0.0, limits.ping_seconds - limits.pong_seconds))
 
-    async def _ping(self, payload: bytes) -> None:
-        # The library remembers the payload of a ping until the ping is answered, and raises ValueError if another ping
-        # has the same one. With a fixed set of payloads, it remembers only a few.
-        with suppress(ConnectionClosed, ValueError):
-            await self._connection.ping(payload)
+    async def _send_rest(self) -> None:
+        with suppress(*GONE):
+            await self._lane.send_all(b"")
 
     def _closed(self) -> Closed:
         reason = self._connection.closed

@@ -189,6 +189,19 @@ async def test_a_frame_of_the_library_does_not_come_into_the_middle_of_one_that_
         assert received == b"x" * 500_000 + b"[pong]"
 
 
+async def test_a_ping_is_sent_at_once_or_else_before_what_is_waiting_but_not_into_a_frame() -> None:
+    async with plain_outbox(most=1 << 20) as plain:
+        plain.outbox.send_now(b"[ping]")
+        assert await plain.client.receive_some() == b"[ping]"
+        plain.outbox.offer(b"x" * 500_000)
+        plain.outbox.offer(b"y" * 100)
+        plain.outbox.send_now(b"[ping]")
+        received = b""
+        while len(received) < 500_106:
+            received += await plain.client.receive_some()
+        assert received == b"x" * 500_000 + b"[ping]" + b"y" * 100
+
+
 # Falling behind
 
 
@@ -276,6 +289,7 @@ async def test_the_frames_of_the_library_are_never_thrown_away() -> None:
         st.one_of(
             st.tuples(st.just("offer"), st.integers(1, 600)),
             st.tuples(st.just("control"), st.integers(1, 20)),
+            st.tuples(st.just("ping"), st.integers(1, 20)),
             st.tuples(st.just("allow"), st.integers(1, 900)),
             st.tuples(st.just("restart"), st.integers(1, 3000)),
         ),
@@ -297,13 +311,16 @@ def test_whole_frames_in_order_whatever_happens(steps: list[tuple[str, int]]) ->
                         slow.stream.allow(size)
                     elif step == "control":
                         nursery.start_soon(slow.outbox.send, b"<c" + blob[1:])
+                    elif step == "ping":
+                        slow.outbox.send_now(b"<c" + blob[1:])
                     elif step == "restart":
                         assert slow.outbox.restart(blob)
                     elif slow.outbox.offer(blob):
                         expected.append(blob)
                     await wait_all_tasks_blocked()
                     statistics = slow.outbox.statistics()
-                    assert statistics.waiting_bytes <= max(MOST, max((size * 2 + 2 for _, size in steps), default=0))
+                    pings = sum(size * 2 + 2 for step, size in steps if step == "ping")
+                    assert statistics.waiting_bytes <= pings + max(MOST, *(size * 2 + 2 for _, size in steps))
                 slow.stream.allow(1 << 30)
             await wait_all_tasks_blocked()
             arrived = slow.stream.taken.split(b">")
@@ -312,7 +329,8 @@ def test_whole_frames_in_order_whatever_happens(steps: list[tuple[str, int]]) ->
             numbers = [one for one in arrived if not one.startswith(b"<c")]
             order = [[b"<" + str(n).encode() * size for n, (_, size) in enumerate(steps)].index(one) for one in numbers]
             assert order == sorted(order)
-            assert len([one for one in arrived if one.startswith(b"<c")]) == sum(step == "control" for step, _ in steps)
+            frames = [one for one in arrived if one.startswith(b"<c")]
+            assert len(frames) == sum(step in ("control", "ping") for step, _ in steps)
             if not any(step == "restart" for step, _ in steps) and not slow.outbox.statistics().thrown_away_bytes:
                 assert [one + b">" for one in numbers] == expected
 

@@ -307,11 +307,22 @@ async def test_a_client_that_answers_pings_may_be_silent_for_ever(autojump_clock
         assert await client.get_message() == "still here"
 
 
+async def test_no_task_waits_for_the_answer_to_a_ping(autojump_clock: MockClock) -> None:
+    async with open_house(limits=DoorLimits(websocket=QUIET)) as house:
+        client = house.memory_client()
+        await client.send_all(house.upgrade())
+        await trio.sleep(10)
+        before = trio.lowlevel.current_statistics().tasks_living
+        await trio.sleep(15)
+        assert b"\x89" in await client.receive_some()
+        assert trio.lowlevel.current_statistics().tasks_living == before
+
+
 async def test_a_client_that_does_not_answer_a_ping_has_gone(autojump_clock: MockClock) -> None:
     async with open_house(limits=DoorLimits(websocket=QUIET)) as house:
         client = house.memory_client()
         await client.send_all(house.upgrade())
-        assert b"\x89\x01\x00" in await read_all(client)
+        assert b"\x89\x00" in await read_all(client)
         await wait_all_tasks_blocked()
         assert trio.current_time() == pytest.approx(30, abs=0.1)
         assert [(each.code, each.reason) for each in house.events.closed] == [
