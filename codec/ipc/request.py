@@ -38,6 +38,10 @@ class BadRequest(ValueError):
     """The text is a sentence without its full stop: what was expected, and what is there."""
 
 
+Moment = Annotated[float, Meta(ge=-62_135_596_800.0, lt=253_402_300_800.0)]
+"""Seconds since 1970, in the years 1 to 9999. So milliseconds are not taken for a moment that never comes."""
+
+
 class Wishes(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What a submitter wants beyond the contract."""
 
@@ -45,10 +49,9 @@ class Wishes(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     """Whose turn it is: submitters take turns, however many requests each has."""
     priority: Annotated[int, Meta(ge=-100, le=100)] = 0
     """Of the same submitter's requests, the higher goes first."""
-    not_before: float | None = None
-    """Seconds since 1970."""
-    deadline: float | None = None
-    """Seconds since 1970; a request that nobody has begun by then fails."""
+    not_before: Moment | None = None
+    deadline: Moment | None = None
+    """A request that nobody has begun by then fails."""
     reference: str | None = None
     """What a good answer says; for the evaluation."""
 

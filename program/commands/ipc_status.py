@@ -34,10 +34,7 @@ def show_status(deed: ShowStatus, clerk: Clerk, out: TextIO, err: TextIO) -> int
     """Exit code 1 if anything has failed."""
     if deed.id is not None:
         return _one(deed.id, deed.json, clerk, out)
-    totals = _totals(clerk)
-    if totals is None and not (clerk.base / "requests").is_dir():
-        raise Trouble(f"{clerk.base} is no folder of requests; name the right one with --base", code=WENT_WRONG)
-    progress = _progress(clerk, totals)
+    totals, progress = _look(clerk)
     if deed.json:
         fields = {"base": str(clerk.base), "requests": progress.total, "answered": progress.succeeded}
         fields |= {"failed": progress.failed, "server": totals}
@@ -58,8 +55,7 @@ def watch(deed: WatchDesk, clerk: Clerk, out: TextIO | None = None) -> int:
         with tidily():
             streams.show(_HIDE if live else "", out)
             while True:
-                totals = _totals(clerk)
-                progress = _progress(clerk, totals)
+                totals, progress = _look(clerk)
                 first = progress.over if first is None else first
                 since = max(0, progress.over - first)
                 seen = Progress(progress.total, progress.succeeded, progress.failed, time.monotonic() - began, since)
@@ -84,20 +80,20 @@ def watch(deed: WatchDesk, clerk: Clerk, out: TextIO | None = None) -> int:
 # -- all of them
 
 
-def _totals(clerk: Clerk) -> DeskTotals | None:
+def _look(clerk: Clerk) -> tuple[DeskTotals | None, Progress]:
+    """What the server says, if there is one; and how far the requests have got."""
     try:
-        return clerk.totals()
+        totals = clerk.totals()
     except ServerAway:
-        return None
-
-
-def _progress(clerk: Clerk, totals: DeskTotals | None) -> Progress:
-    if totals is None:
-        return Progress(*clerk.counts())
+        if not (clerk.base / "requests").is_dir():
+            raise Trouble(
+                f"{clerk.base} is no folder of requests; name the right one with --base", code=WENT_WRONG
+            ) from None
+        return None, Progress(*clerk.counts())
     by_state = totals.by_state
     succeeded, failed = by_state.get("success", 0), by_state.get("gave up", 0)
     cancelled = by_state.get("cancelled", 0)
-    return Progress(sum(by_state.values()) - cancelled, succeeded, failed)
+    return totals, Progress(sum(by_state.values()) - cancelled, succeeded, failed)
 
 
 def _facts(totals: DeskTotals | None, width: int = 10_000) -> list[str]:

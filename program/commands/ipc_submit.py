@@ -28,15 +28,17 @@ PATIENCE = 10.0
 def submit(deed: SubmitAtDesk, clerk: Clerk, out: TextIO, err: TextIO) -> int:
     requests = _of_file(deed, clerk) if deed.file is not None else [_single(deed, clerk)]
     status = Status(err)
-    for start in range(0, len(requests), AT_ONCE):
-        clerk.submit(requests[start : start + AT_ONCE])
-        status.show(f"{min(start + AT_ONCE, len(requests)):,} of {len(requests):,} submitted")
-    status.clear()
-    if not deed.wait:
-        for each in requests:
-            streams.show(msgspec.json.encode({"id": each.id}).decode() + "\n" if deed.json else f"{each.id}\n", out)
-        return 0
-    return _wait(deed, [each.id for each in requests], clerk, status, out)
+    try:
+        for start in range(0, len(requests), AT_ONCE):
+            clerk.submit(requests[start : start + AT_ONCE])
+            status.show(f"{min(start + AT_ONCE, len(requests)):,} of {len(requests):,} submitted")
+        if deed.wait:
+            return _wait(deed, [each.id for each in requests], clerk, status, out)
+    finally:  # whatever is said next has a line of its own
+        status.clear()
+    for each in requests:
+        streams.show(msgspec.json.encode({"id": each.id}).decode() + "\n" if deed.json else f"{each.id}\n", out)
+    return 0
 
 
 def _single(deed: SubmitAtDesk, clerk: Clerk) -> Request:
@@ -76,7 +78,6 @@ def _wait(deed: SubmitAtDesk, ids: list[str], clerk: Clerk, status: Status, out:
         if now >= shown + INTERVAL and succeeded + failed < len(ids):
             status.show(line(Progress(len(ids), succeeded, failed, now - began, succeeded + failed), status.width))
             shown = now
-    status.clear()
     left = len(ids) - succeeded - failed
     if left:
         status.say(f"{counted(left, 'request')} not over after {deed.timeout:g} s; what is left goes on")

@@ -1,6 +1,7 @@
 """Requests and responses in the words of each dialect; and any bytes at all."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -117,6 +118,20 @@ def test_a_request_that_was_written_is_read_as_it_was(request_: Request) -> None
     written = write_request(request_)
     assert read_request(written, "r") == request_
     assert ("troupe" in msgspec.json.decode(written)) == (request_.wishes != Wishes())
+
+
+@given(st.sampled_from(["not_before", "deadline"]), st.floats(allow_nan=False, allow_infinity=False))
+@example("not_before", 1e308)
+@example("deadline", 1.7e12)
+@example("deadline", -1e308)
+def test_a_moment_that_is_read_is_one_that_a_calendar_knows(which: str, moment: float) -> None:
+    written = msgspec.json.encode({"request_id": "r", "command": "c", "troupe": {which: moment}})
+    try:
+        read = read_request(written, "r")
+    except BadRequest:
+        assert not 0 <= moment <= 2e11
+    else:
+        assert datetime.fromtimestamp(getattr(read.wishes, which), UTC).timestamp() == pytest.approx(moment, abs=1e-3)
 
 
 @given(REQUESTS, REQUESTS)

@@ -38,7 +38,7 @@ from transports.ipc.archiving import ArchiveBlocked
 from transports.ipc.claims import CLIENT, SERVER, stopped_server
 from transports.ipc.ferry import Ferry
 from transports.ipc.processes import Census
-from transports.ipc.reading import RoomReader
+from transports.ipc.reading import Listing, RoomReader
 from transports.ipc.site import ROOMS, STATE, OpenedBase, Site, in_words
 from transports.ipc.writing import SET_ASIDE, SHORT, RoomWriter, WriteJob
 
@@ -228,8 +228,10 @@ class FolderBase:
         return frozenset(found)
 
     async def ids(self, place: Tray) -> frozenset[str]:
-        found: frozenset[str] = await self.visit(lambda reading, opened: reading.ids(opened, place))
-        return found
+        listing: Listing = await self.visit(lambda reading, opened: reading.listing(opened, place))
+        while listing.ids is None:
+            await self.visit(listing.go_on)
+        return listing.ids
 
     async def look(self, id: str) -> BothFiles:  # noqa: A002 - as in the contract
         found: BothFiles = await self._reads.ride(LookJob(id), short=LookJob(id, SHORT))

@@ -9,10 +9,12 @@ Rules
     kernel did not tell of, as with disks of other machines, is found as well. An idle folder costs nothing.
   - Without inotify the folder is looked at every half second, or less often where that takes long.
   - A folder that is gone is looked for every second.
+  - A look at all names costs time in a folder of a hundred thousand. It takes at most one part in twenty of the time.
   - A folder that was just opened is not listed: the ends do so, and wait for this. What they leave is found at the next
     tick.
 """
 
+import math
 import time
 from contextlib import suppress
 
@@ -36,7 +38,7 @@ GONE_SECONDS = 1.0
 POLL_SECONDS = 0.5
 BEHIND_SECONDS = 0.5
 SHARE = 20
-"""Polling takes at most one part in so many of the time."""
+"""Polling takes at most one part in so many of the time, and so does listing what changes."""
 WATCHED = (Tray.REQUESTS, Tray.RESPONSES)
 
 
@@ -60,6 +62,9 @@ class BaseKeeper(Actor[KeepWatch]):
         self._numbers: dict[int, Tray | None] = {}
         """Of the watched rooms; None: the base itself."""
         self._stamps: dict[Tray, Stamp | None] = {}
+        self._unlisted: set[Tray] = set()
+        """Something may stand there that may not stay."""
+        self._next_listing = -math.inf
         self._looked_at = -1e9
         self._interval = tick
         self._timer: Timer | None = None
@@ -155,6 +160,8 @@ class BaseKeeper(Actor[KeepWatch]):
                 self._interval = GONE_SECONDS
             else:
                 self._interval = min(self._tick, max(POLL_SECONDS, SHARE * took)) if self._is_blind else self._tick
+                if self._unlisted:
+                    self._interval = min(self._interval, max(0.0, self._next_listing - time.monotonic()))
         pause = self._looked_at + self._interval - now
         if (soonest := base.soonest()) is not None:
             pause = min(pause, soonest + 0.01)
@@ -178,6 +185,8 @@ class BaseKeeper(Actor[KeepWatch]):
         began = time.monotonic()
         before, opened = self._stamps, self._watching
         now, changed, opened_now = await self._base.visit(self._see)
+        if opened_now is opened:
+            await self._list({tray for tray in WATCHED if now[tray] is None or before.get(tray) is None})
         self._stamps = now
         self._watching, self._openings = opened_now, opened_now.number
         self._base.watched = not self._is_blind
@@ -189,6 +198,17 @@ class BaseKeeper(Actor[KeepWatch]):
             self._base.tell(Rescan("it is time to look again"))
         return time.monotonic() - began
 
+    async def _list(self, changed: set[Tray]) -> None:
+        """What may not stay in these rooms is moved away. In rooms that change all the time that is done less often."""
+        self._unlisted |= changed
+        began = time.monotonic()
+        if self._unlisted and began >= self._next_listing:
+            for tray in self._unlisted:
+                await self._base.ids(tray)
+            self._unlisted = set()
+            ended = time.monotonic()
+            self._next_listing = ended + SHARE * (ended - began)
+
     def _see(
         self, reading: RoomReader, opened: OpenedBase
     ) -> tuple[dict[Tray, Stamp | None], dict[Tray, frozenset[str]], OpenedBase]:
@@ -197,11 +217,7 @@ class BaseKeeper(Actor[KeepWatch]):
         is_new = opened is not self._watching
         if is_new:
             self._is_blind = self._inotify is None or not self._watch(self._inotify, opened)
-        stamps = {}
-        for tray in WATCHED:
-            stamps[tray] = reading.stamp(opened, tray)
-            if not is_new and (stamps[tray] is None or self._stamps.get(tray) is None):
-                reading.ids(opened, tray)  # what may not stay there is moved away
+        stamps = {tray: reading.stamp(opened, tray) for tray in WATCHED}
         changed = {tray: reading.differences(opened, tray) for tray in WATCHED} if self._is_blind else {}
         return stamps, changed, opened
 

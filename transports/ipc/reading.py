@@ -1,8 +1,8 @@
 """What stands in the rooms.
 
 Rules
-  - A listing looks at names and kinds only. A file's other properties are asked for when it is opened. Who asks for the
-    same listing in the same trip is given the same.
+  - A listing looks at names and kinds only. A file's other properties are asked for when it is opened. It is made in
+    steps, and others have their trips between them. Who asks for one in the trip in which it begins is given the same.
   - Only plain files of our own account are opened, up to a limit. What else stands under the name of an id, or ends in
     `.json` and can be none, is moved to quarantine/. What does not end in `.json` is nobody's business: other programs
     keep their drafts and folders there.
@@ -30,6 +30,8 @@ from transports.ipc.torns import Stamp, Torns, stamp_of
 
 SETTLED_SECONDS = 3.0
 """More than the coarsest step of a disk's clock, which is FAT's."""
+STEP = 5_000
+"""Of a listing so many names are looked at in one trip."""
 _PLAIN_ID = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{4,100})\.json", re.ASCII)
 """Of a name like this the rest need not be asked for (codec/ipc/ids.py): it is too long for a device of Windows."""
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -63,7 +65,7 @@ class RoomReader:
         self._largest = largest
         self.torns = Torns(now)
         self._listed: dict[Tray, tuple[Stamp, frozenset[str]]] = {}
-        self._of_this_trip: dict[Tray, frozenset[str]] | None = None
+        self._of_this_trip: dict[Tray, Listing] | None = None
         self._stamps: dict[Tray, tuple[Stamp, float]] = {}
         self._entries: dict[Tray, dict[str, Stamp]] = {}
 
@@ -78,24 +80,44 @@ class RoomReader:
 
     # -- listing
 
-    def ids(self, base: OpenedBase, tray: Tray) -> frozenset[str]:
-        """As long as the room has not changed, the last listing is the answer."""
-        known = self._of_this_trip
-        if known is None:
-            return self._ids(base, tray)
+    def listing(self, base: OpenedBase, tray: Tray) -> "Listing":
+        """It has begun in this trip."""
+        known = {} if self._of_this_trip is None else self._of_this_trip
         if tray not in known:
-            known[tray] = self._ids(base, tray)
+            known[tray] = Listing(tray)
+            known[tray].go_on(self, base)
         return known[tray]
 
-    def _ids(self, base: OpenedBase, tray: Tray) -> frozenset[str]:
+    def steps(self, base: OpenedBase, tray: Tray) -> Iterator[frozenset[str] | None]:
+        """None, until it is complete. As long as the room has not changed, the last listing is the answer."""
         visible = self.stamp(base, tray)
         if visible is not None and (known := self._listed.get(tray)) is not None and known[0] == visible:
-            return known[1]
-        found, is_all = self._list(base, tray)
+            yield known[1]
+            return
+        found, strays, is_plain = [], [], _PLAIN_ID.fullmatch
+        with _again(base.room(tray)) as folder, os.scandir(folder) as listed:
+            for number, one in enumerate(listed, 1):
+                if number % STEP == 0:
+                    yield None
+                name = one.name
+                if (plain := is_plain(name)) is not None:
+                    id: str | None = plain[1]  # noqa: A001 - as in the contract
+                elif name.endswith(SUFFIX):
+                    id = id_of(name)  # noqa: A001
+                else:
+                    continue
+                if id is None or not one.is_file(follow_symlinks=False):
+                    strays.append((name, id))
+                else:
+                    found.append(id)
+        if tray is not Tray.QUARANTINE:
+            for name, id in strays:  # noqa: A001
+                self._refuse(base, tray, name, is_id=id is not None)
+        ids = frozenset(found)
         self._listed.pop(tray, None)
-        if visible is not None and is_all:
-            self._listed[tray] = (visible, found)
-        return found
+        if visible is not None and not strays:
+            self._listed[tray] = (visible, ids)
+        yield ids
 
     def stamp(self, base: OpenedBase, tray: Tray) -> Stamp | None:
         """It changes when anything comes or goes there. None: that was so recently that the next change may not show,
@@ -127,26 +149,6 @@ class RoomReader:
                 if os.stat(file_of(id), dir_fd=room, follow_symlinks=False).st_mtime >= moment:
                     found.add(id)
         return found
-
-    def _list(self, base: OpenedBase, tray: Tray) -> tuple[frozenset[str], bool]:
-        found, strays, is_plain = [], [], _PLAIN_ID.fullmatch
-        with os.scandir(base.room(tray)) as listed:
-            for one in listed:
-                name = one.name
-                if (plain := is_plain(name)) is not None:
-                    id: str | None = plain[1]  # noqa: A001 - as in the contract
-                elif name.endswith(SUFFIX):
-                    id = id_of(name)  # noqa: A001
-                else:
-                    continue
-                if id is None or not one.is_file(follow_symlinks=False):
-                    strays.append((name, id))
-                else:
-                    found.append(id)
-        if tray is not Tray.QUARANTINE:
-            for name, id in strays:  # noqa: A001
-                self._refuse(base, tray, name, is_id=id is not None)
-        return frozenset(found), not strays
 
     def _refuse(self, base: OpenedBase, tray: Tray, name: str, *, is_id: bool) -> None:
         try:
@@ -233,15 +235,37 @@ class RoomReader:
             return _Plain(status, None, "its permissions do not allow us to read it")
         except OSError:  # another thing stands there by now
             return _Plain(status, None, "it was replaced while it was read")
-        with open(file, "rb", buffering=0) as opened:
+        try:
             before = os.fstat(file)
             if not stat.S_ISREG(before.st_mode):
                 return _Plain(status, None, "it was replaced while it was read")
-            data = _whole(opened.read, self._largest)
+            data = _whole(file, min(before.st_size, self._largest))
             after = os.fstat(file)
+        finally:
+            os.close(file)
         if stamp_of(before) != stamp_of(after):
             return _Plain(after, None, "it was written to while it was read")
         return _Plain(after, data)
+
+
+class Listing:
+    """The ids in a room, gathered in steps."""
+
+    def __init__(self, tray: Tray) -> None:
+        self._tray = tray
+        self._base: OpenedBase | None = None
+        self.ids: frozenset[str] | None = None
+        """None: it is not complete."""
+
+    def go_on(self, reading: RoomReader, base: OpenedBase) -> None:
+        if self._base is not base:  # it begins; or the folder is another one by now
+            self._base, self._steps = base, reading.steps(base, self._tray)
+        if self.ids is None:
+            try:
+                self.ids = next(self._steps)
+            except OSError:
+                self._base = None  # whoever shares it begins anew
+                raise
 
 
 def why_not_plain(status: os.stat_result) -> str | None:
@@ -269,9 +293,19 @@ def _why_no_id(name: str) -> str:
     return "it is named after no id"
 
 
-def _whole(read: Callable[[int], bytes | None], most: int) -> bytes:
-    chunks, left = [], most
-    while left > 0 and (chunk := read(min(left, 1 << 20))):
-        chunks.append(chunk)
-        left -= len(chunk)
-    return b"".join(chunks)
+@contextmanager
+def _again(folder: int) -> Iterator[int]:
+    """The same folder, opened once more: who lists it does so from a place of his own."""
+    opened = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        yield opened
+    finally:
+        os.close(opened)
+
+
+def _whole(file: int, size: int) -> bytes:
+    """As many bytes as it is said to have: if it has others by now, that shows in what is said of it afterwards."""
+    data = os.read(file, size)
+    while len(data) < size and (more := os.read(file, size - len(data))):
+        data += more
+    return data

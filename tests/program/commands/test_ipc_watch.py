@@ -14,6 +14,7 @@ from program.clerk import ServerAway
 from program.commands import ipc_status
 from program.commands.ipc_status import EVERY, watch
 from program.ipc_arguments import WatchDesk
+from program.trouble import Trouble
 
 TOTAL = 1_000
 
@@ -21,9 +22,8 @@ TOTAL = 1_000
 class Watched:
     """A clerk at a desk without a server, where more and more requests are over; and a clock."""
 
-    base = Path("/nowhere")
-
-    def __init__(self, before: int, ended: list[int], now: float) -> None:
+    def __init__(self, base: Path, before: int, ended: list[int], now: float) -> None:
+        self.base = base
         self._over = iter([before, *ended])
         self.now = now
 
@@ -37,10 +37,18 @@ class Watched:
         self.now += seconds
 
 
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    (path := tmp_path_factory.mktemp("base")).joinpath("requests").mkdir()
+    return path
+
+
 @given(st.integers(0, 400), st.lists(st.integers(0, 50), min_size=1, max_size=8), st.integers(0, 10**6))
-def test_the_rate_is_that_of_what_has_ended_since_one_began_to_look(before: int, steps: list[int], now: int) -> None:
+def test_the_rate_is_that_of_what_has_ended_since_one_began_to_look(
+    base: Path, before: int, steps: list[int], now: int
+) -> None:
     ended = [before + sum(steps[: number + 1]) for number in range(len(steps))]
-    clerk: Any = Watched(before, [*ended, TOTAL], float(now))
+    clerk: Any = Watched(base, before, [*ended, TOTAL], float(now))
     out = io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ipc_status, "is_terminal", lambda _: True)
@@ -53,3 +61,14 @@ def test_the_rate_is_that_of_what_has_ended_since_one_began_to_look(before: int,
         rate = (over - before) / (number * EVERY)
         told = re.search(r"([0-9.]+)/s", picture)
         assert (told[1] if told else "") == (f"{rate:.1f}" if rate else "")
+
+
+@pytest.mark.parametrize("live", [False, True])
+@pytest.mark.parametrize("until_done", [False, True])
+def test_a_folder_that_is_none_of_requests_is_named_and_not_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, live: bool, until_done: bool
+) -> None:
+    monkeypatch.setattr(ipc_status, "is_terminal", lambda _: live)
+    clerk: Any = Watched(tmp_path / "mistyped", 0, [], 0.0)
+    with pytest.raises(Trouble, match="mistyped is no folder of requests"):
+        watch(WatchDesk(until_done=until_done), clerk, io.StringIO())

@@ -128,6 +128,28 @@ async def test_what_the_kernel_does_not_tell_of_is_found_at_the_next_tick_and_id
         assert base.rescans == rescans
 
 
+async def test_rooms_that_change_all_the_time_are_not_listed_all_the_time(
+    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the kernel tells by name needs no listing, and in a folder of a hundred thousand one takes its time."""
+    monkeypatch.setattr(keeper, "SHARE", 1e9)
+    listed: list[Tray] = []
+    ids = base.ids
+
+    async def counted(tray: Tray) -> frozenset[str]:
+        listed.append(tray)
+        return await ids(tray)
+
+    monkeypatch.setattr(base, "ids", counted)
+    async with kept(base, tick=0.01) as (_, heard):
+        await watched(heard)
+        for number in range(5):
+            put(path, Tray.REQUESTS, f"r{number}", asked(f"r{number}"))
+            since = len(heard.entries)
+            await heard_that(heard, lambda news: isinstance(news, Rescan), since)
+    assert len(listed) == len(set(listed))
+
+
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENOSYS])
 async def test_where_there_is_no_inotify_it_is_looked_at_intervals(
     base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch, number: int

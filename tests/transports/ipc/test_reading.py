@@ -1,6 +1,9 @@
 """What stands in the rooms, and how long a listing may be believed."""
 
+import errno
 import os
+import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codec.ipc import id_of
-from codec.ipc.folder import Torn, Tray
+from codec.ipc.folder import Asked, BaseGone, Torn, Tray
 from tests.transports.ipc.places import Clock, asked, put
-from transports.ipc.base import FolderBase
+from transports.ipc import reading
+from transports.ipc.base import LARGEST, FolderBase
 from transports.ipc.reading import _PLAIN_ID, SETTLED_SECONDS, RoomReader
-from transports.ipc.site import Site
+from transports.ipc.site import OpenedBase, Site
 from transports.ipc.torns import MOST_REMEMBERED
 
 changes = st.lists(
@@ -46,7 +50,10 @@ def test_a_listing_is_never_older_than_the_room(
                 case "wait":
                     clock.seconds += seconds
             wanted = {name.removesuffix(".json") for name in os.listdir(path / "requests")}
-            assert reader.ids(opened, Tray.REQUESTS) == wanted
+            listing = reader.listing(opened, Tray.REQUESTS)
+            while listing.ids is None:
+                listing.go_on(reader, opened)
+            assert listing.ids == wanted
     site.close()
 
 
@@ -110,6 +117,83 @@ async def test_who_asks_for_a_listing_in_the_same_trip_is_given_the_same(
     assert len(listed) <= 3  # whoever was first
     put(path, Tray.REQUESTS, "b", b"{}")
     assert await base.ids(Tray.REQUESTS) == {"a", "b"}
+
+
+async def test_nobody_waits_for_the_end_of_a_long_listing(
+    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await base.ids(Tray.FAILED)
+    for number in range(50):
+        put(path, Tray.REQUESTS, f"r{number}", asked(f"r{number}"))
+    monkeypatch.setattr(reading, "STEP", 10)
+    ended: list[str] = []
+
+    async def list_names() -> None:
+        assert len(await base.ids(Tray.REQUESTS)) == 50
+        ended.append("listing")
+
+    async with trio.open_nursery() as nursery:
+        trips = base._reads.trips
+        nursery.start_soon(list_names)
+        while base._reads.trips == trips:
+            await trio.lowlevel.checkpoint()
+        assert isinstance((await base.look("r7")).request, Asked)
+        ended.append("look")
+    assert ended == ["look", "listing"]
+
+
+async def test_a_listing_under_way_is_of_the_folder_that_stands_there_when_it_ends(
+    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await base.ids(Tray.FAILED)
+    for number in range(50):
+        put(path, Tray.REQUESTS, f"r{number}", asked(f"r{number}"))
+    monkeypatch.setattr(reading, "STEP", 10)
+    listing = await base.visit(lambda reader, opened: reader.listing(opened, Tray.REQUESTS))
+    os.rename(path, path.with_name("before"))
+    for folder in (path, path / "requests"):
+        os.mkdir(folder, 0o700)
+    put(path, Tray.REQUESTS, "new", asked("new"))
+    while listing.ids is None:
+        await base.visit(listing.go_on)
+    assert listing.ids == {"new"}
+
+
+async def test_a_listing_that_fails_on_its_way_is_made_anew_by_who_shares_it(
+    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await base.ids(Tray.FAILED)
+    for number in range(50):
+        put(path, Tray.REQUESTS, f"r{number}", asked(f"r{number}"))
+    monkeypatch.setattr(reading, "STEP", 10)
+    steps, fails = RoomReader.steps, [False, True]
+
+    def failing(self: RoomReader, opened: OpenedBase, tray: Tray) -> Iterator[frozenset[str] | None]:
+        for step in steps(self, opened, tray):
+            if fails and fails.pop(0):
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            yield step
+
+    monkeypatch.setattr(RoomReader, "steps", failing)
+    listing = await base.visit(lambda reader, opened: reader.listing(opened, Tray.REQUESTS))
+    with pytest.raises(BaseGone):
+        await base.visit(listing.go_on)
+    while listing.ids is None:
+        await base.visit(listing.go_on)
+    assert len(listing.ids) == 50
+
+
+def test_to_read_a_file_takes_no_more_memory_than_it_has(path: Path, clock: Clock) -> None:
+    site, reader = Site(path), RoomReader(clock, LARGEST)
+    with site.entered() as opened:
+        put(path, Tray.REQUESTS, "x", asked("x"))
+        tracemalloc.start()
+        try:
+            assert reader.read(opened, Tray.REQUESTS, "x") == asked("x")
+            assert tracemalloc.get_traced_memory()[1] < 64 << 10
+        finally:
+            tracemalloc.stop()
+    site.close()
 
 
 @given(st.from_regex(r"[A-Za-z0-9._-]{0,8}(\.json)?\n?", fullmatch=True) | st.text(max_size=8))
