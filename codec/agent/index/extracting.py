@@ -17,7 +17,6 @@ from codec.agent.index.grammar_rules import rules_of
 from codec.agent.index.headings import headings_of
 from codec.agent.index.imports import imports_of
 from codec.agent.index.languages import GRAMMARS, language_of, parser
-from codec.agent.index.references import references_of
 from codec.agent.symbols import definitions
 
 LARGEST = 1_500_000
@@ -42,7 +41,6 @@ def extracted(path: str, text: str, late: Callable[[], bool] | None = None) -> F
         len(lines) - (not lines[-1]),
         chunks_of(text, lines, found, language),
         tuple([Symbol(each.name, each.kind, each.line, each.last, each.container) for each in found]),
-        references_of(language, data),
         imports_of(language, text),
         errors,
     )

@@ -1,6 +1,5 @@
 """What the index takes out of one file: chunks for the search of text, definitions, what it names and imports."""
 
-from collections.abc import Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -39,8 +38,6 @@ class FileFacts(Struct, frozen=True, array_like=True):
     lines: int
     chunks: tuple[Chunk, ...] = ()
     symbols: tuple[Symbol, ...] = ()
-    references: Mapping[str, int] = {}
-    """Names that are used here, and how often."""
     imports: tuple[str, ...] = ()
     """As the language writes them: `a.b`, `..a.b`, `./a`, `<stdio.h>`."""
     errors: int = 0

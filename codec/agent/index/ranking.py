@@ -130,17 +130,17 @@ def ranked(
 ) -> list[RankedPlace]:
     """The best first. In each file its best places; the first of them stands for the file."""
     chunks: dict[int, list[FoundChunk]] = {}
-    for chunk in found.chunks:
+    for chunk in sorted(found.chunks, key=lambda chunk: (-chunk.score, chunk.first)):
         chunks.setdefault(chunk.file, []).append(chunk)
     symbols: dict[int, list[tuple[float, FoundSymbol]]] = {}
-    for symbol in found.symbols:
-        symbols.setdefault(symbol.file, []).append((worth_of(symbol, question, found.total, weights), symbol))
+    worth = [(worth_of(symbol, question, found.total, weights), symbol) for symbol in found.symbols]
+    for each in sorted(worth, key=lambda each: (-each[0], each[1].line)):
+        symbols.setdefault(each[1].file, []).append(each)
     scored = []
     for number in {*chunks, *symbols, *found.named}:
         file = found.files.get(number)
         if file is not None:
-            own = sorted(chunks.get(number, ()), key=lambda chunk: (-chunk.score, chunk.first))
-            defined = sorted(symbols.get(number, ()), key=lambda each: (-each[0], each[1].line))
+            own, defined = chunks.get(number, []), symbols.get(number, [])
             scored.append((score_of_file(question, found, file, own, defined, weights), file, own, defined))
     scored.sort(key=lambda each: (-each[0], each[1].path))
     places: list[RankedPlace] = []
@@ -167,12 +167,16 @@ def score_of_file(
     weights: Weights = WEIGHTS,
 ) -> float:
     """`chunks` and `symbols`: of this file, the best first."""
-    score = sum(chunk.score * weights.decay**place for place, chunk in enumerate(chunks[: weights.chunks]))
-    best: dict[str, float] = {}
-    for worth, symbol in symbols:
-        name = symbol.name.lower()
-        best[name] = max(best.get(name, 0.0), worth)
-    score += sum(sorted(best.values(), reverse=True))
+    score, share = 0.0, 1.0
+    for chunk in chunks[: weights.chunks]:
+        score += chunk.score * share
+        share *= weights.decay
+    if symbols:
+        best: dict[str, float] = {}
+        for worth, symbol in symbols:
+            name = symbol.name.lower()
+            best[name] = max(best.get(name, 0.0), worth)
+        score += sum(sorted(best.values(), reverse=True))
     if file.id in found.named:
         score += weights.named_path * log(1 + max(found.total, 1))
     score *= 1 - weights.coverage + weights.coverage * found.covered.get(file.id, 0.0 if found.covered else 1.0)

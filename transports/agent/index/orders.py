@@ -3,6 +3,7 @@ the vectors (vector_rows.py) texts and numbers.
 
     order        parts                            answer
     Scan         FoundChanged, again and again    Scanned
+    Prepare                                       Written
     ReadPaths                                     Written
     LeaveOut                                      Written
     Relate                                        Written
@@ -37,6 +38,12 @@ class Scan(Struct, frozen=True, array_like=True, tag=True):
     place: IndexPlace
     paths: tuple[str, ...] | None = None
     anew: bool = False
+
+
+class Prepare(Struct, frozen=True, array_like=True, tag=True):
+    """Load what a reader needs: there will be files to read."""
+
+    place: IndexPlace
 
 
 class ReadPaths(Struct, frozen=True, array_like=True, tag=True):
@@ -106,7 +113,7 @@ class KeepMeanings(Struct, frozen=True, array_like=True, tag=True):
     meanings: tuple[ChunkMeaning, ...]
 
 
-IndexOrder = Scan | ReadPaths | LeaveOut | Relate | PutAside | RemoveIndex | SeekMeanings | KeepMeanings
+IndexOrder = Scan | Prepare | ReadPaths | LeaveOut | Relate | PutAside | RemoveIndex | SeekMeanings | KeepMeanings
 
 
 class IndexTotals(Struct, frozen=True, array_like=True):
@@ -130,6 +137,8 @@ class FoundChanged(Struct, frozen=True, array_like=True, tag=True):
     """Files that are not as the index has them, each with its size; GONE, if it is no longer there."""
     seen: int
     """Files so far."""
+    new: bool = False
+    """There is nothing in the index yet. It is told before the folder is looked at."""
 
 
 class Scanned(Struct, frozen=True, array_like=True, tag=True):

@@ -6,8 +6,6 @@
     text       FTS5: `body` as it stands in the file without secrets, `names` the parts of its identifiers, `path` the
                parts of its file's path
     symbol     a definition. `symbol_text` has the parts of its name and of its containers, under the same number
-    reference  which names a file uses, and how often: a JSON object for each file. A row for each name took a fifth
-               of the time of all writing. `text` has the same words, and tells which of these are worth a look
     import     which file imports which other one of this workspace; `written_import`: what each imports, as it is
                written there
 
@@ -23,7 +21,7 @@ import sqlite3
 LEAST_SQLITE = (3, 35, 0)
 APPLICATION = 0x54726F49
 """`application_id`: "TroI"."""
-VERSION = 2
+VERSION = 3
 """`user_version`. An index of another version is made anew."""
 SPAN = 1 << 16
 """More than a file has chunks, or symbols."""
@@ -65,7 +63,6 @@ CREATE TABLE symbol (
 );
 CREATE INDEX symbol_name ON symbol (lower(name));
 CREATE VIRTUAL TABLE symbol_text USING fts5(names, containers, tokenize = 'porter unicode61');
-CREATE TABLE reference (file INTEGER PRIMARY KEY, names TEXT NOT NULL);
 CREATE TABLE written_import (
     file INTEGER NOT NULL,
     target TEXT NOT NULL,

@@ -10,7 +10,9 @@ beginning of one.
 
 import sqlite3
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import starmap
+from json import dumps, loads
 from math import log
 from typing import NamedTuple
 
@@ -41,6 +43,14 @@ class CountedWord(NamedTuple):
     """Chunks that have it."""
 
 
+class ScoredRow(NamedTuple):
+    """The best come first in order."""
+
+    score: float
+    """As FTS5 has it: the less, the better."""
+    number: int
+
+
 class TextSearch:
     """Of one question."""
 
@@ -63,15 +73,17 @@ class TextSearch:
                 self._words = some
                 yield self._best()
 
-    def covered(self, files: Set[int]) -> dict[int, float]:
+    def covered(self, files: frozenset[int]) -> dict[int, float]:
         """Which share of the words each of these files has: rare ones count more."""
         shares: dict[int, float] = {}
         whole = 0.0
         for _, phrase, many in self._words:
             rare = log(1 + self._total / many)
             whole += rare
-            rows = self._do("SELECT DISTINCT rowid / ? FROM text WHERE text MATCH ?", (SPAN, phrase))
-            for file in files & {file for (file,) in rows}:
+            ((those,),) = self._do(
+                "SELECT json_group_array(DISTINCT rowid / ?) FROM text WHERE text MATCH ?", (SPAN, phrase)
+            )  # one row: to fetch thousands takes longer than to find them
+            for file in files.intersection(loads(those)):
                 shares[file] = shares.get(file, 0.0) + rare
         return {file: share / whole for file, share in shares.items()}
 
@@ -101,7 +113,7 @@ class TextSearch:
         return {part.partition(CLOSE)[0].lower() for (text,) in texts for part in text.split(OPEN)[1:]}
 
     def _best(self) -> list[FoundChunk]:
-        found: list[FoundChunk] = []
+        found: list[ScoredRow] = []
         before: list[CountedWord] = []
         left = deque(sorted(self._words, key=lambda each: each.rows))
         least = 0.0
@@ -114,25 +126,32 @@ class TextSearch:
                 found += self._scored(f"({some}) AND ({others})", none)
             if not others or self._at_most(now) >= least:
                 found += self._scored(f"({some}) NOT ({others})" if others else some, none)
-            found.sort(key=lambda chunk: (-chunk.score, chunk.id))
-            least = found[DEEP - 1].score if len(found) >= DEEP else 0.0
+            found.sort()
+            least = -found[DEEP - 1].score if len(found) >= DEEP else 0.0
             before += now
-        return found[:MOST_CHUNKS]
+        return self._chunks(found[:MOST_CHUNKS])
 
     def _at_most(self, words: Iterable[CountedWord]) -> float:
         """What a row is worth that has these words and no others."""
         return sum(MOST_TIMES * max(log((self._total - each.rows + 0.5) / (each.rows + 0.5)), 0.0) for each in words)
 
-    def _scored(self, match: str, none: str) -> list[FoundChunk]:
+    def _scored(self, match: str, none: str) -> Iterator[ScoredRow]:
         """No word may stand twice in what FTS5 is asked, or it would count twice."""
         weights = self._weights
         rows = self._do(
-            "SELECT chunk.id, file, first, last, name, -score FROM"
-            " (SELECT rowid AS number, bm25(text, ?, ?, ?) AS score FROM text WHERE text MATCH ?"
-            " ORDER BY score LIMIT ?) JOIN chunk ON chunk.id = number",
+            "SELECT bm25(text, ?, ?, ?) AS score, rowid FROM text WHERE text MATCH ? ORDER BY score LIMIT ?",
             (weights.body, weights.names, weights.path, f"({match}) NOT ({none})" if none else match, MOST_CHUNKS),
         )
-        return [FoundChunk(*row) for row in rows]
+        return starmap(ScoredRow, rows)
+
+    def _chunks(self, rows: Sequence[ScoredRow]) -> list[FoundChunk]:
+        """Read when it is known which are the best: that takes longer than to score them."""
+        numbers = dumps([row.number for row in rows])
+        found = self._do(
+            "SELECT id, file, first, last, name FROM chunk WHERE id IN (SELECT value FROM json_each(?))", (numbers,)
+        )
+        about = {row[0]: row for row in found}
+        return [FoundChunk(*about[row.number], -row.score) for row in rows if row.number in about]
 
     def _counted(self, word: str, phrase: str) -> CountedWord:
         ((count,),) = self._do("SELECT count(*) FROM text WHERE text MATCH ?", (phrase,))

@@ -6,6 +6,7 @@ others beside it.
 
 Rules
   - The first batches are small, so that something can be found soon. Later ones are large: each is one commit.
+  - For a new index a reader is got ready while the folder is listed: both take about as long.
   - A member that ends while it reads a batch is no trouble of the index. The batch is read again file by file, and the
     file that ends its reader once more is left out, until it changes.
   - Nothing is remembered from one update to the next but what is in the index. So it can be ended anywhere.
@@ -68,6 +69,9 @@ class IndexUpdate:
         """Files that are being read."""
         self._seen = 0
         self._scanned = False
+        self._begun = trio.Event()
+        """Set when it is known whether the index is new."""
+        self._new = False
         self._related = True
         self._changed = 0
         self._troubles: tuple[str, ...] = ()
@@ -80,6 +84,7 @@ class IndexUpdate:
         """Raises IndexTrouble, or DamagedIndex."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._attempt, self._scan, nursery.cancel_scope)
+            nursery.start_soon(self._attempt, self._prepare, nursery.cancel_scope)
             for _ in range(self._at_once):
                 nursery.start_soon(self._attempt, self._read_all, nursery.cancel_scope)
         if self._failure is None:
@@ -141,14 +146,28 @@ class IndexUpdate:
         self._seen, self._troubles = found.seen, found.troubles
         self._take(found.total)
         self._scanned = True
+        self._begun.set()
         self._lot.unpark_all()
 
     def _found(self, part: bytes) -> None:
         found = orders.found_of(part)
+        self._new = self._new or found.new
+        self._begun.set()
         self._seen = found.seen
         self._waiting += found.changed
         if found.changed:
             self._lot.unpark_all()
+
+    async def _prepare(self) -> None:
+        await self._begun.wait()
+        if not self._new:
+            return
+        try:
+            await self._ask(orders.Prepare(self._place), orders.Written, READ_SECONDS)
+        except NeverReady:
+            raise
+        except MemberLost:  # whoever reads will see whether that happens again
+            pass
 
     async def _read_all(self) -> None:
         while True:

@@ -11,6 +11,7 @@ import sqlite3
 import sys
 from collections import OrderedDict
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from transports.process.member import MemberLine
 
 MOST_OPEN = 4
+READER = "transports.agent.index.reading"
+"""Takes longer to load than all the rest."""
 RARELY = 200_000, 10, 100
 """When garbage is looked for: what is taken out of files is no garbage, and looking at it took a tenth of the time."""
 
@@ -61,6 +64,8 @@ class IndexWorker:
         match order:
             case orders.Scan():
                 return self._scan(order, line)
+            case orders.Prepare():
+                import_module(READER)
             case orders.ReadPaths():
                 return self._read(order, line)
             case orders.LeaveOut(place, path, why):
@@ -91,6 +96,8 @@ class IndexWorker:
 
         with self._index(order.place).looking() as connection:
             total = totals(connection)
+            if not total.files:
+                line.say(orders.encode(orders.FoundChanged((), 0, new=True)))
             look = scan(_rooted(order.place), connection, order.paths, order.anew, lively, told)
         for some in in_lots(look.gone):
             told([(path, orders.GONE) for path in some], look.seen)

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct, ValidationError, convert
-from msgspec.json import Encoder
 
 from codec.agent.index.facts import FileFacts
 from codec.agent.index.identifiers import humps_of, joined_words
@@ -23,10 +22,8 @@ _CHUNK = "INSERT INTO chunk VALUES (?, ?, ?, ?, ?)"
 _TEXT = "INSERT INTO text (rowid, body, names, path) VALUES (?, ?, ?, ?)"
 _SYMBOL = "INSERT INTO symbol VALUES (?, ?, ?, ?, ?, ?, ?)"
 _SYMBOL_TEXT = "INSERT INTO symbol_text (rowid, names, containers) VALUES (?, ?, ?)"
-_REFERENCE = "INSERT INTO reference VALUES (?, ?)"
 _WRITTEN_IMPORT = "INSERT INTO written_import VALUES (?, ?)"
-_encode = Encoder().encode
-_INSERTS = (_FILE, _CHUNK, _TEXT, _SYMBOL, _SYMBOL_TEXT, _REFERENCE, _WRITTEN_IMPORT)
+_INSERTS = (_FILE, _CHUNK, _TEXT, _SYMBOL, _SYMBOL_TEXT, _WRITTEN_IMPORT)
 
 
 class FileWords(NamedTuple):
@@ -37,16 +34,13 @@ class FileWords(NamedTuple):
     """For each chunk, the parts of its identifiers."""
     symbols: Sequence[tuple[str, str]]
     """For each, the parts of its name, and of its containers."""
-    references: str
-    """As JSON; empty: there are none."""
 
 
 def file_words(path: str, facts: FileFacts) -> FileWords:
     has_names = facts.kind != "data"
     pieces = [humps_of(piece.text) if has_names else "" for piece in facts.chunks[: SPAN - 1]]
     symbols = [(joined_words(each.name), joined_words(each.container)) for each in facts.symbols[: SPAN - 1]]
-    references = _encode(facts.references).decode() if facts.references else ""
-    return FileWords(joined_words(path), pieces, symbols, references)
+    return FileWords(joined_words(path), pieces, symbols)
 
 
 class TakenFile(Struct, frozen=True):
@@ -141,8 +135,6 @@ class IndexRows:
         for at, (each, parts) in enumerate(zip(facts.symbols, words.symbols, strict=False), first):
             symbols.append((at, number, each.name, each.kind, each.line, each.last, each.container))
             symbol_texts.append((at, *parts))
-        if words.references:
-            self._gathered[_REFERENCE].append((number, words.references))
         self._gathered[_WRITTEN_IMPORT] += [(number, each) for each in sorted(imports)]
         self._chunks += len(words.pieces)
         self._symbols += len(words.symbols)
@@ -165,7 +157,6 @@ class IndexRows:
         self._chunks -= self._do("DELETE FROM chunk WHERE id >= ? AND id < ?", span).rowcount
         self._do("DELETE FROM symbol_text WHERE rowid IN (SELECT id FROM symbol WHERE id >= ? AND id < ?)", span)
         self._symbols -= self._do("DELETE FROM symbol WHERE id >= ? AND id < ?", span).rowcount
-        self._do("DELETE FROM reference WHERE file = ?", (number,))
         self._do("DELETE FROM written_import WHERE file = ?", (number,))
 
     def _imports(self, number: int) -> set[str]:

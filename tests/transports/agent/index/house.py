@@ -100,7 +100,6 @@ _QUESTIONS = {
     " JOIN file ON file.id = chunk.file",
     "symbol": "SELECT path, name, symbol.kind, line, last, container, names, containers FROM symbol"
     " JOIN file ON file.id = symbol.file JOIN symbol_text ON symbol_text.rowid = symbol.id",
-    "reference": "SELECT path, names FROM reference JOIN file ON file.id = reference.file",
     "written_import": "SELECT path, target FROM written_import JOIN file ON file.id = written_import.file",
     "import": "SELECT one.path, other.path FROM import JOIN file AS one ON one.id = file"
     " JOIN file AS other ON other.id = resolved",
@@ -109,7 +108,6 @@ _QUESTIONS = {
     "chunk count": "SELECT count(*) FROM chunk",
     "symbol_text count": "SELECT count(*) FROM symbol_text",
     "symbol count": "SELECT count(*) FROM symbol",
-    "reference count": "SELECT count(*) FROM reference",
     "import count": "SELECT count(*) FROM import",
 }
 

@@ -9,7 +9,16 @@ import trio
 
 from codec.agent.index.telling import IndexWish
 from transports.agent.index import orders
-from transports.agent.index.orders import FoundChanged, IndexPlace, IndexTotals, ReadPaths, Scan, Scanned, Written
+from transports.agent.index.orders import (
+    FoundChanged,
+    IndexPlace,
+    IndexTotals,
+    Prepare,
+    ReadPaths,
+    Scan,
+    Scanned,
+    Written,
+)
 from transports.agent.index.schema import make_tables
 from transports.agent.index.updating import IndexUpdate
 from transports.agent.index.walk import BATCH, scan
@@ -79,3 +88,31 @@ async def test_the_first_batch_is_in_the_index_before_the_walk_has_ended() -> No
             Crew(), IndexPlace("", ""), IndexWish(), lambda facts: said.append(facts.total_chunks), 2
         ).run()
     assert (facts.changed, facts.complete, said[0]) == (1, True, 1)
+
+
+async def test_of_a_new_index_a_reader_is_ready_before_the_first_file_is_found() -> None:
+    """The walk of this crew ends only when a reader was got ready."""
+    ready = trio.Event()
+    done: list[str] = []
+
+    class Crew:
+        async def do(
+            self, order: bytes, heard: Callable[[bytes], object] = lambda part: None, *, seconds: float = 0.0
+        ) -> bytes:
+            wanted = orders.order_of(order)
+            done.append(type(wanted).__name__)
+            match wanted:
+                case Scan():
+                    heard(orders.encode(FoundChanged((), 0, new=is_new)))
+                    if is_new:
+                        await ready.wait()
+                    return orders.encode(Scanned(0, IndexTotals()))
+                case Prepare():
+                    ready.set()
+            return orders.encode(Written())
+
+    for is_new in (True, False):
+        done.clear()
+        with trio.fail_after(5):
+            await IndexUpdate(Crew(), IndexPlace("", ""), IndexWish(), lambda facts: None, 2).run()
+        assert done == (["Scan", "Prepare", "Relate"] if is_new else ["Scan", "Relate"])
