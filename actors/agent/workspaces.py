@@ -13,8 +13,8 @@ Rules
   - Disks may hang. So folders are looked at beside the mailbox, and not for long: if a look takes too long, what was
     seen last counts.
   - How far an index is, its indexer tells again and again. It is answered from here, without asking anybody, and kept
-    when an index becomes ready or fails, and now and then before that. After a restart nothing is told to be under way
-    that is not.
+    when an index becomes ready or fails, when it is so no longer, and now and then before that. After a restart nothing
+    is told to be under way that is not.
   - A record of another version, or a damaged one, is left out. An unreadable policy counts as one that allows next to
     nothing, since it may have forbidden something; the next change stores a readable one.
 """
@@ -280,7 +280,8 @@ class Workspaces(Actor[Heard]):
             return
         fact = replace(known, **parts)
         self._facts[fact.id] = fact
-        over = fact.index_status in ("ready", "failed") and parts.keys() & {"index_status", "last_indexed_at"}
+        told_to_be_over = {known.index_status, fact.index_status} & {"ready", "failed"}
+        over = told_to_be_over and parts.keys() & {"index_status", "last_indexed_at"}
         now = self.stage.now()
         if over or now >= self._progress_kept.get(fact.id, -math.inf) + PROGRESS_SECONDS:
             self._progress_kept[fact.id] = now

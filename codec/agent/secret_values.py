@@ -24,6 +24,10 @@ _NOTHING = re.compile(r"(?i)(?:true|false|yes|no|on|off|none|nil|undefined|null|
 _SHOWN = re.compile(r"[A-Z][a-z]*|[^\W\d_]*[^\x00-\x7f][^\W\d_]*")
 """One word as it stands in a form: Password, Passwort, пароль."""
 _PLACEHOLDERS = ("$", "{", "<", "%", "[", "(", "@", "#{", BLANK)
+_PASSWORD = re.compile(r"(?i)(?:passw(?:or)?d|pwd|pass|phrase|secret)$")
+_TYPE = re.compile(r"(?i)(?:u?int|float|bytes?|bool|str|string|utf|base|sha|md|varchar|char|[iuf])_?\d+|#[0-9a-f]{3,8}")
+SHORTEST, SHORT = 4, 8
+"""Of a secret in code, and of one that need not be looked at more closely."""
 
 
 def may_hold_secrets(text: str) -> bool:
@@ -71,12 +75,27 @@ def is_paired(name: str, value: str) -> bool:
 def is_written(name: str, parts: Iterable[str]) -> bool:
     """Of a text that is written in several pieces."""
     value = "".join(parts)
-    return len(value) >= 8 and not re.search(r"\s", value) and is_literal(name, value)
+    return not re.search(r"\s", value) and is_literal(name, value)
 
 
 def is_literal(name: str, value: str) -> bool:
-    """Of a text in code, where `token` and `password` are ordinary names."""
-    return names_secret(name, value) and not is_placeholder(value) and unlikely(value)
+    """Of a text in code, where `token` and `password` are ordinary names. Short ones are also types, colours, and one
+    of several tokens. Digits alone may be a password, but hardly anything else that is secret."""
+    if len(value) < SHORTEST or is_placeholder(value) or not names_secret(name, value):
+        return False
+    if value.isdigit():
+        return _PASSWORD.search(name) is not None
+    if len(value) < SHORT and (is_type(value) or _is_of_many(name)):
+        return False
+    return unlikely(value)
+
+
+def _is_of_many(name: str) -> bool:
+    return name.lower().endswith("s") and not name.lower().endswith("ss")
+
+
+def is_type(value: str) -> bool:
+    return _TYPE.fullmatch(value) is not None
 
 
 def is_code(value: str, *, plainly_set: bool) -> bool:

@@ -17,12 +17,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from codec.agent.secret_values import (
+    SHORT,
     WORDS,
     is_code,
     is_given,
     is_literal,
     is_paired,
-    is_placeholder,
+    is_type,
     names_secret,
     unlikely,
 )
@@ -53,7 +54,7 @@ _IN_ADDRESS = re.compile(r"(://[^/\s:@'\"]{0,100}:)(?![${<%\[*])[^/\s@'\"]{1,200
 _HEADER = re.compile(r"(?i)\b((?:bearer|basic)\s+)([\w.~+/=-]{12,})")
 _NAMED = re.compile(
     r"""(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{1,80})\\?['"]?(?P<sign>\s*(?::=|[:=])\s*)(?P<quote>b?\\?['"`]?)"""
-    r"""(?P<value>[^\s'"`,;]{8,500})"""
+    r"""(?P<value>[^\s'"`,;]{4,500})"""
 )
 _QUOTED = re.compile(
     r"""(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{1,80})(?P<sign>
@@ -65,13 +66,13 @@ _QUOTED = re.compile(
       | ['"][ \t]*,[ \t]*                                     # define('TOKEN', '...')
       | ['"]?[)\]]{0,2}[ \t]*(?:\bor\b|\|\||\?\?|\?:)[ \t]*   # env.TOKEN || "..."
       | ['"]?[ \t]*[:=][ \t]*                                 # token = '''...'''; also with , and ; within
-    )(?P<quote>[bfruL@]{0,2}(?:\"{3}|'{3}|['"`]))(?P<value>[^\s'"`]{8,500})""",
+    )(?P<quote>[bfruL@]{0,2}(?:\"{3}|'{3}|['"`]))(?P<value>[^\s'"`]{4,500})""",
     re.VERBOSE,
 )
 """Other ways in which code gives a name a text. Here the quote is needed: without one it may be anything."""
 _GIVEN = re.compile(
     r"""(?:\#[ \t]*define[ \t]+|\b(?:ENV|setenv|SetEnv|set)[ \t]+|(?<![\w-])--?|\b(?=[sS]et|with))"""
-    r"""(?P<name>[A-Za-z_][\w.-]{1,80})(?P<sign>[ \t]*[ \t(=][ \t]*)(?P<quote>[LbR]?['"]?)(?P<value>[^\s'"`]{8,500})"""
+    r"""(?P<name>[A-Za-z_][\w.-]{1,80})(?P<sign>[ \t]*[ \t(=][ \t]*)(?P<quote>[LbR]?['"]?)(?P<value>[^\s'"`]{4,500})"""
 )
 """Where words stand side by side: #define TOKEN "...", ENV TOKEN ..., --token ..., set_token("...")."""
 _PAIR = re.compile(
@@ -116,6 +117,14 @@ _BEFORE_KEY = (
 _BETWEEN = frozenset("_-./:")
 _UNLIKELY = re.compile(r"\d|[^\s'\"`]{20}")
 """In every line of ASCII with a value that nobody would write as an ordinary word."""
+_VARIABLES = re.compile(
+    r"""(?x) (?: [ \t]*(?:\#[^\n]*)?\n
+    | (?:export[ \t]+)? [A-Z][A-Z0-9_]* = (?!\(|[^\n]*(?:\$\(|`)) (?>"[^"]*"|'[^']*'|[^\n]*) [ \t\r]* (?:\n|\Z) )++"""
+)
+"""A whole file of nothing but variables, none of which is computed."""
+_VARIABLE_NAME = re.compile(r"(?m)^(?:export[ \t]+)?([A-Z][A-Z0-9_]*)=")
+_EXAMPLES = (".example", ".sample", ".template", ".dist")
+_BRACKETS = frozenset("()[]{}<>")
 _SETTING = re.compile(r"(?m)^([^\S\n]*(?:export\s+)?[A-Za-z_][\w.-]*\s*=[ \t]*)(?!\s*$)(.+)$")
 _VARIABLE = re.compile(
     r"(?m)^((?:[^=\n]{0,300}[:\-\s])?(?:[A-Z][A-Z0-9_]*_)?"
@@ -129,13 +138,12 @@ _MULTILINE = re.compile(r"""(?ms)^([^\S\n]*(?:export\s+)?[A-Za-z_][\w.-]*\s*=[ \
 _BARE = re.compile(
     r"[ \t]*(?:-[ \t]+)?(?P<name>[A-Za-z_][\w.-]*):[ \t]+(?P<value>[^\s'\"`,;(){}\[\]$<%]{6,500})[ \t\r]*"
 )
-_TYPE = re.compile(r"(?i)(?:u?int|float|bytes?|bool|str|string|utf|base|sha|md|varchar|char|[iuf])_?\d+")
 
 
 def is_settings(path: str) -> bool:
     """Whether the values of this file are withheld, whatever they look like: .env, production.env, terraform.tfvars."""
     name = path.rstrip("/").rpartition("/")[2].lower()
-    if name.endswith((".example", ".sample", ".template", ".dist")):
+    if name.endswith(_EXAMPLES):
         return False
     if name in _FILES or name.startswith(".env.") or name.endswith((".env", ".tfvars", ".tfvars.json")):
         return True
@@ -147,6 +155,8 @@ def withheld(text: str, path: str = "") -> str:
     if path and is_settings(path):
         return _settings(text)
     text = without_private_keys(text)
+    if path and _is_settings_elsewhere(text, path):
+        return _settings(text)
     if is_yaml(path):
         text = yaml_withheld(text)
     if any(prefix in text for prefix in _PREFIXES):
@@ -157,6 +167,13 @@ def withheld(text: str, path: str = "") -> str:
     if ends and (without := across(text, path, ends)) is not text:
         text, ends = without, _closer(without)
     return _by_lines(text, ends, path)
+
+
+def _is_settings_elsewhere(text: str, path: str) -> bool:
+    """Whether it is such a file under another name: one that was renamed, or copied to be kept."""
+    if path.lower().endswith(_EXAMPLES) or "=" not in text or _VARIABLES.fullmatch(text) is None:
+        return False
+    return any(names_secret(name, "?") for name in _VARIABLE_NAME.findall(text))
 
 
 def settings_withheld(text: str) -> str:
@@ -186,6 +203,8 @@ def without_blocks(text: str, path: str) -> str:
     """For whole files, before lines are taken out of them: what looks like nothing without the line that names it.
     That is a private key, in YAML the folded text of a secret, and every value on another line than its name."""
     text = without_private_keys(text)
+    if _is_settings_elsewhere(text, path):
+        return _settings(text)
     if is_yaml(path):
         text = without_yaml_blocks(text)
     return across(text, path, _closer(text))
@@ -269,7 +288,7 @@ def _is_bare_secret(name: str, value: str) -> bool:
     has_digit = any(each.isdigit() for each in value)
     has_letter = any(each.isalpha() for each in value)
     path = "." in value or "::" in value or "/" in value
-    return has_digit and has_letter and not path and not _TYPE.fullmatch(value) and names_secret(name, value)
+    return has_digit and has_letter and not path and not is_type(value) and names_secret(name, value)
 
 
 def all_withheld(value: Any) -> Any:
@@ -279,12 +298,16 @@ def all_withheld(value: Any) -> Any:
             return withheld(value)
         case Mapping():
             return {
-                key: BLANK if isinstance(item, str) and is_secret(key, item) and unlikely(item) else all_withheld(item)
+                key: BLANK if isinstance(item, str) and _is_item(key, item) else all_withheld(item)
                 for key, item in value.items()
             }
         case list() | tuple():
             return [all_withheld(item) for item in value]
     return value
+
+
+def _is_item(key: object, item: str) -> bool:
+    return is_secret(key, item) and (unlikely(item) or is_literal(str(key), item))
 
 
 def _settings(text: str) -> str:
@@ -308,27 +331,36 @@ def _header(found: re.Match[str]) -> str:
 
 
 def _named(found: re.Match[str]) -> str:
-    value = found["value"]
-    if not names_secret(found["name"], value) or is_placeholder(value):
+    if not is_literal(found["name"], found["value"]):
         return found[0]
-    is_header = "-" in found["name"] and "=" not in found["sign"]
-    if not found["quote"] and is_code(value, plainly_set=found["sign"] == "=" or is_header):
+    plainly = found["sign"] == "=" or ("-" in found["name"] and "=" not in found["sign"])  # or it is a header's
+    if not found["quote"] and is_code(found["value"], plainly_set=plainly):
         return found[0]
-    return _blanked(found) if unlikely(value) else found[0]
+    return _blanked(found) if _is_whole(found, plainly_set=plainly) else found[0]
 
 
 def _text(found: re.Match[str]) -> str:
     """Several names in a row are no name and its value."""
     if "," in found["sign"] and found["name"].lower().endswith("s"):
         return found[0]
-    return _blanked(found) if is_literal(found["name"], found["value"]) else found[0]
+    return _blanked(found) if is_literal(found["name"], found["value"]) and _is_whole(found) else found[0]
 
 
 def _side_by_side(found: re.Match[str]) -> str:
     value = found["value"]
     if not found["quote"] and (is_code(value, plainly_set=True) or "(" in value or "(" in found["sign"]):
         return found[0]
-    return _blanked(found) if is_literal(found["name"], value) else found[0]
+    return _blanked(found) if is_literal(found["name"], value) and _is_whole(found) else found[0]
+
+
+def _is_whole(found: re.Match[str], *, plainly_set: bool = True) -> bool:
+    """Of a short value: whether it is all that stands there, and neither a word of a sentence nor a part of code."""
+    if len(found["value"]) >= SHORT:
+        return True
+    after = found.string[found.end() : found.end() + 1]
+    if found["quote"]:
+        return after == found["quote"][-1]
+    return plainly_set and after != "," and _BRACKETS.isdisjoint(found["value"])
 
 
 def _pair(found: re.Match[str]) -> str:

@@ -146,7 +146,7 @@ def _tagged(text: str, line: str, end: int, path: str) -> Iterable[Span]:
             sure = path.lower().endswith(".xml")
             value = found["value"]
             given = is_paired if sure else is_literal
-            return [_span(found, begin)] if given(opened["name"], value) and (sure or len(value) >= 8) else ()
+            return [_span(found, begin)] if given(opened["name"], value) else ()
         if named is not None and names_secret(named["name"]) and (found := _TAGGED_VALUE.match(after)) is not None:
             return [_span(found, begin)] if is_paired(named["name"], found["value"]) else ()
         break

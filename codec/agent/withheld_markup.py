@@ -28,7 +28,7 @@ def markup_withheld(line: str, *, of_settings: bool) -> str:
     def element(found: re.Match[str]) -> str:
         name, value = found["name"].rpartition(":")[2], found["value"]
         shown = found.groupdict().get("tag") == "string"  # what an app for Android shows
-        if not (is_paired(name, value) if of_settings and not shown else is_literal(name, _long(value))):
+        if not (is_paired(name, value) if of_settings and not shown else is_literal(name, _word(value))):
             return found[0]
         return _blanked(found)
 
@@ -42,10 +42,10 @@ def _attribute(found: re.Match[str]) -> str:
     return _blanked(found) if is_paired(found["name"], found["value"]) else found[0]
 
 
-def _long(value: str) -> str:
-    """Nothing, if it is a sentence or too short to be told from a word."""
+def _word(value: str) -> str:
+    """Nothing, if it is a sentence."""
     value = value.strip()
-    return value if len(value) >= 8 and " " not in value else ""
+    return value if " " not in value else ""
 
 
 def _blanked(found: re.Match[str]) -> str:

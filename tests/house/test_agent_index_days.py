@@ -1,5 +1,7 @@
-"""On a real server: a workspace within another one, and a workspace whose folder is deleted and comes back."""
+"""On a real server: a workspace within another one, one whose folder is deleted and comes back, one that is rebuilt
+again and again, one that has more than the disk of the state has room for, and secrets that come and go."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -7,7 +9,10 @@ import pytest
 
 from tests.house.running import server
 from tests.house.test_agent import restarts
+from tests.house.test_agent_full_disk import fill, post
 from tests.house.test_agent_index import Indexed, project
+from tests.sidekick.kit import bystanders
+from tests.transports.folder.disks import MAY_MOUNT, small_disk
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -41,8 +46,8 @@ async def test_a_workspace_whose_folder_is_deleted_says_so_and_is_indexed_when_i
         work = await Indexed.registered(house, root, auto_index=True)
         await work.ready()
         shutil.rmtree(root)
-        status = await work.until(lambda status: status["index_status"] == "failed")
-        assert status["errors"] == [f"There is no folder {root}."]
+        status = await work.until(lambda status: status["errors"] == [f"There is no folder {root}."])
+        assert (status["index_status"], status["watching"]) == ("failed", "off")
         project(root, 30)
         await work.ask("POST", "index/rebuild")
         status = await work.ready()
@@ -52,3 +57,99 @@ async def test_a_workspace_whose_folder_is_deleted_says_so_and_is_indexed_when_i
         assert restarts(house) == {}
         assert house.stop() == 0
     assert "Traceback" not in house.said
+
+
+async def test_rebuilds_without_end_disturb_nobody_and_one_that_is_killed_is_gone_on_with(tmp_path: Path) -> None:
+    root = project(tmp_path / "work", 60)
+    with server(tmp_path / "house") as house:
+        house.ready()
+        work = await Indexed.registered(house, root, auto_index=True)
+        await work.ready()
+        async with bystanders(house, "beside") as others:
+            for _ in range(6):
+                assert (await work.ask("POST", "index/rebuild"))["index_status"] == "indexing"
+                await others.undisturbed()
+                assert (await post(house)).status_code == 200
+                assert await work.found("compute_total_7") != []
+        assert restarts(house) == {}
+        await work.ask("POST", "index/rebuild")
+        await work.until(lambda status: 0 < status["index_progress"] < 1.0 or status["index_status"] == "ready")
+        house.process.kill()
+        house.ended()
+    with server(tmp_path / "house") as house:
+        house.ready()
+        again = Indexed(house, work.id)
+        assert (await again.found("compute_total_7"))[0] == "package7/module7.py"
+        status = await again.ready()
+        assert (status["indexed_files"], status["total_symbols"]) == (status["total_files"], 60 * 21)
+        found = [path for path in await again.found("compute_total_7") if path == "package7/module7.py"]
+        assert len(found) == 1
+        assert house.stop() == 0
+    assert "Traceback" not in house.said
+
+
+async def test_no_secret_that_comes_into_a_folder_and_goes_is_in_an_answer_the_log_or_a_byte_that_is_kept(
+    tmp_path: Path,
+) -> None:
+    root = project(tmp_path / "work", 20)
+    settings, renamed, code = root / ".env", root / "notes.txt", root / "package1/module1.py"
+    settings.write_text("GREETING=xylophone\nDATABASE_PASSWORD=swordfish\n")
+    secrets = ("xylophone", "swordfish", "ghp_Ab3dEAb3dEAb3dEAb3dE", "hunter2", "MIIEowIBAAKCAQEA")
+    mark = "RSA PRIVATE KEY-----"
+    pasted = f"\n# zebra\nHUB = '{secrets[2]}'\npassword = '{secrets[3]}'\n"
+    pasted += f"-----BEGIN {mark}\n{secrets[4]}\n-----END {mark}\n"
+    with server(tmp_path / "house") as house:
+        house.ready()
+        work = await Indexed.registered(house, root, auto_index=True)
+        await work.ready()
+        told: list[str] = []
+
+        async def look() -> None:
+            for words in ("zebra", "password", "GREETING", "HUB"):
+                answer = await work.ask("GET", f"search?q={words}")
+                told.append(json.dumps(answer["results"]))
+            told.extend(file.read_bytes().decode("latin-1") for file in house.state.joinpath("index").iterdir())
+
+        settings.rename(renamed)
+        await work.finds("GREETING", "notes.txt")
+        await look()
+        renamed.rename(settings)
+        await work.finds("GREETING", "notes.txt", there=False)
+        before = code.read_text()
+        code.write_text(before + pasted)
+        await work.finds("zebra", "package1/module1.py")
+        await look()
+        code.write_text(before)
+        await work.finds("zebra", "package1/module1.py", there=False)
+        await look()
+        assert restarts(house) == {}
+        assert house.stop() == 0
+    told.append(house.said)
+    assert [secret for secret in secrets if any(secret.lower() in each.lower() for each in told)] == []
+    assert "***" in "".join(told)
+
+
+if MAY_MOUNT:  # elsewhere the test of an index that leaves room stands in for this
+
+    async def test_an_index_that_finds_no_room_leaves_some_to_the_others_and_goes_on_when_there_is_more(
+        tmp_path: Path,
+    ) -> None:
+        root = project(tmp_path / "work", 800)
+        with small_disk(tmp_path / "house", 32) as place, server(place) as house:
+            house.ready()
+            ballast = fill(place)
+            ballast.write_bytes(b"x" * (ballast.stat().st_size - (10 << 20)))
+            work = await Indexed.registered(house, root, auto_index=True)
+            status = await work.until(lambda status: status["index_status"] in ("failed", "ready"))
+            assert status["errors"] == [
+                f"The index waits for room: less than 8 MB would be free on the disk of {house.state / 'index'}."
+            ]
+            assert (await post(house)).status_code == 200
+            assert await work.found("compute_total_7") != []
+            ballast.unlink()
+            await work.ask("POST", "index/refresh")
+            status = await work.ready()
+            assert (status["indexed_files"], status["errors"]) == (status["total_files"], [])
+            assert restarts(house) == {}
+            assert house.stop() == 0
+        assert "Traceback" not in house.said

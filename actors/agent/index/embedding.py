@@ -52,7 +52,8 @@ class Embedding:
             while self._wanted:
                 self._wanted = False
                 facts = await self._index.embed(self._heard)
-                self._heard(facts)
+                if facts is not None:
+                    self._heard(facts)
         except IndexTrouble as trouble:
             self.runs = False
             self.trouble = str(trouble)

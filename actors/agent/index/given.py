@@ -26,8 +26,8 @@ class WorkspaceIndex(Protocol):
         """`readable` says of a path whether the policy lets the agent read it: others are in no answer. Raises
         IndexTrouble."""
 
-    async def embed(self, said: Callable[[IndexFacts], None]) -> IndexFacts:
-        """Asks the embedding model for the vectors that are missing; without such a model it is over at once. Not two
+    async def embed(self, said: Callable[[IndexFacts], None]) -> IndexFacts | None:
+        """Asks the embedding model for the vectors that are missing; None: there is no such model. Not two
         at once, but beside updates. It can be cancelled at any moment, and goes on from the last commit. Raises
         IndexTrouble."""
 

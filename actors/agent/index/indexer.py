@@ -45,7 +45,7 @@ from actors.agent.index.messages import (
     WatchWorkspace,
 )
 from actors.agent.index.questions import IndexQuestions
-from actors.agent.index.states import MOVES, OPENING, TROUBLED, UPDATING, IndexerEvent
+from actors.agent.index.states import CURRENT, MOVES, OPENING, TROUBLED, UPDATING, IndexerEvent
 from actors.agent.index.telling import status_of
 from actors.agent.index.told_paths import told_paths
 from actors.agent.index.watch import FolderWatch
@@ -160,7 +160,7 @@ class Indexer(Actor[Heard]):
         self._used_at = trio.current_time()
         self._watch = FolderWatch(self, self._known.path, self._means.watches, self._news, self._change)
         self._watch.polling = self._known.use_polling
-        self._questions = IndexQuestions(self, self._index, self._known.id)
+        self._questions = IndexQuestions(self, self._index, self._known.id, self._lost)
         self._embedding = Embedding(
             self, self._index, self._embedded, lambda seconds: self.tell_later(seconds, EmbedAgain())
         )
@@ -301,6 +301,7 @@ class Indexer(Actor[Heard]):
     def _news(self, news: WatchNews) -> None:
         if news.lost:
             self._changes.told_all()
+            self._open_again()  # the folder may be back
         now = trio.current_time()
         if now - self._pace_since > 1.0:  # a flood does not end with its second
             self._pace_paths = self._pace_paths // 2 if now - self._pace_since < 2.0 else 0
@@ -308,6 +309,12 @@ class Indexer(Actor[Heard]):
         self._pace_paths += len(news.paths)
         self._changes.told(news.paths)
         self._begin_soon()
+
+    def _lost(self) -> None:
+        """A question knows it first if the file has gone, or has just been put aside."""
+        if self._state is CURRENT:
+            self._changes.told_all(quiet=False)
+            self._begin_soon()
 
     def _begin_soon(self) -> None:
         """At once, but a flood is let in first."""

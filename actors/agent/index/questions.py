@@ -1,6 +1,7 @@
 """Questions to an index: each is answered beside the mailbox, within the policy and a deadline, and at most so many run
 at once. Who has given up is not searched for any longer."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -20,8 +21,12 @@ MOST_AT_ONCE = 64
 
 
 class IndexQuestions:
-    def __init__(self, actor: Actor[Any], index: WorkspaceIndex, workspace_id: str) -> None:
+    def __init__(
+        self, actor: Actor[Any], index: WorkspaceIndex, workspace_id: str, incomplete: Callable[[], None]
+    ) -> None:
+        """`incomplete`: is called when a question has found an index that lacks something."""
         self._actor = actor
+        self._incomplete = incomplete
         self._index = index
         self._workspace_id = workspace_id
         self._count = 0
@@ -53,6 +58,8 @@ class IndexQuestions:
             else:
                 if reply.wanted:
                     reply.set(found)
+                if not found.complete:
+                    self._incomplete()
         self._count -= 1
 
     async def _policy(self) -> Policy:

@@ -11,6 +11,7 @@ from functools import partial
 
 import trio
 from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.agent.given import FileRefused, FileText, Tree
 from actors.agent.index.given import IndexTrouble
@@ -86,8 +87,13 @@ async def live(tree: Tree, hit: IndexHit, words: Sequence[str], most: int) -> Li
         whole = await tree.read(hit.path, most=LONGEST_FILE)
     except FileRefused:
         return None
+    name = last_part(hit.symbol) if hit.symbol else ""
+    if name and name.lower() not in whole.text.lower():
+        if hit.kind:  # it was a definition
+            return None
+        hit, name = replace(hit, symbol=""), ""
     lines = whole.text.split("\n")
-    best = _best(lines, last_part(hit.symbol) if hit.symbol else "", words)
+    best = _best(lines, name, words)
     if best is None:
         return None
     above = min(best - 1, (hit.last_line - hit.first_line) // 4, most // 4) if not hit.symbol else 0

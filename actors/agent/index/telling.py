@@ -6,22 +6,21 @@ status stays `ready`.
 """
 
 import re
-from collections.abc import Iterable
 
 import msgspec
 
 from actors.agent.index.states import TROUBLED, UPDATING, IndexerState
 from actors.agent.readable import is_readable
 from actors.agent.retelling import timestamp
-from codec.agent.index.telling import IndexFacts
+from codec.agent.index.telling import FOLDER_LEFT_OUT, IndexFacts
 from codec.agent.workspaces import IndexState, IndexStatus, Policy, WorkspaceFact
 from codec.words import sentences
 
 ALMOST = 0.99
 """No index that is being made is told to be done."""
 MOST_ERRORS = 20
-_OF_FOLDERS = re.compile(r"[\d,]+ folders? cannot be read: (?P<paths>.+)\.")
-_OF_FILE = re.compile(r"(?P<path>.+?) (?:was left out|cannot be read): .+", re.DOTALL)
+_OF_PATH = re.compile(r"(?P<path>.+) (?:was left out|cannot be read): (?P<why>.+)", re.DOTALL)
+"""Whatever a path has in it: it ends where this was said last."""
 HIDDEN = "There are troubles with files that the policy of this workspace hides."
 
 
@@ -63,18 +62,18 @@ def status_of(
 
 def within(policy: Policy | None, status: IndexStatus) -> IndexStatus:
     """Without the names of files that the policy hides."""
-    told = [error for error in status.errors if policy is not None and all(_may_be_named(policy, error))]
+    told = [error for error in status.errors if policy is not None and _may_be_told(policy, error)]
     if len(told) == len(status.errors):
         return status
     return msgspec.structs.replace(status, errors=(*told, HIDDEN))
 
 
-def _may_be_named(policy: Policy, error: str) -> Iterable[bool]:
-    """For each file or folder that the sentence names."""
-    if (folders := _OF_FOLDERS.fullmatch(error)) is not None:
-        return [is_readable(policy, name) and is_readable(policy, f"{name}/x") for name in folders["paths"].split(", ")]
-    file = _OF_FILE.fullmatch(error)
-    return () if file is None else [is_readable(policy, file["path"])]
+def _may_be_told(policy: Policy, error: str) -> bool:
+    found = _OF_PATH.fullmatch(error)
+    if found is None:
+        return True
+    path, why = found.groups()
+    return is_readable(policy, path) and (why != FOLDER_LEFT_OUT or is_readable(policy, f"{path}/x"))
 
 
 def _meanings(facts: IndexFacts) -> str:

@@ -4,6 +4,8 @@ Rules
   - Where the system cannot watch, the folder is looked at every few seconds, less often while nothing changes, and
     never so often that looking is most of what is done. Watching is tried again from time to time.
   - A look is an update of the whole index that nobody has asked for.
+  - A folder that is gone is not watched, and nobody says so. It is looked for every few seconds; as soon as it is there
+    again, the news is that anything may have changed.
 """
 
 from collections.abc import Awaitable, Callable
@@ -72,15 +74,22 @@ class FolderWatch:
         with scope:
             if self.polling:
                 await self._look(BY_WISH, float("inf"))
+            self._say("events", "")
             while True:
-                self._say("events", "")
                 try:
-                    await self._watches.watch(self._path, self._news)
+                    await self._watches.watch(self._path, self._told)
                 except WatchTrouble as trouble:
                     await self._look(str(trouble), WATCH_AGAIN_SECONDS)
-                else:  # the folder is gone: the update says so, and finds it again
-                    self._news(WatchNews(lost=True))
+                    self._say("events", "")
+                else:
+                    if self.how == "events":  # the update says that the folder is gone
+                        self._say("off", "")
+                        self._news(WatchNews(lost=True))
                     await trio.sleep(GONE_SECONDS)
+
+    def _told(self, news: WatchNews) -> None:
+        self._say("events", "")
+        self._news(news)
 
     async def _look(self, why: str, seconds: float) -> None:
         """Looks at the folder again and again, for so long."""

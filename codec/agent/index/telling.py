@@ -7,6 +7,9 @@ from msgspec import Struct
 IndexMode = Literal["full", "text_only"]
 """full: with vectors. text_only: words, symbols and imports."""
 
+FOLDER_LEFT_OUT = "this folder is left out."
+"""How a sentence ends that begins with the path of a folder."""
+
 
 class IndexTrouble(Exception):
     """The index cannot be read or written: a full disk, a folder that is gone. The text is a sentence for the user."""

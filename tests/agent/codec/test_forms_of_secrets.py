@@ -117,7 +117,7 @@ SETTINGS = [
 ]
 """In files of settings. There it may be a word, as well."""
 
-UNLIKELY = ["kq83hHq2kLm9xW", "tr0ub4dor&3", "0123456789abcdef01234567"]
+UNLIKELY = ["kq83hHq2kLm9xW", "tr0ub4dor&3", "0123456789abcdef01234567", "hunter2"]
 WORDS = ["swordfish", "open-sesame"]
 
 

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codec.agent.file_texts import file_text
 from codec.agent.withheld import all_withheld, is_settings, settings_withheld, variables_withheld, withheld
 
 KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nq83vEjRWeJ\n-----END RSA PRIVATE KEY-----"
@@ -242,6 +243,30 @@ def test_of_a_file_of_settings_names_and_comments_are_kept_and_no_value() -> Non
     cleaned = withheld(text, "a/.env")
     assert cleaned == "# database\nUSER=***\nexport PORT = ***\n\nEMPTY=\nKEY=***\n\n***\n"
     assert withheld(text, "a/settings.py") == text
+
+
+RENAMED = "# of ada\n\nUSER=ada\nexport GREETING='good\nmorning'\nDB_PASSWORD=swordfish\n"
+
+
+@pytest.mark.parametrize("path", ["notes.txt", "env", "a/backup", "old.md", "x.sh"])
+def test_a_file_of_nothing_but_variables_is_one_of_settings_whatever_its_name_is(path: str) -> None:
+    cleaned = withheld(RENAMED, path)
+    assert cleaned == "# of ada\n\nUSER=***\nexport GREETING=***\n\nDB_PASSWORD=***\n"
+    assert file_text(path, RENAMED.encode(), 3, 3, 1_000).text == "USER=***\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("env.example", RENAMED),
+        ("x.sh", RENAMED + "run\n"),
+        ("x.sh", "TOKEN=$(next_token)\nPORT=80\n"),
+        ("x.txt", "PORT=80\nHOST=here\n"),
+        ("x.py", "TOKEN = 1\nPORT = 80\n"),
+    ],
+)
+def test_other_files_have_variables_too(path: str, text: str) -> None:
+    assert withheld(text, path) == text
 
 
 def test_a_value_under_a_secret_key_is_withheld_at_any_depth() -> None:

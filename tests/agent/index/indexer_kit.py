@@ -114,7 +114,7 @@ class PaperIndex:
         hits = (IndexHit(path="src/a.py", first_line=1, last_line=2, score=1.0),)
         return IndexFindings(hits=hits, complete=self.facts_now.complete, generation=self.facts_now.generation)
 
-    async def embed(self, said: Callable[[IndexFacts], None]) -> IndexFacts:
+    async def embed(self, said: Callable[[IndexFacts], None]) -> IndexFacts | None:
         self.embedded += 1
         await self._begin("embed")
         if self.embed_trouble:

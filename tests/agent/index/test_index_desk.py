@@ -189,7 +189,9 @@ async def test_no_status_names_a_file_that_the_policy_hides(autojump_clock: Mock
     closed = (
         "hidden/a.py was left out: whatever reads it is ended by it, or takes too long.",
         "hidden/b c.py cannot be read: permission denied.",
-        "2 folders cannot be read: src, hidden.",
+        "hidden cannot be read: this folder is left out.",
+        "hidden/c cannot be read: this folder is left out.",
+        "hidden/one, two\nand\nthree/d.py cannot be read: permission denied.",
     )
     async with desk() as (house, asked, fact):
         house.index(fact).facts_now = IndexFacts(complete=True, troubles=(*open_ones, *closed))

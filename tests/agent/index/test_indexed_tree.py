@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 import trio
+from msgspec.structs import replace
 from trio.testing import MockClock
 
 from actors.agent.gathering import retrieve
@@ -108,6 +109,13 @@ async def test_a_place_that_has_moved_is_shown_where_it_is_now_and_one_that_is_g
         assert [line.number for line in chosen_lines(moved, ("login",))] == [24]
         assert await live(tree, FOUND.hits[1], ("login",), 40) is None
         assert await live(tree, place("docs/login.md", 1, 3), ("login",), 40) is not None
+        changed["src/auth.py"] = FILES["src/auth.py"].replace("login", "sign_in")
+        tree = await tree_of(house, changed, FOUND)
+        assert await live(tree, FOUND.hits[0], ("login", "user"), 40) is None, "it defines that no more"
+        piece = replace(FOUND.hits[0], kind="")
+        other = await live(tree, piece, ("user",), 40)
+        assert other is not None
+        assert (other.hit.symbol, other.text.text.split("\n")[0]) == ("", "def sign_in(user):")
         del changed["docs/login.md"]
         assert await live(await tree_of(house, changed, FOUND), place("docs/login.md", 1, 3), (), 40) is None
 

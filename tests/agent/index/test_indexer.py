@@ -2,6 +2,7 @@
 
 import logging
 from contextlib import suppress
+from copy import deepcopy
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,7 @@ from actors.agent.index.following import FOLLOW_SECONDS
 from actors.agent.index.given import IndexTrouble
 from actors.agent.index.indexers import MOST_AWAKE, awake_indexer
 from actors.agent.index.messages import ChangesTold, Find, FollowIndex, IndexAsked, WatchWorkspace
+from actors.agent.index.watch import GONE_SECONDS
 from codec.agent.client_messages import FileChange
 from codec.agent.index.asking import IndexFindings, IndexQuery
 from codec.agent.index.telling import IndexFacts, IndexWish
@@ -129,6 +131,22 @@ async def test_a_build_that_was_killed_goes_on_from_its_last_commit_without_bein
         assert (await house.known(fact.id)).index_status == "pending", "nothing is told to run that does not"
         seen = await house.until(fact, lambda status: status.index_status == "ready")
         assert min(status.indexed_files for status in seen if status.generation) >= half
+
+
+async def test_a_rebuild_that_was_killed_at_its_begin_is_not_told_to_be_ready_and_goes_on_by_itself(
+    autojump_clock: MockClock
+) -> None:
+    disk, indexes = PaperDisk(), PaperIndexes()
+    async with index_house(disk, indexes) as house:
+        fact = await house.register(auto_index=True)
+        await house.ready(fact)
+        indexes.made["/w"].seconds = 60.0
+        await house.reindex(fact, anew=True)
+        await trio.sleep(0.02)
+        killed = deepcopy(disk)
+    async with index_house(killed, indexes) as house:
+        assert (await house.known(fact.id)).index_status == "pending"
+        assert (await house.ready(fact)).indexed_files == 100
 
 
 async def test_changes_of_a_watched_folder_are_gathered_while_an_update_runs_and_are_the_next_one(
@@ -265,6 +283,26 @@ async def test_a_folder_that_is_gone_is_told_keeps_its_index_and_is_found_when_i
         assert trio.current_time() - before <= its.LONGEST_AGAIN + 5
 
 
+async def test_a_folder_is_not_said_to_be_watched_while_it_is_gone_and_is_indexed_at_once_when_it_is_back(
+    autojump_clock: MockClock
+) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        await house.reindex(fact)
+        await house.ready(fact)
+        house.folders.missing.add("/w")
+        house.watches.gone.set()
+        await house.until(fact, lambda status: (status.index_status, status.watching) == ("failed", "off"))
+        await trio.sleep(310)
+        house.folders.missing.clear()
+        house.watches.gone = trio.Event()
+        await trio.sleep(2 * GONE_SECONDS)
+        await house.news(fact, lost=True)  # it is watched from now on
+        before = trio.current_time()
+        status = await house.ready(fact)
+        assert (status.watching, trio.current_time() - before < its.AGAIN_SECONDS) == ("events", True)
+
+
 async def test_an_index_whose_file_was_deleted_is_made_again_with_the_next_change(autojump_clock: MockClock) -> None:
     async with index_house() as house:
         fact = await house.register()
@@ -275,6 +313,22 @@ async def test_an_index_whose_file_was_deleted_is_made_again_with_the_next_chang
         await house.until(fact, lambda status: status.index_status == "indexing")
         assert (await house.ready(fact)).indexed_files == 100
         assert house.index(fact).wishes.entries[-2:] == [IndexWish(paths=("src/a.py",)), WHOLE]
+
+
+async def test_an_index_whose_file_was_deleted_is_made_again_when_a_question_finds_that_out(
+    autojump_clock: MockClock
+) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        await house.reindex(fact)
+        await house.ready(fact)
+        house.index(fact).facts_now = IndexFacts()
+        assert not (await searched(house, fact)).complete
+        await house.until(fact, lambda status: status.index_status == "indexing")
+        assert (await house.ready(fact)).indexed_files == 100
+        assert (await searched(house, fact)).complete
+        await house.ready(fact)
+        assert house.index(fact).wishes.entries == [WHOLE, WHOLE]
 
 
 async def test_an_index_that_has_failed_is_not_told_to_be_ready_before_all_is_well(autojump_clock: MockClock) -> None:

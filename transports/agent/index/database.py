@@ -7,6 +7,8 @@ Rules
     (synchronous=NORMAL): a power cut may undo the last commits, and damages nothing.
   - While several read and write, the log is never begun anew, and grows. So when all is written it is copied and
     emptied (`settle`), unless somebody reads in it just then: nobody waits for that.
+  - An index never fills its disk, on which the server keeps what it has acknowledged: it writes nothing while less is
+    free than `room_for_others` says, and what its log would take once more.
   - Damage is noticed when SQLite stumbles over it, and by the application's and the version's number when the file is
     opened. Then the file is put aside under another name (one, the last, is kept), and another one is made. It says so.
   - The file may be put aside by somebody else at any moment. So whoever takes the lock, or asks, looks first whether
@@ -29,6 +31,8 @@ LOG_PAGES = 8_000
 """After so many the log is copied into the file."""
 LONG_LOG = 4 << 20
 """Bytes. A shorter log is let be."""
+LEAST_ROOM, MOST_ROOM = 8 << 20, 64 << 20
+"""Bytes. In between, it is a tenth of the disk."""
 BUSY_SECONDS = 20.0
 ASIDE = ".damaged"
 BESIDE = ("-wal", "-shm", "-journal")
@@ -39,7 +43,8 @@ _DAMAGE = {
     sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR,
     sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH,
 }  # fmt: skip
-"""SQLITE_ERROR: a table is not there, or is another. No constraint can be broken by what is written."""
+"""SQLITE_ERROR: a table is not there, or is another. No constraint can be broken by what is written. Of the
+troubles with a disk one is damage: what was to be read is not in the file any more, as after its log was deleted."""
 _REASONS = {
     sqlite3.SQLITE_FULL: "the disk is full",
     sqlite3.SQLITE_IOERR: "the disk is full, or fails",
@@ -51,6 +56,7 @@ _REASONS = {
     sqlite3.SQLITE_NOMEM: "there is no memory for it",
     sqlite3.SQLITE_TOOBIG: "something in it is too large",
 }
+
 
 
 class IndexUnusable(Exception):
@@ -81,7 +87,7 @@ def is_damage(error: sqlite3.Error) -> bool:
         return not isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError)
     if code & 0xFF == sqlite3.SQLITE_ERROR and "interrupted" in str(error):
         return False
-    return code & 0xFF in _DAMAGE
+    return code & 0xFF in _DAMAGE or code == sqlite3.SQLITE_IOERR_SHORT_READ
 
 
 class WritableIndex:
@@ -99,6 +105,7 @@ class WritableIndex:
         """One transaction, under the lock. Raises IndexDamaged when the file has been put aside, IndexUnusable,
         sqlite3.Error or OSError."""
         with self._locked():
+            self._leave_room()
             connection = self._opened()
             try:
                 connection.execute("BEGIN IMMEDIATE")
@@ -182,6 +189,15 @@ class WritableIndex:
             os.close(lock)
 
     # -- the file, under the lock
+
+    def _leave_room(self) -> None:
+        disk = os.statvfs(self._path.parent)
+        room = room_for_others(disk.f_blocks * disk.f_frsize)
+        log = self._path.with_name(f"{self._path.name}-wal")
+        if disk.f_blocks and disk.f_bavail * disk.f_frsize < room + _size(log):
+            raise IndexUnusable(
+                f"The index waits for room: less than {room >> 20} MB would be free on the disk of {self._path.parent}."
+            )
 
     def _opened(self) -> sqlite3.Connection:
         number = number_of(self._path)
@@ -300,6 +316,11 @@ class ReadableIndex:
         connection, self._connection, self._number = self._connection, None, -1
         if connection is not None:
             connection.close()
+
+
+def room_for_others(disk: int) -> int:
+    """On a disk of this size. All are bytes."""
+    return min(MOST_ROOM, max(LEAST_ROOM, disk // 10))
 
 
 def number_of(path: Path) -> int | None:

@@ -174,10 +174,10 @@ class FolderIndex:
         vector = await meaning.vector(query.text)
         return await self._ask(lambda connection: meaning.hits(connection, vector, readable))
 
-    async def embed(self, said: Callable[[IndexFacts], None]) -> IndexFacts:
-        self._check()
+    async def embed(self, said: Callable[[IndexFacts], None]) -> IndexFacts | None:
         if self._meaning is None:
-            return await self.facts()
+            return None
+        self._check()
         return self._facts(await self._meaning.fill(lambda total: said(self._facts(total))))
 
     # -- asking

@@ -38,6 +38,7 @@ class Scan(Struct, frozen=True, array_like=True, tag=True):
     place: IndexPlace
     paths: tuple[str, ...] | None = None
     anew: bool = False
+    """First of all, mark every file as one that is to be read. Whoever is killed then, the mark stands."""
 
 
 class Prepare(Struct, frozen=True, array_like=True, tag=True):
@@ -53,8 +54,6 @@ class ReadPaths(Struct, frozen=True, array_like=True, tag=True):
     paths: tuple[str, ...]
     gone: tuple[str, ...] = ()
     """Files that the index is not to have any more, whether or not they are there."""
-    anew: bool = False
-    """Also those that hold what they held before."""
 
 
 class LeaveOut(Struct, frozen=True, array_like=True, tag=True):

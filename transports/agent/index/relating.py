@@ -3,6 +3,8 @@
 import sqlite3
 from collections.abc import Sequence
 
+from msgspec.json import encode
+
 from codec.agent.index.graph import ranks
 from codec.agent.index.resolving import resolved
 
@@ -21,7 +23,10 @@ def complete(connection: sqlite3.Connection, at: float, troubles: Sequence[str])
     connection.execute(
         "UPDATE meta SET value = '' WHERE key = 'notice' AND (SELECT value FROM meta WHERE key = 'complete') = 1"
     )
-    connection.executemany(set_, [(1, "complete"), (at, "completed_at"), ("\n".join(troubles), "troubles")])
+    told = encode(troubles).decode()
+    connection.executemany(
+        set_, [(1, "complete"), (0, "rebuilding"), (at, "completed_at"), (told, "troubles")]
+    )
 
 
 def relate(connection: sqlite3.Connection) -> None:

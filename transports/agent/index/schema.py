@@ -85,10 +85,11 @@ META = {
     "chunks": 0,
     "symbols": 0,
     "complete": 0,  # whether one update has gone through the whole workspace
+    "rebuilding": 0,  # whether files are marked to be read anew, and not all of them have been
     "completed_at": None,  # when the last one did, by the wall's clock
     "related": 1,  # whether imports are resolved as the files are now
     "notice": "",  # a sentence: that it was damaged, and is made anew
-    "troubles": "",  # sentences, a line each: what was in the way when the whole workspace was last gone through
+    "troubles": "[]",  # sentences, as JSON: what was in the way when the whole workspace was last gone through
 }
 
 

@@ -194,7 +194,7 @@ class IndexUpdate:
         paths = tuple(path for path, size in batch if size != GONE)
         gone = tuple(path for path, size in batch if size == GONE)
         try:
-            await self._write(orders.ReadPaths(self._place, paths, gone, self._wish.anew), READ_SECONDS)
+            await self._write(orders.ReadPaths(self._place, paths, gone), READ_SECONDS)
         except NeverReady:
             raise
         except MemberLost:
@@ -205,7 +205,7 @@ class IndexUpdate:
 
     async def _read_alone(self, path: str) -> None:
         try:
-            await self._write(orders.ReadPaths(self._place, (path,), (), self._wish.anew), ONE_SECONDS)
+            await self._write(orders.ReadPaths(self._place, (path,)), ONE_SECONDS)
         except NeverReady:
             raise
         except MemberLost:

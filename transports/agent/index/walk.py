@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from codec.agent.ignores import TooLate
+from codec.agent.index.telling import FOLDER_LEFT_OUT
 from codec.words import counted
 from transports.agent.index.database import IndexUnusable
 from transports.agent.walking import RULES, Late, Rules, TreeWalk, WalkedFile, is_seen, rules_in, with_own
@@ -34,7 +35,7 @@ class ScanOutcome:
 
 
 def scan(
-    root: Rooted, connection: sqlite3.Connection, paths: Sequence[str] | None, anew: bool, lively: Late, told: Told
+    root: Rooted, connection: sqlite3.Connection, paths: Sequence[str] | None, lively: Late, told: Told
 ) -> ScanOutcome:
     """Raises IndexUnusable if the root cannot be read."""
     look = ScanOutcome()
@@ -49,7 +50,7 @@ def scan(
                     break
                 look.seen += 1
                 path = f"{above}{name}"
-                if known.pop(path, None) != entry or anew:
+                if known.pop(path, None) != entry:
                     changed.append((path, entry.size))
                     letters += len(path)
                 if look.seen - first >= BATCH or letters >= MOST_LETTERS:
@@ -62,9 +63,9 @@ def scan(
                 break
         told(changed, look.seen)
         look.gone += known
-    if unread:
-        named = ", ".join(path.rstrip("/") for path in unread[:MOST_TOLD])
-        look.troubles.append(f"{counted(len(unread), 'folder')} cannot be read: {named}.")
+    look.troubles += [f"{path.rstrip('/')} cannot be read: {FOLDER_LEFT_OUT}" for path in unread[:MOST_TOLD]]
+    if len(unread) > MOST_TOLD:
+        look.troubles.append(f"{counted(len(unread) - MOST_TOLD, 'more folder')} cannot be read.")
     return look
 
 

@@ -85,7 +85,7 @@ class IndexWorker:
     def _scan(self, order: "Scan", line: "MemberLine") -> "IndexAnswer":
         from transports.agent.index import orders
         from transports.agent.index.walk import in_lots, scan
-        from transports.agent.index.writing import totals
+        from transports.agent.index.writing import read_anew, totals
 
         def told(changed: Sequence[tuple[str, int]], seen: int) -> None:
             line.say(orders.encode(orders.FoundChanged(tuple(changed), seen)))
@@ -94,11 +94,15 @@ class IndexWorker:
             line.lively()
             return False
 
-        with self._index(order.place).looking() as connection:
+        index = self._index(order.place)
+        if order.anew:
+            with index.changing() as connection:
+                read_anew(connection)
+        with index.looking() as connection:
             total = totals(connection)
             if not total.files:
                 line.say(orders.encode(orders.FoundChanged((), 0, new=True)))
-            look = scan(_rooted(order.place), connection, order.paths, order.anew, lively, told)
+            look = scan(_rooted(order.place), connection, order.paths, lively, told)
         for some in in_lots(look.gone):
             told([(path, orders.GONE) for path in some], look.seen)
         return orders.Scanned(look.seen, total, tuple(look.troubles))
@@ -106,11 +110,11 @@ class IndexWorker:
     def _read(self, order: "ReadPaths", line: "MemberLine") -> "IndexAnswer":
         from transports.agent.index.reading import read_files
         from transports.agent.index.walk import check_root
-        from transports.agent.index.writing import TakenFile
+        from transports.agent.index.writing import TakenFile, digests_of
 
         index = self._index(order.place)
         with index.looking() as connection:
-            digests = {} if order.anew else _digests(connection, order.paths)
+            digests = digests_of(connection, order.paths)
         root = _rooted(order.place)
         reads = read_files(root, order.paths, digests, line.lively)
         if order.gone or any(read.entry is None for read in reads):
@@ -177,15 +181,6 @@ def _rooted(place: "IndexPlace") -> "Rooted":
     from transports.folder.rooted import Rooted
 
     return Rooted(Path(place.root), firm=True, closed=frozenset(place.closed))
-
-
-def _digests(connection: sqlite3.Connection, paths: tuple[str, ...]) -> dict[str, str]:
-    found = {}
-    for path in paths:
-        row = connection.execute("SELECT digest FROM file WHERE path = ? AND digest != ''", (path,)).fetchone()
-        if row is not None:
-            found[path] = row[0]
-    return found
 
 
 def main() -> None:

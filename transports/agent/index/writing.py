@@ -4,7 +4,8 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from msgspec import Struct, ValidationError, convert
+from msgspec import DecodeError, Struct, convert
+from msgspec.json import decode
 
 from codec.agent.index.facts import FileFacts
 from codec.agent.index.identifiers import humps_of, joined_words
@@ -14,6 +15,8 @@ from transports.folder.rooted import FileEntry
 
 MOST_TROUBLES = 5
 """Files that were left out, and are told."""
+NO_FILE = -1
+"""As the number of a file: it is to be read, even if it holds what it held before."""
 _FILE = (
     "INSERT INTO file (id, path, size, mtime_ns, ctime_ns, inode, digest, language, kind, lines, generation, trouble)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -23,6 +26,12 @@ _TEXT = "INSERT INTO text (rowid, body, names, path) VALUES (?, ?, ?, ?)"
 _SYMBOL = "INSERT INTO symbol VALUES (?, ?, ?, ?, ?, ?, ?)"
 _SYMBOL_TEXT = "INSERT INTO symbol_text (rowid, names, containers) VALUES (?, ?, ?)"
 _WRITTEN_IMPORT = "INSERT INTO written_import VALUES (?, ?)"
+_READ_ANEW = (
+    "UPDATE meta SET value = 1 WHERE key = 'rebuilding'",
+    "UPDATE meta SET value = (SELECT count(*) FROM file) WHERE key = 'files'",
+    "UPDATE meta SET value = (SELECT count(*) FROM chunk) WHERE key = 'chunks'",
+    "UPDATE meta SET value = (SELECT count(*) FROM symbol) WHERE key = 'symbols'",
+)
 _INSERTS = (_FILE, _CHUNK, _TEXT, _SYMBOL, _SYMBOL_TEXT, _WRITTEN_IMPORT)
 
 
@@ -163,14 +172,33 @@ class IndexRows:
         return {target for (target,) in self._do("SELECT target FROM written_import WHERE file = ?", (number,))}
 
 
+def digests_of(connection: sqlite3.Connection, paths: Iterable[str]) -> dict[str, str]:
+    """What these files held when they were last read, unless they are to be read in any case."""
+    found = {}
+    for path in paths:
+        wanted = "SELECT digest FROM file WHERE path = ? AND digest != '' AND inode != ?"
+        row = connection.execute(wanted, (path, NO_FILE)).fetchone()
+        if row is not None:
+            found[path] = row[0]
+    return found
+
+
+def read_anew(connection: sqlite3.Connection) -> None:
+    """From now on every file is one that the next update reads. Until then it is found as it was. What is there is
+    counted again: a rebuild is for an index that is not trusted."""
+    connection.execute("UPDATE file SET inode = ?", (NO_FILE,))
+    for statement in _READ_ANEW:
+        connection.execute(statement)
+
+
 def totals(connection: sqlite3.Connection) -> IndexTotals:
     meta = dict(connection.execute("SELECT key, value FROM meta"))
     some = connection.execute("SELECT trouble FROM file WHERE trouble != '' ORDER BY path LIMIT ?", (MOST_TROUBLES,))
     try:
-        troubles = filter(None, (meta["notice"], *meta["troubles"].split("\n"), *(trouble for (trouble,) in some)))
+        troubles = filter(None, (meta["notice"], *decode(meta["troubles"]), *(trouble for (trouble,) in some)))
         values = [meta[name] for name in ("generation", "files", "chunks", "symbols")]
         vectors = meta.get("vectors", 0), meta.get("vector_model", "")
-        whole = bool(meta["complete"]), meta["completed_at"]
+        whole = bool(meta["complete"]) and not meta["rebuilding"], meta["completed_at"]
         return convert((*values, *whole, tuple(troubles), *vectors), IndexTotals)
-    except (KeyError, TypeError, AttributeError, ValidationError) as error:
+    except (KeyError, TypeError, AttributeError, DecodeError) as error:
         raise sqlite3.DatabaseError("a value that no index has") from error

@@ -7,6 +7,7 @@ fails=BYTES    no file of its may become larger than this
 denies=NAME    may not open what has this name
 readonly=      may not write to the index
 slow=FILE      reads a file only while that file is not there
+room=FILE      thinks that the disk is nearly full while that file is there
 """
 
 import errno
@@ -53,6 +54,16 @@ def main() -> None:
         sqlite3.connect = reads_only  # type: ignore[assignment]
     if kind == "fails":
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(value), resource.RLIM_INFINITY))
+    if kind == "room":
+        asked = os.statvfs
+
+        def statvfs(path: Path) -> os.statvfs_result:
+            fields = list(asked(path))
+            if Path(value).exists():
+                fields[3] = fields[4] = 1
+            return os.statvfs_result(fields)
+
+        os.statvfs = statvfs  # type: ignore[assignment]
     if kind == "opens":
         notes = os.open(value, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 

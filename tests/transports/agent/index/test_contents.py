@@ -141,7 +141,7 @@ async def test_a_folder_that_may_not_be_read_is_told_and_left_out(tmp_path: Path
         house.write("kept.py", "kiwi = 1\n")
         house.write("closed/other.py", "kiwi = 2\n")
         facts = await house.update()
-        assert facts.troubles == ("1 folder cannot be read: closed.",)
+        assert facts.troubles == ("closed cannot be read: this folder is left out.",)
         assert await house.found("kiwi") == ["kept.py"]
 
 
@@ -206,6 +206,6 @@ async def test_more_files_than_are_kept_are_told(tmp_path: Path) -> None:
         await house.update()
         with closing(sqlite3.connect(house.file)) as connection, pytest.MonkeyPatch.context() as patch:
             patch.setattr(walk, "MOST_FILES", 7)
-            look = walk.scan(Rooted(house.root, firm=True), connection, None, False, lambda: False, lambda *_: None)
+            look = walk.scan(Rooted(house.root, firm=True), connection, None, lambda: False, lambda *_: None)
         assert look.seen == 7
         assert look.troubles == ["The workspace has more than 7 files. Those that are farthest down are left out."]

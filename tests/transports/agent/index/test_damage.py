@@ -23,6 +23,8 @@ from transports.agent.index.database import (
     OTHER_VERSION_NOTICE,
     ReadableIndex,
     WritableIndex,
+    number_of,
+    room_for_others,
 )
 from transports.agent.index.folder_indexes import UNUSED_DAYS
 from transports.agent.index.orders import IndexPlace, Relate, Written, answer_of, encode
@@ -183,6 +185,64 @@ async def test_a_full_disk_is_told_and_the_index_goes_on_when_there_is_room(tmp_
         facts = await house.update()
         assert (facts.indexed_files, facts.troubles) == (600, ())
         assert house.tables() == await fresh(house)
+
+
+async def test_an_index_leaves_room_on_its_disk_and_goes_on_when_there_is_more(tmp_path: Path) -> None:
+    full = tmp_path / "full"
+    async with open_indexes(tmp_path, odd=f"room={full}") as house:
+        house.write("one.py", "okapi = 1\n")
+        await house.update()
+        before = house.tables()
+        house.write("two.py", "okapi = 2\n")
+        full.touch()
+        with pytest.raises(IndexTrouble, match=r"The index waits for room: less than \d+ MB would be free"):
+            await house.update()
+        assert house.tables() == before
+        assert await house.found("okapi") == ["one.py"]
+        full.unlink()
+        assert (await house.update()).changed == 1
+        assert house.tables() == await fresh(house)
+
+
+def test_the_room_for_others_is_a_tenth_of_the_disk_within_bounds() -> None:
+    sizes = [room_for_others(megabytes << 20) >> 20 for megabytes in (1, 40, 200, 640, 1 << 20)]
+    assert sizes == [8, 8, 20, 64, 64]
+
+
+def test_who_lets_go_of_a_file_that_was_put_aside_does_the_new_one_no_harm(tmp_path: Path) -> None:
+    file = tmp_path / "one.db"
+    first, second, reader = WritableIndex(file), WritableIndex(file), ReadableIndex(file)
+    for index in (first, second):
+        with index.changing() as connection:
+            connection.execute("UPDATE meta SET value = 7 WHERE key = 'files'")
+    assert reader.connection() is not None
+    first.put_aside(number_of(file) or 0)
+    with first.changing() as connection:
+        connection.execute("UPDATE meta SET value = 8 WHERE key = 'files'")
+    reader.close()
+    second.close()
+    assert file.with_name("one.db-wal").exists()
+    for index in (first, second):
+        with index.looking() as connection:
+            assert connection.execute("SELECT value FROM meta WHERE key = 'files'").fetchone() == (8,)
+    first.close()
+    second.close()
+
+
+async def test_a_log_that_is_deleted_while_somebody_reads_in_it_is_damage_that_is_repaired(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        await made(house)
+        await house.update("p2/m7.py", anew=True)
+        reader = house.index
+        await reader.facts()
+        house.file.with_name("one.db-wal").unlink()
+        async with open_indexes(tmp_path) as other:
+            house.write("new.py", "okapi = 1\n")
+            await other.update()
+            await reader.facts()  # whoever stumbles over it puts it aside
+            await house.update()
+            assert (await reader.facts()).complete
+            assert house.tables() == await fresh(house)
 
 
 async def test_what_is_not_found_while_the_workspace_is_away_has_not_gone(tmp_path: Path) -> None:

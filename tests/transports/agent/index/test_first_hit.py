@@ -40,7 +40,7 @@ def test_of_a_large_folder_the_first_files_are_told_before_the_last_are_looked_a
 
     with closing(sqlite3.connect(":memory:")) as connection:
         make_tables(connection)
-        scan(Rooted(tmp_path), connection, None, False, late, lambda changed, seen: told.append((seen, looked)))
+        scan(Rooted(tmp_path), connection, None, late, lambda changed, seen: told.append((seen, looked)))
     assert [seen for seen, _ in told[:3]] == [BATCH, 2 * BATCH, many]
     assert told[0][1] < told[1][1] < told[2][1]
     assert told[0][1] < many

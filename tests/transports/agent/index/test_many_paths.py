@@ -28,7 +28,6 @@ def test_a_folder_with_many_files_of_long_names_is_told_in_parts(tmp_path: Path)
             Rooted(tmp_path),
             connection,
             None,
-            False,
             lambda: False,
             lambda changed, seen: told.append((len(changed), sum(len(path) for path, _ in changed))),
         )

@@ -60,7 +60,7 @@ def with_model(house: IndexHouse, embedder: PaperEmbedder | None) -> FolderIndex
 async def made(index: FolderIndex, *paths: str, anew: bool = False) -> IndexFacts:
     with trio.fail_after(PATIENCE):
         await index.update(IndexWish(paths=paths or None, anew=anew), lambda facts: None)
-        return await index.embed(lambda facts: None)
+        return await index.embed(lambda facts: None) or await index.facts()
 
 
 async def found(
@@ -198,7 +198,9 @@ async def test_what_is_embedded_stays_when_the_server_of_models_goes_away(tmp_pa
         with pytest.raises(IndexTrouble, match="Ollama is away"):
             await found(index, "title", "vectors")
         again = PaperEmbedder()
-        assert (await with_model(house, again).embed(said.append)).mode == "full"
+        facts = await with_model(house, again).embed(said.append)
+        assert facts is not None
+        assert facts.mode == "full"
         assert len(again.texts) == 80 - 32
 
 
@@ -248,6 +250,7 @@ async def test_without_a_model_or_numpy_nothing_is_said_of_vectors(
         index = with_model(house, PaperEmbedder() if lacks == "numpy" else None)
         facts = await made(index)
         assert (facts.mode, facts.vectors) == ("text_only", 0)
+        assert await index.embed(lambda facts: None) is None
         findings = await found(index, "park", "all")
         assert "vector_search" not in {each.stage for each in findings.stages}
         assert (await found(index, "park", "vectors")).stages == ()

@@ -3,8 +3,11 @@
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -126,6 +129,36 @@ async def test_anew_reads_everything_again(tmp_path: Path) -> None:
         facts = await house.update(anew=True)
         assert facts.changed == 10
         assert house.tables() == await fresh(house)
+
+
+async def test_a_rebuild_that_is_broken_off_is_gone_on_with_by_the_next_update(tmp_path: Path) -> None:
+    held = tmp_path / "held"
+    async with open_indexes(tmp_path, odd=f"slow={held}") as house:
+        for number in range(40):
+            house.write(f"a{number}.py", f"def one_{number}(): pass\n")
+        await house.update()
+        with closing(sqlite3.connect(house.file)) as connection:  # what only a rebuild repairs
+            connection.execute("DELETE FROM symbol_text")
+            connection.execute("DELETE FROM symbol")
+            connection.commit()
+        held.touch()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(partial(house.update, anew=True))
+            await until_rebuilding(house)
+            assert "a7.py" in await house.found("one_7"), "what it was is found until it is read"
+            for pid in house.statistics().pids:
+                os.kill(pid, signal.SIGKILL)
+            nursery.cancel_scope.cancel()
+        held.unlink()
+        assert not (await house.index.facts()).complete
+        assert (await house.update()).complete
+        assert house.tables() == await fresh(house)
+
+
+async def until_rebuilding(house: IndexHouse) -> None:
+    with trio.fail_after(PATIENCE):
+        while (await house.index.facts()).complete:
+            await trio.lowlevel.checkpoint()
 
 
 async def test_a_file_that_ends_its_reader_is_left_out_and_told_until_it_changes(tmp_path: Path) -> None:
