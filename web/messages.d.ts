@@ -1030,6 +1030,13 @@ export namespace Agent {
     turn_id: string;
     call_id: string;
   }
+  export interface CommandTakenBack {
+    type: "command.taken_back";
+    seq?: number;
+    command_id: string;
+    run_here: boolean;
+    by: string;
+  }
   export interface CommandOutput {
     type: "command.output";
     seq?: number;
@@ -1262,6 +1269,11 @@ export namespace Agent {
     stderr?: string;
     duration_ms?: number;
   }
+  export interface TakeBackCommand {
+    type: "client.take_back_command";
+    command_id: string;
+    run_here?: boolean;
+  }
   export interface ApprovePlan {
     type: "client.approve_plan";
     plan_seq: number;
@@ -1460,7 +1472,7 @@ export namespace Agent {
     interrupted: boolean;
   }
   export interface EventPage {
-    events: (UserMessage | Thinking | PlanPresented | RetrieveStatus | ToolExecute | Token | MessageFinal | ServerError | ContextUsage | ContextCompacted | ModelChanged | PatchProposed | RequestApproval | RequestCommandApproval | ApprovalResolved | PatchApplied | FileChanged | CommandStarted | CommandOutput | CommandFinished | TurnUndone | ModeChanged | PolicyAudited | ApprovalRemembered | ApprovalForgotten)[];
+    events: (UserMessage | Thinking | PlanPresented | RetrieveStatus | ToolExecute | Token | MessageFinal | ServerError | ContextUsage | ContextCompacted | ModelChanged | PatchProposed | RequestApproval | RequestCommandApproval | ApprovalResolved | PatchApplied | FileChanged | CommandStarted | CommandTakenBack | CommandOutput | CommandFinished | TurnUndone | ModeChanged | PolicyAudited | ApprovalRemembered | ApprovalForgotten)[];
     after: number;
     more: boolean;
   }
@@ -1491,6 +1503,6 @@ export namespace Agent {
     code: string;
     where: any;
   }
-  export type Message = UserMessage | Thinking | PlanPresented | RetrieveStatus | ToolExecute | Token | MessageFinal | ServerError | ContextUsage | ContextCompacted | ModelChanged | PatchProposed | RequestApproval | RequestCommandApproval | ApprovalResolved | PatchApplied | FileChanged | CommandStarted | CommandOutput | CommandFinished | TurnUndone | ModeChanged | PolicyAudited | ApprovalRemembered | ApprovalForgotten | ServerHello | ServerPong | SessionStateNow;
-  export type UiMessage = ClientHello | UserSays | ContextUpdate | ApprovalResponse | PatchApplyResult | CommandResult | ApprovePlan | CancelTurn | Withdraw | FileChanges | ClientPing;
+  export type Message = UserMessage | Thinking | PlanPresented | RetrieveStatus | ToolExecute | Token | MessageFinal | ServerError | ContextUsage | ContextCompacted | ModelChanged | PatchProposed | RequestApproval | RequestCommandApproval | ApprovalResolved | PatchApplied | FileChanged | CommandStarted | CommandTakenBack | CommandOutput | CommandFinished | TurnUndone | ModeChanged | PolicyAudited | ApprovalRemembered | ApprovalForgotten | ServerHello | ServerPong | SessionStateNow;
+  export type UiMessage = ClientHello | UserSays | ContextUpdate | ApprovalResponse | PatchApplyResult | CommandResult | TakeBackCommand | ApprovePlan | CancelTurn | Withdraw | FileChanges | ClientPing;
 }

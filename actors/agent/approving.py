@@ -43,9 +43,10 @@ from actors.agent.requests import (
 from actors.agent.writing import answer
 from actors.kernel import Actor, KernelError, Reply, Timer, in_words
 from actors.store import StoreError
+from codec.agent.action_events import CommandTakenBack
 from codec.agent.approvals import Pending, Remembered, RememberedList
 from codec.agent.audit import ApprovalForgotten, ApprovalRemembered
-from codec.agent.client_messages import PatchApplyResult
+from codec.agent.client_messages import PatchApplyResult, TakeBackCommand
 from codec.agent.refusing import ContractRefusal
 
 PATIENCE = 10.0
@@ -108,8 +109,13 @@ class Approvals:
             raise ValueError("a request has the id of another one")
         record.check([each.asked for each in requests])
         until = self._wall() + seconds if seconds else 0
+        can = record.clients.capabilities
         asked = [
-            replace(each, seq=record.say(each.asked).seq, expires_at=each.expires_at or (until if asks(each) else 0))
+            replace(
+                as_handed_over(each, can),
+                seq=record.say(each.asked).seq,
+                expires_at=each.expires_at or (until if asks(each) else 0),
+            )
             for each in requests
         ]
         record.pend((*record.row.pending, *asked))
@@ -168,6 +174,8 @@ class Approvals:
             self._session.run_beside(self._remember, client, claim, by)
         else:
             requests, approvals = self._for_the_session(client, found, by)
+            if isinstance(said, TakeBackCommand):
+                record.say(CommandTakenBack(command_id=said.command_id, run_here=said.run_here, by=by))
             self._settle(requests, [reply], approvals)
 
     def _notice(self, request: Pending, digest: str | None, by: str) -> None:

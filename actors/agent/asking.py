@@ -17,6 +17,7 @@ from typing import Any
 import trio
 
 from actors.agent.messages import CapabilitiesAsked, TurnAsks, TurnKeeps, TurnOrder
+from actors.agent.requests import TAKEN_BACK
 from actors.agent.rights import Rights, rights_at_first
 from actors.agent.saying import Voice
 from actors.kernel import Reply
@@ -101,8 +102,8 @@ class Dealings:
             self.waited += trio.current_time() - began
 
     async def results(self, requests: Sequence[Pending], seconds: float, awaited: str) -> list[Pending]:
-        """The same requests with what a client did upon them, as far as it says so in that time. `awaited`: for what
-        the turn waits, in words."""
+        """The same requests with what a client did upon them, as far as it says so in that time and nobody takes them
+        back from it. `awaited`: for what the turn waits, in words."""
         waits = f"Waiting for {awaited}, {lasting(seconds)} at most"
         await self._voice.thinking("executing", waits, self._wall() + seconds)
         latest = {request.request_id: request for request in requests}
@@ -110,7 +111,7 @@ class Dealings:
         began = trio.current_time()
         with trio.move_on_after(seconds):
             for id in latest:  # noqa: A001
-                latest[id] = await self._answers.of(id, _has_result)
+                latest[id] = await self._answers.of(id, _is_awaited_no_longer)
         self.waited += trio.current_time() - began
         return list(latest.values())
 
@@ -147,5 +148,5 @@ def _is_settled(request: Pending) -> bool:
     return request.resolution is not None or request.result is not None
 
 
-def _has_result(request: Pending) -> bool:
-    return request.result is not None
+def _is_awaited_no_longer(request: Pending) -> bool:
+    return request.result is not None or request.terminal in TAKEN_BACK

@@ -7,11 +7,13 @@
     client.patch_apply_result   success: approved, and its result   refused
                                 failure: refused, with the reason
     client.command_result       refused                             a command: approved, and its result
+    client.take_back_command    refused                             a command that a terminal has: run here, or left
 
 Rules
   - Each request is settled once. The first answer counts, and every further one is refused and changes nothing. After
     an approval one result may follow, as long as the server has not begun to act itself.
-  - A command for a client's terminal has begun with its approval, if such a client is there.
+  - A command for a client's terminal has begun with its approval, if such a client is there; one that needs no approval
+    with being asked for. Of that client only a result is taken, until a user takes the command back; then none is.
   - Nobody answers what nobody was shown: a request whose event is not sent yet is unknown.
   - A refusal settles a whole patch, and an approval by hunks refuses all the others.
   - Only a whole approval is remembered, and only a command can be remembered exactly.
@@ -25,7 +27,13 @@ from msgspec.structs import replace
 
 from codec.agent.action_events import ApprovalResolved, PatchProposed, RequestApproval, RequestCommandApproval, Scope
 from codec.agent.approvals import ClientResult, Pending, Remembered, Resolution
-from codec.agent.client_messages import ApprovalResponse, CommandResult, PatchApplyResult, PatchError
+from codec.agent.client_messages import (
+    ApprovalResponse,
+    CommandResult,
+    PatchApplyResult,
+    PatchError,
+    TakeBackCommand,
+)
 from codec.agent.events import RequestShown
 
 MOST_OUTPUT = 128 << 10
@@ -37,7 +45,9 @@ APPLIES = frozenset({"diff_preview", "patch_apply"})
 """A client with one of these capabilities applies patches itself."""
 TIMED_OUT = Resolution(approved=False, ended="timed_out", reason="Nobody has answered in time.")
 
-Answer = ApprovalResponse | PatchApplyResult | CommandResult
+TAKEN_BACK = ("run_here", "left")
+
+Answer = ApprovalResponse | PatchApplyResult | CommandResult | TakeBackCommand
 
 
 class Unanswerable(Exception):
@@ -146,6 +156,8 @@ def settling(requests: Sequence[Pending], sent: int, said: Answer, by: str) -> S
             return Settling((_applied(_found(requests, sent, id, "$.patch_id"), said, by),))
         case CommandResult(command_id=id):
             return Settling((_run(_found(requests, sent, id, "$.command_id"), said, by),))
+        case TakeBackCommand(command_id=id):
+            return Settling((_taken_back(_found(requests, sent, id, "$.command_id"), said, by),))
         case never:
             assert_never(never)
 
@@ -262,17 +274,30 @@ def _with_result(request: Pending, result: ClientResult, otherwise: Resolution) 
         _answered(request)
     if request.result is not None:
         raise Unanswerable(f"The result of {request.request_id!r} was told already.", "$.type")
-    if request.begun and not _in_a_terminal(request):
+    if request.terminal in TAKEN_BACK:
+        raise Unanswerable(f"The command {request.request_id!r} was taken back: its result is not awaited.", "$.type")
+    if request.begun and request.terminal != "has_it":
         raise Unanswerable(f"The server is doing {request.request_id!r} itself: no client has in time.", "$.type")
     return replace(request, result=result)
 
 
 def as_handed_over(request: Pending, capabilities: Collection[str]) -> Pending:
-    """The request as it is kept with its answer: a command that is approved for a client's terminal has begun, if there
-    is such a client, because that may run it as soon as it hears of the answer. Nobody else runs it then."""
-    approved = request.resolution is not None and request.resolution.approved and request.result is None
-    handed_over = approved and _in_a_terminal(request) and IN_A_TERMINAL in capabilities
-    return replace(request, begun=True) if handed_over else request
+    """The request as it is kept with its answer, or as it is asked if it needs none: a command for a client's terminal
+    has begun, if there is such a client, because that may run it as soon as it hears of that. Nobody else runs it
+    then."""
+    allowed = not asks(request) if request.resolution is None else request.resolution.approved
+    is_new = not request.terminal and request.result is None
+    if allowed and is_new and _in_a_terminal(request) and IN_A_TERMINAL in capabilities:
+        return replace(request, begun=True, terminal="has_it")
+    return request
+
+
+def _taken_back(request: Pending, said: TakeBackCommand, by: str) -> Pending:
+    if request.terminal != "has_it" or request.result is not None:
+        why = f"No client's terminal has {request.request_id!r}, or none has it any more: nothing can be taken back."
+        raise Unanswerable(why, "$.command_id")
+    resolution = request.resolution or Resolution(approved=True, by=by)
+    return replace(request, terminal="run_here" if said.run_here else "left", resolution=resolution)
 
 
 def _in_a_terminal(request: Pending) -> bool:

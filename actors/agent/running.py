@@ -8,7 +8,8 @@ Rules
     sees: it is asked also if nobody has to approve, and its result is the approval too. If there is no such client,
     the command is run here.
   - command.started is kept before the command starts, and nothing starts if the turn is not heard any more.
-  - A command that may have begun is never begun again: not here after a client was to run it, not after a kill.
+  - A command that may have begun is never begun again: not here after a client was to run it, not after a kill. A user
+    alone may say that it is run here instead, because only a user sees whether the client has begun it.
   - A cancelled turn leaves nothing: the command's own actor (commanding.py) ends with the turn.
 """
 
@@ -255,13 +256,24 @@ class CommandCalls:
             seconds = order.seconds + TERMINAL_SECONDS
             awaited = "its result from your editor's terminal"
             (request,) = await self._dealings.results([request], seconds, awaited)
+            if request.terminal == "run_here":
+                return await self._instead(request, order)
             if request.result is None:
-                return self._unknown(asked, over)
+                return self._unknown(request)
         if request.resolution is not None and not request.resolution.approved:
             return failed(f"It was not run: {refusal_words(request)}", over)
         if request.result is not None:
             return self._by_client(asked, request.result, over)
         return await self._here(request.call_id, asked.command_id, order, over)
+
+    async def _instead(self, request: Pending, order: CommandOrder) -> CallOutcome:
+        """It is taken back from a client's terminal, to be run here: unless the policy denies it by now."""
+        over = (request.request_id,)
+        await self._dealings.look_again()
+        verdict = await self._verdict(order, None)
+        if verdict.decision == "deny":
+            return replace(await self._denied(verdict, command_text(order.command)), over=over)
+        return await self._here(request.call_id, request.request_id, order, over)
 
     async def _here(self, call_id: str, command_id: str, order: CommandOrder, over: Sequence[str]) -> CallOutcome:
         shown = command_text(order.command)
@@ -314,10 +326,11 @@ class CommandCalls:
             Told(text, {"exit_code": result.exit_code, "by": "client"}), False, tuple(events), tuple(over)
         )
 
-    def _unknown(self, asked: RequestCommandApproval, over: Sequence[str]) -> CallOutcome:
-        why = "The editor was to run it in its terminal, and has not told how it ended. It may be running still."
-        event = CommandFinished(command_id=asked.command_id, ended="interrupted", why=why, by="client")
-        return replace(failed(why, over), events=(event,))
+    def _unknown(self, request: Pending) -> CallOutcome:
+        told = "the user did not wait for its end" if request.terminal == "left" else "has not told how it ended"
+        why = f"The editor was to run it in its terminal, and {told}. It may be running still."
+        event = CommandFinished(command_id=request.request_id, ended="interrupted", why=why, by="client")
+        return replace(failed(why, (request.request_id,)), events=(event,))
 
     def _interrupted(self, request: Pending) -> CallOutcome:
         why = "It had begun when the server ended, and nobody knows how far it came. It was not run again."

@@ -70,6 +70,7 @@ from codec.agent.client_messages import (
     ContextUpdate,
     FileChanges,
     PatchApplyResult,
+    TakeBackCommand,
     UserSays,
     Withdraw,
 )
@@ -281,7 +282,7 @@ class Session(Actor[SessionActorMessage]):
             case Withdraw(message_id=id):
                 self._taking.withdraw(client, id, reply)
                 return
-            case ApprovalResponse() | PatchApplyResult() | CommandResult():
+            case ApprovalResponse() | PatchApplyResult() | CommandResult() | TakeBackCommand():
                 self._turn.approvals.answer(client, said, reply)
                 return
             case ApprovePlan():

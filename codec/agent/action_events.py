@@ -161,6 +161,17 @@ class CommandStarted(Numbered, frozen=True, kw_only=True, tag="command.started")
     call_id: str = ""
 
 
+class CommandTakenBack(Numbered, frozen=True, kw_only=True, tag="command.taken_back"):
+    """A user waits no longer for a client's terminal. A client that has not begun the command does not begin it any
+    more."""
+
+    command_id: str
+    run_here: bool
+    """Whether the server runs it now. If not, the turn goes on without its end."""
+    by: str = ""
+    """The name of the client that has said so."""
+
+
 class CommandOutput(Numbered, frozen=True, kw_only=True, tag="command.output"):
     command_id: str
     stream: StreamName

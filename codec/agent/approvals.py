@@ -53,6 +53,9 @@ class Pending(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The command, if exactly it can be remembered."""
     begun: bool = False
     """Whether the turn has begun to act upon the answer in a way that cannot be repeated."""
+    terminal: Literal["", "has_it", "run_here", "left"] = ""
+    """Of a command for a client's terminal: such a client has it, and nobody else runs it; or a user waits no longer
+    for that, and it is run here, or left to itself."""
     resolution: Resolution | None = None
     result: "ClientResult | None" = None
     """What the client did itself: it has applied the patch, or run the command."""

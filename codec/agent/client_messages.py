@@ -1,5 +1,5 @@
 """What a client says on the stream of a session. The names are those of the contract; `client.withdraw` and
-`client.ping` are ours and the original's.
+`client.ping`, `client.approve_plan` and `client.take_back_command` are ours and the original's.
 
 The first message must be `client.hello`. Fields beside the contract are optional: `resume_from` (the last `seq` seen),
 `delivery`, `message_id`, `hunks`, `remember`, `reason`.
@@ -77,6 +77,14 @@ class CommandResult(Struct, frozen=True, kw_only=True, tag="client.command_resul
     duration_ms: float = 0
 
 
+class TakeBackCommand(Struct, frozen=True, kw_only=True, tag="client.take_back_command"):
+    """The user waits no longer for the client that has this command for its terminal, and has told nothing of it."""
+
+    command_id: Identity
+    run_here: bool = False
+    """The server runs it, whether or not the client has; otherwise the turn goes on without its end."""
+
+
 class ApprovedStep(Struct, frozen=True, kw_only=True):
     description: Annotated[str, Meta(min_length=1, max_length=1000)]
     files_involved: Annotated[tuple[Annotated[str, Meta(max_length=2000)], ...], Meta(max_length=50)] = ()
@@ -124,6 +132,7 @@ ClientMessage = (
     | ApprovalResponse
     | PatchApplyResult
     | CommandResult
+    | TakeBackCommand
     | ApprovePlan
     | CancelTurn
     | Withdraw

@@ -14,6 +14,7 @@ from codec.agent.action_events import (
     CommandFinished,
     CommandOutput,
     CommandStarted,
+    CommandTakenBack,
     FileChanged,
     PatchApplied,
     PatchProposed,
@@ -258,6 +259,7 @@ LogEvent = (
     | PatchApplied
     | FileChanged
     | CommandStarted
+    | CommandTakenBack
     | CommandOutput
     | CommandFinished
     | TurnUndone

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import trio
 
@@ -45,7 +45,19 @@ from actors.agent.messages import (
     WorkspacesMessage,
 )
 from actors.agent.sessions import sessions_specs
-from actors.kernel import Actor, ActorRef, AnySpec, ChildSpec, Down, KernelError, PeerGone, Reply, Restart, crowd_spec
+from actors.kernel import (
+    Actor,
+    ActorDown,
+    ActorRef,
+    AnySpec,
+    ChildSpec,
+    Down,
+    KernelError,
+    PeerGone,
+    Reply,
+    Restart,
+    crowd_spec,
+)
 from actors.kernel.testing import House, check_sound, staged
 from codec.agent.action_events import (
     DiffHunk,
@@ -110,6 +122,7 @@ def command(
     *,
     asks: bool = True,
     exactly: ExactCommand | None = None,
+    mode: Literal["local_terminal", "server_runner"] = "server_runner",
     **more: Any,
 ) -> Pending:
     asked = RequestCommandApproval(
@@ -120,6 +133,7 @@ def command(
         may_remember=may_remember,
         may_remember_exactly=exactly is not None,
         requires_approval=asks,
+        execution_mode=mode,
     )
     call = f"call {id}"
     return Pending(request_id=id, call_id=call, tool_name="execute_command", asked=asked, exactly=exactly, **more)
@@ -162,7 +176,7 @@ class ScriptedTurn(Actor[TurnMessage]):
 
     async def started(self, kept: object | None) -> None:
         self.monitor(self.order.session, every=True)
-        self.run_beside(self._act)
+        self.run_beside(self._work)
 
     async def handle(self, message: TurnMessage) -> None:
         match message:
@@ -200,6 +214,14 @@ class ScriptedTurn(Actor[TurnMessage]):
             applied = [id] if request.resolution.approved and isinstance(request.asked, PatchProposed) else []
             told = [PatchApplied(patch_id=id, file_path="a.py", success=True) for id in applied]  # noqa: A001
             await self._keep(*told, over=[id], applied=applied)
+
+    async def _work(self) -> None:
+        try:
+            await self._act()
+        except ActorDown as error:
+            if error.path != self.order.session.path:
+                raise
+            self.finish()  # as the agent's own turns do
 
     async def _act(self) -> None:
         if self.order.resumed:

@@ -531,6 +531,29 @@ def test_a_client_that_has_applied_a_patch_has_approved_it_and_its_word_is_told_
     assert "the editor has applied it. It has 9 lines now" in scene.result
 
 
+def test_of_a_patch_that_is_approved_by_hunk_an_editor_applies_these_and_nothing_is_added_here() -> None:
+    lines = [f"line {number}\n" for number in range(40)]
+    edits = [{"file_path": "a.txt", "old": lines[at], "new": f"new {at}\n"} for at in (5, 30)]
+    scene = Scene(call("propose_diff", edits=edits), files={"a.txt": "".join(lines)}, policy=CLIENT)
+    scene.heard.capabilities = ["diff_preview"]
+    second = "".join(lines).replace(lines[30], "new 30\n")
+
+    def answers(request: Pending) -> list[Pending]:
+        scene.tree.files["a.txt"] = second
+        approved = approves(request, (1,))
+        return [approved, has_done(approved, applied_hash=digest_of(second.encode()))]
+
+    scene.heard.answers = answers
+    heard = scene.run()
+    assert scene.hands.strokes == []
+    assert scene.tree.files["a.txt"] == second
+    (applied,) = heard.of(PatchApplied)
+    assert (applied.by, [each.outcome for each in applied.hunks]) == ("client", ["rejected", "applied"])
+    (changed,) = heard.of(FileChanged)
+    assert scene.images.blobs[changed.after] == second.encode()
+    assert heard.final.metadata.seconds == 0
+
+
 def test_a_patch_that_a_client_has_not_applied_in_a_while_is_applied_here() -> None:
     scene = Scene(call("propose_diff", diff=DIFF), policy=CLIENT)
     scene.heard.capabilities = ["patch_apply"]
@@ -669,6 +692,46 @@ def test_while_a_terminal_owes_a_result_the_turn_says_so_and_until_when() -> Non
     assert waits.until == 61
     assert heard.of(CommandFinished)[0].ended == "interrupted"
     assert "It may be running still." in scene.result
+
+
+@pytest.mark.parametrize("asks", [True, False])
+@pytest.mark.parametrize("run_here", [True, False])
+def test_a_command_that_is_taken_back_from_a_terminal_is_run_here_once_or_left_and_not_waited_for(
+    run_here: bool, asks: bool
+) -> None:
+    policy = Policy(execution_mode="local_terminal", allowed_commands=() if asks else ("make",))
+    scene = Scene(call("execute_command", command="make all"), policy=policy)
+    scene.heard.capabilities = ["terminal_exec"]
+    has_it: Any = {"begun": True, "terminal": "has_it"}
+
+    def answers(request: Pending) -> list[Pending]:
+        has = structs.replace(approves(request), **has_it)
+        return [has, structs.replace(has, terminal="run_here" if run_here else "left")]
+
+    scene.heard.answers = answers
+    heard = scene.run()
+    assert [order.command for order in scene.commands.orders] == ["make all"] * run_here
+    assert len(heard.of(CommandStarted)) == run_here
+    (finished,) = heard.of(CommandFinished)
+    assert (finished.ended, finished.by) == (("exited", "server") if run_here else ("interrupted", "client"))
+    assert ("the user did not wait for its end" in scene.result) is not run_here
+    assert heard.final.metadata.seconds == 0
+
+
+def test_what_the_policy_denies_by_now_is_not_run_here_in_place_of_a_terminal() -> None:
+    scene = Scene(call("execute_command", command="make all"), policy=CLIENT)
+    scene.heard.capabilities = ["terminal_exec"]
+
+    def answers(request: Pending) -> list[Pending]:
+        denied = Rights(structs.replace(CLIENT, blocked_commands=("make",)), "ask", ())
+        scene.seen_rights = [denied] * 3
+        return [structs.replace(approves(request), begun=True, terminal="run_here")]
+
+    scene.heard.answers = answers
+    heard = scene.run()
+    assert scene.commands.orders == []
+    assert heard.of(CommandStarted) == []
+    assert heard.of(ServerError)[0].error.code == "POLICY_VIOLATION"
 
 
 def test_an_allowed_command_goes_to_the_clients_terminal_without_an_approval() -> None:

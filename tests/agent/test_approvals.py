@@ -367,6 +367,44 @@ def test_what_a_client_is_only_asked_to_do_is_no_approval_and_ends_with_the_turn
     play(test, [Asks((command("c1", asks=False),))])
 
 
+async def waits(requests: object) -> None:
+    """In place of a turn's deeds: it waits for what an editor does."""
+    await trio.sleep_forever()
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_command_is_taken_back_from_a_silent_terminal_once_and_that_is_kept_before_its_turn_hears_it(
+    asks: bool,
+) -> None:
+    async def test(here: Stay, id: str, ann: Screen, bob: Screen) -> None:  # noqa: A002
+        editor = Screen("editor", can=("terminal_exec",))
+        await here.connect(editor, id)
+        await ann.ask("go")
+        await until(lambda: editor.of("command.request_approval"))
+        (turn,) = here.made
+        turn._act_upon = waits  # type: ignore[method-assign]
+        if asks:
+            await ann.answer("c1")
+            await until(lambda: editor.of("approval.resolved"))
+        back = {"type": "client.take_back_command", "command_id": "c1", "run_here": True}
+        await bob.say(back)
+        await until(lambda: "c1" in turn.settled and turn.settled["c1"].terminal == "run_here")
+        (kept,) = kept_row(here.disk, id).pending
+        assert kept == turn.settled["c1"]
+        for screen in (ann, bob, editor):
+            await until(lambda: screen.of("command.taken_back"))  # noqa: B023
+            (told,) = screen.of("command.taken_back")
+            assert (told["command_id"], told["run_here"], told["by"]) == ("c1", True, "bob")
+            assert [each["by"] for each in screen.of("approval.resolved")] == ["ann" if asks else "bob"]
+        await ann.say(back)
+        await editor.say({"type": "client.command_result", "command_id": "c1", "exit_code": 0})
+        await until(lambda: (ann.errors, editor.errors) == (["INVALID_MESSAGE"], ["INVALID_MESSAGE"]))
+        await ann.say({"type": "client.cancel"})
+        assert (await over(ann))["metadata"]["cancelled"]
+
+    play(test, [Asks((command("c1", asks=asks, mode="local_terminal"),))])
+
+
 # -- the turn ends
 
 

@@ -22,11 +22,12 @@ from codec.agent.files import digest_of
 from codec.agent.patches import made_diff
 from tests.agent.paper_store import PaperDisk
 from tests.agent.session_kit import Asks, Pause, Screen, Stay, patch, stay, until
-from tests.agent.test_approvals import asked, over
+from tests.agent.test_approvals import asked, over, waits
 
 BASE = "".join(f"line {number}\n" for number in range(20)).encode()
 AFTER = BASE.replace(b"line 2\n", b"two\n").replace(b"line 15\n", b"fifteen\n")
 FIRST_ONLY = BASE.replace(b"line 2\n", b"two\n")
+LAST_ONLY = BASE.replace(b"line 15\n", b"fifteen\n")
 EDITOR = ("diff_preview", "git_integration")
 
 
@@ -131,6 +132,35 @@ def test_a_file_that_is_not_exactly_so_is_no_answer(other: bytes) -> None:
         await trio.sleep(60)
         assert len(files.looks) > 50
         assert ann.state["pending_approvals"] == ["p1"]
+
+    play(test)
+
+
+@pytest.mark.parametrize(("hunk", "made", "other"), [(0, FIRST_ONLY, LAST_ONLY), (1, LAST_ONLY, FIRST_ONLY)])
+def test_of_an_approval_by_hunk_only_the_file_with_this_hunk_and_without_the_others_is_the_result(
+    hunk: int, made: bytes, other: bytes
+) -> None:
+    async def test(here: Stay, id: str, ann: Screen, files: Files) -> None:  # noqa: A002
+        (turn,) = here.made
+        turn._act_upon = waits  # type: ignore[method-assign]
+        bob = Screen("bob")
+        await here.connect(bob, id)
+        answer = {"request_id": "p1", "approved": True, "scope": "hunk", "hunks": [hunk]}
+        await bob.say({"type": "client.approval_response", **answer})
+        await until(lambda: "p1" in turn.settled)
+        for wrong in (AFTER, other, BASE):
+            files.save("a.py", wrong)
+            await trio.sleep(10)
+            assert turn.settled["p1"].result is None
+        files.save("a.py", made)
+        with trio.fail_after(30):
+            await until(lambda: turn.settled["p1"].result is not None)
+        resolution, result = turn.settled["p1"].resolution, turn.settled["p1"].result
+        assert resolution is not None
+        assert result is not None
+        assert (resolution.hunks, resolution.by) == ((hunk,), "bob")
+        assert (result.success, result.applied_hash) == (True, digest_of(made))
+        assert len(bob.of("approval.resolved")) == 1
 
     play(test)
 

@@ -27,9 +27,15 @@ from actors.agent.requests import (
     waiting,
     with_changes,
 )
-from codec.agent.action_events import PatchProposed, RequestCommandApproval
+from codec.agent.action_events import PatchProposed
 from codec.agent.approvals import ClientResult, Pending, Remembered, Resolution
-from codec.agent.client_messages import ApprovalResponse, CommandResult, PatchApplyResult, PatchError
+from codec.agent.client_messages import (
+    ApprovalResponse,
+    CommandResult,
+    PatchApplyResult,
+    PatchError,
+    TakeBackCommand,
+)
 from tests.agent.session_kit import command, patch, tool
 
 SENT = 100
@@ -116,6 +122,9 @@ REFUSED = [
     (PatchApplyResult(patch_id="nobody", success=True), "Nothing of the id", "$.patch_id"),
     (CommandResult(command_id="p1"), "is no command", "$.command_id"),
     (CommandResult(command_id="nobody"), "Nothing of the id", "$.command_id"),
+    (TakeBackCommand(command_id="nobody"), "Nothing of the id", "$.command_id"),
+    (TakeBackCommand(command_id="c1"), "No client's terminal has 'c1'", "$.command_id"),
+    (TakeBackCommand(command_id="p1"), "No client's terminal has 'p1'", "$.command_id"),
 ]
 
 
@@ -143,15 +152,39 @@ ANSWERED = [
 
 
 def test_the_result_of_a_command_that_a_client_is_running_is_taken_once() -> None:
-    asked = command("c1").asked
-    assert isinstance(asked, RequestCommandApproval)
-    shown = replace(asked, execution_mode="local_terminal")
-    running = replace(command("c1"), asked=shown, resolution=YES, begun=True)
+    running = as_handed_over(command("c1", mode="local_terminal", resolution=YES), (IN_A_TERMINAL,))
     (settled,) = settling((running,), SENT, CommandResult(command_id="c1", exit_code=3), "ann").requests
     assert settled.result is not None
     assert (settled.begun, settled.resolution, settled.result.exit_code) == (True, YES, 3)
     with pytest.raises(Unanswerable, match="was told already"):
         settling((settled,), SENT, CommandResult(command_id="c1"), "bob")
+
+
+@pytest.mark.parametrize("asks", [True, False])
+@pytest.mark.parametrize("run_here", [True, False])
+def test_a_command_that_a_clients_terminal_has_is_taken_back_once_and_then_its_result_is_not_taken(
+    asks: bool, run_here: bool
+) -> None:
+    made = command("c1", mode="local_terminal", asks=asks, resolution=YES if asks else None)
+    has_it = as_handed_over(made, (IN_A_TERMINAL,))
+    (back,) = settling((has_it,), SENT, TakeBackCommand(command_id="c1", run_here=run_here), "ann").requests
+    assert back.terminal == ("run_here" if run_here else "left")
+    assert back.resolution == (YES if asks else Resolution(approved=True, by="ann"))
+    assert as_handed_over(back, (IN_A_TERMINAL,)) == back
+    with pytest.raises(Unanswerable, match="was taken back"):
+        settling((back,), SENT, CommandResult(command_id="c1", exit_code=0), "bob")
+    with pytest.raises(Unanswerable, match="nothing can be taken back"):
+        settling((back,), SENT, TakeBackCommand(command_id="c1", run_here=True), "bob")
+    (told,) = settling((has_it,), SENT, CommandResult(command_id="c1", exit_code=0), "bob").requests
+    with pytest.raises(Unanswerable, match="nothing can be taken back"):
+        settling((told,), SENT, TakeBackCommand(command_id="c1", run_here=True), "ann")
+
+
+def test_of_a_command_that_the_server_runs_since_no_terminal_was_there_no_clients_result_is_taken() -> None:
+    running = replace(command("c1", mode="local_terminal", resolution=YES), begun=True)
+    for said in (CommandResult(command_id="c1"), TakeBackCommand(command_id="c1", run_here=True)):
+        with pytest.raises(Unanswerable, match=r"is doing|nothing can be taken back"):
+            settling((running,), SENT, said, "ann")
 
 
 @pytest.mark.parametrize(("request_", "said", "why"), ANSWERED)
@@ -321,13 +354,14 @@ def test_whose_time_is_over_is_refused_and_the_others_wait(requests: tuple[Pendi
 @pytest.mark.parametrize("result", [None, ClientResult(success=True)])
 @pytest.mark.parametrize("mode", ["server_runner", "local_terminal"])
 @pytest.mark.parametrize("can", [(), (IN_A_TERMINAL,)])
-def test_a_command_has_begun_with_its_answer_only_if_it_is_approved_for_a_terminal_that_there_is(
-    resolution: Resolution | None, result: ClientResult | None, mode: str, can: tuple[str, ...]
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_command_has_begun_when_it_is_allowed_for_a_terminal_that_there_is_and_not_before(
+    resolution: Resolution | None, result: ClientResult | None, mode: Any, can: tuple[str, ...], asks: bool
 ) -> None:
-    asked = replace(command("c1").asked, execution_mode=mode)
-    request = replace(command("c1"), asked=asked, resolution=resolution, result=result)
-    begins = resolution is YES and result is None and mode == "local_terminal" and bool(can)
-    assert as_handed_over(request, can) == replace(request, begun=begins)
+    request = command("c1", mode=mode, asks=asks, resolution=resolution, result=result)
+    allowed = resolution is YES or (resolution is None and not asks)
+    begins = allowed and result is None and mode == "local_terminal" and bool(can)
+    assert as_handed_over(request, can) == replace(request, begun=begins, terminal="has_it" if begins else "")
     assert not as_handed_over(patch("p1", resolution=YES), can).begun
 
 

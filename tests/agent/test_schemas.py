@@ -65,13 +65,14 @@ GET /v1/openapi.json
 """
 CLIENT_TYPES = """
 client.hello client.user_message client.context_update client.approval_response client.patch_apply_result
-client.command_result client.cancel client.approve_plan client.file_changes client.withdraw client.ping
+client.command_result client.take_back_command client.cancel client.approve_plan client.file_changes client.withdraw
+client.ping
 """
 SERVER_TYPES = """
 server.hello assistant.thinking agent.plan agent.retrieve.status tool.execute patch.proposed tool.request_approval
 command.request_approval assistant.token assistant.message_final server.error session.state
 user.message context.usage context.compacted model.changed approval.resolved server.pong
-patch.applied file.changed command.started command.output command.finished turn.undone
+patch.applied file.changed command.started command.taken_back command.output command.finished turn.undone
 mode.changed policy.changed approval.remembered approval.forgotten
 """
 

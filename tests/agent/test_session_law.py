@@ -29,7 +29,7 @@ from typing import Any
 import msgspec
 import pytest
 import trio
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -524,5 +524,6 @@ def _check_turns(stored: list[LogEntry]) -> None:
 @pytest.mark.timeout(600)
 @settings(max_examples=PLAYS, deadline=None)
 @given(st.integers(0, 2**32), st.lists(acts, min_size=1, max_size=40))
+@example(0, [Act("say", 0, 0.06), Act("result", 0, 0.001), Act("session falls", 0, 0.0)])  # while its turn asks it
 def test_what_each_client_sees_is_a_view_of_one_log_whatever_happens(seed: int, plan: list[Act]) -> None:
     play(seed, [Act("connect", 0, 0.01), Act("say", 0, 0.0), *plan])

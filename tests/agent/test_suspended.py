@@ -12,7 +12,7 @@ from actors.agent.messages import SessionAsked
 from actors.agent.session import REST_SECONDS
 from actors.agent.suspending import can_go_on
 from actors.kernel.testing import run_in_virtual_time
-from codec.agent.action_events import FileChanged, RequestCommandApproval
+from codec.agent.action_events import FileChanged
 from codec.agent.approvals import Pending, Resolution
 from codec.agent.events import Token, UserMessage
 from codec.agent.workspaces import Policy
@@ -119,10 +119,7 @@ def test_a_command_that_was_approved_for_a_clients_terminal_may_have_begun_there
 ) -> None:
     async def test() -> None:
         papers: list[Paper] = []
-        asked_for = command("c1")
-        assert isinstance(asked_for.asked, RequestCommandApproval)
-        in_a_terminal = replace(asked_for, asked=replace(asked_for.asked, execution_mode="local_terminal"))
-        script = (Asks((in_a_terminal,)), Tokens(2))
+        script = (Asks((command("c1", mode="local_terminal"),)), Tokens(2))
 
         async def never(*args: object) -> None:
             await trio.sleep_forever()
@@ -144,6 +141,28 @@ def test_a_command_that_was_approved_for_a_clients_terminal_may_have_begun_there
             final = await over(bob)
             assert final["metadata"]["interrupted"] == has_terminal
             assert len(here.acted) == (not has_terminal)
+
+    run(test)
+
+
+def test_a_command_that_a_clients_terminal_has_without_an_approval_may_have_begun_and_nobody_waits_for_ever() -> None:
+    async def test() -> None:
+        papers: list[Paper] = []
+        script = (Asks((command("c1", asks=False, mode="local_terminal"),)), Tokens(2))
+        async with stay(script=script, ids=IDS) as here:
+            fact = await here.create()
+            editor = Screen("editor", can=("terminal_exec",))
+            await here.connect(editor, fact.id)
+            await editor.ask("go")
+            await until(lambda: editor.of("command.request_approval"))
+            papers.append(here.disk.paper.copy())
+        async with stay(PaperDisk(papers[0]), script, ids=IDS) as here:
+            bob = Screen("bob")
+            await here.connect(bob, fact.id, 0)
+            with trio.fail_after(30):
+                assert (await over(bob))["metadata"]["interrupted"]
+            assert not bob.state["running"]
+            assert here.acted == []
 
     run(test)
 

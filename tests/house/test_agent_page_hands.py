@@ -61,7 +61,7 @@ def test_each_answer_is_to_its_request_and_every_window_sees_it(tmp_path: Path, 
         run = request(page, "Run python")
         run.get_by_label("How long the approval holds").select_option("workspace")
         run.get_by_role("button", name="Approve").click()
-        request(other, "Use delete_file").get_by_role("button", name="Approve").click()
+        request(other, "Delete a.py").get_by_role("button", name="Approve").click()
         for window in (page, other):
             expect(feet(window)).to_contain_text("Done")
             expect(window.locator("agent-request[data-state=settled]")).to_have_count(5)
@@ -186,7 +186,7 @@ def test_a_whole_turn_is_asked_approved_by_hunk_run_undone_and_stopped(tmp_path:
         expect(sleeper.locator(".output")).to_contain_text("begun")
         page.get_by_role("button", name="Stop").click()
         expect(feet(page).last).to_contain_text("Stopped")
-        expect(sleeper.locator(".course")).to_contain_text("cancelled")
+        expect(sleeper.locator(".course")).to_contain_text("Cancelled")
 
         page.get_by_role("button", name="Undo…").click()
         page.get_by_role("button", name="Undo: 1 file").click()

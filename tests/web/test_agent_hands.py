@@ -15,14 +15,16 @@ from codec.agent.action_events import (
     CommandFinished,
     CommandOutput,
     CommandStarted,
+    CommandTakenBack,
     FileChanged,
     HunkOutcome,
     PatchApplied,
     RequestApproval,
+    RequestCommandApproval,
     ScriptLine,
 )
-from codec.agent.client_messages import ApprovalResponse, CancelTurn
-from codec.agent.events import ErrorBody, ServerError, Thinking, Token
+from codec.agent.client_messages import ApprovalResponse, CancelTurn, TakeBackCommand
+from codec.agent.events import ErrorBody, FinalMetadata, MessageFinal, ServerError, Thinking, Token
 from tests.web.agent_stage import AgentStage, ShowAgent, ask_all, command, opened, patch, request, showing_agent
 from tests.web.looks import LOOKS, looked_at
 from tests.web.stage import FRAMES, write
@@ -184,12 +186,101 @@ def test_until_when_a_terminal_is_waited_for_is_seen_after_a_reload_and_in_anoth
     expect(second.locator("agent-transcript .status")).to_have_text("Asking the model")
 
 
+def in_a_terminal(**fields: Any) -> RequestCommandApproval:
+    return command("k1", "make all", execution_mode="local_terminal", **fields)
+
+
+def pass_time(page: Page, seconds: int) -> None:
+    page.clock.fast_forward(seconds * 1000)
+
+
+def test_a_silent_terminal_is_told_and_after_a_while_the_command_can_be_run_here(show: ShowAgent) -> None:
+    page, stage = show()
+    page.clock.install()
+    stage.begin()
+    stage.say(in_a_terminal())
+    asked = request(page, "Run make all")
+    awaited, here = asked.get_by_text("Waiting for your editor's terminal"), asked.locator(".here")
+    pass_time(page, 30)
+    expect(awaited).to_be_hidden()
+    stage.say(ApprovalResolved(request_id="k1", approved=True, by="web"))
+    for _ in range(2):  # also after a reload
+        expect(awaited).to_be_visible()
+        expect(here).to_be_hidden()
+        pass_time(page, 11)
+        expect(here).to_be_visible()
+        page.reload()
+    expect(awaited).to_be_visible()
+    pass_time(page, 11)
+    here.press("Enter")
+    said = stage.hears(lambda said: isinstance(said, TakeBackCommand))
+    assert (said.command_id, said.run_here) == ("k1", True)
+    stage.say(CommandTakenBack(command_id="k1", run_here=True, by="web"))
+    expect(awaited).to_be_hidden()
+    expect(asked).to_be_focused()
+    expect(asked).to_contain_text("Taken back from the editor's terminal by web, to be run here")
+    stage.say(
+        CommandStarted(command_id="k1", command="make all", working_directory=".", turn_id="t1"),
+        CommandFinished(command_id="k1", exit_code=0),
+    )
+    expect(asked.locator(".course")).to_contain_text("Exit code 0")
+
+
+@pytest.mark.parametrize("asks", [True, False])
+@pytest.mark.parametrize(
+    ("ends", "told"),
+    [
+        (
+            (CommandFinished(command_id="k1", exit_code=2, by="client"),),
+            ["Exit code 2 (as the editor says) · no output"],
+        ),
+        (
+            (
+                CommandOutput(command_id="k1", stream="stdout", text="all is made\n"),
+                CommandFinished(command_id="k1", exit_code=0, by="client"),
+            ),
+            ["Exit code 0 (as the editor says)", "all is made"],
+        ),
+        (
+            (
+                CommandTakenBack(command_id="k1", run_here=False, by="web 2"),
+                CommandFinished(command_id="k1", ended="interrupted", why="It may be running still.", by="client"),
+            ),
+            ["No longer waited for by web 2", "Interrupted. It may be running still."],
+        ),
+        (
+            (MessageFinal(message="", metadata=FinalMetadata(success=False, cancelled=True, turn_id="t1")),),
+            ["It may be running there still."],
+        ),
+    ],
+    ids=["ended", "ended with output", "left", "cancelled"],
+)
+def test_whatever_is_heard_of_a_terminal_ends_the_wait_for_it_and_is_told_as_it_is(
+    show: ShowAgent, ends: Any, told: list[str], asks: bool
+) -> None:
+    page, stage = show()
+    page.clock.install()
+    stage.begin()
+    stage.say(in_a_terminal(requires_approval=asks))
+    if asks:
+        stage.say(ApprovalResolved(request_id="k1", approved=True, by="web"))
+    asked = request(page, "Run make all")
+    awaited = asked.get_by_text("Waiting for your editor's terminal")
+    expect(awaited).to_be_visible()
+    stage.say(*ends)
+    expect(awaited).to_be_hidden()
+    pass_time(page, 30)
+    expect(asked.locator(".here")).to_be_hidden()
+    for words in told:
+        expect(asked).to_contain_text(words)
+
+
 def test_a_refusal_has_its_reason_and_going_back_from_it_stops_nothing(show: ShowAgent) -> None:
     page, stage = show()
     release(page)
     stage.begin()
     stage.say(RequestApproval(request_id="x1", tool_name="delete_file", args={"file_path": "old.py"}))
-    asked = request(page, "Use delete_file")
+    asked = request(page, "Delete old.py")
     meant(asked)
     expect(asked.locator("dl")).to_have_text("file_pathold.py")
     page.keyboard.press("r")
@@ -401,7 +492,7 @@ def test_keys_lead_from_request_to_request_and_from_the_empty_field_to_the_first
     page, stage = show()
     stage.begin()
     ask_all(stage)
-    names = ["Change of shop/main.py", "Run python", "Use delete_file"]
+    names = ["Change of shop/main.py", "Run python", "Delete old.py"]
     expect(request(page, names[2])).to_be_visible()
     page.get_by_role("textbox", name="Message").focus()
     page.keyboard.press("ArrowUp")
@@ -484,7 +575,7 @@ def test_output_is_followed_in_its_box_unless_somebody_reads_above_and_ends_with
 
 @pytest.mark.parametrize(
     ("ended", "word"),
-    [("cancelled", "nothing of it is left"), ("signalled", "ended by a signal"), ("interrupted", "interrupted")],
+    [("cancelled", "nothing of it is left"), ("signalled", "Ended by a signal"), ("interrupted", "Interrupted")],
 )
 def test_a_command_that_did_not_exit_says_what_became_of_it(show: ShowAgent, ended: Any, word: str) -> None:
     page, stage = show()

@@ -26,6 +26,10 @@ transcript.addEventListener("answer-file", ({ detail: { path, remember } }) => {
   for (const request of openChanges()) if (request.event.file_path === path) answer({ request, approved: true, remember });
 });
 
+transcript.addEventListener("take-back", ({ detail: { request, here } }) => {
+  say({ type: "client.take_back_command", command_id: request.event.command_id, run_here: here });
+});
+
 const openChanges = () => (page.session?.requests.waiting ?? []).filter(({ kind, state }) => kind === "patch" && state === "waiting");
 
 /** Which of it is meant: this request alone. A change that has no hunks can only be named by its file. */

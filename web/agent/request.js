@@ -5,12 +5,16 @@
  * "Approve" takes the hunks whose boxes are checked. "Reject" first asks for the reason, which the agent hears; without
  * one it is rejected as well.
  *
- * Events: "answer" {request, approved, hunks, remember, exactly, reason}, "answer-file" {path, remember}, "read" (it is to be seen, wherever the end is).
+ * A command that the editor has for its terminal says so until something is heard of it. The editor tells nothing before
+ * its end, so after a while it is offered to run it here, or to go on without it: only the reader sees what the editor does.
+ *
+ * Events: "answer" {request, approved, hunks, remember, exactly, reason}, "answer-file" {path, remember}, "take-back" {request, here},
+ * "read" (it is to be seen, wherever the end is).
  */
 
 import { HouseElement, h, icon, mark, put, turn } from "../house/house.js";
 import "./diff_view.js";
-import { titleOf } from "./requests.js";
+import { deletedBy, titleOf } from "./requests.js";
 import { CommandRunView } from "./running.js";
 import { inQuotes, visible, warningOf } from "./visible.js";
 
@@ -20,6 +24,10 @@ const SIGNS = { patch: "pen", command: "play", tool: "sliders" };
 const VERBS = { create: "New file", modify: "Change", delete: "Delete" };
 /** A key, or the second of two clicks, that comes sooner after the request has come, or come forward, by itself is not meant for it. */
 const MEANT = 700;
+/** How long nothing is heard of the editor's terminal until it is offered to do without it. */
+const SILENCE = 10_000;
+/** Variables of a command's environment that are shown at once. */
+const FEW = 6;
 
 class AgentRequest extends HouseElement {
   /** @type {Request} */
@@ -46,6 +54,13 @@ class AgentRequest extends HouseElement {
   #form = h("div.asked", { hidden: true }, h("div.buttons", {}, this.#approve, this.#file, this.#reject, this.#remembered, this.#never), this.#refusal);
   #outcome = h("p.result", { hidden: true });
   #written = h("p.result", { hidden: true });
+  #offer = h("div.offer", { hidden: true }, h("p", {}, "Nothing has come from there yet. If your editor is not running it:"),
+    h("div.buttons", {}, h("button.here", { type: "button", onclick: () => this.#takeBack(true) }, "Run it here"),
+      h("button.without", { type: "button", onclick: () => this.#takeBack(false) }, "Go on without it")));
+  #terminal = h("div.terminal", { hidden: true }, h("p.result", { "data-tone": "info" }, icon("half"), h("span", {}, "Waiting for your editor's terminal")), this.#offer);
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #silence;
+  #isOver = false;
   #came = -MEANT;
   /** @type {CommandRunView | null} */
   #run = null;
@@ -53,7 +68,7 @@ class AgentRequest extends HouseElement {
   build() {
     this.tabIndex = -1;
     this.setAttribute("role", "group");
-    this.append(this.#fold, this.#form, this.#outcome, this.#written);
+    this.append(this.#fold, this.#form, this.#outcome, this.#written, this.#terminal);
     this.addEventListener("taken", () => this.#drawApprove());
     this.#fold.addEventListener("toggle", () => this.#diff.seen());
     this.#reason.addEventListener("keydown", (event) => {
@@ -154,8 +169,46 @@ class AgentRequest extends HouseElement {
     if (!this.#run) {
       this.#run = new CommandRunView();
       this.append(this.#run.element);
+      this.#drawTerminal();
     }
     return this.#run;
+  }
+
+  /** Somebody waits no longer for the editor's terminal. */
+  takenBack({ run_here: here, by }) {
+    const who = by ? ` by ${by}` : "";
+    this.#tell(this.#written, "out", "idle", here ? `Taken back from the editor's terminal${who}, to be run here` : `No longer waited for${who}`);
+    this.#isOver = true;
+    this.#drawTerminal();
+  }
+
+  /** The turn has ended. */
+  give() {
+    if (this.#isAwaited) this.#tell(this.#written, "alarm", "warn", "The turn ended before your editor told how this did. It may be running there still.");
+    this.#isOver = true;
+    this.#drawTerminal();
+  }
+
+  #takeBack(here) {
+    this.announce("take-back", { request: this.request, here });
+  }
+
+  /** Whether the editor has the command for its terminal, and has told nothing of it. */
+  get #isAwaited() {
+    const { state, resolution, event } = this.request;
+    const goes = state === "told" || (state === "settled" && resolution.approved);
+    return event.execution_mode === "local_terminal" && goes && !this.#run && !this.#isOver;
+  }
+
+  #drawTerminal() {
+    const awaited = this.#isAwaited;
+    if (awaited === !this.#terminal.hidden) return;
+    const held = this.#terminal.contains(document.activeElement);
+    this.#terminal.hidden = !awaited;
+    this.#offer.hidden = true;
+    clearTimeout(this.#silence);
+    if (awaited) this.#silence = setTimeout(() => (this.#offer.hidden = false), SILENCE);
+    else if (held) this.focus({ preventScroll: true });
   }
 
   // --- what is asked
@@ -164,28 +217,33 @@ class AgentRequest extends HouseElement {
     const { kind, event } = this.request;
     this.dataset.kind = kind;
     turn(this.#sign, SIGNS[kind]);
-    put(this.#verb, kind === "patch" ? VERBS[event.action ?? "modify"] : kind === "command" ? "Run" : "Use");
-    this.#what.replaceChildren(...visible(kind === "patch" ? event.file_path : kind === "command" ? event.command : event.tool_name));
+    const deleted = kind === "tool" ? deletedBy(event) : null;
+    const [verb, what] = kind === "patch" ? [VERBS[event.action ?? "modify"], event.file_path] : kind === "command" ? ["Run", event.command]
+      : deleted === null ? ["Use", event.tool_name] : [VERBS.delete, deleted];
+    put(this.#verb, verb);
+    this.#what.replaceChildren(...visible(what));
+    mark(this.#what, "data-path", kind === "patch" || deleted !== null);
     this.#risk.hidden = !event.risk_level || event.risk_level === "medium";
     put(this.#risk, event.risk_level === "high" ? "high risk" : "low risk");
     mark(this.#risk, "data-risk", event.risk_level ?? null);
-    const why = event.reason ? h("p.why", {}, ...visible(event.reason)) : null;
-    const parts = kind === "patch" ? this.#ofPatch(event) : kind === "command" ? this.#ofCommand(event) : this.#ofTool(event);
-    this.#about.append(...[...parts, why].filter((each) => each !== null));
+    const parts = kind === "patch" ? this.#ofPatch(event) : kind === "command" ? this.#ofCommand(event) : [...this.#ofTool(event), whyOf(event)];
+    this.#about.append(...parts.filter((each) => each !== null));
     this.#drawRemember();
   }
 
-  #ofPatch({ diff, hunks = [], rationale, acceptance_criteria: criteria = [] }) {
+  #ofPatch(event) {
+    const { diff, hunks = [], rationale, acceptance_criteria: criteria = [] } = event;
     this.#diff.show({ diff, hunks });
     return [
       rationale ? h("p.rationale", { dir: "auto" }, ...visible(rationale, { lines: true })) : null,
       criteria.length ? h("ul.criteria", { ariaLabel: "It is right when" }, ...criteria.map((each) => h("li", {}, icon("ring"), h("span", {}, ...visible(each))))) : null,
       this.#diff.count ? this.#diff : diff.trim() ? h("pre.command", {}, ...visible(diff, { lines: true })) : h("p.why", {}, "No line of it changes."),
+      whyOf(event),
     ];
   }
 
-  #ofCommand({ command, working_directory: folder, environment = {}, network, execution_mode: mode, runs = [] }) {
-    const names = Object.entries(environment);
+  #ofCommand(event) {
+    const { command, working_directory: folder, environment = {}, network, execution_mode: mode, runs = [] } = event;
     const fact = (name, ...value) => h("div", {}, h("dt", {}, name), h("dd", {}, ...value));
     const warning = warningOf(command);
     return [
@@ -193,9 +251,10 @@ class AgentRequest extends HouseElement {
       runs.length ? h("dl.facts.runs", { ariaLabel: "What it runs" }, ...runs.map(({ file, name, text }) =>
         h("div", {}, h("dt", {}, ...visible(`${file}, ${name}`)), h("dd", {}, h("code", {}, ...visible(text)))))) : null,
       warning ? h("p.warning", {}, icon("alarm"), h("span", {}, warning)) : null,
+      whyOf(event),
       h("dl.facts", {}, fact("Where", mode === "local_terminal" ? "In your editor's terminal" : "Here, by the server"),
         fact("Folder", h("code", {}, ...(folder && folder !== "." ? visible(folder) : ["the workspace's own"]))),
-        fact("Environment", ...(names.length ? names.map(([name, value]) => h("code.variable", {}, ...visible(`${name}=${value}`))) : ["nothing beside the usual"])),
+        fact("Environment", ...variablesOf(environment)),
         fact("Network", mode === "local_terminal" ? "As your terminal can" : network ? "It can reach the network" : "It cannot reach the network")),
     ];
   }
@@ -250,6 +309,7 @@ class AgentRequest extends HouseElement {
     }
     if (this.#form.hidden) this.#unfold(false);
     this.#drawApprove();
+    this.#drawTerminal();
     this.ariaLabel = `${titleOf(this.request)}: ${saidOf(this.request)[2]}`;
     if (held && this.#form.hidden) this.focus({ preventScroll: true });
   }
@@ -286,6 +346,19 @@ class AgentRequest extends HouseElement {
       request: this.request, approved: false, reason: this.#reason.value.trim() || null,
     });
   }
+}
+
+/** Why it is asked. */
+function whyOf({ reason }) {
+  return reason ? h("p.why", {}, ...visible(reason)) : null;
+}
+
+/** Many variables are unfolded by whoever wants to see them: the answer is not to be looked for below them. */
+function variablesOf(environment) {
+  const names = Object.keys(environment);
+  const shown = names.map((name) => h("code.variable", {}, ...visible(`${name}=${environment[name]}`)));
+  if (!names.length) return ["nothing beside the usual"];
+  return names.length > FEW ? [h("details.variables", {}, h("summary", {}, `${names.length} variables: `, ...visible(names.join(", "))), ...shown)] : shown;
 }
 
 /** [sign, tone, word] */

@@ -86,11 +86,25 @@ export function idOf(event) {
   return event.request_id || event.patch_id || event.command_id;
 }
 
-/** What is asked, in a few words. */
-export function titleOf({ kind, event }) {
+/** What is asked, in a few words. `most`: of a longer path only the end, which tells it from others. */
+export function titleOf({ kind, event }, most = Infinity) {
   switch (kind) {
-    case "patch": return `${{ create: "New file", modify: "Change of", delete: "Delete" }[event.action ?? "modify"]} ${inCodes(event.file_path)}`;
+    case "patch": return `${{ create: "New file", modify: "Change of", delete: "Delete" }[event.action ?? "modify"]} ${endOf(inCodes(event.file_path), most)}`;
     case "command": return `Run ${inCodes(event.command)}`;
-    default: return `Use ${inCodes(event.tool_name)}`;
+    default: {
+      const path = deletedBy(event);
+      return path === null ? `Use ${inCodes(event.tool_name)}` : `Delete ${endOf(inCodes(path), most)}`;
+    }
   }
+}
+
+/** The file that a tool is to delete; null: it does something else. */
+export function deletedBy({ tool_name: tool, args }) {
+  return tool === "delete_file" && typeof args?.file_path === "string" ? args.file_path : null;
+}
+
+function endOf(path, most) {
+  if (path.length <= most) return path;
+  const at = path.indexOf("/", path.length - most);
+  return `…${path.slice(at === -1 ? path.length - most : at)}`;
 }

@@ -18,11 +18,11 @@ const ESCAPES = new RegExp(`${ESC}(?:\\[[0-?]*[ -/]*[@-~]|\\][^${BEL}${ESC}]*(?:
 const HALF = new RegExp(`${ESC}(?:\\[[0-?]*[ -/]*|\\][^${BEL}${ESC}]*)?$`);
 
 const ENDS = {
-  signalled: "ended by a signal",
-  stopped: "stopped",
-  cancelled: "cancelled: nothing of it is left",
-  not_started: "not started",
-  interrupted: "interrupted",
+  signalled: "Ended by a signal",
+  stopped: "Stopped",
+  cancelled: "Cancelled: nothing of it is left",
+  not_started: "Not started",
+  interrupted: "Interrupted",
 };
 
 export class CommandRunView {
@@ -64,9 +64,9 @@ export class CommandRunView {
     turn(this.#sign, good ? "check" : ended === "cancelled" || ended === "stopped" ? "square" : "alarm");
     mark(this.element, "data-tone", good ? "good" : ended === "cancelled" ? "idle" : "bad");
     const word = ended === "exited" ? (code === null ? "Ended" : `Exit code ${code}`) : ENDS[ended] ?? ended;
-    put(this.#said, `${word}${why ? `. ${why}` : ""}${by === "client" ? " (as the editor says)" : ""}`);
+    put(this.#said, `${word}${why && ended !== "cancelled" ? `. ${why}` : ""}${by === "client" && ended === "exited" ? " (as the editor says)" : ""}`);
     put(this.#time, took ? format.brief(took / 1000) : "");
-    if (this.#output.hidden) put(this.#said, `${this.#said.textContent} · no output`);
+    if (ended === "exited" && this.#output.hidden) put(this.#said, `${this.#said.textContent} · no output`);
   }
 
   /** The turn has ended, and nothing more comes. */

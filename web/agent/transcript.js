@@ -134,6 +134,7 @@ class AgentTranscript extends HouseElement {
       case "assistant.message_final":
         this.#now().end(event);
         this.#turn = null;
+        for (const request of this.#requests.values()) request.give();
         break;
       case "patch.proposed":
       case "command.request_approval":
@@ -142,7 +143,8 @@ class AgentTranscript extends HouseElement {
       case "patch.applied": this.#requests.get(this.#patchOf(event.patch_id))?.applied(event); break;
       case "file.changed": this.#changed(event); break;
       case "command.started": this.#started(event); break;
-      case "command.output": this.#runs.get(event.command_id)?.write(event); break;
+      case "command.taken_back": this.#commandOf(event.command_id)?.takenBack(event); break;
+      case "command.output": this.#runOf(event.command_id)?.write(event); break;
       case "command.finished": this.#runOf(event.command_id)?.end(event); break;
       case "turn.undone":
         if (event.begun) break; // it is told when it is done
@@ -213,8 +215,7 @@ class AgentTranscript extends HouseElement {
   }
 
   #started(event) {
-    const asked = [...this.#requests.values()].find(({ request }) => request.event.command_id === event.command_id);
-    let run = asked?.run;
+    let run = this.#commandOf(event.command_id)?.run;
     if (!run) {
       run = new CommandRunView();
       this.#now().add(h("div.alone", {}, h("code.line", {}, "$ ", ...visible(event.command)), run.element));
@@ -224,9 +225,13 @@ class AgentTranscript extends HouseElement {
     this.#now().say("Running a command…");
   }
 
-  /** Of a command that the editor ran, only the end is told. */
+  /** Of a command that the editor ran, no start is told. */
   #runOf(id) {
-    return this.#runs.get(id) ?? [...this.#requests.values()].find(({ request }) => request.event.command_id === id)?.run;
+    return this.#runs.get(id) ?? this.#commandOf(id)?.run;
+  }
+
+  #commandOf(id) {
+    return [...this.#requests.values()].find(({ request }) => request.event.command_id === id);
   }
 
   #turnOf(id) {

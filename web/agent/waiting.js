@@ -8,6 +8,9 @@
 import { HouseElement, h, icon, put } from "../house/house.js";
 import { titleOf } from "./requests.js";
 
+/** Characters of what is shown of the first request. All of it stands in its card. */
+const [LONGEST_PATH, LONGEST] = [60, 120];
+
 class AgentWaiting extends HouseElement {
   #said = h("b");
   #which = h("span.which");
@@ -27,7 +30,8 @@ class AgentWaiting extends HouseElement {
     this.hidden = !waiting.length;
     const changes = waiting.filter(({ kind }) => kind === "patch").length;
     put(this.#said, waiting.length === 1 ? "The agent waits for your answer:" : `The agent waits for ${waiting.length} answers:`);
-    put(this.#which, waiting.length ? `${titleOf(waiting[0]).slice(0, 200)}${waiting.length > 1 ? ", …" : ""}` : "");
+    const title = waiting.length ? titleOf(waiting[0], LONGEST_PATH) : "";
+    put(this.#which, `${title.length > LONGEST ? `${title.slice(0, LONGEST)}…` : title}${waiting.length > 1 ? ", …" : ""}`);
     this.#suspended.hidden = !suspended;
     put(this.#suspended, suspended);
     this.#yes.hidden = this.#no.hidden = changes < 2;
