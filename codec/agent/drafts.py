@@ -116,10 +116,9 @@ def _patched(patch: FilePatch, base: bytes | None) -> Made:
         found = applied(base, patch)
     except PatchRefused as error:
         raise DraftRefused(f"{patch.path}: {error}") from None
-    notes, fits = list[str](), 0
+    notes = list[str]()
     for outcome in found.outcomes:
         name = f"Hunk {outcome.index + 1} of {patch.path}"
-        fits += outcome.outcome not in ("refused", "already")
         match outcome.outcome:
             case "refused":
                 notes.append(f"{name} was left out: {outcome.reason}")
@@ -127,7 +126,7 @@ def _patched(patch: FilePatch, base: bytes | None) -> Made:
                 notes.append(f"{name} was left out: it is in the file already.")
             case "moved" | "loose":
                 notes.append(f"{name} fitted at line {outcome.line}.")
-    if found.outcomes and not fits:
+    if found.outcomes and all(each.outcome in ("refused", "already") for each in found.outcomes):
         raise DraftRefused(" ".join(notes))
     return Made(found.data, tuple(notes))
 

@@ -63,14 +63,15 @@ class Disk:
         self._answers = trio.Event()
         if not hangs:
             self._answers.set()
-        self.tries = 0
+        self.tries: list[float] = []
+        """The moments."""
 
     def answer(self) -> None:
         self._answers.set()
 
     async def look(self, registry: Registry, workspace_id: str, paths: Sequence[str]) -> Sequence[FileNow]:
         assert (workspace_id, paths) == ("w", ["a.py"])
-        self.tries += 1
+        self.tries.append(trio.current_time())
         await self._answers.wait()
         if self._error is not None:
             raise self._error
@@ -187,13 +188,15 @@ def test_a_disk_that_goes_on_failing_is_looked_at_now_and_then_until_the_session
             await over(ann)
             disk.now = FileRefused("The disk does not answer.")
             disk.answer()
+            began, looks = trio.current_time(), len(disk.tries)
             await trio.sleep(600)
-            assert 10 < disk.tries < 20
+            moments = [round(moment - began) for moment in disk.tries[looks:]]
+            assert moments == [1, 3, 7, 15, 31, 63, *range(123, 600, 60)]
             disk.now = NEW
             await trio.sleep(61)
             assert [each["status"] for each in ann.of("file.changed")] == ["begun", "unknown", "done"]
-            tries = disk.tries
+            tries = len(disk.tries)
             await trio.sleep(600)
-            assert disk.tries == tries
+            assert len(disk.tries) == tries
 
     run_in_virtual_time(test)

@@ -7,13 +7,16 @@ import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.agent.images import IN_DOUBT, SPACE
-from actors.agent.log import SessionLog
-from actors.kernel.testing import run_in_virtual_time
+from actors.agent.images import IN_DOUBT, SPACE, Images
+from actors.agent.letting_go import LettingGo
+from actors.agent.log import SessionLog, new_row
+from actors.agent.record import SessionRecord
+from actors.kernel.testing import run_in_virtual_time, staged
 from codec.agent.action_events import FileChanged
-from codec.agent.kept import read_row
+from codec.agent.kept import SessionRow, read_row
 from codec.agent.models import SaidText
-from tests.agent.paper_store import Paper
+from codec.agent.sessions import SessionFact
+from tests.agent.paper_store import Paper, PaperDisk, paper_spec
 from tests.agent.session_kit import Screen, Stay, until
 from tests.agent.test_session_with_hands import EDIT, Workplace, final, request
 from tests.agent.turn_kit import REMOTE, STOP, Script, call
@@ -63,6 +66,34 @@ def test_what_is_refused_leaves_no_image_and_what_is_done_leaves_both() -> None:
             assert len(images(here.disk.paper, id)) == 2
 
     run_in_virtual_time(test)
+
+
+def test_what_is_said_right_after_a_look_names_its_images_at_the_next_one() -> None:
+    async def test() -> None:
+        async with staged(paper_spec(PaperDisk())) as house, trio.open_nursery() as nursery:
+            registry = house.stage.registry
+            fact = SessionFact(id="s", workspace_id="w", created_at="", updated_at="")
+            await new_row(registry, SessionRow(fact=fact))
+            record = await SessionRecord.opened(registry, "s", lambda row: None)
+            assert record is not None
+            nursery.start_soon(record.writing.serve)
+            letting_go, kept = LettingGo(record), Images(registry, "s")
+            for number in range(3):
+                letting_go.begin()
+                digest = await kept.keep(b"%d" % number)
+                record.say(changed(str(number), digest))
+                await letting_go.look()
+                assert (await kept.get(digest), await kept.in_doubt()) == (b"%d" % number, [])
+            await record.writing.close()
+
+    run_in_virtual_time(test)
+
+
+def changed(change_id: str, after: str) -> FileChanged:
+    return FileChanged(
+        change_id=change_id, turn_id="t", file_path="a.py", action="create", status="done", before=None, after=after,
+        before_hash=None, after_hash="sha256:0",
+    )  # fmt: skip
 
 
 def test_a_suspended_turn_keeps_its_images_until_it_is_cancelled() -> None:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from actors.agent.queueing import (
     MOST_QUEUED,
+    MOST_QUEUED_BYTES,
     MOST_REMEMBERED,
     TITLE,
     carried,
@@ -13,6 +14,7 @@ from actors.agent.queueing import (
     refusal,
     remembered,
     steering,
+    weight,
 )
 from actors.agent.turning import NotPrepared, model_of
 from codec.agent.context import ActiveEditor, Diagnostic, EditorContext, GitContext, Mention, SaidContext
@@ -46,7 +48,9 @@ def waiting(number: int, delivery: str = "queue", size: int = 1) -> Waiting:
 def test_a_queue_has_a_bound_in_number_and_in_size() -> None:
     assert refusal([waiting(number) for number in range(MOST_QUEUED - 1)], waiting(99)) is None
     assert "Withdraw one" in (refusal([waiting(number) for number in range(MOST_QUEUED)], waiting(99)) or "")
-    assert "too large" in (refusal([waiting(1, size=5_000_000)], waiting(2, size=5_000_000)) or "")
+    one, room = waiting(1, size=5_000_000), MOST_QUEUED_BYTES - weight(waiting(2, size=0))
+    assert refusal([one], waiting(2, size=room - weight(one))) is None
+    assert "too large" in (refusal([one], waiting(2, size=room - weight(one) + 1)) or "")
 
 
 def test_the_last_ids_are_remembered() -> None:

@@ -240,12 +240,13 @@ def test_the_result_of_an_approved_patch_is_told_beside_the_approval(success: bo
 
 
 def test_a_command_that_the_client_ran_is_approved_and_has_its_result_within_limits() -> None:
-    said = CommandResult(command_id="c1", exit_code=2, stdout="x" * (MOST_OUTPUT + 1), stderr="e", duration_ms=5)
+    whole = "e" * MOST_OUTPUT
+    said = CommandResult(command_id="c1", exit_code=2, stdout="x" * (MOST_OUTPUT + 1), stderr=whole, duration_ms=5)
     (found,) = settling(OTHERS, SENT, said, "ann").requests
     assert found.resolution == Resolution(approved=True, by="ann")
     result = found.result
     assert result is not None
-    assert (result.success, result.exit_code, result.stderr, result.duration_ms) == (False, 2, "e", 5)
+    assert (result.success, result.exit_code, result.stderr, result.duration_ms) == (False, 2, whole, 5)
     half = "x" * (MOST_OUTPUT // 2)
     assert result.stdout == f"{half}\n[1 characters are left out here]\n{half}"
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 import trio
+from msgspec import convert
+from msgspec.json import encode
 
 from actors.agent.attendees import MOST_CLIENTS
 from actors.agent.index.messages import INDEXER_ACTORS
@@ -24,6 +26,7 @@ from actors.agent.queueing import MOST_MESSAGE_BYTES, MOST_QUEUED
 from actors.agent.writing import NotStored
 from actors.kernel import Actor, ActorDown, ChildSpec, KernelError, TooSlow
 from actors.kernel.testing import run_in_virtual_time
+from codec.agent.context import EditorContext
 from codec.agent.events import (
     ContextCompacted,
     ContextUsage,
@@ -433,10 +436,17 @@ def test_only_so_many_messages_wait() -> None:
 
 def test_a_message_with_too_much_around_it_is_refused() -> None:
     async def test(here: Stay, id: str, ann: Screen) -> None:  # noqa: A002
-        await ann.ask("go", context={"terminal_output": {"stdout": "x" * MOST_MESSAGE_BYTES}})
+        def context(size: int) -> dict[str, Any]:
+            return {"terminal_output": {"stdout": "x" * size}}
+
+        most = MOST_MESSAGE_BYTES - len("go") - len(encode(convert(context(1), EditorContext))) + 1
+        await ann.ask("go", context=context(most + 1))
         await trio.sleep(0.1)
         assert ann.errors == ["INVALID_MESSAGE"]
         assert not ann.state["running"]
+        await ann.ask("go", context=context(most))
+        await finals(ann, 1)
+        assert ann.errors == ["INVALID_MESSAGE"]
 
     play(test)
 

@@ -26,7 +26,7 @@ from actors.agent.index.searching import FIND_SECONDS, IndexAsker, NoIndex, show
 from actors.agent.index.states import KEPT
 from actors.agent.index.telling import status_of, within
 from actors.agent.index.told_paths import told_paths
-from actors.agent.messages import WORKSPACES, ChangeWatch, PolicyAsked, WorkspaceKnown
+from actors.agent.messages import WORKSPACES, ChangeWatch, PolicyAsked, WorkspaceKnown, WorkspacesMessage
 from actors.agent.readable import ReadableTree, is_readable
 from actors.kernel import ActorDown, KernelError, NobodyThere, Registry, Reply, TooSlow
 from codec.agent.client_messages import FileChange
@@ -133,11 +133,7 @@ class IndexDesk:
             status = after
 
     async def watch(self, id: str, *, wanted: bool) -> bytes:  # noqa: A002
-        fact: WorkspaceFact | None = await self._registry.get(WORKSPACES).ask(
-            partial(ChangeWatch, id, wanted), timeout=PATIENCE
-        )
-        if fact is None:
-            raise no_workspace()
+        fact = await self._known(partial(ChangeWatch, id, wanted))
         try:
             status = await self._ask(id, partial(WatchWorkspace, wanted, fact.use_polling))
         except NobodyThere:
@@ -155,9 +151,9 @@ class IndexDesk:
         words = words.strip()
         if not words:
             raise ContractRefusal(422, "INVALID_MESSAGE", "Say what is to be found: `q`.")
-        policy = await self._policy(id)
-        if policy is None or self._trees is None:
+        if self._trees is None:
             raise no_workspace()
+        policy = await self._policy(id)
         tree = ReadableTree(self._trees.tree(fact.path), policy)
         query = IndexQuery(text=words, kind=kind, most=min(most, MOST_RESULTS))
         try:
@@ -193,8 +189,6 @@ class IndexDesk:
     async def _as_allowed_now(self, id: str, before: Policy, answer: SearchResults) -> SearchResults:  # noqa: A002
         """Whoever forbids a file while it is searched is obeyed at once."""
         policy = await self._policy(id)
-        if policy is None:
-            raise no_workspace()
         if policy == before:
             return answer
         results = tuple(each for each in answer.results if is_readable(policy, each.path))
@@ -202,21 +196,25 @@ class IndexDesk:
 
     # --
 
-    async def _policy(self, id: str) -> Policy | None:  # noqa: A002
-        policy: Policy | None = await self._registry.get(WORKSPACES).ask(partial(PolicyAsked, id), timeout=PATIENCE)
-        return policy
+    async def _policy(self, id: str) -> Policy:  # noqa: A002
+        return await self._known(partial(PolicyAsked, id))
 
     async def _fact(self, id: str) -> WorkspaceFact:  # noqa: A002
-        asked = partial(WorkspaceKnown, id)
-        fact: WorkspaceFact | None = await self._registry.get(WORKSPACES).ask(asked, timeout=PATIENCE)
-        if fact is None:
+        return await self._known(partial(WorkspaceKnown, id))
+
+    async def _known(self, question: Callable[[Reply[R | None]], WorkspacesMessage]) -> R:
+        """What the workspaces know of one that there is."""
+        found = await self._registry.get(WORKSPACES).ask(question, timeout=PATIENCE)
+        if found is None:
             raise no_workspace()
-        return fact
+        return found
 
     async def _ask(
         self, id: str, question: Callable[[Reply[R]], IndexerMessage], seconds: float = PATIENCE  # noqa: A002
     ) -> R:
-        for left in reversed(range(TRIES)):
+        left = TRIES
+        while True:
+            left -= 1
             indexer = await indexer_of(self._registry, id)
             if indexer is None:
                 raise no_workspace()
@@ -225,7 +223,6 @@ class IndexDesk:
             except ActorDown:  # it went to sleep just then
                 if not left:
                     raise
-        raise no_workspace()
 
 
 def refuse_foreign(changes: Sequence[FileChange]) -> None:

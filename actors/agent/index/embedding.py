@@ -36,9 +36,8 @@ class Embedding:
 
     def want(self) -> None:
         """There may be vectors missing. While the model fails, it is not asked any sooner."""
-        if self.runs:
-            self._wanted = True
-        elif self._waits is None:
+        self._wanted = True
+        if not self.runs and self._waits is None:
             self.runs = True
             self._actor.run_beside(self._run)
 
@@ -47,7 +46,6 @@ class Embedding:
         self.want()
 
     async def _run(self) -> None:
-        self._wanted = True
         try:
             while self._wanted:
                 self._wanted = False

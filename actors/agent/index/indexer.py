@@ -158,8 +158,8 @@ class Indexer(Actor[Heard]):
 
     async def started(self, kept: object | None) -> None:
         self._used_at = trio.current_time()
-        self._watch = FolderWatch(self, self._known.path, self._means.watches, self._news, self._change)
-        self._watch.polling = self._known.use_polling
+        path, polling = self._known.path, self._known.use_polling
+        self._watch = FolderWatch(self, path, self._means.watches, self._news, self._change, polling=polling)
         self._questions = IndexQuestions(self, self._index, self._known.id, self._lost)
         self._embedding = Embedding(
             self, self._index, self._embedded, lambda seconds: self.tell_later(seconds, EmbedAgain())

@@ -92,7 +92,7 @@ async def live(tree: Tree, hit: IndexHit, words: Sequence[str], most: int) -> Li
         if hit.kind:  # it was a definition
             return None
         hit, name = replace(hit, symbol=""), ""
-    lines = whole.text.split("\n")
+    lines = whole.text.removesuffix("\n").split("\n")
     best = _best(lines, name, words)
     if best is None:
         return None
@@ -107,10 +107,10 @@ async def live(tree: Tree, hit: IndexHit, words: Sequence[str], most: int) -> Li
 def _best(lines: Sequence[str], name: str, words: Sequence[str]) -> int | None:
     """The line that has most of what is sought; the name counts most."""
     lowered = [word.lower() for word in words]
-    best, number = 0, None
+    best, number = (False, 0), None
     for at, line in enumerate(lines, 1):
         low = line.lower()
-        worth = sum(word in low for word in lowered) + (len(lowered) + 1 if name and name.lower() in low else 0)
+        worth = bool(name) and name.lower() in low, sum(word in low for word in lowered)
         if worth > best:
             best, number = worth, at
     return number

@@ -60,9 +60,9 @@ def status_of(
     )
 
 
-def within(policy: Policy | None, status: IndexStatus) -> IndexStatus:
+def within(policy: Policy, status: IndexStatus) -> IndexStatus:
     """Without the names of files that the policy hides."""
-    told = [error for error in status.errors if policy is not None and _may_be_told(policy, error)]
+    told = [error for error in status.errors if _may_be_told(policy, error)]
     if len(told) == len(status.errors):
         return status
     return msgspec.structs.replace(status, errors=(*told, HIDDEN))

@@ -35,6 +35,8 @@ class FolderWatch:
         watches: FolderWatches,
         news: Callable[[WatchNews], None],
         changed: Callable[[], None],
+        *,
+        polling: bool,
     ) -> None:
         """`changed`: how it is watched is another way now."""
         self._actor = actor
@@ -43,7 +45,7 @@ class FolderWatch:
         self._news = news
         self._changed = changed
         self.wanted = True
-        self.polling = False
+        self.polling = polling
         self.how: Literal["off", "events", "polling"] = "off"
         self.said = ""
         self._scope: trio.CancelScope | None = None

@@ -57,8 +57,14 @@ class PaperIndex:
     embed_seconds: float = 1.0
     embed_trouble: str = ""
     embedded: int = 0
+    begun: list[tuple[str, float]] = field(default_factory=list)
+    """Which methods were called, and when."""
+
+    def moments(self, method: str) -> list[float]:
+        return [moment for called, moment in self.begun if called == method]
 
     async def _begin(self, method: str) -> None:
+        self.begun.append((method, trio.current_time()))
         await trio.lowlevel.checkpoint()
         if method in self.crashes:
             self.crashes.discard(method)

@@ -13,8 +13,9 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from actors.agent.index import indexer as its
 from actors.agent.index.following import FOLLOW_SECONDS
 from actors.agent.index.given import IndexTrouble
-from actors.agent.index.indexers import MOST_AWAKE, awake_indexer
+from actors.agent.index.indexers import MOST_AWAKE, awake_indexer, wants_to_be_awake
 from actors.agent.index.messages import ChangesTold, Find, FollowIndex, IndexAsked, WatchWorkspace
+from actors.agent.index.questions import FIND_SECONDS, MOST_AT_ONCE
 from actors.agent.index.watch import GONE_SECONDS
 from codec.agent.client_messages import FileChange
 from codec.agent.index.asking import IndexFindings, IndexQuery
@@ -264,6 +265,58 @@ async def test_a_disk_that_is_full_is_told_and_tried_again_and_questions_are_ans
         assert status.errors == ()
 
 
+async def test_what_fails_is_tried_again_after_longer_and_longer_times_and_sooner_if_somebody_asks(
+    autojump_clock: MockClock
+) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        index = house.index(fact)
+        index.trouble = "The disk is full."
+        began = trio.current_time()
+        await house.indexer(fact)
+        await trio.sleep(200)
+        assert index.moments("facts") == pytest.approx([began + each for each in (0, 2, 6, 14, 30, 62, 122, 182)])
+        for wait, tries in [(0.0, 1), (its.AGAIN_SECONDS / 2, 0), (its.AGAIN_SECONDS / 2, 1)]:
+            await trio.sleep(wait)
+            index.begun.clear()
+            with suppress(IndexTrouble):
+                await searched(house, fact)
+            await wait_all_tasks_blocked()
+            assert len(index.moments("facts")) == tries, "who asks again and again does not make it try so often"
+        index.trouble = ""
+        await house.reindex(fact)
+        await house.ready(fact)
+        index.trouble = "The disk is full again."
+        index.begun.clear()
+        began = trio.current_time()
+        await house.reindex(fact)
+        await trio.sleep(10)
+        assert index.moments("update") == pytest.approx([began])
+        assert index.moments("facts") == pytest.approx([began + 2, began + 6]), "after a success it begins anew"
+
+
+@pytest.mark.parametrize(("count", "waits"), [(its.MANY, 0), (its.MANY + 1, its.GATHER_SECONDS)])
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_a_change_is_read_at_once_and_one_of_a_flood_waits_for_more(
+    autojump_clock: MockClock, count: int, waits: float, at_once: bool
+) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        await house.reindex(fact)
+        await house.ready(fact)
+        await trio.sleep(5)
+        index = house.index(fact)
+        index.begun.clear()
+        paths = [f"{number}.py" for number in range(count)]
+        for some in [paths] if at_once else [[path] for path in paths]:
+            await trio.sleep(1 / 65)
+            await house.news(fact, *some)
+        last = trio.current_time()
+        await trio.sleep(5)
+        assert index.moments("update")[-1] == pytest.approx(last + waits)
+        assert [path for wish in index.wishes.entries for path in wish.paths or ()] == paths
+
+
 async def test_a_folder_that_is_gone_is_told_keeps_its_index_and_is_found_when_it_is_back(
     autojump_clock: MockClock
 ) -> None:
@@ -344,6 +397,36 @@ async def test_an_index_that_has_failed_is_not_told_to_be_ready_before_all_is_we
         seen = await house.until(fact, lambda status: not status.errors)
         assert {status.index_status for status in seen[:-1]} <= {"failed", "indexing"}
         assert seen[-1].index_status == "ready"
+
+
+async def test_so_many_searches_run_at_once_and_one_more_is_refused_until_one_is_over(
+    autojump_clock: MockClock
+) -> None:
+    async with index_house() as house:
+        fact = await house.register()
+        await searched(house, fact)
+        await house.ready(fact)
+        house.index(fact).hangs = True
+        refused: list[tuple[str, float]] = []
+        began = trio.current_time()
+
+        async def search() -> None:
+            with pytest.raises(IndexTrouble) as trouble:
+                await searched(house, fact)
+            refused.append((str(trouble.value), trio.current_time() - began))
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(MOST_AT_ONCE):
+                nursery.start_soon(search)
+            await trio.testing.wait_all_tasks_blocked()
+            assert refused == []
+            await search()
+            assert refused == [("Too many searches run at once. Try again in a moment.", 0)]
+        late = "The search took too long and was given up. Ask for less at once."
+        assert [why for why, _ in refused[1:]] == [late] * MOST_AT_ONCE
+        assert [after for _, after in refused[1:]] == pytest.approx([FIND_SECONDS] * MOST_AT_ONCE)
+        house.index(fact).hangs = False
+        assert (await searched(house, fact)).complete
 
 
 async def test_a_disk_that_hangs_is_not_waited_for(autojump_clock: MockClock) -> None:
@@ -509,6 +592,39 @@ async def test_at_most_so_many_are_awake_and_the_one_that_was_used_longest_ago_s
         registry = house.house.stage.registry
         awake = {fact.path for fact in facts if awake_indexer(registry, fact.id) is not None}
         assert awake == {fact.path for fact in facts} - {"/1", "/2", "/3"}
+
+
+async def test_of_those_that_are_awake_one_whose_update_runs_is_the_last_to_sleep(autojump_clock: MockClock) -> None:
+    async with index_house() as house:
+        facts = [await house.register(f"/{number}") for number in range(MOST_AWAKE + 2)]
+        house.index(facts[0]).seconds = house.index(facts[1]).seconds = 3600.0
+        for fact in facts[:MOST_AWAKE]:
+            await house.reindex(fact)
+        await trio.sleep(10)
+        for fact in facts[MOST_AWAKE:]:
+            await house.indexer(fact)
+        registry = house.house.stage.registry
+        awake = {fact.path for fact in facts if awake_indexer(registry, fact.id) is not None}
+        assert awake == {fact.path for fact in facts} - {"/2", "/3"}
+
+
+@pytest.mark.parametrize(
+    ("awake", "fact"),
+    [
+        (False, {}),
+        (True, {"auto_watch": True, "index_status": "ready"}),
+        (True, {"auto_index": True}),
+        (True, {"auto_index": True, "index_status": "indexing"}),
+        (False, {"auto_index": True, "index_status": "ready"}),
+        (False, {"index_status": "indexing"}),
+        (False, {"auto_watch": True, "auto_index": True, "missing": True}),
+    ],
+)
+def test_after_a_restart_those_are_awake_that_are_to_be_watched_or_were_being_made(
+    awake: bool, fact: dict[str, Any]
+) -> None:
+    known = WorkspaceFact(id="w", path="/w", name="w", created_at="", **fact)
+    assert wants_to_be_awake(known) is awake
 
 
 async def test_many_who_want_the_same_sleeping_indexer_wake_it_once(autojump_clock: MockClock) -> None:

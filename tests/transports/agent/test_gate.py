@@ -85,11 +85,8 @@ def test_a_ticket_is_good_once_and_for_a_while() -> None:
 def test_tickets_that_nobody_redeems_are_bounded_and_the_newest_are_good() -> None:
     gate = gate_at(Clock())
     tickets = [gate.ticket()[0] for _ in range(MOST_TICKETS + 5)]
-    assert [gate.admit_ticket(ticket, "a") is None for ticket in (tickets[0], tickets[5], tickets[-1])] == [
-        False,
-        True,
-        True,
-    ]
+    known = [tickets[place] for place in (0, 4, 5, -1)]
+    assert [gate.admit_ticket(ticket, "a") is None for ticket in known] == [False, False, True, True]
     assert len(set(tickets)) == len(tickets)
 
 
