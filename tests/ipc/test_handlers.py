@@ -168,11 +168,14 @@ def test_what_a_run_apart_returns_or_raises_is_told_to_whoever_waits_and_of_one_
     async def raises() -> str:
         raise ValueError("no answer")
 
+    async def hangs() -> str:
+        await trio.sleep_forever()
+
     async def main() -> None:
         assert await RunApart(returns, SECONDS, "a run").result() == "an answer"
         with pytest.raises(ValueError, match="no answer"):
             await RunApart(raises, SECONDS, "a run").result()
-        cancelled = RunApart(trio.sleep_forever, SECONDS, "a run")
+        cancelled = RunApart(hangs, SECONDS, "a run")
         cancelled.cancel()
         assert await cancelled.result() is None
 
