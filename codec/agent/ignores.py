@@ -191,7 +191,7 @@ def _parts(line: str, anchored: bool) -> tuple[Match | Literal["**"], ...] | Non
 
 def _class(line: str, at: int) -> tuple[_Class, int] | None:
     """What stands after a [, and where it ends."""
-    negated = line[at : at + 1] in ("!", "^") and line[at : at + 1] != ""
+    negated = line[at : at + 1] in ("!", "^")
     at += negated
     ranges: list[tuple[str, str]] = []
     first = True

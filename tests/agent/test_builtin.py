@@ -10,6 +10,7 @@ from codec.agent.builtin import deltas
 from codec.agent.context import ActiveEditor, Diagnostic, EditorContext, TerminalOutput, TextPosition, TextSelection
 from codec.agent.events import PlanPresented, ServerError, ToolExecute
 from codec.agent.findings import definitions_text, hits_text
+from codec.agent.material import STEERED, UPDATED
 from codec.agent.models import CalledTool, Finished, ModelConfig, ModelMessage, ModelRequest, SaidText, ToolCall
 from codec.agent.symbols import Definition
 from tests.agent.turn_kit import Heard, Script, whole
@@ -146,6 +147,18 @@ def test_of_the_places_that_were_found_the_first_are_read_with_what_stands_aroun
     lists = not read and not words.startswith("/")
     assert ("list_files", {}) in called if lists else "list_files" not in dict(called)
     assert [arguments["current_step"] for name, arguments in called if name == "update_plan"] == [3] * bool(called)
+
+
+def test_what_the_user_adds_is_asked_with_the_rest() -> None:
+    def looked_up(*said: str) -> list[str]:
+        asked = tuple(ModelMessage(role="user", content=each) for each in said)
+        answer = deltas(ModelRequest(model=BUILTIN, messages=asked, tools=SPECS))
+        calls = [each.call for each in answer if isinstance(each, CalledTool)]
+        return [each.arguments["query"] for each in calls if each.name == "search_text"]
+
+    question = "What does `login` do?"
+    assert looked_up(question, f"{STEERED}\n\nAnd `Tree`?", f"{UPDATED}\n\n`Other`") == ["login Tree"]
+    assert looked_up(question, "What does `Tree` do?") == ["Tree"]
 
 
 texts = st.text(max_size=60)

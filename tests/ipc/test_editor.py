@@ -169,6 +169,8 @@ async def test_one_that_is_up_already_is_not_launched_and_costs_no_cold_start(au
 async def test_after_a_launch_requests_wait_twenty_seconds(autojump_clock: object) -> None:
     program, base = PaperProgram(), PaperBase()
     async with managed(program, base) as at:
+        await at.until(EditorState.STARTING)
+        assert at.sentence == "The editor was launched; requests wait 20 s for it."
         up = await at.until(EditorState.UP)
         (launched,) = program.launches
         assert 20.0 <= up - launched <= 20.5
@@ -185,6 +187,7 @@ async def test_readiness_may_be_shown_by_a_ping(
     peer.on = False
     async with managed(program, base, Readiness(by_ping=True), peer) as at:
         await at.until(EditorState.STARTING)
+        assert at.sentence == "The editor was launched; requests wait until it answers, 20 s at most."
         await trio.sleep(answers_after)
         assert at.editor.state is EditorState.STARTING
         peer.on = True

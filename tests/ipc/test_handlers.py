@@ -161,6 +161,27 @@ def test_what_a_handler_raises_while_it_is_cancelled_harms_nobody() -> None:
     assert run(Handlers([KnownCommand("hang", hang)]), "hang") == Failure("hang was not over after 30 seconds")
 
 
+def test_what_a_run_apart_returns_or_raises_is_told_to_whoever_waits_and_of_one_that_was_cancelled_nothing() -> None:
+    async def returns() -> str:
+        return "an answer"
+
+    async def raises() -> str:
+        raise ValueError("no answer")
+
+    async def hangs() -> str:
+        await trio.sleep_forever()
+
+    async def main() -> None:
+        assert await RunApart(returns, SECONDS, "a run").result() == "an answer"
+        with pytest.raises(ValueError, match="no answer"):
+            await RunApart(raises, SECONDS, "a run").result()
+        cancelled = RunApart(hangs, SECONDS, "a run")
+        cancelled.cancel()
+        assert await cancelled.result() is None
+
+    trio.run(main)
+
+
 def test_a_run_that_swallows_every_exception_is_left_behind_and_what_it_returns_is_nobodys(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

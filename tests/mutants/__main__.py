@@ -89,6 +89,9 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument(
         "--stages", type=int, default=len(STAGES), metavar="N", help=f"how many tests are asked: {stages}"
     )
+    parser.add_argument(
+        "--nearest", type=int, metavar="N", help="at first sight: of each mutant only so many files of tests are asked"
+    )
     parser.add_argument("--list", action="store_true", help="say which are drawn, and try none")
     arguments = parser.parse_args(words)
     found = chosen(arguments)
@@ -105,7 +108,8 @@ def main(words: Sequence[str]) -> int:
         counts[room_of(mutant.file)]["excused"] += mutant in sound
     survivors = []
     with tempfile.TemporaryDirectory(prefix="troupe-mutants-") as scratch:
-        trial = Trial(ROOT, Path(scratch), tried, stages=arguments.stages)
+        most = 1 if arguments.nearest else arguments.stages
+        trial = Trial(ROOT, Path(scratch), tried, stages=most, nearest=arguments.nearest)
         began = time.monotonic()
         try:
             for number, (mutant, fate, by) in enumerate(trial.fates(), 1):

@@ -359,6 +359,16 @@ def test_each_stage_asks_the_tests_that_come_there(house: Path, tmp_path: Path, 
         assert [fate for _, fate, _ in trial.fates()] == [fate]
 
 
+def test_at_first_sight_only_the_nearest_are_asked(house: Path, tmp_path: Path) -> None:
+    for name in ("test_a", "test_b"):
+        (house / f"tests/console/{name}.py").write_text("from codec.sums import least\n")
+    mutant = mutant_of(house, TURNED)
+    every = Trial(house, tmp_path / "all", [mutant]).files(0, mutant)
+    assert len(every) == 3
+    for most in (1, 2):
+        assert Trial(house, tmp_path / f"{most}", [mutant], nearest=most).files(0, mutant) == every[:most]
+
+
 @pytest.mark.slow
 def test_a_mutant_that_hangs_is_told_as_that(house: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "LEAST_LIMIT", 1.0)

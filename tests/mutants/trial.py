@@ -97,10 +97,20 @@ class Measured:
 
 
 class Trial:
-    def __init__(self, root: Path, scratch: Path, tried: Sequence[Mutant], *, stages: int = len(STAGES)) -> None:
+    def __init__(
+        self,
+        root: Path,
+        scratch: Path,
+        tried: Sequence[Mutant],
+        *,
+        stages: int = len(STAGES),
+        nearest: int | None = None,
+    ) -> None:
+        """`nearest`: of each mutant's files of tests only so many are asked."""
         self.copy = scratch / "tree"
         self._tried = tried
         self._most_stages = stages
+        self._nearest = nearest
         listed = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
             cwd=root,
@@ -148,6 +158,8 @@ class Trial:
     def files(self, stage: int, mutant: Mutant) -> list[str]:
         """Files of tests that are asked at this stage, the nearest first."""
         near, others = self.imports.tests(mutant.file)
+        if self._nearest is not None:
+            return near[: self._nearest]
         own = [*near, *others]
         return own if stage < 2 else [file for file in self.imports.all_tests() if file not in own]
 

@@ -699,6 +699,22 @@ def test_a_disk_that_fails_to_sync_a_folder_leaves_nobody_sure(root: Path, monke
     assert everything(root) == {"a": NEW, "b/": "folder", "b/c": b"other"}
 
 
+def test_a_folder_that_was_made_is_synced_with_the_one_that_it_is_in(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced, fsync = set[int](), os.fsync
+
+    def sync(file: int) -> None:
+        synced.add(os.fstat(file).st_ino)
+        fsync(file)
+
+    (root / "there").mkdir()
+    monkeypatch.setattr(os, "fsync", sync)
+    (answer,) = change_files(rooted(root), [swap("there/x/y/a", None, NEW)])
+    assert answer == digest_of(NEW)
+    assert synced >= {(root / each).stat().st_ino for each in ("there", "there/x", "there/x/y")}
+
+
 def test_folders_that_were_made_for_nothing_are_removed_and_others_stay(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -188,3 +188,13 @@ async def test_only_so_many_folders_are_watched_and_that_is_said(tmp_path: Path)
         (tmp_path / f"{number}").mkdir()
     async with feeding(tmp_path, most=3) as feed:
         assert (feed.folders, feed.why_not) == (3, "only 3 folders are watched")
+
+
+async def test_a_folder_that_has_left_the_tree_is_watched_no_more_and_nothing_below_it(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "a" / "b" / "c").mkdir(parents=True)
+    async with feeding(root) as feed:
+        assert feed.folders == 4
+        (root / "a").rename(tmp_path / "a")
+        assert (await feed.changes()).names == {root: {"a"}}
+        assert feed.folders == 1

@@ -276,6 +276,19 @@ async def test_only_so_many_folders_are_watched(tmp_path: Path, monkeypatch: pyt
         assert house["watcher"].statistics().note == "3 folders watched"
 
 
+async def test_who_comes_when_no_folder_more_is_watched_gets_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "MOST_FOLDERS", 3)
+    _write(tmp_path, "tests/1.in", b"1")
+    late = tmp_path / "late"
+    late.mkdir()
+    async with looking(tmp_path, ChildSpec("late", lambda: Deaf(late, trio.Event()))) as (house, log):
+        await sees(log, there(tmp_path))
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        assert house["watcher"].statistics().note == "3 folders watched"
+
+
 class Deaf(Actor[Any]):
     """Never hears what it is told."""
 
