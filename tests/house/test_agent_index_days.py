@@ -60,13 +60,13 @@ async def test_a_workspace_whose_folder_is_deleted_says_so_and_is_indexed_when_i
 
 
 async def test_rebuilds_without_end_disturb_nobody_and_one_that_is_killed_is_gone_on_with(tmp_path: Path) -> None:
-    root = project(tmp_path / "work", 60)
+    root = project(tmp_path / "work", 30)
     with server(tmp_path / "house") as house:
         house.ready()
         work = await Indexed.registered(house, root, auto_index=True)
         await work.ready()
         async with bystanders(house, "beside") as others:
-            for _ in range(6):
+            for _ in range(3):
                 assert (await work.ask("POST", "index/rebuild"))["index_status"] == "indexing"
                 await others.undisturbed()
                 assert (await post(house)).status_code == 200
@@ -81,7 +81,7 @@ async def test_rebuilds_without_end_disturb_nobody_and_one_that_is_killed_is_gon
         again = Indexed(house, work.id)
         assert (await again.found("compute_total_7"))[0] == "package7/module7.py"
         status = await again.ready()
-        assert (status["indexed_files"], status["total_symbols"]) == (status["total_files"], 60 * 21)
+        assert (status["indexed_files"], status["total_symbols"]) == (status["total_files"], 30 * 21)
         found = [path for path in await again.found("compute_total_7") if path == "package7/module7.py"]
         assert len(found) == 1
         assert house.stop() == 0

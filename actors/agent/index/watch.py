@@ -104,7 +104,7 @@ class FolderWatch:
                 await self._looked.wait()
                 await trio.sleep(max(self._pause, SHARE * (trio.current_time() - began)))
 
-    def _say(self, how: Literal["events", "polling"], said: str) -> None:
+    def _say(self, how: Literal["off", "events", "polling"], said: str) -> None:
         if (self.how, self.said) != (how, said):
             self.how, self.said = how, said
             self._changed()
