@@ -96,9 +96,8 @@ class Running:
         self._process = process
 
     def cpu(self) -> float:
-        """Seconds, of all its threads."""
-        threads = Path(f"/proc/{self._process.pid}/task").glob("*/schedstat")
-        return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9
+        """Seconds, of all its threads, and also of those that have ended: by its own clock, as Linux names it."""
+        return time.clock_gettime(~self._process.pid << 3 | 2)
 
     def resident(self) -> int:
         pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])

@@ -2,6 +2,7 @@
 
 import shutil
 import socket
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -26,6 +27,25 @@ def test_a_masked_frame_can_be_unmasked(size: int) -> None:
 
 def test_the_update_is_of_about_a_hundred_bytes() -> None:
     assert 90 <= len(relay.UPDATE) <= 130
+
+
+def test_the_time_of_threads_that_have_ended_counts() -> None:
+    program = """
+import threading, time
+def work():
+    while time.thread_time() < 0.02:
+        pass
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+print(time.process_time(), flush=True)
+input()
+"""
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        taken = float(process.stdout.readline())
+        assert relay.Running(BARE, 0, process).cpu() >= taken
+        process.kill()
 
 
 @pytest.mark.slow

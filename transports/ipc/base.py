@@ -38,7 +38,7 @@ from transports.ipc.archiving import ArchiveBlocked
 from transports.ipc.claims import CLIENT, SERVER, stopped_server
 from transports.ipc.ferry import Ferry
 from transports.ipc.processes import Census
-from transports.ipc.reading import Listing, RoomReader
+from transports.ipc.reading import RoomListing, RoomReader
 from transports.ipc.site import ROOMS, STATE, OpenedBase, Site, in_words
 from transports.ipc.writing import SET_ASIDE, SHORT, RoomWriter, WriteJob
 
@@ -228,7 +228,7 @@ class FolderBase:
         return frozenset(found)
 
     async def ids(self, place: Tray) -> frozenset[str]:
-        listing: Listing = await self.visit(lambda reading, opened: reading.listing(opened, place))
+        listing: RoomListing = await self.visit(lambda reading, opened: reading.listing(opened, place))
         while listing.ids is None:
             await self.visit(listing.go_on)
         return listing.ids

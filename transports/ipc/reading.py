@@ -65,7 +65,7 @@ class RoomReader:
         self._largest = largest
         self.torns = Torns(now)
         self._listed: dict[Tray, tuple[Stamp, frozenset[str]]] = {}
-        self._of_this_trip: dict[Tray, Listing] | None = None
+        self._of_this_trip: dict[Tray, RoomListing] | None = None
         self._stamps: dict[Tray, tuple[Stamp, float]] = {}
         self._entries: dict[Tray, dict[str, Stamp]] = {}
 
@@ -80,11 +80,11 @@ class RoomReader:
 
     # -- listing
 
-    def listing(self, base: OpenedBase, tray: Tray) -> "Listing":
+    def listing(self, base: OpenedBase, tray: Tray) -> "RoomListing":
         """It has begun in this trip."""
         known = {} if self._of_this_trip is None else self._of_this_trip
         if tray not in known:
-            known[tray] = Listing(tray)
+            known[tray] = RoomListing(tray)
             known[tray].go_on(self, base)
         return known[tray]
 
@@ -248,7 +248,7 @@ class RoomReader:
         return _Plain(after, data)
 
 
-class Listing:
+class RoomListing:
     """The ids in a room, gathered in steps."""
 
     def __init__(self, tray: Tray) -> None:
