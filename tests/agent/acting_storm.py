@@ -93,7 +93,9 @@ def text_of(name: str, version: str) -> str:
 class ActingStorm(AgentStorm):
     acting: list[ActingScene] = field(default_factory=list)
     done: Counter[str] = field(default_factory=Counter)
-    """What has happened, for whoever wants to know whether the storm is one."""
+    """What was heard in the storm, for whoever wants to know whether it is one."""
+    kept: Counter[str] = field(default_factory=Counter)
+    """What stands in the logs after it."""
     slowest: float = 0.0
     """Until the processes of a killed server were gone."""
     drafts: int = 0
@@ -242,6 +244,14 @@ class ActingStorm(AgentStorm):
         scene.said[id] = {"message": f"!rounds {json.dumps(rounds)}", "message_id": id}
         await window.say("client.user_message", **scene.said[id])
 
+    def _order_last(self, scene: ActingScene) -> None:
+        """A turn that writes, asks and runs in the calm after the storm, however little the lives before have done."""
+        id = f"{len(scene.said)}-last"  # noqa: A001
+        new = f"last-{id}.txt"
+        rounds = [[("write_file", {"file_path": new, "content": text_of(new, id)})], [self._command(scene, id)]]
+        scene.calls_of[id] = 2
+        scene.said[id] = {"message": f"!rounds {json.dumps(rounds)}", "message_id": id}
+
     def _call(self, scene: ActingScene, draw: random.Random, id: str) -> tuple[str, Event]:  # noqa: A002
         what, name = draw.random(), draw.choice(NAMES)
         if what < 0.3:
@@ -261,10 +271,12 @@ class ActingStorm(AgentStorm):
             return "delete_file", {"file_path": name, "reason": "Nobody needs it."}
         if what < 0.7:
             return "read_file", {"file_path": name}
+        stubborn = '(trap "" TERM INT HUP; sleep 60.5) & '
+        return self._command(scene, id, draw.choice(["", f"{stubborn}sleep 0.2; ", "sleep 1; "]))
+
+    def _command(self, scene: ActingScene, id: str, between: str = "") -> tuple[str, Event]:  # noqa: A002
         word = f"{self._mark}{id}"
         begun, over = f"echo begun {word} >> {scene.ledger}", f"echo over {word} >> {scene.ledger}"
-        stubborn = '(trap "" TERM INT HUP; sleep 60.5) & '
-        between = draw.choice(["", f"{stubborn}sleep 0.2; ", "sleep 1; "])
         return "execute_command", {"command": f"{begun} ; {between}{over}", "timeout": 20}
 
     # -- afterwards
@@ -291,7 +303,7 @@ class ActingStorm(AgentStorm):
                 scene.when_killed = stored
 
     def settle(self) -> None:
-        """All that waits is answered; every turn is undone, and done again."""
+        """All that waits is answered, and what is still asked for is done; every turn is undone, and done again."""
         with agent_server(self.folder, self.model) as house:
             trio.run(self._settle_all, house)
             restarted = [node for node in house.json("/tree.json")["nodes"] if node["restarts"]]
@@ -301,10 +313,13 @@ class ActingStorm(AgentStorm):
         self.check_stored()
         for scene in self.acting:
             assert drafts_of(scene.work) == []
+            assert scene.when_killed is not None
+            self.kept.update(type(event).__name__ for _, event in scene.when_killed.events)
 
     async def _settle_all(self, house: Server) -> None:
         agent = Agent(house)
         for scene in self.acting:
+            self._order_last(scene)
             witness = scene.witnesses[0]
             assert isinstance(witness, ActingWitness)
             async with witness.attached(agent) as window, trio.open_nursery() as nursery:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from codec.agent.action_events import ApprovalResolved, CommandFinished, FileChanged
 from tests.agent.acting_storm import ActingStorm
 from tests.house.agent_kit import fake_model
 
@@ -27,6 +28,5 @@ def test_whoever_kills_a_server_whose_agent_acts_finds_nothing_half_done_done_tw
         storm.life()
     storm.settle()
     assert storm.ends
-    assert storm.done["file.changed"]
-    assert storm.done["approval.resolved"]
-    assert storm.done["command.finished"]
+    for kind in (FileChanged, ApprovalResolved, CommandFinished):
+        assert storm.kept[kind.__name__], storm.kept

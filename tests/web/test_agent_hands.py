@@ -186,6 +186,35 @@ def test_until_when_a_terminal_is_waited_for_is_seen_after_a_reload_and_in_anoth
     expect(second.locator("agent-transcript .status")).to_have_text("Asking the model")
 
 
+def test_the_answer_to_a_command_is_at_hand_however_long_its_environment_is(show: ShowAgent) -> None:
+    page, stage = show()
+    release(page)
+    stage.begin()
+    stage.say(command(environment={f"V{number}": f"{number}x" for number in range(40)}, reason="It is not listed."))
+    asked = request(page, "Run python")
+    for width, colors in LOOKS:
+        with looked_at(page, width, colors):
+            asked.evaluate("part => part.go()")
+            expect(asked.get_by_text("It is not listed.")).to_be_in_viewport()
+            expect(asked.get_by_role("button", name="Approve")).to_be_in_viewport()
+    asked.get_by_text("40 variables: V0, V1,").click()
+    expect(asked.locator(".variable")).to_have_text([f"V{number}={number}x" for number in range(40)])
+    expect(asked.get_by_text("V39=39x")).to_be_visible()
+
+
+def test_a_deletion_names_its_file_and_a_long_path_is_told_by_its_end_where_there_is_no_room(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.begin()
+    stage.say(RequestApproval(request_id="x1", tool_name="delete_file", args={"file_path": "old.py"}))
+    expect(request(page, "Delete old.py").locator("summary")).to_contain_text("Deleteold.py")
+    waits = page.locator("agent-waiting .which")
+    expect(waits).to_have_text("Delete old.py")
+    path = "packages/" * 12 + "navigation.test.ts"
+    stage.say(ApprovalResolved(request_id="x1", approved=False), patch("p1", path))
+    expect(request(page, "Change of").locator(".what")).to_have_text(path)
+    expect(waits).to_have_text(re.compile("^Change of …(/packages)+/navigation.test.ts$"))
+
+
 def in_a_terminal(**fields: Any) -> RequestCommandApproval:
     return command("k1", "make all", execution_mode="local_terminal", **fields)
 
