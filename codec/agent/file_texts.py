@@ -99,7 +99,8 @@ def is_secret_name(name: str) -> bool:
 
 def is_private_key(name: str, data: bytes) -> bool:
     """Whether the file begins with a private key. Source and prose may speak of keys further down."""
-    return not name.lower().endswith(_EXAMPLES) and _KEY_BLOCK.search(data[:_HEAD]) is not None
+    head = data[:_HEAD]
+    return b"PRIVATE KEY" in head and not name.lower().endswith(_EXAMPLES) and _KEY_BLOCK.search(head) is not None
 
 
 def secret(path: str) -> FileRefused:

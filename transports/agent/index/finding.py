@@ -120,7 +120,7 @@ class AskedIndex:
         active = next(iter(files.numbers_of([query.active_file])), None) if query.active_file else None
         opened = frozenset(files.numbers_of(query.open_files))
         near = self._near(active) if active is not None else frozenset()
-        numbers = frozenset({*(each.file for each in chunks), *(each.file for each in symbols), *named})
+        numbers = {*(each.file for each in chunks), *(each.file for each in symbols), *named}
         return IndexFound(
             chunks=chunks,
             symbols=symbols,

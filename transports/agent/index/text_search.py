@@ -10,7 +10,7 @@ beginning of one.
 
 import sqlite3
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import starmap
 from json import dumps, loads
 from math import log
@@ -73,7 +73,7 @@ class TextSearch:
                 self._words = some
                 yield self._best()
 
-    def covered(self, files: frozenset[int]) -> dict[int, float]:
+    def covered(self, files: Set[int]) -> dict[int, float]:
         """Which share of the words each of these files has: rare ones count more."""
         shares: dict[int, float] = {}
         whole = 0.0
@@ -83,7 +83,7 @@ class TextSearch:
             ((those,),) = self._do(
                 "SELECT json_group_array(DISTINCT rowid / ?) FROM text WHERE text MATCH ?", (SPAN, phrase)
             )  # one row: to fetch thousands takes longer than to find them
-            for file in files.intersection(loads(those)):
+            for file in files & set(loads(those)):
                 shares[file] = shares.get(file, 0.0) + rare
         return {file: share / whole for file, share in shares.items()}
 
@@ -150,8 +150,8 @@ class TextSearch:
         found = self._do(
             "SELECT id, file, first, last, name FROM chunk WHERE id IN (SELECT value FROM json_each(?))", (numbers,)
         )
-        about = {row[0]: row for row in found}
-        return [FoundChunk(*about[row.number], -row.score) for row in rows if row.number in about]
+        about = {number: (file, first, last, name) for number, file, first, last, name in found}
+        return [FoundChunk(row.number, *about[row.number], -row.score) for row in rows if row.number in about]
 
     def _counted(self, word: str, phrase: str) -> CountedWord:
         ((count,),) = self._do("SELECT count(*) FROM text WHERE text MATCH ?", (phrase,))

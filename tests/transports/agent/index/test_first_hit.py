@@ -22,8 +22,10 @@ from transports.agent.index.orders import (
 from transports.agent.index.schema import make_tables
 from transports.agent.index.updating import IndexUpdate
 from transports.agent.index.walk import BATCH, scan
+from transports.agent.index.worker import IndexWorker
 from transports.agent.walking import PART, TreeWalk
 from transports.folder.rooted import Rooted
+from transports.process.member import MemberLine
 
 
 def test_of_a_large_folder_the_first_files_are_told_before_the_last_are_looked_at(tmp_path: Path) -> None:
@@ -116,3 +118,28 @@ async def test_of_a_new_index_a_reader_is_ready_before_the_first_file_is_found()
         with trio.fail_after(5):
             await IndexUpdate(Crew(), IndexPlace("", ""), IndexWish(), lambda facts: None, 2).run()
         assert done == (["Scan", "Prepare", "Relate"] if is_new else ["Scan", "Relate"])
+
+
+def test_a_scan_says_before_all_else_that_the_index_is_new(tmp_path: Path) -> None:
+    class Line(MemberLine):
+        def __init__(self) -> None:
+            self.said: list[FoundChanged] = []
+
+        def say(self, part: bytes) -> None:
+            self.said.append(orders.found_of(part))
+
+        def lively(self) -> None:
+            pass
+
+    def done(order: orders.IndexOrder) -> list[FoundChanged]:
+        line = Line()
+        assert not isinstance(orders.answer_of(worker.do(orders.encode(order), line)), orders.IndexRefusal)
+        return line.said
+
+    worker = IndexWorker()
+    place = IndexPlace(str(tmp_path / "index/one.db"), str(tmp_path / "work"))
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/a.py").write_text("x = 1\n")
+    assert done(Scan(place)) == [FoundChanged((), 0, new=True), FoundChanged((("a.py", 6),), 1)]
+    assert done(Prepare(place)) == done(ReadPaths(place, ("a.py",))) == []
+    assert [told.new for told in done(Scan(place, anew=True))] == [False]
