@@ -477,7 +477,7 @@ def test_a_disk_that_refuses_is_told_and_nothing_counts_as_changed() -> None:
 
 # -- secrets
 
-KEYS = "DEBUG=1\nAPI_KEY=hunter2hunter2\nPORT=80\n"
+KEYS = "[web]\nDEBUG=1\nAPI_KEY=hunter2hunter2\nPORT=80\n"
 
 
 @pytest.mark.parametrize(

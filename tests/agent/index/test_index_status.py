@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from actors.agent.index.states import CURRENT, KEPT, OPENING, TROUBLED, UPDATING, IndexerState
 from actors.agent.index.telling import ALMOST, HIDDEN, MOST_ERRORS, noted, status_of, within
-from codec.agent.index.telling import IndexFacts
+from codec.agent.index.telling import FOLDER_LEFT_OUT, IndexFacts
 from codec.agent.workspaces import IndexStatus, Policy, WorkspaceFact
 
 FACT = WorkspaceFact(
@@ -133,10 +133,11 @@ CLOSED = Policy(allowed_read_globs=("src/**", "docs/**"), blocked_globs=("docs/i
         ("lib/a.py was left out: it is too large.", False),
         ("lib/a.py cannot be read: permission denied,\nsays the disk.", False),
         ("docs/in/a.md was left out: it is too large.", False),
-        ("1 folder cannot be read: src/x.", True),
-        ("1 folder cannot be read: lib.", False),
-        ("1,200 folders cannot be read: src/x, src/y.", True),
-        ("2 folders cannot be read: src/x, docs/in.", False),
+        (f"src/x cannot be read: {FOLDER_LEFT_OUT}", True),
+        (f"lib cannot be read: {FOLDER_LEFT_OUT}", False),
+        (f"docs/in cannot be read: {FOLDER_LEFT_OUT}", False),
+        ("docs, docs/in cannot be read: it is a link.", False),
+        ("1,200 more folders cannot be read.", True),
     ],
 )
 def test_no_error_names_what_the_policy_hides(error: str, is_told: bool) -> None:

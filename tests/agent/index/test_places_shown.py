@@ -4,6 +4,7 @@ it."""
 from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 
 from actors.agent.given import FileText
 from actors.agent.index.searching import LivePlace, chosen_lines, live, shown
@@ -47,7 +48,6 @@ def having(**lines: str) -> str:
         # a definition begins with its name, which counts more than all words
         (having(l5="one two three", l10="def Login"), hit(1, 9, "C.login"), ("one", "two", "three"), 40, (10, 18)),
         (having(l10="def login", l20="login one"), hit(1, 3, "C.login"), ("one",), 40, (20, 22)),
-        (having(l5="one"), hit(1, 3, "C.login"), ("one",), 2, (5, 6)),
     ],
 )
 async def test_a_hit_of_a_file_that_has_changed_is_looked_for_by_its_name_and_its_words(
@@ -60,6 +60,19 @@ async def test_a_hit_of_a_file_that_has_changed_is_looked_for_by_its_name_and_it
     assert place is not None
     assert (place.hit, place.first, place.last, place.text.first_line) == (wanted, *found, found[0])
     assert place.text.text.splitlines() == text.splitlines()[found[0] - 1 : found[1]]
+
+
+@pytest.mark.parametrize("kind", ["", "function"])
+async def test_a_file_that_has_a_hit_s_name_no_more_does_not_define_it_and_is_shown_for_its_words_alone(
+    kind: str,
+) -> None:
+    wanted = replace(hit(1, 3, "C.login"), kind=kind)
+    place = await live(MemoryTree({"a.py": having(l5="one")}), wanted, ("one",), 2)
+    if kind:
+        assert place is None
+        return
+    assert place is not None
+    assert (place.hit, place.first, place.last) == (replace(wanted, symbol=""), 5, 6)
 
 
 @pytest.mark.parametrize("digest", ["", digest_of(having().encode())])
