@@ -1,5 +1,6 @@
-"""What a client says on the stream of a session. The names are those of the contract; `client.withdraw` and
-`client.ping`, `client.approve_plan` and `client.take_back_command` are ours and the original's.
+"""What a client says on the stream of a session. The names are those of the contract. Besides there are
+`client.ping`, which the original has as well, and our own `client.withdraw`, `client.approve_plan` and
+`client.take_back_command`.
 
 The first message must be `client.hello`. Fields beside the contract are optional: `resume_from` (the last `seq` seen),
 `delivery`, `message_id`, `hunks`, `remember`, `reason`.

@@ -58,7 +58,6 @@ _REASONS = {
 }
 
 
-
 class IndexUnusable(Exception):
     """The text is a sentence."""
 
