@@ -76,7 +76,7 @@ class Taking(Struct):
         if trouble is not None:
             why = f"The message was not taken, because it cannot be kept: {trouble}. Say it again later."
             return said_error("INTERNAL", why)
-        if len(message.message) + len(msgspec.json.encode(message.context)) > MOST_MESSAGE_BYTES:
+        if len(message.message.encode()) + len(msgspec.json.encode(message.context)) > MOST_MESSAGE_BYTES:
             why = f"A message and its context have at most {MOST_MESSAGE_BYTES:,} bytes. Say less, or less context."
             return said_error("INVALID_MESSAGE", why, where="$.context")
         full = None if self.turn.idle else refusal(self.record.row.queue, message)

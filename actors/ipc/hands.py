@@ -114,7 +114,9 @@ class Hands:
         hand = self._in_hand[id] = InHand()
         make = partial(RunningCommand, id, self._means, [known])
         try:
-            ref = await self._crowd.start_child(ChildSpec(id, make, restart=Restart.TRANSIENT))
+            # what it leaves unread is counted when it has ended
+            spec = ChildSpec(id, make, restart=Restart.TRANSIENT, unread_is_lost=False)
+            ref = await self._crowd.start_child(spec)
         except NameTaken:  # it is still there, from before: it will hear of it
             before = self._crowd.child(id)
             if before is None:

@@ -434,17 +434,18 @@ def test_only_so_many_messages_wait() -> None:
     play(test, [Pause(1e9)])
 
 
-def test_a_message_with_too_much_around_it_is_refused() -> None:
+@pytest.mark.parametrize("message", ["go", "\N{RUNNER}" * 1000])
+def test_a_message_with_too_much_around_it_is_refused(message: str) -> None:
     async def test(here: Stay, id: str, ann: Screen) -> None:  # noqa: A002
         def context(size: int) -> dict[str, Any]:
             return {"terminal_output": {"stdout": "x" * size}}
 
-        most = MOST_MESSAGE_BYTES - len("go") - len(encode(convert(context(1), EditorContext))) + 1
-        await ann.ask("go", context=context(most + 1))
+        most = MOST_MESSAGE_BYTES - len(message.encode()) - len(encode(convert(context(1), EditorContext))) + 1
+        await ann.ask(message, context=context(most + 1))
         await trio.sleep(0.1)
         assert ann.errors == ["INVALID_MESSAGE"]
         assert not ann.state["running"]
-        await ann.ask("go", context=context(most))
+        await ann.ask(message, context=context(most))
         await finals(ann, 1)
         assert ann.errors == ["INVALID_MESSAGE"]
 

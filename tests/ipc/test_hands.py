@@ -7,6 +7,12 @@ import trio
 
 from actors.ipc.command import CommandOver, CommandRan, KnownBefore
 from actors.ipc.hands import Hands
+from actors.kernel import ChildSpec
+
+
+class PaperHand:
+    def hand(self, message: object) -> None:
+        """Nobody reads it."""
 
 
 class PaperCrowd:
@@ -15,9 +21,13 @@ class PaperCrowd:
     def get(self, key: object) -> Any:
         return self
 
-    async def start_child(self, spec: object) -> Any:
+    def __init__(self) -> None:
+        self.specs: list[ChildSpec[Any]] = []
+
+    async def start_child(self, spec: ChildSpec[Any]) -> Any:
         await trio.lowlevel.checkpoint()
-        return object()
+        self.specs.append(spec)
+        return PaperHand()
 
 
 async def test_one_whose_handler_has_ended_makes_room_for_another_once() -> None:
@@ -40,3 +50,19 @@ async def test_one_whose_handler_has_ended_makes_room_for_another_once() -> None
         assert ended is not None
         assert (hands.running, hands.ended(ref), hands.have_room) == (running, None, True)
         assert ended.look_again is (ended.id == "b"), "of b nobody knows how it has ended"
+
+
+async def test_news_that_comes_as_one_ends_has_it_looked_at_again_and_is_no_dead_letter() -> None:
+    means: Any = SimpleNamespace(terms=SimpleNamespace(concurrency=2))
+    paper = PaperCrowd()
+    crowd: Any = paper
+    begun: list[Any] = []
+    hands = Hands(means, crowd, begun.append, lambda: None)
+    for id, heard in (("a", 1), ("b", 0)):  # noqa: A001
+        assert await hands.start(id, KnownBefore())
+        hands.stir(id)
+        hands.heard_over(CommandOver(id, heard=heard))
+        ended = hands.ended(begun.pop())
+        assert ended is not None
+        assert ended.look_again is (heard == 0)
+    assert [spec.unread_is_lost for spec in paper.specs] == [False, False]
