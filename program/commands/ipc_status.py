@@ -154,7 +154,8 @@ def _from_files(name: str, json: bool, clerk: Clerk, out: TextIO) -> int:
 def _told(detail: RequestDetail) -> list[str]:
     fact = detail.fact
     lasted = f" after {fact.seconds:.1f} s" if fact.seconds is not None else ""
-    lines = [f"{fact.id}: {printable(fact.command)}, {fact.state}{lasted}"]
+    command = f"{printable(fact.command)}, " if fact.command else ""  # none, if the request cannot be read
+    lines = [f"{fact.id}: {command}{fact.state}{lasted}"]
     lines += [f"  attempt {each.number}: {_attempt(each)}" for each in detail.tried]
     return [*lines, *(f"  {printable(note)}" for note in detail.notes)]
 

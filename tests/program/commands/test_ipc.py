@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from codec.ipc import Failure, Success, read_request
 from codec.ipc.desk import Attempt, DeskTotals, EditorAnswer, Handled, RequestDetail, RequestFact
@@ -267,6 +268,8 @@ class Desk(BaseHTTPRequestHandler):
                 )
             case "/requests/r1":
                 self._say(RequestDetail(fact=fact, tried=tried, notes=("Requeued from the page.",)))
+            case "/requests/unreadable":
+                self._say(RequestDetail(fact=replace(fact, id="unreadable", command="")))
             case _:
                 self._say("There is none", 404)
 
@@ -319,6 +322,7 @@ def test_a_server_tells_what_files_do_not(base: Path, port: Port) -> None:
     assert (code, lines[0], lines[-1]) == (1, "r1: echo, gave up after 1.5 s", "  Requeued from the page.")
     assert lines[1].startswith("  attempt 1: busy, 1.0 s (from ")
     assert json.loads(troupe(base, "status", "r1", "--json")[1])["fact"]["state"] == "gave up"
+    assert troupe(base, "status", "unreadable") == (1, "unreadable: gave up after 1.5 s\n", "")
 
 
 def test_orders_go_to_the_server_as_they_were_given(base: Path, port: Port) -> None:
