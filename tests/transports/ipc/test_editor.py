@@ -56,6 +56,15 @@ def beside(*command: str, stdout: int | None = None) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdout=stdout)
 
 
+def files_of(pid: int) -> set[str]:
+    """What it has open, whatever it opens and closes meanwhile."""
+    found = set[str]()
+    for each in os.listdir(f"/proc/{pid}/fd"):
+        with suppress(FileNotFoundError):
+            found.add(os.readlink(f"/proc/{pid}/fd/{each}"))
+    return found
+
+
 def family(made: DetachedEditor) -> set[Known]:
     assert made._record is not None
     return made._family(made._record)
@@ -120,8 +129,8 @@ async def test_a_launch_lives_on_in_a_session_of_its_own_with_nothing_of_ours(ma
     assert os.getsid(seen.pid) == seen.pid != os.getsid(0)
     assert "SECRET" not in log.read_text()
     assert log.stat().st_mode & 0o777 == 0o600
-    files = {os.readlink(f"/proc/{seen.pid}/fd/{each}") for each in os.listdir(f"/proc/{seen.pid}/fd")}
-    assert files == {"/dev/null", str(log)}
+    pid = seen.pid  # while it is loaded it has its libraries open
+    await until(lambda: files_of(pid) == {"/dev/null", str(log)})
     made.release()
     assert Census().start(seen.pid) is not None
 
