@@ -18,9 +18,9 @@ from msgspec import Struct
 
 from actors.agent.given import ModelTrouble, Providers
 from actors.agent.messages import MODELS, ChangeModel, CurrentModelAsked, ExpectModel, ModelsAsked, ModelsMessage
-from actors.agent.stored import fail, not_stored
-from actors.kernel import Actor, ChildSpec, KernelError, Mailbox, Reply
-from actors.store import STORE, StoreClient, StoreError
+from actors.agent.stored import trouble_told
+from actors.kernel import Actor, ChildSpec, Mailbox, Reply
+from actors.store import STORE, StoreClient
 from codec.agent.models import BUILTIN, ModelConfig, ModelFact, ModelList, ModelRequest
 
 SPACE, CURRENT = "agent/model", "current"
@@ -162,15 +162,10 @@ class Models(Actor[Heard]):
         if trouble is not None:
             reply.fail(trouble)
             return
-        try:
+        with trouble_told(reply, "The choice"):  # if nobody knows, the old one counts until the next start
             with self.atomic():
                 await self._store.put(SPACE, CURRENT, _encode(config))
                 before, self._current = self._current, config
-        except StoreError as error:
-            fail(reply, not_stored("The choice", error))
-        except KernelError as error:  # nobody knows whether it was stored; until the next start, the old one counts
-            fail(reply, error)
-        else:
             self._say()
             if not reply.abandoned:
                 reply.set(before)

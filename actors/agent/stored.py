@@ -1,10 +1,11 @@
 """What the actors of the agent do with the store alike: they read a whole space, and say in words why something was not
 stored."""
 
-from collections.abc import AsyncIterator
-from typing import Never
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
-from actors.kernel import Reply
+from actors.kernel import KernelError, Reply
 from actors.store import Refused, StoreClient, StoreError, StoreFull
 from codec.agent.refusing import ContractRefusal
 
@@ -31,6 +32,20 @@ def not_read(what: str, error: StoreError) -> ContractRefusal:
     return ContractRefusal(503, "INTERNAL", f"{what} cannot be read: {error}.")
 
 
-def fail(reply: Reply[Never], error: Exception) -> None:
+@contextmanager
+def trouble_told(
+    reply: Reply[Any], what: str, words: Callable[[str, StoreError], ContractRefusal] = not_stored
+) -> Iterator[None]:
+    """Who asked is told what went wrong inside. An actor that did not answer in time may have stored it all the same:
+    nobody knows, and whoever asks again is told what is."""
+    try:
+        yield
+    except StoreError as error:
+        fail(reply, words(what, error))
+    except (KernelError, ContractRefusal) as error:
+        fail(reply, error)
+
+
+def fail(reply: Reply[Any], error: Exception) -> None:
     if not reply.abandoned:
         reply.fail(error)

@@ -54,11 +54,11 @@ from actors.agent.messages import (
 )
 from actors.agent.remembering import Remembering
 from actors.agent.retelling import timestamp
-from actors.agent.stored import every_pair, fail, not_read, not_stored
+from actors.agent.stored import every_pair, not_read, trouble_told
 from actors.kernel import Actor, ChildSpec, KernelError, Mailbox, Reply
 from actors.store import STORE, Append, Put, StoreClient, StoreError
 from codec.agent.audit import AUDIT, PolicyAudited
-from codec.agent.refusing import ContractRefusal, no_workspace
+from codec.agent.refusing import no_workspace
 from codec.agent.workspaces import IndexStatus, Policy, PolicyChange, WorkspaceFact, WorkspaceWish, merged
 from codec.words import counted
 
@@ -215,13 +215,8 @@ class Workspaces(Actor[Heard]):
             auto_watch=wish.auto_watch,
             use_polling=wish.use_polling,
         )
-        try:
+        with trouble_told(reply, "The workspace"):
             await self._keep(fact)
-        except StoreError as error:
-            fail(reply, not_stored("The workspace", error))
-        except KernelError as error:
-            fail(reply, error)
-        else:
             self._count()
             self._tell_indexers(fact)
             if not reply.abandoned:
@@ -235,16 +230,11 @@ class Workspaces(Actor[Heard]):
             auto_watch=known.auto_watch or wish.auto_watch,
             use_polling=known.use_polling or wish.use_polling,
         )
-        try:
+        with trouble_told(reply, "The workspace"):
             if fact == known:
                 self._facts[fact.id] = fact
             else:
                 await self._keep(fact)
-        except StoreError as error:
-            fail(reply, not_stored("The workspace", error))
-        except KernelError as error:
-            fail(reply, error)
-        else:
             if wish.auto_index or wish.auto_watch:
                 self._tell_indexers(fact)
             if not reply.abandoned:
@@ -292,14 +282,9 @@ class Workspaces(Actor[Heard]):
 
     async def _change_watch(self, id: str, wanted: bool, reply: Reply[WorkspaceFact | None]) -> None:  # noqa: A002
         known = self._facts.get(id)
-        try:
+        with trouble_told(reply, "The wish"):
             if known is not None and known.auto_watch is not wanted:
                 await self._keep(replace(known, auto_watch=wanted))
-        except StoreError as error:
-            fail(reply, not_stored("The wish", error))
-        except KernelError as error:
-            fail(reply, error)
-        else:
             if not reply.abandoned:
                 reply.set(self._facts.get(id))
 
@@ -346,20 +331,14 @@ class Workspaces(Actor[Heard]):
             return CLOSED
 
     async def _tell_policy(self, id: str, reply: Reply[Policy | None]) -> None:  # noqa: A002
-        try:
-            policy = await self._policy(id) if id in self._facts else None
-        except StoreError as error:
-            fail(reply, not_read("The policy", error))
-        except KernelError as error:
-            fail(reply, error)
-        else:
-            reply.set(policy)
+        with trouble_told(reply, "The policy", not_read):
+            reply.set(await self._policy(id) if id in self._facts else None)
 
     async def _change(self, id: str, change: PolicyChange, by: str, reply: Reply[Policy | None]) -> None:  # noqa: A002
         if id not in self._facts:
             reply.set(None)
             return
-        try:
+        with trouble_told(reply, "The policy"):
             with self.atomic(), sessions_told(self.stage.registry, id):
                 before = await self._policy(id)
                 policy = merged(before, change)
@@ -367,53 +346,31 @@ class Workspaces(Actor[Heard]):
                     entry = PolicyAudited(at=self._wall(), by=by, change=change, before=before)
                     audited = Append(AUDIT + id, [_encode(entry)])
                     await self._store.together(audited, Put(POLICIES, id, _encode(policy)))
-        except StoreError as error:
-            fail(reply, not_stored("The policy", error))
-        except KernelError as error:  # nobody knows whether it was stored; who asks for the policy is told what is
-            fail(reply, error)
-        else:
             if not reply.abandoned:
                 reply.set(policy)
 
     # -- what is remembered
 
     async def _tell_remembered(self, question: RememberedAsked) -> None:
-        reply = question.reply
-        try:
-            found = await self._remembering.listed(question.id) if question.id in self._facts else None
-        except StoreError as error:
-            fail(reply, not_read("What is remembered", error))
-        except KernelError as error:
-            fail(reply, error)
-        else:
-            reply.set(found)
+        with trouble_told(question.reply, "What is remembered", not_read):
+            question.reply.set(await self._remembering.listed(question.id) if question.id in self._facts else None)
 
     async def _remember(self, wish: RememberApproval) -> None:
         reply = wish.reply
-        try:
+        with trouble_told(reply, "The approval"):
             if wish.id not in self._facts:
                 raise no_workspace()
             with self.atomic(), sessions_told(self.stage.registry, wish.id):
                 await self._remembering.remember(wish.id, wish.approval)
-        except StoreError as error:
-            fail(reply, not_stored("The approval", error))
-        except (KernelError, ContractRefusal) as error:
-            fail(reply, error)
-        else:
             if not reply.abandoned:
                 reply.set(None)
 
     async def _forget(self, wish: ForgetApproval) -> None:
         reply = wish.reply
         found: bool | None = None
-        try:
+        with trouble_told(reply, "This"):
             if wish.id in self._facts:
                 with self.atomic(), sessions_told(self.stage.registry, wish.id):
                     found = await self._remembering.forget(wish.id, wish.approval_id, wish.by)
-        except StoreError as error:
-            fail(reply, not_stored("This", error))
-        except KernelError as error:
-            fail(reply, error)
-        else:
             if not reply.abandoned:
                 reply.set(found)

@@ -1,4 +1,4 @@
-"""What the index takes out of one file: chunks for the search of text, definitions, what it names and imports."""
+"""What the index takes out of one file: chunks for the search of text, definitions and what it imports."""
 
 from typing import Literal
 
