@@ -29,7 +29,7 @@ def page(house: Server, chromium: Browser) -> Iterator[Page]:
         page.goto(house.url_of("judge"))
         shows(page, "Competitive Companion")
         post(house)
-        shows(page, "A. Add")
+        expect(page).to_have_title("A. Add")  # the list names it before it is shown, and hears keys
         yield page
 
 

@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -166,14 +167,18 @@ def test_a_hundred_thousand_requests_are_scrolled_and_searched(desk: ShowDesk) -
 def test_what_the_reader_looks_at_stays_while_others_come_in_above(desk: ShowDesk) -> None:
     page, stage = desk(*archive(2_000))
     expect(page.locator("desk-list")).to_have_attribute("aria-rowcount", "2001")
+    expect(page.get_by_role("button", name="All 2,000")).to_be_visible()  # the totals have their room above the list
+    scroll_top = partial(page.locator("desk-list").evaluate, "list => list.scrollTop")
     page.locator("desk-list").evaluate("list => (list.scrollTop = 500 * 32 + 7)")
     watched = row(page, "evaluation-001495")
     expect(watched).to_be_visible()
     before = watched.bounding_box()
+    assert scroll_top() == 500 * 32 + 7  # the browser moves nothing besides
     stage.note(*details(*(fact(f"new{number:04d}", "waiting", NOW + number) for number in range(700))))
     expect(page.locator("desk-list")).to_have_attribute("aria-rowcount", "2701")
     page.evaluate(FRAMES)
     assert watched.bounding_box() == before
+    assert scroll_top() == 1_200 * 32 + 7
     page.locator("desk-list").evaluate("list => (list.scrollTop = 0)")
     expect(row(page, "new0699")).to_be_visible()
     stage.note(*details(fact("newest", "waiting", NOW + 9_000)))
