@@ -91,7 +91,7 @@ SCRIPTS: tuple[tuple[Any, ...], ...] = (
     (Tokens(40, 0.0),),
 )
 
-PLAYS = int(os.environ.get("TROUPE_LAW_PLAYS", "400"))
+PLAYS = int(os.environ.get("TROUPE_LAW_PLAYS", "150"))
 """A play takes 20 ms of processor."""
 
 CALM = 20

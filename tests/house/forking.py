@@ -15,6 +15,7 @@ They start a server without it (`Server(cold=True)`), and so does the README's t
 """
 
 import contextlib
+import faulthandler
 import functools
 import gc
 import importlib
@@ -172,6 +173,7 @@ def run(words: list[str], folder: str, environ: dict[str, str], streams: list[in
     for its, ours in enumerate(streams):
         os.dup2(ours, its)
         os.close(ours)
+    faulthandler.enable()  # in place of PYTHONFAULTHANDLER: SIGABRT asks one that hangs for its stacks
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environ)
