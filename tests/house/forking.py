@@ -30,7 +30,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 ROOT = Path(__file__).parents[2]
 MOST_BYTES = 1 << 20
@@ -49,7 +49,9 @@ def can_fork(environ: Mapping[str, str]) -> bool:
 class Forked(subprocess.Popen[str]):
     """Python with these words: a file and its arguments, or `-m` with a module's name and its arguments."""
 
-    def __init__(self, words: Sequence[str], *, cwd: Path, env: Mapping[str, str], **streams: int | None) -> None:
+    def __init__(
+        self, words: Sequence[str], *, cwd: Path, env: Mapping[str, str], **streams: int | IO[str] | None
+    ) -> None:
         self._status, self._ends = os.pipe()
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         super().__init__(words, text=True, cwd=cwd, env=env, **{**pipes, **streams})  # type: ignore[call-overload]

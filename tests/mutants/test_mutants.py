@@ -284,8 +284,10 @@ def test_an_excuse_of_a_line_covers_all_of_its_changes_and_one_of_a_change_no_ot
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Path:
-    """A room with a source and its tests."""
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A room with a source and its tests. Its pytest need not load the plugins that it has no use for."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_PLUGINS", "_hypothesis_pytestplugin,pytest_timeout")
     root = tmp_path / "house"
     here = Path(__file__).parent
     files = {
