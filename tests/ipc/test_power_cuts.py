@@ -6,11 +6,11 @@ is on the disk when the call that made it has returned; what is under way has ha
 before or after any trip to the folder and any change of either journal.
 """
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -32,12 +32,11 @@ from actors.store import StateDirectory, StoreError, mark
 from codec.ipc import Request, Success, read_response
 from tests.ipc.paper import PaperBase
 from tests.ipc.server_kit import FOLDER, asked, specs, wall
+from tests.plenty import plenty
 from tests.store.forgetful import ForgetfulDatabase, cut_the_power
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
-STRIDE = int(os.environ.get("TROUPE_LAW_STRIDE", "3"))
-"""1: every moment. An odd one, so that both those before something and those after it are among them."""
 DROPPED, SUBMITTED = ("good", "flaky", "slow", "failing", "broken"), ("promised",)
 
 
@@ -198,7 +197,7 @@ def test_where_the_power_stays_all_ends_as_usual() -> None:
 
 def test_at_whatever_moment_the_power_goes_all_ends_as_usual_and_what_was_acknowledged_is_kept() -> None:
     usual, _, _, _ = run_schedule(1, live, frozenset())
-    numbers, cuts = range(0, usual.moments, STRIDE), 0
+    numbers, cuts = Random(1).sample(range(usual.moments), min(usual.moments, plenty(usual.moments // 3))), 0
     for number in numbers:
         grid, base, work, found = run_schedule(1, live, frozenset({number}))
         cuts += grid.cuts
@@ -207,6 +206,6 @@ def test_at_whatever_moment_the_power_goes_all_ends_as_usual_and_what_was_acknow
 
 
 def test_wherever_the_power_goes_twice_all_ends_as_usual() -> None:
-    for seed in range(45 // STRIDE):
+    for seed in range(plenty(15)):
         grid, base, work, found = run_schedule(seed, live, frozenset({7 + 3 * seed, 31 + 5 * seed}))
         check(grid, base, work, found)

@@ -5,7 +5,6 @@ successes. The victim dies just before a trip to the folder, or just after it an
 server end, or the whole process (on the same store and the same folder).
 """
 
-import os
 import random
 from typing import Any
 
@@ -19,12 +18,13 @@ from actors.kernel.testing import House, run_schedule
 from codec.ipc import Failure, Outcome, Success, read_response
 from tests.ipc.paper import PaperBase
 from tests.ipc.server_kit import asked, serving, state_directory
+from tests.plenty import plenty
 
 VICTIMS = ("a command", "the server end", "the whole")
 REQUESTS = ("good", "failing", "torn", "broken")
 BUSY = Failure("work failed: RuntimeError: busy")
 MOST_TRIPS = 400
-RUNS = int(os.environ.get("TROUPE_LAW_RUNS", "50"))
+RUNS = plenty(50)
 """A run takes 60 ms of processor."""
 POISONED = Failure(POISON, permanent=True)
 
