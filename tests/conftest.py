@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from tests.plenty import plenty
+
 if TYPE_CHECKING:  # a pytest that a test starts needs no browser
     from playwright.sync_api import Browser, Playwright
 
 pytest_plugins = ["tests.limit", "tests.hearing", "tests.sharing", "tests.warming"]
 
-if "CI" not in os.environ:  # where hypothesis has no deadline anyway: a busy machine is no mistake of the code
-    settings.register_profile("here", deadline=None)
-    settings.load_profile("here")
+# Where CI is set, hypothesis has a profile of its own. A busy machine is no mistake of the code.
+settings.register_profile("house", settings(), deadline=None, max_examples=plenty(50))
+settings.load_profile("house")
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = [

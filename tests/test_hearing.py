@@ -69,7 +69,8 @@ def started_deaf(*arguments: str, cwd: Path) -> "subprocess.CompletedProcess[str
 def test_tests_hear_signals_though_whoever_started_them_ignores_them(workers: str, tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text('pytest_plugins = ["tests.hearing"]\n')
     (tmp_path / "test_planted.py").write_text(PLANTED)
-    ended = started_deaf("-n", workers, "--rootdir", str(tmp_path), str(tmp_path), cwd=tmp_path)
+    places = ["--rootdir", str(tmp_path), f"--basetemp={tmp_path / 'base'}", str(tmp_path)]
+    ended = started_deaf("-n", workers, *places, cwd=tmp_path)
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 

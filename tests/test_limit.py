@@ -185,7 +185,8 @@ def run(place: Path, source: str) -> tuple[Reports, str]:
     (place / "pyproject.toml").write_text(PYPROJECT)
     (place / "test_planted.py").write_text(source)
     environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": "-p no:randomly -p no:cacheprovider"}
-    command = [sys.executable, "-m", "pytest", "-n", "1", "--rootdir", str(place), str(place)]
+    places = ["--rootdir", str(place), f"--basetemp={place / 'base'}", str(place)]
+    command = [sys.executable, "-m", "pytest", "-n", "1", *places]
     ended = subprocess.run(
         command, cwd=place, env=environ, capture_output=True, text=True, timeout=DEADLINE, check=False
     )

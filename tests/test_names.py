@@ -6,6 +6,7 @@ of it. What begins with an underscore is known to its file only.
 
 import ast
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -15,6 +16,7 @@ YET = frozenset("Cancel Dialect Forget Journal Publish Record Request Row Run St
 """Still to be told apart: the IPC's, which is being built, and the lanes' states. Who renames one takes it off."""
 
 
+@cache
 def classes(root: Path) -> dict[str, list[tuple[str, bool]]]:
     """Where each is, and whether it is a Protocol."""
     found = defaultdict(list)

@@ -19,7 +19,8 @@ FOLDER = Path(__file__).parents[2] / "schemas"
 COMMAND = ".venv/bin/python -m tests.agent.schema_files"
 
 
-def texts() -> dict[str, str]:
+@cache
+def texts() -> Mapping[str, str]:
     """The files by their names."""
     return {name: json.dumps(schema, indent=1) + "\n" for name, schema in schema_files(notes).items()}
 

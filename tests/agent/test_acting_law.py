@@ -17,6 +17,7 @@ from codec.agent.models import SaidText
 from codec.agent.workspaces import Policy
 from tests.agent.hands_kit import MemoryHands, MemoryImages, PaperCommands, approves, exited, has_done, means, refuses
 from tests.agent.turn_kit import STOP, Heard, MemoryTree, Script, call, entries, faults, turn, unpaired
+from tests.plenty import plenty
 
 FILES = {"a.py": "".join(f"line {number}\n" for number in range(1, 41)), "b.py": "x = 1\n"}
 ORDER: dict[str, Any] = {"policy": Policy(execution_mode="server_runner", patch_application="client")}
@@ -180,7 +181,7 @@ ANSWERS = ["approve", "refuse", "a hunk", "edit elsewhere", "edit there", "by th
     st.none() | st.integers(1, 400),
 )
 @example([CALLS[0], CALLS[0]], ["a hunk", "edit there"], "ask", None)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=plenty(70), deadline=None)
 def test_a_file_is_as_it_was_or_as_it_was_to_be_and_the_log_says_which(
     calls: list[Any], answers: list[str], mode: str, killed: int | None
 ) -> None:

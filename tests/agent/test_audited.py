@@ -26,6 +26,7 @@ from codec.agent.sessions import SessionChange
 from codec.agent.workspaces import Policy, PolicyChange
 from tests.agent.paper_store import PaperDisk, PaperStore
 from tests.agent.session_kit import Asks, Screen, Stay, patch, stay, until
+from tests.plenty import plenty
 
 PYTEST = Remembered(id="a1", kind="command", argv=("pytest",), by="ann")
 KINDS: list[AuditEvent] = [
@@ -57,7 +58,7 @@ MOMENTS = st.sampled_from(["look", "sleep", "kill", "stay"])
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=plenty(15))
 @given(st.lists(st.tuples(st.lists(st.integers(0, 2), max_size=3), MOMENTS), max_size=6))
 @example([([0], "kill"), ([1, 2], "sleep"), ([0], "look"), ([], "kill")])
 def test_every_session_tells_each_change_since_it_was_made_once_and_in_order(story: list[Any]) -> None:

@@ -19,6 +19,7 @@ from codec.agent.ignores import (
     TooLate,
     read_rules,
 )
+from tests.plenty import plenty
 
 TABLE = [  # a line, what it ignores, what it does not
     ("*.pyc", ["a.pyc", "src/deep/a.pyc", ".pyc"], ["a.py", "a.pycc"]),
@@ -257,7 +258,7 @@ if shutil.which("git"):
             assert [path for path in paths if ignored(rules, path)] == [path for path in paths if f"./{path}" in git]
 
     @pytest.mark.slow
-    @settings(deadline=None, max_examples=400)
+    @settings(deadline=None, max_examples=plenty(130))
     @given(st.lists(GITIGNORE, min_size=len(PLACES), max_size=len(PLACES)))
     @example(["a/\n!a", "", "", ""])
     @example(["x/**\n!x/y", "", "", ""])

@@ -23,6 +23,7 @@ from codec.agent.patches import made_diff
 from tests.agent.paper_store import PaperDisk
 from tests.agent.session_kit import Asks, Pause, Screen, Stay, patch, stay, until
 from tests.agent.test_approvals import asked, over, waits
+from tests.plenty import plenty
 
 BASE = "".join(f"line {number}\n" for number in range(20)).encode()
 AFTER = BASE.replace(b"line 2\n", b"two\n").replace(b"line 15\n", b"fifteen\n")
@@ -267,7 +268,7 @@ ACTS = st.sampled_from(["apply", "undo", "approve", "refuse", "tell", "wait", "l
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=plenty(20))
 @given(st.lists(st.tuples(ACTS, st.sampled_from([0.0, 0.1, LOOK_SECONDS, 3.0])), max_size=8))
 @example([("apply", 0.1), ("refuse", 3.0)])
 @example([("leave", 0.0), ("apply", 3.0), ("come", 0.1), ("refuse", 3.0)])

@@ -23,6 +23,7 @@ from tests.transports.agent.test_port import AUTHORIZED, PaperDesk, ask, open_po
 from transports.agent.gate import Gate
 from transports.agent.port import agent_application
 
+FILES = sorted(path.name for path in FOLDER.iterdir() if path.suffix == ".json")
 CONTRACT = """
 GET /v1/health
 GET /v1/workspaces
@@ -93,16 +94,16 @@ def every(value: Any) -> Iterator[dict[str, Any]]:
             yield from every(each)
 
 
-@pytest.mark.parametrize("name", texts())
+@pytest.mark.parametrize("name", FILES)
 def test_the_files_are_as_codec_has_them(name: str) -> None:
     assert (FOLDER / name).read_text() == texts()[name], f"run: {COMMAND}"
 
 
 def test_there_is_no_other_file() -> None:
-    assert {path.name for path in FOLDER.iterdir() if path.suffix == ".json"} == texts().keys(), f"run: {COMMAND}"
+    assert {*FILES} == texts().keys(), f"run: {COMMAND}"
 
 
-@pytest.mark.parametrize("name", texts())
+@pytest.mark.parametrize("name", FILES)
 def test_every_reference_leads_to_something(name: str) -> None:
     whole = json.loads(texts()[name])
     for each in every(whole):

@@ -19,7 +19,6 @@ order of tasks. Then these laws hold:
 
 import contextlib
 import itertools
-import os
 import re
 from dataclasses import dataclass, field
 from functools import partial
@@ -72,6 +71,7 @@ from tests.agent.session_kit import (
     stay,
     tool,
 )
+from tests.plenty import plenty
 
 SCRIPTS: tuple[tuple[Any, ...], ...] = (
     (Tokens(5),),
@@ -91,7 +91,7 @@ SCRIPTS: tuple[tuple[Any, ...], ...] = (
     (Tokens(40, 0.0),),
 )
 
-PLAYS = int(os.environ.get("TROUPE_LAW_PLAYS", "400"))
+PLAYS = plenty(150)
 """A play takes 20 ms of processor."""
 
 CALM = 20

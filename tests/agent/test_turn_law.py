@@ -30,6 +30,7 @@ from codec.agent.models import (
 )
 from tests.agent.hands_kit import MemoryHands, means, refuses
 from tests.agent.turn_kit import STOP, Act, Heard, MemoryTree, Script, call, entries, faults, turn, unpaired, whole
+from tests.plenty import plenty
 
 FILES = {
     "src/auth.py": "import db\n\n\ndef login(user):\n    '''Lets a user in.'''\n    return db.find(user)\n",
@@ -104,7 +105,7 @@ def check(heard: Heard, script: Script) -> None:
 
 @pytest.mark.slow
 @given(answers, st.sampled_from([2_048, 16_384]), st.sampled_from([None, "plan", "ask", "auto"]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=plenty(70), deadline=None)
 def test_whatever_a_model_says_a_turn_ends_once_its_calls_are_paired_and_its_history_is_a_request(
     said: list[list[Act]], window: int, mode: str | None
 ) -> None:

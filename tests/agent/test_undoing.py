@@ -31,6 +31,7 @@ from codec.agent.files import digest_of
 from codec.agent.kept import SessionRow, TurnMark
 from codec.agent.sessions import SessionFact
 from tests.agent.paper_store import PaperDisk, paper_spec
+from tests.plenty import plenty
 
 FACT = SessionFact(id="s", workspace_id="w", created_at="2026-01-01T00:00:00.000Z", updated_at="")
 Files = dict[str, bytes]
@@ -451,7 +452,7 @@ def test_what_cannot_be_undone_is_told_in_a_sentence() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=plenty(15))
 @given(
     st.lists(st.tuples(st.integers(0, 12), st.sampled_from(["edited", "edited", "deleted", "lost"])), max_size=14)
 )
@@ -597,7 +598,7 @@ acts = st.one_of(
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=plenty(100), deadline=None)
 @given(st.lists(acts, max_size=14))
 @example([("turn", [("a", b"1", "done")], "done"), ("undo", None, 0), ("edit", "a", b"2"), ("undo", None, None)])
 def test_in_any_story_only_what_a_turn_touched_is_restored_and_nothing_else_is_lost(story: list[Any]) -> None:

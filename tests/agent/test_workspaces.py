@@ -37,6 +37,7 @@ from actors.store import STORE, Inline, StateDirectory, Store, StoreClient
 from codec.agent.audit import PolicyAudited
 from codec.agent.refusing import ContractRefusal
 from codec.agent.workspaces import Policy, PolicyChange, WorkspaceFact, WorkspaceWish
+from tests.plenty import plenty
 
 EPOCH = 1_800_000_000.0
 PATIENCE = 60.0
@@ -286,7 +287,7 @@ async def test_while_the_store_is_down_the_answer_is_an_error_and_afterwards_all
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=plenty(15), deadline=None)
 @given(st.lists(st.sampled_from(["/a", "/b", "/link", "restart", "change"]), max_size=12))
 def test_any_order_of_registering_changing_and_restarting_keeps_what_was_answered(
     tmp_path_factory: pytest.TempPathFactory, steps: list[str]

@@ -28,6 +28,7 @@ from actors.kernel import (
 )
 from actors.kernel.testing import House, Puppet, crash, run_schedule, staged
 from codec.console import Health, Hello
+from tests.plenty import plenty
 
 RUNS = Key[Children[Any]]("runs")
 FACTS = [SystemFact("judge", enabled=True, listens=False, about="runs"), SystemFact("store", True, False, "keeps")]
@@ -83,7 +84,7 @@ STEPS = st.lists(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=plenty(20))
 @given(seed=st.integers(0, 2**32 - 1), steps=STEPS)
 @example(seed=1, steps=[("crash", "judge/launcher"), ("wait", 1.0)] * 5)
 @example(seed=1, steps=[("crash", "store"), ("kill", "console/observer"), ("lease", 60), ("lease", 60)])

@@ -1,8 +1,8 @@
 """An agent on a running server, a fake model beside it, and a client as an editor makes one."""
 
 import json
+import os
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import trio
 
+from tests.house.forking import Forked
 from tests.house.running import DEADLINE, ROOT, Server, server
 from transports.agent.client import AgentVisitor
 from transports.websocket.client import Visit
@@ -22,8 +23,8 @@ MODEL = "qwen3:8b"
 @contextmanager
 def fake_model(*options: str) -> Iterator[str]:
     """The address of a fake Ollama, in a process of its own."""
-    command = [sys.executable, "-m", "tests.agent.fakes", "ollama", "--port", "0", *options]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    command = ["-m", "tests.agent.fakes", "ollama", "--port", "0", *options]
+    process = Forked(command, cwd=ROOT, env=os.environ, stdin=subprocess.PIPE, stderr=None)
     try:
         assert process.stdout is not None
         yield process.stdout.readline().split()[-1]

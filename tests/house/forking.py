@@ -2,20 +2,22 @@
 
 To import its code costs a server 0.65 s of CPU time, and the tests start some thousand of them. So each worker keeps
 one process, the forker, that has imported everything a server needs and has run none of it. It forks on demand. What it
-forks takes arguments, folder, environment and output from the request, and runs `supervisor.py` from its first line, as
-a process of its own. `Forked` is a Popen of it.
+forks takes words, folder, environment, input and output from the request, and runs `supervisor.py` from its first line,
+as a process of its own: a server, or a command that ends by itself. `Forked` is a Popen of it.
 
 Some tests are about what comes before that: the interpreter's options and environment, imports, a signal among them.
 They start a server without it (`Server(cold=True)`), and so does the README's test.
 
-    worker    -> forker    {arguments, folder, environ} with three descriptors: stdout, stderr, a pipe for the end
+    worker    -> forker    {words, folder, environ} with four descriptors: stdin, stdout, stderr, a pipe for the end
     forker    -> worker    the process id
     forker    -> the pipe  the status with which it ended
     the forker ends when its worker has ended: nobody holds the channel's other end any more
 """
 
 import contextlib
+import faulthandler
 import functools
+import gc
 import importlib
 import json
 import os
@@ -28,7 +30,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 ROOT = Path(__file__).parents[2]
 MOST_BYTES = 1 << 20
@@ -45,23 +47,26 @@ def can_fork(environ: Mapping[str, str]) -> bool:
 
 
 class Forked(subprocess.Popen[str]):
-    """`program` (a file of Python) with these arguments."""
+    """Python with these words: a file and its arguments, or `-m` with a module's name and its arguments."""
 
-    def __init__(self, program: Path, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> None:
+    def __init__(
+        self, words: Sequence[str], *, cwd: Path, env: Mapping[str, str], **streams: int | IO[str] | None
+    ) -> None:
         self._status, self._ends = os.pipe()
-        pipe = subprocess.PIPE
-        super().__init__([str(program), *arguments], stdout=pipe, stderr=pipe, text=True, cwd=cwd, env=env)
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        super().__init__(words, text=True, cwd=cwd, env=env, **{**pipes, **streams})  # type: ignore[call-overload]
 
     def _execute_child(self, args: list[str], *facts: Any) -> None:
         """Takes the place of Popen's own, which forks and executes."""
-        *_, cwd, env = facts[:6]
-        stdout, stderr = (facts[at] for at in (12, 14))
+        cwd, env = facts[4:6]
+        given = [facts[at] for at in (9, 12, 14)]
+        streams = [own if one == -1 else one for own, one in enumerate(given)]
         try:
-            self.pid = _forker().fork(args, str(cwd), env, (stdout, stderr, self._ends))
+            self.pid = _forker().fork([*args], str(cwd), env, (*streams, self._ends))
             self._child_created = True
         finally:
-            for each in (stdout, stderr, self._ends):
-                os.close(each)
+            os.close(self._ends)
+            self._close_pipe_fds(*facts[9:15])  # type: ignore[attr-defined]
 
     def _try_wait(self, flags: int) -> tuple[int, int]:
         """Takes the place of waitpid: it is the forker's child."""
@@ -111,8 +116,10 @@ def _forker() -> _Forker:
 
 
 LOADED = ("supervisor", "program.arguments", "program.serving", "actors.store",
-          *(f"systems.{each}" for each in ("agent", "console", "ipc", "judge", "sidekick")))  # fmt: skip
-"""With what these import, it is what a server imports before it is ready."""
+          *(f"systems.{each}" for each in ("agent", "console", "ipc", "judge", "sidekick")),
+          "program.commands.ipc", "systems.ipc_commands", "tests.agent.fakes")  # fmt: skip
+"""With what these import, it is what a server imports before it is ready, a command before it begins, and a fake model
+before it answers."""
 
 
 def serve(channel: socket.socket) -> Callable[[], None] | None:
@@ -134,7 +141,7 @@ def serve(channel: socket.socket) -> Callable[[], None] | None:
                 _tell_ends(ends)
             if channel not in ready:
                 continue
-            asked, descriptors, *_ = socket.recv_fds(channel, MOST_BYTES, 3)
+            asked, descriptors, *_ = socket.recv_fds(channel, MOST_BYTES, 4)
             if not asked:
                 return None
             pid = os.fork()
@@ -142,11 +149,12 @@ def serve(channel: socket.socket) -> Callable[[], None] | None:
                 selector.close()
                 for ours in (awake, wakes, channel):
                     ours.close()
-                for end in (descriptors[2], *ends.values()):
-                    os.close(end)
-                return functools.partial(run, **json.loads(asked), stdout=descriptors[0], stderr=descriptors[1])
-            ends[pid] = descriptors[2]
-            for each in descriptors[:2]:
+                *streams, end = descriptors
+                for each in (end, *ends.values()):
+                    os.close(each)
+                return functools.partial(run, **json.loads(asked), streams=streams)
+            *streams, ends[pid] = descriptors
+            for each in streams:
                 os.close(each)
             channel.send(b"%d" % pid)
 
@@ -160,24 +168,31 @@ def _tell_ends(ends: dict[int, int]) -> None:
             os.close(ends.pop(pid))
 
 
-def run(words: list[str], folder: str, environ: dict[str, str], stdout: int, stderr: int) -> None:
+def run(words: list[str], folder: str, environ: dict[str, str], streams: list[int]) -> None:
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    for ours, its in ((stdout, 1), (stderr, 2)):
+    for its, ours in enumerate(streams):
         os.dup2(ours, its)
         os.close(ours)
+    faulthandler.enable()  # in place of PYTHONFAULTHANDLER: SIGABRT asks one that hangs for its stacks
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environ)
-    sys.argv = words
-    sys.path[0] = str(Path(words[0]).parent)
-    runpy.run_path(words[0], run_name="__main__")
+    if words[0] == "-m":
+        sys.argv = words[1:]
+        sys.path[0] = folder
+        runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+    else:
+        sys.argv = words
+        sys.path[0] = str(Path(words[0]).parent)
+        runpy.run_path(words[0], run_name="__main__")
 
 
 if __name__ == "__main__":
     for module in LOADED:
         importlib.import_module(module)
+    gc.freeze()  # or whatever is forked would look through all of it at its end, and so copy it, for 0.3 s of CPU time
     forked = serve(socket.socket(fileno=int(sys.argv[1])))
     if forked is not None:
         forked()

@@ -50,7 +50,7 @@ class Server:
             words = command or [sys.executable, str(program), *own]
             self.process = subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True, cwd=folder, env=env)
         else:
-            self.process = Forked(program, own, cwd=folder, env=env)
+            self.process = Forked([str(program), *own], cwd=folder, env=env)
         self.said = ""
 
     def notice(self, beginning: str) -> str:
@@ -116,12 +116,12 @@ def server(
 
 def troupe(folder: Path, *arguments: str, environ: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """A command that ends by itself."""
-    return subprocess.run(
-        [sys.executable, str(ROOT / "supervisor.py"), *arguments],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        timeout=DEADLINE,
-        env={**os.environ, **(environ or {})},
-        check=False,
-    )
+    assert can_fork(environ or {})
+    words = [str(PROGRAM), *arguments]
+    env = {**os.environ, **(environ or {})}
+    with Forked(words, cwd=folder, env=env, stdin=subprocess.DEVNULL) as process:
+        try:
+            said = process.communicate(timeout=DEADLINE)
+        finally:
+            process.kill()
+    return subprocess.CompletedProcess(words, process.returncode, *said)

@@ -152,10 +152,10 @@ async def test_a_client_that_never_reads_costs_little_and_catches_up_exactly(
         session = await agent.session(tmp_path / "work")
         async with agent.attach(session) as reads, agent.attach(session, delta=delta) as stuck:
             async with memory_of(house, 100 * MB):
-                final = await reads.turn("!long 30000")
+                final = await reads.turn("!long 10000")
                 for _ in range(3):
                     assert (await reads.turn("!long 3000"))["metadata"]["success"] is True
-            assert final["message"].endswith("word29999")
+            assert final["message"].endswith("word9999")
             texts: list[str] = []
             text = ""
             while stuck.last < reads.last:

@@ -1,4 +1,4 @@
-"""Much at once, and much of one thing: tickets that are raced for, thousands of sessions, large contexts, slow clients,
+"""Much at once, and much of one thing: tickets that are raced for, hundreds of sessions, large contexts, slow clients,
 and a model that never stops sending."""
 
 import json
@@ -73,7 +73,7 @@ async def test_a_hundred_tickets_that_are_raced_for_open_one_stream_each(house: 
     assert {*statuses} <= {101, 401, 429}
 
 
-async def test_two_thousand_sessions_are_made_and_listed_in_time_and_for_little_memory(
+async def test_hundreds_of_sessions_are_made_and_listed_in_time_and_for_little_memory(
     house: Server, tmp_path: Path
 ) -> None:
     agent = Agent(house)
@@ -86,16 +86,16 @@ async def test_two_thousand_sessions_are_made_and_listed_in_time_and_for_little_
         async with limit:
             made.add((await agent.ask("POST", "sessions", {"workspace_id": place, "title": "one of many"}))["id"])
 
-    async with memory_of(house, 40 * MB):
-        with trio.fail_after(90):
+    async with memory_of(house, 20 * MB):
+        with trio.fail_after(DEADLINE):
             async with trio.open_nursery() as nursery:
-                for _ in range(2_000):
+                for _ in range(600):
                     nursery.start_soon(make)
         began = time.perf_counter()
         listed = await agent.ask("GET", f"sessions?workspace_id={place}")
         took = time.perf_counter() - began
     assert {each["id"] for each in listed} == made | {first}
-    assert took < 2, f"{took:.2f} s"
+    assert took < 1, f"{took:.2f} s"
 
 
 async def test_contexts_of_eight_megabytes_are_taken_or_refused_and_never_pile_up(
@@ -106,7 +106,7 @@ async def test_contexts_of_eight_megabytes_are_taken_or_refused_and_never_pile_u
     async with agent.attach(session, resume_from=None) as window:
         large = {"terminal_output": {"command": "make", "stdout": "x" * (7 * MB)}}
         async with memory_of(house, 80 * MB):
-            for _ in range(20):
+            for _ in range(8):
                 await window.say("client.context_update", updates=large)
                 await window.say("client.user_message", message="!long 3", context=large)
                 refused = await window.until_type("server.error")

@@ -35,7 +35,7 @@ ENDS = {
 def forked(folder: Path, source: str, *words: str, environ: dict[str, str] | None = None) -> Forked:
     folder.mkdir(exist_ok=True)
     (folder / "program.py").write_text(source)
-    return Forked(folder / "program.py", words, cwd=folder, env=environ or {})
+    return Forked([str(folder / "program.py"), *words], cwd=folder, env=environ or {})
 
 
 def test_it_has_what_it_was_given_and_nothing_of_another(tmp_path: Path) -> None:

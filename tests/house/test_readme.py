@@ -26,7 +26,7 @@ import trio
 import supervisor
 from codec.settings import Settings
 from program import arguments, ready
-from tests.fetched import done, fetched
+from tests.fetched import done, environment, fetched
 from tests.house.running import LISTENING, ROOT, Server
 from tests.judge.test_in_the_browser import EXTENSION, TASK
 from tests.program.commands.test_recording import recorded
@@ -243,9 +243,8 @@ def newest(larder: Path) -> str:
     """An interpreter in which the examples' own first command was given."""
 
     def install(folder: Path) -> None:
-        done(sys.executable, "-m", "venv", "--clear", "env", folder=folder)
-        command = block(EXAMPLES, "pip install")
-        done("bash", "-euc", f'PATH="$PWD/env/bin:$PATH"; {command}', folder=folder)
+        pip = f'pip() {{ {sys.executable} -m pip --python {environment(folder)} "$@"; }}'
+        done("bash", "-euc", f"{pip}; {block(EXAMPLES, 'pip install')}", folder=folder)
 
     return str(fetched(larder / "sidekick-py-newest", install) / "env/bin/python")
 

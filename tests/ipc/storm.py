@@ -118,15 +118,15 @@ class DeskStorm:
 
     def _desk_agrees(self, house: Server, end: float) -> None:
         """What the desk tells of each request is what its files say."""
-        url = house.url_of("ipc")
-        for id, outcome in self.expected.items():  # noqa: A001
-            while True:
-                fact = httpx.get(f"{url}/requests/{id}", timeout=PATIENCE).json()["fact"]
-                if fact["state"] == ("success" if outcome == "success" else "gave up"):
-                    break
-                assert time.monotonic() < end, (id, outcome, fact)
-                time.sleep(0.05)
-            assert fact["attempts"] <= 3, fact
+        with httpx.Client(base_url=house.url_of("ipc"), timeout=PATIENCE) as desk:
+            for id, outcome in self.expected.items():  # noqa: A001
+                while True:
+                    fact = desk.get(f"/requests/{id}").json()["fact"]
+                    if fact["state"] == ("success" if outcome == "success" else "gave up"):
+                        break
+                    assert time.monotonic() < end, (id, outcome, fact)
+                    time.sleep(0.05)
+                assert fact["attempts"] <= 3, fact
 
     def _drop(self, kind: str, count: int) -> None:
         (self.base / "requests").mkdir(parents=True, exist_ok=True)
@@ -157,7 +157,7 @@ class DeskStorm:
         own = ("ipc.server=false",) if kind == THEIRS else ()
         settings = [f"ipc.base={self.base}", "ipc.port=0", *SETTINGS, *own]
         options = [word for setting in settings for word in ("--set", setting)]
-        return server(self.folder, *options, environ={"PYTHONFAULTHANDLER": "1"})
+        return server(self.folder, *options)
 
     @contextmanager
     def _peer(self, kind: str) -> Iterator["Peer | None"]:

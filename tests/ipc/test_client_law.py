@@ -27,6 +27,7 @@ from actors.kernel.testing import run_schedule
 from codec.ipc import Dialect, Failure, Outcome, read_response
 from tests.ipc.client_kit import BUSY, DONE, NEVER, Desk, PaperServer, a_state, desk, in_turn, put, request
 from tests.ipc.paper import PaperBase
+from tests.plenty import plenty
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -169,7 +170,7 @@ async def live(
     FAULTS,
     OUTCOMES,
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=plenty(50), deadline=None)
 @example(0, Dialect.SPEC, 1, 1, [(n, "client dies") for n in range(12)], [BUSY, BUSY, DONE])
 @example(0, Dialect.HEAD, 1, 1, [(n, "client dies") for n in range(12)], [BUSY, BUSY, DONE])
 def test_every_request_ends_after_three_attempts_at_most_whatever_crashes(

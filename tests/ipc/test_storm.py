@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(("kind", "seed"), [(OURS, 1), (OURS, 2), (THEIRS, 3), (THEIRS, 4)])
+@pytest.mark.parametrize(("kind", "seed"), [(OURS, 1), (THEIRS, 3)])
 def test_every_request_on_a_real_desk_ends_whoever_is_killed_meanwhile(kind: str, seed: int, tmp_path: Path) -> None:
     storm = DeskStorm(tmp_path, seed)
     for _ in range(2):

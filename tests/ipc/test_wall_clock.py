@@ -11,6 +11,7 @@ from actors.kernel.testing import run_in_virtual_time
 from codec.ipc import Dialect
 from tests.ipc.client_kit import EPOCH, a_state, desk, request
 from tests.ipc.test_retry_times import RefusingBase
+from tests.plenty import plenty
 
 HOUR = 3600.0
 
@@ -18,7 +19,7 @@ changes = st.lists(st.tuples(st.floats(0.0, 300.0), st.sampled_from([-HOUR, HOUR
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=plenty(10), deadline=None)
 @given(changes=changes, answers=st.booleans(), dialect=st.sampled_from([Dialect.SPEC, Dialect.HEAD]))
 def test_whoever_sets_the_clock_on_the_wall_three_attempts_take_their_time_and_none_ends_before_it_began(
     changes: list[tuple[float, float]], answers: bool, dialect: Dialect

@@ -18,6 +18,7 @@ from codec.judge import BadTask, Task, read_task
 from tests.judge.kit import FULL, Court, Folders
 from tests.judge.kit import judging as judge
 from tests.judge.payloads import posted
+from tests.plenty import plenty
 
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=8),
@@ -34,7 +35,7 @@ Lives = list[list[bytes]]
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=plenty(10), deadline=None)
 @given(st.lists(st.lists(bodies, max_size=8), min_size=1, max_size=3), st.integers(0, 1 << 30), st.booleans())
 @example([[json.dumps(posted(url="https://a.b/[")).encode()]], 0, False)
 def test_any_post_that_is_answered_finds_its_folder_and_nobody_restarts(lives: Lives, seed: int, full: bool) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from actors.judge import checkers
 from actors.judge.checkers import Differs, Same, common_length, compare, near
 from codec.judge import Compare, CompareMode
+from tests.plenty import plenty
 
 SAME: list[tuple[CompareMode, bytes, bytes]] = [
     ("exact", b"", b""),
@@ -165,7 +166,7 @@ texts = st.lists(
 @pytest.mark.slow
 @pytest.mark.parametrize(("block", "step"), [(1 << 20, 1 << 16), (1, 1), (4, 2), (7, 3)])
 def test_the_fast_reading_agrees_with_the_plain_one(block: int, step: int) -> None:
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=plenty(70), deadline=None)
     @given(texts, texts, modes, st.booleans())
     @example(b"a\n\n\nb", b"a\n\n\nb\n", "trim", True)
     @example(b"a", b"a\nb", "exact", True)
@@ -206,7 +207,7 @@ def _line(lines: list[bytes], number: int, mode: CompareMode) -> bytes | None:
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=plenty(70), deadline=None)
 @given(st.binary(max_size=40), st.binary(max_size=40), st.binary(max_size=40))
 def test_the_common_length_is_the_longest(begin: bytes, one: bytes, other: bytes) -> None:
     one, other = begin + one, begin + other
@@ -219,7 +220,7 @@ numbers = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9),
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=plenty(70), deadline=None)
 @given(numbers, numbers, st.sampled_from([0, 1e-13, 1e-6, 1e-2, 1]))
 def test_near_is_what_it_says(expected: Decimal, actual: Decimal, tolerance: float) -> None:
     close = abs(expected - actual) <= Decimal(tolerance) * max(Decimal(1), abs(expected))
@@ -239,7 +240,7 @@ pairs = st.lists(st.one_of(st.tuples(words, words), alike, st.tuples(words)), ma
 @pytest.mark.slow
 @pytest.mark.parametrize("many", [1, 3, 1_000])
 def test_many_numbers_at_a_time_are_as_near_as_each_by_itself(many: int) -> None:
-    @settings(max_examples=400, deadline=None)
+    @settings(max_examples=plenty(130), deadline=None)
     @given(pairs, st.sampled_from([0, 1e-13, 1e-9, 1e-6, 1e-2, 1]))
     @example([(b"1,2", b"1.5")], 1)
     @example([(b"1.5", b"1,2")], 1)

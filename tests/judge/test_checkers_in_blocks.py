@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from actors.judge import checkers
 from actors.judge.checkers import Differs, Same, compare
 from codec.judge import Compare, CompareMode
+from tests.plenty import plenty
 
 ENDS: dict[CompareMode, list[bytes]] = {"trim": [b"\n", b" \n", b" \t \n", b"\r\n"], "exact": [b"\n", b"\r\n"]}
 """Ends of lines that the mode holds to be the same."""
@@ -21,7 +22,7 @@ def test_texts_that_are_cut_elsewhere_are_the_same_and_one_line_that_differs_is_
 ) -> None:
     ends = st.sampled_from(ENDS[mode])
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=plenty(50), deadline=None)
     @given(LINES, st.data())
     def agree(lines: list[bytes], data: st.DataObject) -> None:
         def text(lines: list[bytes]) -> bytes:

@@ -14,7 +14,7 @@ from tests.transports.process.hostile import HOSTILE, program
 
 UNPROTECTED = Path(__file__).with_name("unprotected_server.py")
 LAUNCHER = "troupe/judge/launcher/process"
-ROUNDS = 4
+ROUNDS = 2
 SLOW_SUMS = "import time\na, b = map(int, input().split())\ntime.sleep(0.05)\nprint(a + b)\n"
 
 

@@ -24,6 +24,7 @@ from actors.store import StateDirectory
 from codec.judge import RunSettings
 from codec.programs import Outcome
 from tests.judge.kit import Court, Folders, Json, Machine, Page, Program, an_outcome, judging
+from tests.plenty import plenty
 
 A, B = "abc1/abc1_a", "abc1/abc1_b"
 TASK = ("abc1", "abc1_a")
@@ -361,7 +362,7 @@ THERE_AND_BACK = [
 
 @pytest.mark.timeout(300)
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=plenty(50), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(STEPS, st.booleans()), max_size=14), st.integers(0, 5))
 @example(ISSUE, 0)
 @example(ONE_AFTER_ALL, 0)

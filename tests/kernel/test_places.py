@@ -14,6 +14,7 @@ from actors.kernel import ActorRef, Crash, Ended, KernelError, Restart, Strategy
 from actors.kernel.place import MOST_VACANT, VACANT_SECONDS, Place
 from actors.kernel.stage import REMEMBERED
 from actors.kernel.testing import House, Puppet, crash, finish, run_schedule, staged
+from tests.plenty import plenty
 
 branch = partial(supervisor_spec, intensity=1, period=30.0)
 LEAVES = ["one/a", "one/b", "all/c", "all/d", "rest/e", "rest/f"]
@@ -73,7 +74,7 @@ def leaf(id: str) -> Puppet:  # noqa: A002
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=plenty(50))
 @given(seed=st.integers(0, 2**32 - 1), steps=STEPS)
 @example(seed=1, steps=[*FALLS, *FALLS])  # the branch falls, twice
 @example(seed=1, steps=[("start", (0, Restart.TRANSIENT)), ("kill", "crowd"), *BACK])

@@ -40,6 +40,7 @@ from actors.kernel import (
 )
 from actors.kernel.mailbox import Envelope
 from actors.kernel.testing import House, Puppet, block, crash, finish, held, pause, run_schedule, staged
+from tests.plenty import plenty
 
 pytestmark = pytest.mark.slow
 
@@ -150,7 +151,7 @@ async def question(ref: ActorRef[Letter], fates: Fates, letter: Letter, seconds:
         fates.gone[letter.number] += 1
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=plenty(20))
 @given(
     seed=SEEDS,
     posts=st.lists(SENDINGS, min_size=1, max_size=4),
@@ -219,7 +220,7 @@ def test_no_message_is_lost_or_handled_twice(
         assert order == sorted(order)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=plenty(20))
 @given(seed=SEEDS, acts=st.lists(st.sampled_from(["plain", "plain", "crash", "slow"]), max_size=40))
 def test_with_room_for_all_exactly_the_crashing_messages_are_lost(seed: int, acts: list[str]) -> None:
     fates = Fates()
@@ -297,7 +298,7 @@ class Census:
             self.ended += 1
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=plenty(35))
 @given(seed=SEEDS, steps=STEPS, patience=st.booleans())
 def test_what_lives_is_what_should(seed: int, steps: list[tuple[str, int, Restart, str]], patience: bool) -> None:
     async def main() -> None:
@@ -404,7 +405,7 @@ def compare(house: House, census: Census, watcher: Puppet) -> None:
 # -- supervisors of every strategy end in the right state, and within their grace
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=plenty(35))
 @given(
     seed=SEEDS,
     strategy=st.sampled_from(Strategy),
@@ -489,7 +490,7 @@ OVERLAPPING = st.lists(
 HABITS = st.sampled_from(["plain", "fails to start", "slow to start", "slow to stop", "done at once"])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=plenty(20))
 @given(
     seed=SEEDS,
     strategy=st.sampled_from(Strategy),
@@ -569,7 +570,7 @@ def test_whoever_ends_while_others_do_comes_back_or_has_ended_for_good(
     run_schedule(seed, main)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=plenty(10))
 @given(seed=SEEDS)
 def test_leases_under_any_schedule_leave_nothing(seed: int) -> None:
     dice = random.Random(seed)

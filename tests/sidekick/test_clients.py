@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.fetched import done, fetched
+from tests.fetched import done, environment, fetched
 from tests.house.running import Server, server
 from tests.web.stage import write
 
@@ -24,9 +24,8 @@ def python_with(larder: Path, version: str) -> str:
     """An interpreter that has this release of the client."""
 
     def install(folder: Path) -> None:
-        done(sys.executable, "-m", "venv", "--clear", "env", folder=folder)
-        pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        done(str(folder / "env/bin/python"), *pip, f"sidekick-py=={version}", folder=folder)
+        pip = [sys.executable, "-m", "pip", "--python", str(environment(folder))]
+        done(*pip, "install", "--quiet", "--disable-pip-version-check", f"sidekick-py=={version}", folder=folder)
 
     return str(fetched(larder / f"sidekick-py-{version}", install) / "env/bin/python")
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from actors.kernel import Ended, Stop
 from actors.kernel.testing import run_in_virtual_time
 from codec.sidekick import Dialect, Ear, Mouth
+from tests.plenty import plenty
 from tests.sidekick import odd
 from tests.sidekick.kit import announce
 from tests.sidekick.test_room import Client, House, click, house, paint, spawn_grid
@@ -116,7 +117,7 @@ async def said_by_everyone(seed: int, turns: int) -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=plenty(20), suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 2**32), turns=st.integers(1, 60))
 @example(seed=1, turns=400)
 def test_whatever_everyone_says_nobody_restarts_and_the_board_beside_stands(seed: int, turns: int) -> None:

@@ -12,6 +12,7 @@ import trio.testing
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from tests.plenty import plenty
 from tests.sidekick.codec.test_properties import near_message
 from tests.sidekick.kit import announce, said, spawn, update
 from tests.sidekick.scene.stories import stories
@@ -114,7 +115,7 @@ async def thrown(data: bytes, places: list[int]) -> None:
         nursery.cancel_scope.cancel()
 
 
-@settings(deadline=None, max_examples=100, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=plenty(35), suppress_health_check=list(HealthCheck))
 @given(opening=openings, sent=st.lists(frames, max_size=10), places=st.lists(st.integers(0, 400), max_size=5))
 @example(b"", [frame(TEXT, b"x" * 90_000)[:80_000]], [])
 @example(b"", [frame(TEXT, b"x" * 90_000, final=False)], [70_000])

@@ -121,22 +121,22 @@ UNLIKELY = ["kq83hHq2kLm9xW", "tr0ub4dor&3", "0123456789abcdef01234567", "hunter
 WORDS = ["swordfish", "open-sesame"]
 
 
-@pytest.mark.parametrize("value", UNLIKELY)
 @pytest.mark.parametrize(("path", "form"), CODE + SETTINGS)
-def test_a_secret_is_withheld_in_every_form_and_nothing_else(path: str, form: str, value: str) -> None:
-    text = f"before 1\n{form.format(value)}\nbehind 2\n"
-    said = withheld(text, path)
-    assert value not in said
-    if not path.startswith((".env", ".flaskenv", ".yarnrc", "env.")) and not path.endswith(".tfvars"):
-        assert _bare(said) == _bare(f"before 1\n{form.format('***')}\nbehind 2\n")
-    assert said.count("\n") == text.count("\n")
-    assert withheld(said, path) == said
+def test_a_secret_is_withheld_in_every_form_and_nothing_else(path: str, form: str) -> None:
+    for value in UNLIKELY:
+        text = f"before 1\n{form.format(value)}\nbehind 2\n"
+        said = withheld(text, path)
+        assert value not in said
+        if not path.startswith((".env", ".flaskenv", ".yarnrc", "env.")) and not path.endswith(".tfvars"):
+            assert _bare(said) == _bare(f"before 1\n{form.format('***')}\nbehind 2\n")
+        assert said.count("\n") == text.count("\n")
+        assert withheld(said, path) == said
 
 
-@pytest.mark.parametrize("value", WORDS)
 @pytest.mark.parametrize(("path", "form"), SETTINGS)
-def test_in_a_file_of_settings_a_secret_may_be_a_word(path: str, form: str, value: str) -> None:
-    assert value not in withheld(f"{form.format(value)}\n", path)
+def test_in_a_file_of_settings_a_secret_may_be_a_word(path: str, form: str) -> None:
+    for value in WORDS:
+        assert value not in withheld(f"{form.format(value)}\n", path)
 
 
 @pytest.mark.parametrize(("path", "form"), [each for each in CODE + SETTINGS if "\n" in each[1]])

@@ -5,9 +5,8 @@ import json
 import os
 import pty
 import signal
-import subprocess
-import sys
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -19,24 +18,11 @@ from msgspec.structs import replace
 from codec.ipc import Failure, Success, read_request
 from codec.ipc.desk import Attempt, DeskTotals, EditorAnswer, Handled, RequestDetail, RequestFact
 from program.ready import SERVER_FILE, Announcement
+from tests.house import running
+from tests.house.forking import Forked
+from tests.house.running import PROGRAM, ROOT
 from tests.troupe.ipc.peer import at_the_desk
 
-ROOT = Path(__file__).parents[3]
-CALL = """
-import sys
-from program import arguments, ending
-from program.commands.ipc import work
-from program.trouble import Trouble
-from systems.ipc_commands import IPC
-ending.settle()
-try:
-    sys.exit(work(arguments.read(["ipc", *sys.argv[1:]]), IPC))
-except ending.EndedBySignal as ended:
-    sys.exit(ended.code)
-except Trouble as trouble:
-    sys.stderr.write(f"troupe: {trouble}\\n")
-    sys.exit(trouble.code)
-"""
 pytestmark = pytest.mark.slow
 
 
@@ -45,21 +31,16 @@ def base(tmp_path: Path) -> Path:
     return tmp_path / "base"
 
 
-def command(base: Path, *words: str) -> list[str]:
-    place = ["--base", str(base), "--state-dir", str(base.parent)]
-    return [sys.executable, "-c", CALL, words[0], *place, *words[1:]]
+def words_of(base: Path, deed: str, *words: str) -> list[str]:
+    return ["ipc", deed, "--base", str(base), "--state-dir", str(base.parent), *words]
+
+
+def command(base: Path, *words: str, **streams: int | None) -> Forked:
+    return Forked([str(PROGRAM), *words_of(base, *words)], cwd=ROOT, env=os.environ, **streams)
 
 
 def troupe(base: Path, *words: str) -> tuple[int, str, str]:
-    told = subprocess.run(
-        command(base, *words),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
+    told = running.troupe(ROOT, *words_of(base, *words))
     return told.returncode, told.stdout, told.stderr
 
 
@@ -185,7 +166,7 @@ def test_status_and_watch_count_the_names_of_the_files_where_no_server_is(base: 
 def test_ctrl_c_of_watch_changes_nothing(base: Path, number: signal.Signals) -> None:
     troupe(base, "submit", "echo", "--id", "r1")
     before = {path: path.stat().st_mtime_ns for path in base.rglob("*")}
-    with subprocess.Popen(command(base, "watch"), cwd=ROOT, stdout=subprocess.PIPE, text=True) as watching:
+    with command(base, "watch") as watching:
         assert watching.stdout is not None
         assert watching.stdout.readline() == "1 request: 0 answered, 1 under way\n"
         watching.send_signal(number)
@@ -195,7 +176,7 @@ def test_ctrl_c_of_watch_changes_nothing(base: Path, number: signal.Signals) -> 
 
 def test_watch_ends_when_all_is_over_if_it_is_asked_to(base: Path) -> None:
     troupe(base, "submit", "echo", "--id", "r1")
-    with subprocess.Popen(command(base, "watch", "--until-done"), cwd=ROOT, stdout=subprocess.PIPE) as watching:
+    with command(base, "watch", "--until-done") as watching:
         assert watching.stdout is not None
         watching.stdout.readline()
         with at_the_desk(base):
@@ -205,10 +186,7 @@ def test_watch_ends_when_all_is_over_if_it_is_asked_to(base: Path) -> None:
 def test_on_a_terminal_a_bar_is_drawn_and_the_cursor_comes_back(base: Path) -> None:
     troupe(base, "submit", "echo", "--id", "r1")
     ours, theirs = pty.openpty()
-    with (
-        at_the_desk(base),
-        subprocess.Popen(command(base, "watch", "--until-done"), cwd=ROOT, stdout=theirs) as watching,
-    ):
+    with at_the_desk(base), command(base, "watch", "--until-done", stdout=theirs) as watching:
         os.close(theirs)
         drawn = b""
         with contextlib.suppress(OSError):  # the terminal has been closed
@@ -224,13 +202,11 @@ def test_on_a_terminal_a_bar_is_drawn_and_the_cursor_comes_back(base: Path) -> N
 
 
 def test_ctrl_c_while_waiting_leaves_the_request_to_go_on(base: Path) -> None:
-    with at_the_desk(base):
-        words = command(base, "submit", "never", "--id", "r1", "--wait")
-        with subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE) as waiting:
-            while not (base / "requests" / "r1.json").exists():
-                pass
-            waiting.send_signal(signal.SIGINT)
-            assert waiting.wait(10) in (130, -signal.SIGINT)
+    with at_the_desk(base), command(base, "submit", "never", "--id", "r1", "--wait") as waiting:
+        while not (base / "requests" / "r1.json").exists():
+            time.sleep(0.01)
+        waiting.send_signal(signal.SIGINT)
+        assert waiting.wait(10) in (130, -signal.SIGINT)
     assert (base / "requests" / "r1.json").exists()
 
 

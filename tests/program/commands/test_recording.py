@@ -4,13 +4,11 @@ import io
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import IO, NoReturn
 
 import pytest
 import trio
@@ -25,7 +23,8 @@ from program.commands.replay import Tempo, replay
 from program.reel import Reel
 from program.trouble import Trouble
 from program.visiting import Means
-from tests.house.running import ROOT, Server, server, troupe
+from tests.house.forking import Forked
+from tests.house.running import PROGRAM, ROOT, Server, server, troupe
 from tests.sidekick.guests import PATIENCE, board, guest
 from tests.web.board_words import CLEAR, Message, announce, node, remove, spawn, update
 
@@ -546,9 +545,8 @@ AFTER = [
 
 
 @contextmanager
-def command(house: Server, *arguments: str, **popen: object) -> Iterator[subprocess.Popen[str]]:
-    line = [sys.executable, str(ROOT / "supervisor.py"), *arguments, "--state-dir", str(house.state)]
-    process = subprocess.Popen(line, stderr=subprocess.PIPE, text=True, **popen)  # type: ignore[call-overload]
+def command(house: Server, *arguments: str, stdin: IO[str] | None = None) -> Iterator[Forked]:
+    process = Forked([str(PROGRAM), *arguments, "--state-dir", str(house.state)], cwd=ROOT, env=os.environ, stdin=stdin)
     try:
         yield process
     finally:
@@ -556,13 +554,13 @@ def command(house: Server, *arguments: str, **popen: object) -> Iterator[subproc
         process.communicate()
 
 
-async def line_of(process: subprocess.Popen[str]) -> str:
+async def line_of(process: Forked) -> str:
     assert process.stderr is not None
     with trio.fail_after(PATIENCE):
         return await trio.to_thread.run_sync(process.stderr.readline, abandon_on_cancel=True)
 
 
-async def ended(process: subprocess.Popen[str], by: signal.Signals | None = None) -> tuple[int, str]:
+async def ended(process: Forked, by: signal.Signals | None = None) -> tuple[int, str]:
     if by is not None:
         process.send_signal(by)
     _, said = await trio.to_thread.run_sync(lambda: process.communicate(timeout=PATIENCE))
@@ -650,7 +648,7 @@ async def test_a_room_is_mirrored_through_a_pipe(tmp_path: Path) -> None:
         async with guest(house, "demo", "hero") as hero:
             await hero.say(*BEFORE)
             with (
-                command(house, "record", "demo", "-", stdout=subprocess.PIPE) as recorder,
+                command(house, "record", "demo", "-") as recorder,
                 command(house, "replay", "-", "--room", "copy", stdin=recorder.stdout) as player,
             ):
                 await line_of(recorder)
@@ -668,7 +666,7 @@ async def test_whoever_reads_a_recording_may_stop_reading(tmp_path: Path) -> Non
     with server(tmp_path / "house") as house:
         house.ready()
         async with guest(house, "demo", "hero") as hero:
-            with command(house, "record", "demo", "-", stdout=subprocess.PIPE) as recorder:
+            with command(house, "record", "demo", "-") as recorder:
                 await line_of(recorder)
                 assert recorder.stdout is not None
                 assert json.loads(await trio.to_thread.run_sync(recorder.stdout.readline))["troupe"] == "recording"

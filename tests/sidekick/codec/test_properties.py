@@ -22,11 +22,12 @@ from codec.sidekick import (
     encode,
 )
 from codec.sidekick.shapes import ACTIONS, EVENTS, SPAWNS, VIZ_ACTIONS, CanvasSpawn, ClickAt, GridSpawn
+from tests.plenty import plenty
 from tests.sidekick.codec.kit import RELEASES, blobs, each, recorded, without_id
 
 pytestmark = pytest.mark.slow
-quick = settings(max_examples=30, deadline=None)
-thorough = settings(max_examples=400, deadline=None)
+quick = settings(max_examples=plenty(10), deadline=None)
+thorough = settings(max_examples=plenty(130), deadline=None)
 
 DIALECTS = st.sampled_from(Dialect)
 

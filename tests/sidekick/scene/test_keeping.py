@@ -21,12 +21,13 @@ from codec.sidekick.kept import (
     packed,
     read_header,
 )
+from tests.plenty import plenty
 from tests.sidekick.scene import stories
 from tests.sidekick.scene.kit import scene_of
 from tests.sidekick.scene.stories import heard, spawn, update
 from tests.sidekick.scene.test_laws import LIMITS, TOPICS, each_topic
 
-MODEST = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MODEST = settings(max_examples=plenty(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 HEROES = ["ann", "bob", None]
 told = st.tuples(
     st.sampled_from(HEROES),

@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 
 from actors.sidekick.scene import Limits, Scene
 from codec.sidekick import ClearAll, Other, Remove, Spawn, Update
+from tests.plenty import plenty
 from tests.sidekick.scene import stories
 from tests.sidekick.scene.naive import NaiveBoard
 from tests.sidekick.scene.stories import heard
 
 LIMITS = Limits(lines=5, characters=60, depth=4, buffers=2)
 CRAMPED = Limits(memory=9_000, components=6, lines=5, characters=60, strokes=12, unknown=3)
-MODEST = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MODEST = settings(max_examples=plenty(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 TOPICS = {
     "everything": stories.anything,
     "canvas": stories.strokes,

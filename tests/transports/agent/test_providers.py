@@ -85,8 +85,7 @@ TOLD = [
 
 @pytest.mark.slow
 @both
-@pytest.mark.parametrize("torn", [0, 1, 2, 7])
-@pytest.mark.parametrize("cut", [0, 1, 2, 3])
+@pytest.mark.parametrize(("cut", "torn"), [(0, 0), (1, 0), (2, 0), (3, 0), (0, 1), (0, 2), (0, 7), (1, 7), (3, 1)])
 async def test_an_answer_comes_whole_through_any_cut(provider: Provider, cut: int, torn: int) -> None:
     async with stand(provider, SCRIPT, cut=cut, torn=torn) as here:
         assert plain(await here.answer()) == TOLD

@@ -19,6 +19,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from wsproto.connection import Connection, ConnectionState, ConnectionType
 from wsproto.events import BytesMessage, CloseConnection, Ping, Pong, TextMessage
 
+from tests.plenty import plenty
 from tests.transports.house import (
     BINARY,
     CLOSE,
@@ -190,7 +191,7 @@ VIOLATIONS = {
     after=st.lists(GOOD, max_size=2),
     data=st.data(),
 )
-@settings(deadline=None, max_examples=300, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=plenty(100), suppress_health_check=list(HealthCheck))
 @pytest.mark.slow
 def test_any_frames_in_any_reads_give_what_the_library_alone_gives(
     frames: list[bytes], end: bytes, after: list[bytes], data: st.DataObject

@@ -1,10 +1,12 @@
 """The table of cases for commands. It is also what they mean: a policy, a command, the verdict and the rule."""
 
+from typing import get_args
+
 import pytest
 
 from codec.agent.approvals import Remembered
 from codec.agent.policy import Mode, Verdict, command_verdict, explanation, may_remember
-from codec.agent.workspaces import Policy
+from codec.agent.workspaces import CommandApproval, Policy
 
 LISTS = Policy(
     allowed_commands=("npm test", "git log", "git status", "pytest", "cd", "./gradlew test", "find", "sed", "echo"),
@@ -218,17 +220,17 @@ def test_what_is_listed_is_allowed_with_all_that_the_line_does(
 
 
 @pytest.mark.parametrize("command", DENIED)
-@pytest.mark.parametrize("approval", ["always", "prompt", "never"])
-def test_what_is_blocked_is_denied_wherever_it_stands(command: str | tuple[str, ...], approval: str) -> None:
-    policy = Policy(
-        allowed_commands=(*LISTS.allowed_commands, "rm", "sudo rm"),
-        blocked_commands=LISTS.blocked_commands,
-        command_approval=approval,  # type: ignore[arg-type]
-        auto_approve_tools=("execute_command",),
-    )
-    verdict = judged(command, policy)
-    assert verdict.decision == "deny"
-    assert verdict.rule.startswith("blocked_commands ")
+def test_what_is_blocked_is_denied_wherever_it_stands(command: str | tuple[str, ...]) -> None:
+    for approval in get_args(CommandApproval):
+        policy = Policy(
+            allowed_commands=(*LISTS.allowed_commands, "rm", "sudo rm"),
+            blocked_commands=LISTS.blocked_commands,
+            command_approval=approval,
+            auto_approve_tools=("execute_command",),
+        )
+        verdict = judged(command, policy)
+        assert verdict.decision == "deny", approval
+        assert verdict.rule.startswith("blocked_commands ")
 
 
 @pytest.mark.parametrize(("command", "rule"), ASKED)

@@ -92,14 +92,30 @@ async def made(house: IndexHouse) -> None:
         house.file.with_name(house.file.name + end).unlink(missing_ok=True)
 
 
+@pytest.fixture(scope="module")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    async def make() -> None:
+        async with open_indexes(place) as house:
+            await made(house)
+
+    place = tmp_path_factory.mktemp("made")
+    trio.run(make)
+    return place
+
+
+@pytest.fixture
+def file(made_once: Path, tmp_path: Path) -> Path:
+    """Of an index of this test's own, that nobody has open."""
+    shutil.copytree(made_once, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "state" / "index" / "one.db"
+
+
 @pytest.mark.parametrize("asked_first", [True, False])
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
 async def test_a_damaged_index_is_put_aside_and_made_anew_and_says_so(
-    tmp_path: Path, damage: Callable[[Path], None], asked_first: bool
+    tmp_path: Path, file: Path, damage: Callable[[Path], None], asked_first: bool
 ) -> None:
-    async with open_indexes(tmp_path) as house:
-        await made(house)
-    damage(house.file)
+    damage(file)
     async with open_indexes(tmp_path) as house:
         if asked_first:
             for question in (house.index.facts, lambda: house.find("okapi_7")):
@@ -114,10 +130,10 @@ async def test_a_damaged_index_is_put_aside_and_made_anew_and_says_so(
 
 
 @pytest.mark.parametrize("asked_first", [True, False])
-async def test_an_index_of_another_version_is_made_anew_and_called_that(tmp_path: Path, asked_first: bool) -> None:
-    async with open_indexes(tmp_path) as house:
-        await made(house)
-    other_version(house.file)
+async def test_an_index_of_another_version_is_made_anew_and_called_that(
+    tmp_path: Path, file: Path, asked_first: bool
+) -> None:
+    other_version(file)
     async with open_indexes(tmp_path) as house:
         if asked_first:
             await house.find("okapi_7")
@@ -130,11 +146,9 @@ async def test_an_index_of_another_version_is_made_anew_and_called_that(tmp_path
 
 @pytest.mark.parametrize("damage", [emptied, gone], ids=lambda damage: damage.__name__)
 async def test_an_index_that_is_empty_or_gone_is_made_without_a_word(
-    tmp_path: Path, damage: Callable[[Path], None]
+    tmp_path: Path, file: Path, damage: Callable[[Path], None]
 ) -> None:
-    async with open_indexes(tmp_path) as house:
-        await made(house)
-    damage(house.file)
+    damage(file)
     async with open_indexes(tmp_path) as house:
         assert (await house.index.facts()).total_files == 0
         assert (await house.update()).troubles == ()
@@ -391,10 +405,10 @@ ODD_VALUES = {
 
 @pytest.mark.parametrize("asked_first", [True, False])
 @pytest.mark.parametrize("odd", ODD_VALUES.values(), ids=ODD_VALUES.keys())
-async def test_a_value_that_no_index_has_is_damage_and_is_repaired(tmp_path: Path, odd: str, asked_first: bool) -> None:
-    async with open_indexes(tmp_path) as house:
-        await made(house)
-    with closing(sqlite3.connect(house.file)) as connection:
+async def test_a_value_that_no_index_has_is_damage_and_is_repaired(
+    tmp_path: Path, file: Path, odd: str, asked_first: bool
+) -> None:
+    with closing(sqlite3.connect(file)) as connection:
         connection.execute(odd)
         connection.commit()
     async with open_indexes(tmp_path) as house:
