@@ -6,11 +6,11 @@ is on the disk when the call that made it has returned; what is under way has ha
 before or after any trip to the folder and any change of either journal.
 """
 
+import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -197,7 +197,7 @@ def test_where_the_power_stays_all_ends_as_usual() -> None:
 
 def test_at_whatever_moment_the_power_goes_all_ends_as_usual_and_what_was_acknowledged_is_kept() -> None:
     usual, _, _, _ = run_schedule(1, live, frozenset())
-    numbers, cuts = Random(1).sample(range(usual.moments), min(usual.moments, plenty(usual.moments // 3))), 0
+    numbers, cuts = random.sample(range(usual.moments), min(usual.moments, plenty(usual.moments // 3))), 0
     for number in numbers:
         grid, base, work, found = run_schedule(1, live, frozenset({number}))
         cuts += grid.cuts
