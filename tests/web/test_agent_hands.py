@@ -99,7 +99,7 @@ def test_a_change_is_approved_by_hunk_with_keys_alone_and_stands_there_after_a_r
     )  # fmt: skip
     stage.end("Done.")
     for _ in range(2):
-        expect(asked).to_contain_text("Approved by web, 2 of 3 hunks")
+        expect(asked).to_contain_text("Approved in a browser, 2 of 3 hunks")
         expect(asked).to_contain_text("Written: shop/main.py")
         expect(page.locator("agent-transcript .undo")).to_be_visible()
         asked.locator("summary").click()
@@ -131,7 +131,7 @@ def test_a_command_shows_what_will_run_where_with_what_and_what_would_be_remembe
     first.get_by_role("button", name="Approve").click()
     said = answered(stage, "k1")
     assert (said.approved, said.remember, said.scope, said.hunks) == (True, "workspace", "all", None)
-    expect(first).to_contain_text("Approved by web, remembered for this workspace")
+    expect(first).to_contain_text("Approved in a browser, remembered for this workspace")
 
 
 def test_exactly_one_command_is_remembered_by_keyboard_if_what_begins_like_it_cannot_be(show: ShowAgent) -> None:
@@ -155,7 +155,7 @@ def test_exactly_one_command_is_remembered_by_keyboard_if_what_begins_like_it_ca
     page.keyboard.press("a")
     said = answered(stage, "k1")
     assert (said.approved, said.remember, said.exactly) == (True, "session", True)
-    expect(first).to_contain_text("Approved by web, remembered for this session, exactly this one")
+    expect(first).to_contain_text("Approved in a browser, remembered for this session, exactly this one")
 
 
 def test_the_card_of_a_command_shows_what_files_say_that_it_runs(show: ShowAgent) -> None:
@@ -175,8 +175,8 @@ def test_until_when_a_terminal_is_waited_for_is_seen_after_a_reload_and_in_anoth
     page, stage = show()
     stage.begin()
     until = datetime(2026, 11, 23, 14, 5, 9).timestamp()  # noqa: DTZ001 - as a reader's clock shows it
-    stage.say(Thinking(phase="executing", message="Waiting for its result, 61 seconds at most", until=until))
-    said = "Waiting for its result, 61 seconds at most (until 14:05:09)"
+    stage.say(Thinking(phase="executing", message="Waiting for your editor, 61 seconds at most", until=until))
+    said = "Waiting for your editor, 61 seconds at most (until 14:05:09)"
     expect(page.locator("agent-transcript .status")).to_have_text(said)
     page.reload()
     expect(page.locator("agent-transcript .status")).to_have_text(said)
@@ -247,7 +247,7 @@ def test_a_silent_terminal_is_told_and_after_a_while_the_command_can_be_run_here
     stage.say(CommandTakenBack(command_id="k1", run_here=True, by="web"))
     expect(awaited).to_be_hidden()
     expect(asked).to_be_focused()
-    expect(asked).to_contain_text("Taken back from the editor's terminal by web, to be run here")
+    expect(asked).to_contain_text("Taken back from the editor's terminal in a browser, to be run here")
     stage.say(
         CommandStarted(command_id="k1", command="make all", working_directory=".", turn_id="t1"),
         CommandFinished(command_id="k1", exit_code=0),
@@ -323,7 +323,7 @@ def test_a_refusal_has_its_reason_and_going_back_from_it_stops_nothing(show: Sho
     page.keyboard.press("Enter")
     said = answered(stage, "x1")
     assert (said.approved, said.reason) == (False, "a reason: it is still used")
-    expect(asked).to_contain_text("Rejected by web: a reason: it is still used")
+    expect(asked).to_contain_text("Rejected in a browser: a reason: it is still used")
     assert not [each for each in stage.heard if isinstance(each, CancelTurn)]
 
 

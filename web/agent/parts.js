@@ -4,6 +4,7 @@ import { format, h, icon, mark, put, turn } from "../house/house.js";
 import { undoneFile } from "./undo.js";
 import { setBy, whatOf } from "./policy_words.js";
 import { visible } from "./visible.js";
+import { doneBy } from "./who.js";
 
 /** Characters of a tool's result that are shown. The model has read all of it. */
 const MOST_SHOWN = 20_000;
@@ -117,7 +118,7 @@ export function noteOf(event) {
     case "model.changed":
       return h("p.note", {}, icon("sliders"), `From here on: ${event.model.model_name} (${event.model.provider})`);
     case "mode.changed":
-      return h("p.note", {}, icon("sliders"), `The mode is ${event.mode} from here on${event.by ? `, as ${event.by} has approved` : ""}`);
+      return h("p.note", {}, icon("sliders"), `The mode is ${event.mode} from here on${event.by ? `, approved${doneBy(event.by)}` : ""}`);
     case "policy.changed":
       return h("details.note", {}, h("summary", {}, icon("sliders"), "The policy of this workspace has changed"),
         h("ul.set", {}, ...setBy(event.change)));
@@ -128,7 +129,7 @@ export function noteOf(event) {
         h("span.sentence", {}, `Revoked, not allowed in ${scopeOf(event)} any more: `, ...whatOf(event.approval)));
     case "turn.undone": {
       const refused = event.files.filter(({ outcome }) => outcome === "refused").length;
-      const word = `${event.redo ? "Done again" : "Undone"}${event.by ? ` by ${event.by}` : ""}`;
+      const word = `${event.redo ? "Done again" : "Undone"}${doneBy(event.by)}`;
       return h("details.note", {}, h("summary", {}, icon(event.redo ? "again" : "back"), word,
         h("span.about", {}, `${event.files.length - refused} of ${event.files.length} ${event.files.length === 1 ? "file" : "files"}`)),
       h("ul.files", {}, ...event.files.map(undoneFile)));

@@ -17,6 +17,7 @@ import "./diff_view.js";
 import { deletedBy, titleOf } from "./requests.js";
 import { CommandRunView } from "./running.js";
 import { inQuotes, visible, warningOf } from "./visible.js";
+import { doneBy } from "./who.js";
 
 /** @typedef {import("./requests.js").Request} Request */
 
@@ -176,8 +177,7 @@ class AgentRequest extends HouseElement {
 
   /** Somebody waits no longer for the editor's terminal. */
   takenBack({ run_here: here, by }) {
-    const who = by ? ` by ${by}` : "";
-    this.#tell(this.#written, "out", "idle", here ? `Taken back from the editor's terminal${who}, to be run here` : `No longer waited for${who}`);
+    this.#tell(this.#written, "out", "idle", here ? `Taken back from the editor's terminal${doneBy(by)}, to be run here` : `No longer waited for${doneBy(by)}`);
     this.#isOver = true;
     this.#drawTerminal();
   }
@@ -377,11 +377,10 @@ function saidOf({ state, resolution, kind, event }) {
 function settledOf({ approved, by, reason, hunks, remember, exactly, ended }, count) {
   if (ended === "timed_out") return "Nobody answered in time, so it was not done.";
   if (ended === "cancelled") return "The turn was cancelled before it was answered.";
-  const who = by ? ` by ${by}` : "";
-  if (!approved) return `Rejected${who}${reason ? `: ${reason}` : ""}`;
+  if (!approved) return `Rejected${doneBy(by)}${reason ? `: ${reason}` : ""}`;
   const some = hunks && hunks.length < count ? `, ${hunks.length} of ${count} hunks` : "";
   const kept = remember === "session" || remember === "workspace" ? `, remembered for this ${remember}${exactly ? ", exactly this one" : ""}` : "";
-  return `Approved${who}${some}${kept}`;
+  return `Approved${doneBy(by)}${some}${kept}`;
 }
 
 customElements.define("agent-request", AgentRequest);

@@ -145,9 +145,9 @@ def test_a_call_is_told_as_somebody_would_type_it_and_its_failure_once(tmp_path:
 
 def test_until_when_a_terminal_is_waited_for_stands_in_a_line_of_its_own(tmp_path: Path) -> None:
     until = datetime(2026, 11, 23, 14, 5, 9).timestamp()  # noqa: DTZ001 - as a reader's clock shows it
-    waits = Thinking(phase="executing", message="Waiting for its result, 61 seconds at most", until=until)
+    waits = Thinking(phase="executing", message="Waiting for your editor, 61 seconds at most", until=until)
     with asking(tmp_path, waits) as (stage, terminal):
-        terminal.sees("troupe: Waiting for its result, 61 seconds at most (until 14:05:09)\r\n")
+        terminal.sees("troupe: Waiting for your editor, 61 seconds at most (until 14:05:09)\r\n")
         stage.end("Done.")
         assert terminal.ended() == 0
 
@@ -167,7 +167,7 @@ def test_another_client_that_answers_first_ends_the_question(tmp_path: Path) -> 
         terminal.sees("Run it?")
         stage.change(requests=())
         stage.say(ApprovalResolved(request_id="k1", approved=False, by="web", reason="not now"))
-        terminal.sees("Rejected by web: not now")
+        terminal.sees("Rejected in a browser: not now")
         terminal.types("y\n")  # too late
         stage.end("Then not.")
         assert terminal.ended() == 0
