@@ -234,6 +234,8 @@ def choices_of(asked: Asked) -> tuple[Choice, ...]:
             always = (_always(f"for what begins with {printable(shlex.join(words))}"),) if words else ()
             exactly = (EXACTLY,) if asked.may_remember_exactly else ()
             return (YES, NO, *always, *exactly, REASON)
+        case RequestApproval(tool_name="delete_file"):
+            return (YES, NO, _always("for the deletion of any file"), REASON)
         case _:
             return (YES, NO, _always("for this tool"), REASON)
 

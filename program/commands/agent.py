@@ -339,9 +339,9 @@ class _Asking:
             case CommandTakenBack(run_here=here, by=by):
                 self._end_line()
                 self._status.say(
-                    f"Taken back from your editor's terminal{done_by(by)}, to be run here"
+                    f"Taken back{done_by(by)}, to be run here"
                     if here
-                    else f"No longer waited for{done_by(by)}"
+                    else f"Given up{done_by(by)}: your editor's terminal is no longer waited for"
                 )
             case CommandStarted(command=line):
                 self._end_line()
@@ -384,8 +384,9 @@ class _Asking:
 
 
 def _about(name: str, argument: object) -> str:
-    """An argument of a tool, as it is shown in one line: the words of a command as a shell would take them."""
+    """An argument of a tool, as it is shown in one line: the words of a command as a shell would take them; of changes
+    the files."""
     if isinstance(argument, list):
-        words = [str(each) for each in argument]
-        return shlex.join(words) if name == "argv" else " ".join(words)
+        words = [str(each.get("file_path", each) if isinstance(each, dict) else each) for each in argument]
+        return shlex.join(words) if name == "argv" else " ".join(dict.fromkeys(words))
     return str(argument)

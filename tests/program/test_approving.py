@@ -148,6 +148,20 @@ def test_what_a_command_runs_is_shown_beside_it() -> None:
     assert "  it runs (package.json, test): vitest \\u202e run\n" in told
 
 
+@pytest.mark.parametrize(
+    ("asked", "covered"),
+    [
+        (PATCH, "for this file"),
+        (RUN, "for what begins with npm test"),
+        (TOOL, "for the deletion of any file"),
+        (replace(TOOL, tool_name="vector_search"), "for this tool"),
+    ],
+)
+def test_what_would_be_remembered_is_said_with_all_that_it_covers(asked: Asked, covered: str) -> None:
+    (always,) = [each for each in choices_of(asked) if each.key == "a"]
+    assert always.says == f"always {covered} in this session"
+
+
 async def test_what_cannot_be_remembered_is_not_offered_and_not_taken() -> None:
     once = RequestCommandApproval(command_id="k", request_id="k", command="a | b", working_directory=".")
     assert [each.key for each in choices_of(once)] == ["y", "n", "r"]

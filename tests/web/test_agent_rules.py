@@ -159,6 +159,7 @@ def test_what_is_remembered_is_listed_and_revoked(show: ShowAgent) -> None:
     rows = page.locator("agent-rules .remembered li")
     expect(rows.nth(0)).to_contain_text("Commands that begin with npm testthis session, approved in a browser")
     expect(rows.nth(1)).to_contain_text("Changes of docs/a.mdthis workspace")
+    expect(rows.nth(2)).to_contain_text("The deletion of any filethis workspace")
     expect(rows.nth(3)).to_contain_text("Exactly the command rm 'a b' in webthis workspace")
     expect(rows.nth(4)).to_contain_text("Exactly the command npm test | tail in the workspace's own folder")
     page.get_by_role("button", name="Revoke: rm 'a b'").click()

@@ -3,7 +3,7 @@
 import { format, h, icon, mark, put, turn } from "../house/house.js";
 import { undoneFile } from "./undo.js";
 import { setBy, whatOf } from "./policy_words.js";
-import { visible } from "./visible.js";
+import { inQuotes, visible } from "./visible.js";
 import { doneBy } from "./who.js";
 
 /** Characters of a tool's result that are shown. The model has read all of it. */
@@ -62,8 +62,15 @@ export function toolOf(event) {
 /** What it was called with, in a line. */
 function argumentsOf({ args }) {
   if (args === null || typeof args !== "object") return String(args ?? "").slice(0, MOST_ARGUMENTS);
-  return Object.entries(args).map(([key, value]) => (typeof value === "string" ? value : `${key}: ${JSON.stringify(value)}`))
-    .join("  ").slice(0, MOST_ARGUMENTS);
+  return Object.entries(args).map(([name, value]) => argumentOf(name, value)).join("  ").slice(0, MOST_ARGUMENTS);
+}
+
+/** A command as one would type it; of changes the files. */
+function argumentOf(name, value) {
+  if (typeof value === "string") return value;
+  const words = Array.isArray(value) && value.length ? value.map((each) => each?.file_path ?? each) : [null];
+  if (!words.every((each) => typeof each === "string")) return `${name}: ${JSON.stringify(value)}`;
+  return name === "argv" ? inQuotes(words) : [...new Set(words)].join(", ");
 }
 
 function textOf(result) {
