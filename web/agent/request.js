@@ -260,6 +260,7 @@ class AgentRequest extends HouseElement {
   }
 
   #ofTool({ args }) {
+    /** @type {[name: string, value: unknown][]} */
     const named = args !== null && typeof args === "object" && !Array.isArray(args) ? Object.entries(args) : [["arguments", args]];
     return [factsOf(named)];
   }
