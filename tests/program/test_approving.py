@@ -46,11 +46,11 @@ RUN = RequestCommandApproval(
     may_remember=("npm", "test"), risk_level="high",
 )  # fmt: skip
 IN_TERMINAL = replace(RUN, execution_mode="local_terminal")
-HANDED_OVER = {
+HANDED_OVER: dict[str, list[ServerMessage]] = {
     "needs no approval": [replace(IN_TERMINAL, requires_approval=False)],
     "approved elsewhere": [IN_TERMINAL, ApprovalResolved(request_id="k", approved=True, by="web")],
 }
-HEARD = {
+HEARD: dict[str, ServerMessage] = {
     "started": CommandStarted(command_id="k", command="npm test", working_directory="."),
     "output": CommandOutput(command_id="k", stream="stdout", text="ok"),
     "finished": CommandFinished(command_id="k", exit_code=0, by="client"),
