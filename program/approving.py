@@ -1,7 +1,9 @@
-"""What the agent asks of somebody at a terminal: a change of a file, a command, a tool.
+"""What the agent asks of somebody at a terminal: a change of a file, a command, a tool, and what to do about an editor
+that does not tell how its command went.
 
     asked --the reader's answer--> sent to the server, which tells it to all clients
     asked --somebody else has answered, or its time is up--> the question ends, and it is said who has
+    an editor's terminal tells nothing of a command --a while--> asked whether to do without it, until it does
 
 Rules
   - All that will happen is shown before it is asked about, every character of it: what would move the cursor, or turn
@@ -10,6 +12,7 @@ Rules
   - Only a whole word answers. An empty line asks again.
 """
 
+import math
 import shlex
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Literal, Protocol
@@ -21,18 +24,26 @@ from actors.kernel import PeerGone
 from codec.agent.action_events import (
     ApprovalResolved,
     Asked,
+    CommandFinished,
+    CommandOutput,
+    CommandStarted,
+    CommandTakenBack,
     DiffHunk,
     PatchProposed,
     RequestApproval,
     RequestCommandApproval,
 )
-from codec.agent.client_messages import ApprovalResponse
+from codec.agent.callers import done_by
+from codec.agent.client_messages import ApprovalResponse, TakeBackCommand
+from codec.agent.events import ServerMessage
 from codec.printable import printable
 from program.status import Status
 
 GREEN, RED, BLUE, PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[36m", "\x1b[0m"
 COLOURS = {"+": GREEN, "-": RED, "@": BLUE}
 VERBS = {"create": "make", "modify": "change", "delete": "delete"}
+SILENCE = 10.0
+"""Seconds in which an editor's terminal tells nothing, until it is asked whether to do without it."""
 
 
 class Typed(Protocol):
@@ -51,19 +62,39 @@ NO = Choice("n", "no", "no")
 HUNKS = Choice("h", "hunks", "each hunk by itself")
 EXACTLY = Choice("e", "exactly", "always exactly this command, in this folder and session")
 REASON = Choice("r", "reason", "no, and say why")
+HERE = Choice("h", "here", "run it here")
+WITHOUT = Choice("g", "go on", "go on without it")
+
+
+class Silent(Struct, frozen=True):
+    """An editor has this command for its terminal, and tells nothing of it."""
+
+    command_id: str
+    command: str
+    until: float
+    """Then it is asked whether to do without it."""
 
 
 class Questions:
     """The requests that wait, and the one that is being asked."""
 
     def __init__(
-        self, typed: Typed, status: Status, say: Callable[[ApprovalResponse], Awaitable[None]], *, colours: bool
+        self,
+        typed: Typed,
+        status: Status,
+        say: Callable[[ApprovalResponse | TakeBackCommand], Awaitable[None]],
+        *,
+        colours: bool,
     ) -> None:
         self._typed = typed
         self._status = status
         self._say = say
         self._colours = colours
-        self._waiting: dict[str, Asked] = {}
+        self._waiting: dict[str, Asked | Silent] = {}
+        self._unsettled: dict[str, Asked] = {}
+        """These, and those that are answered here, until the server says so."""
+        self._silent: dict[str, Silent] = {}
+        """Commands that an editor has for its terminal, until something is heard of them, or they are asked about."""
         self._came = trio.Event()
         self._asking: trio.CancelScope | None = None
         self._now = ""
@@ -73,31 +104,56 @@ class Questions:
         """Whether a question stands on the terminal's last line."""
         return self._asking is not None
 
-    def add(self, asked: Asked) -> None:
-        self._waiting[asked.request_id] = asked
-        self._came.set()
+    def hear(self, event: ServerMessage) -> None:
+        """Whatever happens in the turn, before it is shown."""
+        match event:
+            case RequestCommandApproval(requires_approval=False):
+                self._handed_over(event)
+            case RequestApproval() | RequestCommandApproval() | PatchProposed(requires_approval=True):
+                self._unsettled[event.request_id] = self._waiting[event.request_id] = event
+                self._came.set()
+            case ApprovalResolved(request_id=id, approved=approved):
+                if self._end(id):
+                    self._status.say(_settled(event))
+                asked = self._unsettled.pop(id, None)
+                if approved and isinstance(asked, RequestCommandApproval):
+                    self._handed_over(asked)
+            case CommandStarted() | CommandOutput() | CommandFinished() | CommandTakenBack():
+                self._silent.pop(event.command_id, None)
+                self._end(event.command_id)
 
-    def settled(self, resolved: ApprovalResolved) -> None:
-        """Somebody has answered: this question, or one that is not asked yet."""
-        if self._waiting.pop(resolved.request_id, None) is None:
-            return
-        if self._now == resolved.request_id and self._asking is not None:
+    def _handed_over(self, asked: RequestCommandApproval) -> None:
+        """From now on an editor may run it, if it is for a terminal."""
+        if asked.execution_mode == "local_terminal":
+            self._silent[asked.command_id] = Silent(asked.command_id, asked.command, trio.current_time() + SILENCE)
+            self._came.set()
+
+    def _end(self, id: str) -> bool:  # noqa: A002
+        """The question is no more, whether or not it was asked yet. Returns whether there was one."""
+        if self._waiting.pop(id, None) is None:
+            return False
+        if self._now == id and self._asking is not None:
             self._asking.cancel()
             self._status.pass_on("\n")
-        self._status.say(_settled(resolved))
+        return True
 
     async def run(self) -> None:
         """Asks whatever comes, until it is cancelled."""
         try:
             while True:
-                await self._came.wait()
+                with trio.move_on_at(min((each.until for each in self._silent.values()), default=math.inf)):
+                    await self._came.wait()
+                self._came = trio.Event()
+                self._look_for_silence()
                 for request_id in list(self._waiting):
                     await self._ask(request_id)
-                self._came = trio.Event()
-                if self._waiting:
-                    self._came.set()
         except PeerGone:
             return  # whoever hears the stream says so
+
+    def _look_for_silence(self) -> None:
+        now = trio.current_time()
+        for each in [each for each in self._silent.values() if each.until <= now]:
+            self._waiting[each.command_id] = self._silent.pop(each.command_id)
 
     async def _ask(self, request_id: str) -> None:
         asked = self._waiting.get(request_id)
@@ -105,25 +161,27 @@ class Questions:
             return
         self._status.clear()
         self._status.pass_on(shown(asked, colours=self._colours))
-        response: ApprovalResponse | None = None
+        response: ApprovalResponse | TakeBackCommand | None = None
         self._now = request_id
         with trio.CancelScope() as self._asking:
             try:
-                response = await self._answer(asked)
+                self._typed.forget()
+                response = await (self._instead(asked) if isinstance(asked, Silent) else self._answer(asked))
             finally:
                 self._asking = None
-        if response is not None and self._waiting.pop(request_id, None) is not None:
+        if self._waiting.pop(request_id, None) is not None and response is not None:
             await self._say(response)
 
+    async def _instead(self, silent: Silent) -> TakeBackCommand | None:
+        """None: it is waited for."""
+        choice = await self._choice("If it is not running there:", (HERE, WITHOUT))
+        return None if choice is None else TakeBackCommand(command_id=silent.command_id, run_here=choice is HERE)
+
     async def _answer(self, asked: Asked) -> ApprovalResponse:
-        self._typed.forget()
-        choices = choices_of(asked)
         while True:
-            answer = await self._line(f"{_verb(asked)}? {', '.join(f'[{each.key}] {each.says}' for each in choices)}: ")
-            if answer is None:
-                self._status.pass_on("\n")
-                return _no(asked, "the terminal was closed")
-            match next((each for each in choices if answer in (each.key, each.word)), None):
+            match await self._choice(f"{_verb(asked)}?", choices_of(asked)):
+                case None:
+                    return _no(asked, "the terminal was closed")
                 case Choice("e"):
                     return _yes(asked, remember="session", exactly=True)
                 case Choice("y"):
@@ -136,6 +194,17 @@ class Questions:
                     return _no(asked, await self._line("Why not? The agent hears it: ", whole=True))
                 case Choice("h") if isinstance(asked, PatchProposed):
                     return await self._by_hunk(asked)
+
+    async def _choice(self, question: str, choices: Sequence[Choice]) -> Choice | None:
+        """None: nobody types any more."""
+        while True:
+            answer = await self._line(f"{question} {', '.join(f'[{each.key}] {each.says}' for each in choices)}: ")
+            if answer is None:
+                self._status.pass_on("\n")
+                return None
+            for choice in choices:
+                if answer in (choice.key, choice.word):
+                    return choice
 
     async def _by_hunk(self, asked: PatchProposed) -> ApprovalResponse:
         taken: list[int] = []
@@ -165,6 +234,8 @@ def choices_of(asked: Asked) -> tuple[Choice, ...]:
             always = (_always(f"for what begins with {printable(shlex.join(words))}"),) if words else ()
             exactly = (EXACTLY,) if asked.may_remember_exactly else ()
             return (YES, NO, *always, *exactly, REASON)
+        case RequestApproval(tool_name="delete_file"):
+            return (YES, NO, _always("for the deletion of any file"), REASON)
         case _:
             return (YES, NO, _always("for this tool"), REASON)
 
@@ -173,13 +244,17 @@ def _always(what: str) -> Choice:
     return Choice("a", "always", f"always {what} in this session")
 
 
-def shown(asked: Asked, *, colours: bool) -> str:
+def shown(asked: Asked | Silent, *, colours: bool) -> str:
     """All that is asked, as lines for a terminal."""
     return "".join(f"{line}\n" for line in _shown(asked, colours))
 
 
-def _shown(asked: Asked, colours: bool) -> Iterator[str]:
+def _shown(asked: Asked | Silent, colours: bool) -> Iterator[str]:
     match asked:
+        case Silent(command=command):
+            yield "Nothing has come from your editor's terminal yet, which has this command:"
+            yield from _command(command)
+            return
         case PatchProposed():
             yield f"The agent asks to {VERBS[asked.action]} {printable(asked.file_path)}"
             yield from (f"  {printable(line)}" for line in asked.rationale.splitlines())
@@ -187,7 +262,7 @@ def _shown(asked: Asked, colours: bool) -> Iterator[str]:
             yield _lines(asked.diff, colours=colours).rstrip("\n")
         case RequestCommandApproval():
             yield f"The agent asks to run a command{_risk(asked.risk_level)}"
-            yield from (f"    {printable(line)}" for line in asked.command.split("\n"))  # a break is no backslash
+            yield from _command(asked.command)
             folder = asked.working_directory
             yield f"  in {printable(folder) if folder not in ('', '.') else 'the folder of the workspace'}"
             if asked.environment:
@@ -202,6 +277,10 @@ def _shown(asked: Asked, colours: bool) -> Iterator[str]:
             yield from (f"    {line}" for line in _arguments(asked.args))
     if asked.reason:
         yield f"  {printable(asked.reason)}"
+
+
+def _command(command: str) -> Iterator[str]:
+    yield from (f"    {printable(line)}" for line in command.split("\n"))  # a break is no backslash
 
 
 def _arguments(args: Any) -> Iterator[str]:
@@ -282,6 +361,5 @@ def _settled(resolved: ApprovalResolved) -> str:
         case "cancelled":
             return "It is not asked any more: the turn was stopped"
         case _:
-            who = f" by {resolved.by}" if resolved.by else ""
             why = f": {resolved.reason}" if resolved.reason and not resolved.approved else ""
-            return f"{'Approved' if resolved.approved else 'Rejected'}{who}{why}"
+            return f"{'Approved' if resolved.approved else 'Rejected'}{done_by(resolved.by)}{why}"

@@ -254,7 +254,7 @@ class CommandCalls:
         in_a_terminal = asked.execution_mode == "local_terminal"
         if request.result is None and in_a_terminal and (resolution is None or request.begun):
             seconds = order.seconds + TERMINAL_SECONDS
-            awaited = "its result from your editor's terminal"
+            awaited = "your editor's terminal to tell how the command ended"
             (request,) = await self._dealings.results([request], seconds, awaited)
             if request.terminal == "run_here":
                 return await self._instead(request, order)

@@ -31,15 +31,16 @@ from msgspec import Struct
 
 from actors.kernel import PeerGone
 from codec.agent.action_events import (
-    ApprovalResolved,
     CommandFinished,
     CommandOutput,
     CommandStarted,
+    CommandTakenBack,
     PatchApplied,
     PatchProposed,
     RequestApproval,
     RequestCommandApproval,
 )
+from codec.agent.callers import done_by
 from codec.agent.client_messages import ApprovalResponse, CancelTurn, ClientHello, ClientInfo, UserSays
 from codec.agent.context import SaidContext
 from codec.agent.events import (
@@ -273,6 +274,8 @@ class _Asking:
             self._turn = event.turn_id
         if self._turn is None and not (isinstance(event, ServerError) and event.seq is msgspec.UNSET):
             return None  # of another turn
+        if self.questions is not None:
+            self.questions.hear(event)
         if self._json:
             if getattr(event, "seq", msgspec.UNSET) is not msgspec.UNSET:
                 streams.show(data.decode() + "\n", self._out)
@@ -286,13 +289,9 @@ class _Asking:
                 | RequestCommandApproval(requires_approval=True)
                 | PatchProposed(requires_approval=True)
             ):
+                self._end_line()
                 if self.questions is None:
                     await self._decline(event.request_id)
-                else:
-                    self._end_line()
-                    self.questions.add(event)
-            case ApprovalResolved() if self.questions is not None:
-                self.questions.settled(event)
             case MessageFinal(metadata=metadata) if metadata.turn_id in ("", self._turn):
                 self._finish(event)
                 return event
@@ -337,6 +336,13 @@ class _Asking:
                 self._status.say(
                     f"{path} is written" if success else f"{path} is not written: {error or 'it does not fit'}"
                 )
+            case CommandTakenBack(run_here=here, by=by):
+                self._end_line()
+                self._status.say(
+                    f"Taken back{done_by(by)}, to be run here"
+                    if here
+                    else f"Given up{done_by(by)}: your editor's terminal is no longer waited for"
+                )
             case CommandStarted(command=line):
                 self._end_line()
                 self._status.say(f"$ {line}")
@@ -349,7 +355,6 @@ class _Asking:
                 )
 
     async def _decline(self, request: str) -> None:
-        self._end_line()
         self._status.say("The agent asks for an approval, which is declined here; approve on its page, or in an editor")
         reason = "the question came from a terminal, where nobody can approve"
         await self.say(ApprovalResponse(request_id=request, approved=False, reason=reason))
@@ -379,8 +384,9 @@ class _Asking:
 
 
 def _about(name: str, argument: object) -> str:
-    """An argument of a tool, as it is shown in one line: the words of a command as a shell would take them."""
+    """An argument of a tool, as it is shown in one line: the words of a command as a shell would take them; of changes
+    the files."""
     if isinstance(argument, list):
-        words = [str(each) for each in argument]
-        return shlex.join(words) if name == "argv" else " ".join(words)
+        words = [str(each.get("file_path", each) if isinstance(each, dict) else each) for each in argument]
+        return shlex.join(words) if name == "argv" else " ".join(dict.fromkeys(words))
     return str(argument)

@@ -688,7 +688,7 @@ def test_while_a_terminal_owes_a_result_the_turn_says_so_and_until_when() -> Non
     scene.heard.answers = lambda request: [structs.replace(approves(request), begun=True)]
     heard = scene.run()
     (waits,) = [event for event in heard.of(Thinking) if event.until]
-    assert waits.message == "Waiting for its result from your editor's terminal, 61 seconds at most"
+    assert waits.message == "Waiting for your editor's terminal to tell how the command ended, 61 seconds at most"
     assert waits.until == 61
     assert heard.of(CommandFinished)[0].ended == "interrupted"
     assert "It may be running still." in scene.result

@@ -93,7 +93,7 @@ def test_a_turn_that_asks_waits_across_the_end_of_its_server_and_goes_on_with_th
             request(page, "Change of a.py").get_by_role("button", name="Approve").click()
             expect(page.locator("agent-waiting")).to_contain_text("The agent waits for your answer: Run python")
             page.reload()
-            expect(request(page, "Change of a.py")).to_contain_text("Approved by web")
+            expect(request(page, "Change of a.py")).to_contain_text("Approved in a browser")
             request(page, "Run python").get_by_role("button", name="Approve").click()
             expect(feet(page)).to_contain_text("Done")
             assert resolution(stage, "p1").approved

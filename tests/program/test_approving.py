@@ -16,14 +16,19 @@ from msgspec.structs import replace
 from codec.agent.action_events import (
     ApprovalResolved,
     Asked,
+    CommandFinished,
+    CommandOutput,
+    CommandStarted,
+    CommandTakenBack,
     DiffHunk,
     PatchProposed,
     RequestApproval,
     RequestCommandApproval,
     ScriptLine,
 )
-from codec.agent.client_messages import ApprovalResponse
-from program.approving import Questions, choices_of, shown
+from codec.agent.client_messages import ApprovalResponse, TakeBackCommand
+from codec.agent.events import ServerMessage
+from program.approving import SILENCE, Questions, choices_of, shown
 from program.passed_on import PassedOn
 from program.status import Status
 
@@ -40,6 +45,18 @@ RUN = RequestCommandApproval(
     command_id="k", request_id="k", command="npm test\x1b[2K\u202e", working_directory="web", environment={"CI": "1"},
     may_remember=("npm", "test"), risk_level="high",
 )  # fmt: skip
+IN_TERMINAL = replace(RUN, execution_mode="local_terminal")
+HANDED_OVER: dict[str, list[ServerMessage]] = {
+    "needs no approval": [replace(IN_TERMINAL, requires_approval=False)],
+    "approved elsewhere": [IN_TERMINAL, ApprovalResolved(request_id="k", approved=True, by="web")],
+}
+HEARD: dict[str, ServerMessage] = {
+    "started": CommandStarted(command_id="k", command="npm test", working_directory="."),
+    "output": CommandOutput(command_id="k", stream="stdout", text="ok"),
+    "finished": CommandFinished(command_id="k", exit_code=0, by="client"),
+    "taken back": CommandTakenBack(command_id="k", run_here=True, by="web"),
+}
+OFFERED = "If it is not running there: [h] run it here, [g] go on without it: "
 TOOL = RequestApproval(request_id="t", tool_name="delete_file", args={"file_path": "x"})
 
 
@@ -59,18 +76,22 @@ class Lines:
         return self._lines.pop(0)
 
 
-async def answered(*lines: str | None, to: Sequence[Asked]) -> tuple[list[ApprovalResponse], str]:
-    said: list[ApprovalResponse] = []
+async def answered(
+    *lines: str | None, to: Sequence[ServerMessage], later: float = 0
+) -> tuple[list[ApprovalResponse | TakeBackCommand], str]:
+    said: list[ApprovalResponse | TakeBackCommand] = []
     out = io.StringIO()
 
-    async def say(response: ApprovalResponse) -> None:
+    async def say(response: ApprovalResponse | TakeBackCommand) -> None:
         said.append(response)
 
     questions = Questions(Lines(lines), Status(out), say, colours=False)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(questions.run)
         for each in to:
-            questions.add(each)
+            questions.hear(each)
+        await trio.testing.wait_all_tasks_blocked()
+        await trio.sleep(later)
         await trio.testing.wait_all_tasks_blocked()
         nursery.cancel_scope.cancel()
     return said, out.getvalue()
@@ -108,8 +129,11 @@ def no(request: str, **fields: Any) -> ApprovalResponse:
         (RUN, ["h", "n"], response("k", False)),
         (RUN, ["e", "n"], response("k", False)),
         (replace(RUN, may_remember_exactly=True), ["e"], response("k", remember="session", exactly=True)),
-        (replace(RUN, may_remember=(), may_remember_exactly=True), ["a", "exactly"],
-         response("k", remember="session", exactly=True)),
+        (
+            replace(RUN, may_remember=(), may_remember_exactly=True),
+            ["a", "exactly"],
+            response("k", remember="session", exactly=True),
+        ),
         (TOOL, ["always"], response("t", remember="session")),
     ],
 )
@@ -124,6 +148,20 @@ def test_what_a_command_runs_is_shown_beside_it() -> None:
     assert "  it runs (package.json, test): vitest \\u202e run\n" in told
 
 
+@pytest.mark.parametrize(
+    ("asked", "covered"),
+    [
+        (PATCH, "for this file"),
+        (RUN, "for what begins with npm test"),
+        (TOOL, "for the deletion of any file"),
+        (replace(TOOL, tool_name="vector_search"), "for this tool"),
+    ],
+)
+def test_what_would_be_remembered_is_said_with_all_that_it_covers(asked: Asked, covered: str) -> None:
+    (always,) = [each for each in choices_of(asked) if each.key == "a"]
+    assert always.says == f"always {covered} in this session"
+
+
 async def test_what_cannot_be_remembered_is_not_offered_and_not_taken() -> None:
     once = RequestCommandApproval(command_id="k", request_id="k", command="a | b", working_directory=".")
     assert [each.key for each in choices_of(once)] == ["y", "n", "r"]
@@ -133,10 +171,10 @@ async def test_what_cannot_be_remembered_is_not_offered_and_not_taken() -> None:
 
 
 async def test_several_are_asked_one_by_one_and_what_another_has_answered_is_not_asked() -> None:
-    said: list[ApprovalResponse] = []
+    said: list[ApprovalResponse | TakeBackCommand] = []
     out = io.StringIO()
 
-    async def say(response: ApprovalResponse) -> None:
+    async def say(response: ApprovalResponse | TakeBackCommand) -> None:
         said.append(response)
 
     lines = Lines([])
@@ -144,22 +182,85 @@ async def test_several_are_asked_one_by_one_and_what_another_has_answered_is_not
     async with trio.open_nursery() as nursery:
         nursery.start_soon(questions.run)
         for each in (PATCH, RUN, TOOL):
-            questions.add(each)
+            questions.hear(each)
         await trio.testing.wait_all_tasks_blocked()
         assert questions.is_open
         assert "delete_file" not in out.getvalue()
-        questions.settled(ApprovalResolved(request_id="k", approved=True, by="web"))  # is not asked yet
-        questions.settled(ApprovalResolved(request_id="p", approved=False, by="web", reason="no"))  # is being asked
+        questions.hear(ApprovalResolved(request_id="k", approved=True, by="web"))  # is not asked yet
+        questions.hear(ApprovalResolved(request_id="p", approved=False, by="web", reason="no"))  # is being asked
         await trio.testing.wait_all_tasks_blocked()
-        assert "Rejected by web: no" in out.getvalue()
+        assert "Rejected in a browser: no" in out.getvalue()
         assert "run a command" not in out.getvalue()
         assert out.getvalue().endswith("[r] no, and say why: ")
         assert lines.forgotten == 2
-        questions.settled(ApprovalResolved(request_id="t", approved=False, ended="cancelled"))
+        questions.hear(ApprovalResolved(request_id="t", approved=False, ended="cancelled"))
         await trio.testing.wait_all_tasks_blocked()
         assert not questions.is_open
         nursery.cancel_scope.cancel()
     assert said == []
+
+
+@pytest.mark.parametrize("handed_over", HANDED_OVER.values(), ids=HANDED_OVER)
+@pytest.mark.parametrize(("line", "here"), [("h", True), ("here", True), ("g", False), ("Go on", False)])
+async def test_a_command_is_taken_back_from_an_editors_terminal_that_tells_nothing_and_not_before(
+    autojump_clock: trio.testing.MockClock, handed_over: list[ServerMessage], line: str, here: bool
+) -> None:
+    said, told = await answered("", line, to=handed_over, later=SILENCE)
+    assert said == [TakeBackCommand(command_id="k", run_here=here)]
+    assert r"    npm test\x1b[2K\u202e" in told
+    assert told.count(OFFERED) == 2
+    said, told = await answered(line, to=handed_over, later=SILENCE - 0.1)
+    assert (said, OFFERED in told) == ([], False)
+
+
+@pytest.mark.parametrize("handed_over", HANDED_OVER.values(), ids=HANDED_OVER)
+@pytest.mark.parametrize("heard", HEARD.values(), ids=HEARD)
+async def test_it_is_not_asked_any_more_when_something_is_heard_of_the_command(
+    autojump_clock: trio.testing.MockClock, handed_over: list[ServerMessage], heard: ServerMessage
+) -> None:
+    said, told = await answered("h", to=[*handed_over, heard], later=2 * SILENCE)
+    assert (said, OFFERED in told) == ([], False)
+    out = io.StringIO()
+    questions = Questions(Lines([]), Status(out), _nowhere, colours=False)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(questions.run)
+        for each in handed_over:
+            questions.hear(each)
+        await trio.sleep(SILENCE)
+        await trio.testing.wait_all_tasks_blocked()
+        assert questions.is_open
+        questions.hear(heard)
+        await trio.sleep(2 * SILENCE)
+        assert not questions.is_open
+        assert out.getvalue().endswith(f"{OFFERED}\n")
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [replace(RUN, requires_approval=False)],
+        [RUN, ApprovalResolved(request_id="k", approved=True)],
+        [IN_TERMINAL, ApprovalResolved(request_id="k", approved=False)],
+    ],
+    ids=["run here", "approved, run here", "rejected"],
+)
+async def test_nothing_is_taken_back_that_no_editor_has(
+    autojump_clock: trio.testing.MockClock, events: list[ServerMessage]
+) -> None:
+    said, told = await answered("h", to=events, later=2 * SILENCE)
+    assert (said, OFFERED in told) == ([], False)
+
+
+async def test_where_nobody_types_any_more_an_editors_terminal_is_waited_for(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    said, told = await answered(None, to=HANDED_OVER["needs no approval"], later=3 * SILENCE)
+    assert (said, told.count(OFFERED)) == ([], 1)
+
+
+async def _nowhere(response: ApprovalResponse | TakeBackCommand) -> None:
+    raise AssertionError(response)
 
 
 def test_all_that_will_happen_is_shown() -> None:

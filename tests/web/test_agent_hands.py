@@ -24,7 +24,17 @@ from codec.agent.action_events import (
     ScriptLine,
 )
 from codec.agent.client_messages import ApprovalResponse, CancelTurn, TakeBackCommand
-from codec.agent.events import ErrorBody, FinalMetadata, MessageFinal, ServerError, Thinking, Token
+from codec.agent.events import (
+    ErrorBody,
+    FinalMetadata,
+    MessageFinal,
+    PlanPresented,
+    PlanStep,
+    ServerError,
+    Thinking,
+    Token,
+    ToolExecute,
+)
 from tests.web.agent_stage import AgentStage, ShowAgent, ask_all, command, opened, patch, request, showing_agent
 from tests.web.looks import LOOKS, looked_at
 from tests.web.stage import FRAMES, write
@@ -99,7 +109,7 @@ def test_a_change_is_approved_by_hunk_with_keys_alone_and_stands_there_after_a_r
     )  # fmt: skip
     stage.end("Done.")
     for _ in range(2):
-        expect(asked).to_contain_text("Approved by web, 2 of 3 hunks")
+        expect(asked).to_contain_text("Approved in a browser, 2 of 3 hunks")
         expect(asked).to_contain_text("Written: shop/main.py")
         expect(page.locator("agent-transcript .undo")).to_be_visible()
         asked.locator("summary").click()
@@ -131,7 +141,7 @@ def test_a_command_shows_what_will_run_where_with_what_and_what_would_be_remembe
     first.get_by_role("button", name="Approve").click()
     said = answered(stage, "k1")
     assert (said.approved, said.remember, said.scope, said.hunks) == (True, "workspace", "all", None)
-    expect(first).to_contain_text("Approved by web, remembered for this workspace")
+    expect(first).to_contain_text("Approved in a browser, remembered for this workspace")
 
 
 def test_exactly_one_command_is_remembered_by_keyboard_if_what_begins_like_it_cannot_be(show: ShowAgent) -> None:
@@ -155,7 +165,7 @@ def test_exactly_one_command_is_remembered_by_keyboard_if_what_begins_like_it_ca
     page.keyboard.press("a")
     said = answered(stage, "k1")
     assert (said.approved, said.remember, said.exactly) == (True, "session", True)
-    expect(first).to_contain_text("Approved by web, remembered for this session, exactly this one")
+    expect(first).to_contain_text("Approved in a browser, remembered for this session, exactly this one")
 
 
 def test_the_card_of_a_command_shows_what_files_say_that_it_runs(show: ShowAgent) -> None:
@@ -175,8 +185,8 @@ def test_until_when_a_terminal_is_waited_for_is_seen_after_a_reload_and_in_anoth
     page, stage = show()
     stage.begin()
     until = datetime(2026, 11, 23, 14, 5, 9).timestamp()  # noqa: DTZ001 - as a reader's clock shows it
-    stage.say(Thinking(phase="executing", message="Waiting for its result, 61 seconds at most", until=until))
-    said = "Waiting for its result, 61 seconds at most (until 14:05:09)"
+    stage.say(Thinking(phase="executing", message="Waiting for your editor, 61 seconds at most", until=until))
+    said = "Waiting for your editor, 61 seconds at most (until 14:05:09)"
     expect(page.locator("agent-transcript .status")).to_have_text(said)
     page.reload()
     expect(page.locator("agent-transcript .status")).to_have_text(said)
@@ -215,6 +225,57 @@ def test_a_deletion_names_its_file_and_a_long_path_is_told_by_its_end_where_ther
     expect(waits).to_have_text(re.compile("^Change of …(/packages)+/navigation.test.ts$"))
 
 
+def test_the_card_of_a_deletion_shows_its_file_once_and_all_else_that_it_was_called_with(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.begin()
+    args = {"file_path": "old.py", "reason": "Nobody imports it.", "force": True}
+    stage.say(RequestApproval(request_id="x1", tool_name="delete_file", args=args, reason="Mode ask."))
+    asked = request(page, "Delete old.py")
+    expect(asked.locator(".rationale")).to_have_text("Nobody imports it.")
+    assert (asked.locator("details").text_content() or "").count("old.py") == 1
+    expect(asked.locator("dl")).to_have_text("forcetrue")
+    expect(asked.locator(".why")).to_have_text("Mode ask.")
+    asked.get_by_label("How long the approval holds").select_option("session")
+    expect(asked.locator(".prefix")).to_have_text("the deletion of any file")
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        ({"argv": ["sh", "-c", "echo a b"], "reason": "To see"}, "sh -c 'echo a b'  To see"),
+        ({"edits": [{"file_path": "a.py", "old": "1"}, {"file_path": "b.py"}, {"file_path": "a.py"}]}, "a.py, b.py"),
+        ({"words": ["one", "two"], "most": 3, "none": []}, "one, two  most: 3  none: []"),
+    ],
+)
+def test_a_call_is_told_in_a_line_as_somebody_would_say_it(show: ShowAgent, args: Any, told: str) -> None:
+    page, stage = show()
+    stage.begin()
+    stage.say(ToolExecute(tool_name="a_tool", args=args, status="started", call_id="c"))
+    expect(page.locator("agent-transcript .tool .about")).to_have_text(told)
+
+
+def test_on_a_narrow_page_the_transcript_has_the_room_until_something_is_written(show: ShowAgent) -> None:
+    """A plan, an answer that is waited for, and the field share less than a quarter of what is below the page's bar."""
+    page, stage = show(viewport={"width": 400, "height": 800})
+    stage.begin()
+    steps = tuple(PlanStep(step_number=at, description="A step that has many words " * 4) for at in range(1, 9))
+    stage.say(PlanPresented(steps=steps), patch("p1", "packages/" * 12 + "navigation.test.ts"))
+    expect(page.locator("agent-waiting")).to_be_visible()
+    expect(page.locator("agent-plan")).to_be_visible()
+    of_all = (
+        "() => document.querySelector('agent-transcript').offsetHeight / document.querySelector('main').offsetHeight"
+    )
+    assert page.evaluate(of_all) > 0.72
+    composer = page.locator("agent-composer")
+    expect(composer.get_by_role("button")).to_have_text(["StopEsc"])
+    write(composer.get_by_role("textbox"), "and then")
+    for name in ("Steer", "Stop", "Queue"):
+        expect(composer.get_by_role("button", name=name)).to_be_in_viewport()
+    stage.end("Done.")
+    write(composer.get_by_role("textbox"), "")
+    expect(composer.get_by_role("button", name="Send")).to_be_visible()
+
+
 def in_a_terminal(**fields: Any) -> RequestCommandApproval:
     return command("k1", "make all", execution_mode="local_terminal", **fields)
 
@@ -247,7 +308,7 @@ def test_a_silent_terminal_is_told_and_after_a_while_the_command_can_be_run_here
     stage.say(CommandTakenBack(command_id="k1", run_here=True, by="web"))
     expect(awaited).to_be_hidden()
     expect(asked).to_be_focused()
-    expect(asked).to_contain_text("Taken back from the editor's terminal by web, to be run here")
+    expect(asked).to_contain_text("Taken back in a browser, to be run here")
     stage.say(
         CommandStarted(command_id="k1", command="make all", working_directory=".", turn_id="t1"),
         CommandFinished(command_id="k1", exit_code=0),
@@ -275,7 +336,7 @@ def test_a_silent_terminal_is_told_and_after_a_while_the_command_can_be_run_here
                 CommandTakenBack(command_id="k1", run_here=False, by="web 2"),
                 CommandFinished(command_id="k1", ended="interrupted", why="It may be running still.", by="client"),
             ),
-            ["No longer waited for by web 2", "Interrupted. It may be running still."],
+            ["Given up by web 2: the editor's terminal is no longer", "Interrupted. It may be running still."],
         ),
         (
             (MessageFinal(message="", metadata=FinalMetadata(success=False, cancelled=True, turn_id="t1")),),
@@ -311,7 +372,6 @@ def test_a_refusal_has_its_reason_and_going_back_from_it_stops_nothing(show: Sho
     stage.say(RequestApproval(request_id="x1", tool_name="delete_file", args={"file_path": "old.py"}))
     asked = request(page, "Delete old.py")
     meant(asked)
-    expect(asked.locator("dl")).to_have_text("file_pathold.py")
     page.keyboard.press("r")
     reason = asked.get_by_placeholder("Why not?")
     expect(reason).to_be_focused()
@@ -323,7 +383,7 @@ def test_a_refusal_has_its_reason_and_going_back_from_it_stops_nothing(show: Sho
     page.keyboard.press("Enter")
     said = answered(stage, "x1")
     assert (said.approved, said.reason) == (False, "a reason: it is still used")
-    expect(asked).to_contain_text("Rejected by web: a reason: it is still used")
+    expect(asked).to_contain_text("Rejected in a browser: a reason: it is still used")
     assert not [each for each in stage.heard if isinstance(each, CancelTurn)]
 
 

@@ -157,8 +157,9 @@ def test_what_is_remembered_is_listed_and_revoked(show: ShowAgent) -> None:
     ]
     open_rules(page)
     rows = page.locator("agent-rules .remembered li")
-    expect(rows.nth(0)).to_contain_text("Commands that begin with npm testthis session, by web")
+    expect(rows.nth(0)).to_contain_text("Commands that begin with npm testthis session, approved in a browser")
     expect(rows.nth(1)).to_contain_text("Changes of docs/a.mdthis workspace")
+    expect(rows.nth(2)).to_contain_text("The deletion of any filethis workspace")
     expect(rows.nth(3)).to_contain_text("Exactly the command rm 'a b' in webthis workspace")
     expect(rows.nth(4)).to_contain_text("Exactly the command npm test | tail in the workspace's own folder")
     page.get_by_role("button", name="Revoke: rm 'a b'").click()
@@ -200,7 +201,7 @@ def test_what_changes_in_what_it_may_do_is_a_line_of_the_transcript_also_after_a
     stage.say(ModeChanged(mode="ask", before="auto"), ApprovalForgotten(at=3.0, by="::1", approval=path))
     for _ in range(2):
         notes = page.locator("agent-transcript .note")
-        expect(notes.nth(0)).to_have_text("The mode is auto from here on, as web has approved")
+        expect(notes.nth(0)).to_have_text("The mode is auto from here on, approved in a browser")
         notes.nth(1).get_by_text("The policy of this workspace has changed").click()
         fields = notes.nth(1).locator("li")
         expect(fields).to_have_text(

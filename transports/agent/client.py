@@ -12,6 +12,7 @@ from urllib.parse import quote, urlsplit
 import msgspec
 import trio
 
+from codec.agent.callers import COMMANDS
 from codec.agent.workspaces import Detail, StreamTicket
 from codec.words import lasting
 from transports.agent.private import AUTHORITY
@@ -33,7 +34,7 @@ class AgentVisitor:
     def __init__(self, url: str, token: str, authority: Path | None = None) -> None:
         """`authority`: of whose certificates the server's is, if it speaks TLS."""
         self._url = url.rstrip("/")
-        self._headers = {"authorization": f"Bearer {token}"}
+        self._headers = {"authorization": f"Bearer {token}", "user-agent": COMMANDS}
         self._tls = None
         if urlsplit(url).scheme == "https":
             known = str(authority) if authority is not None and authority.exists() else None

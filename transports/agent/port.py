@@ -29,6 +29,7 @@ from quart import Response, request
 from werkzeug.routing import Map, Rule
 
 from actors.kernel import KernelError, in_words
+from codec.agent.callers import caller
 from codec.agent.events import ErrorBody, ServerError
 from codec.agent.index.asking import LONGEST_QUERY, SearchKind
 from codec.agent.refusing import ContractRefusal
@@ -202,7 +203,7 @@ def _routes(app: Application, desk: AgentDesk) -> None:
 
     @app.put("/v1/workspaces/<id>/policy")
     async def change_policy(id: str) -> Response:  # noqa: A002
-        return _json(await desk.change_policy(id, await whole_body(), request.remote_addr or ""))
+        return _json(await desk.change_policy(id, await whole_body(), _caller()))
 
     @app.get("/v1/workspaces/<id>/approvals")
     async def workspace_approvals(id: str) -> Response:  # noqa: A002
@@ -210,7 +211,7 @@ def _routes(app: Application, desk: AgentDesk) -> None:
 
     @app.delete("/v1/workspaces/<id>/approvals/<approval_id>")
     async def forget_workspace_approval(id: str, approval_id: str) -> Response:  # noqa: A002
-        return _json(await desk.forget_workspace_approval(id, approval_id, request.remote_addr or ""))
+        return _json(await desk.forget_workspace_approval(id, approval_id, _caller()))
 
     @app.get("/v1/models")
     async def models() -> Response:
@@ -254,15 +255,15 @@ def _routes(app: Application, desk: AgentDesk) -> None:
 
     @app.delete("/v1/sessions/<id>/approvals/<approval_id>")
     async def forget_session_approval(id: str, approval_id: str) -> Response:  # noqa: A002
-        return _json(await desk.forget_session_approval(id, approval_id, request.remote_addr or ""))
+        return _json(await desk.forget_session_approval(id, approval_id, _caller()))
 
     @app.post("/v1/sessions/<id>/undo")
     async def undo(id: str) -> Response:  # noqa: A002
-        return _json(await desk.undo(id, await whole_body(), request.remote_addr or ""))
+        return _json(await desk.undo(id, await whole_body(), _caller()))
 
     @app.post("/v1/sessions/<id>/redo")
     async def redo(id: str) -> Response:  # noqa: A002
-        return _json(await desk.redo(id, await whole_body(), request.remote_addr or ""))
+        return _json(await desk.redo(id, await whole_body(), _caller()))
 
     @app.get("/v1/sessions/<id>/messages")
     async def messages(id: str) -> Response:  # noqa: A002
@@ -381,6 +382,10 @@ def _number(name: str, default: int, most: int) -> int:
 
 def _json(answer: bytes, status: int = 200) -> Response:
     return fresh(answer, TYPES[".json"], status)
+
+
+def _caller() -> str:
+    return caller(request.headers.get("user-agent", ""))
 
 
 def _denied(denial: Denial) -> Response:

@@ -17,6 +17,7 @@ import "./dialogs.js";
 import "./head.js";
 import { listenToKeys } from "./keys.js";
 import "./models.js";
+import { narrow } from "./narrow.js";
 import { drawSession, page, parts } from "./page.js";
 import { chooseWorkspace, refresh, refreshNowAndThen, tried } from "./places.js";
 import "./plan.js";
@@ -191,7 +192,7 @@ function unfold(open) {
   else if (sidebar.contains(document.activeElement)) head.focusSessions();
 }
 
-matchMedia("(max-width: 48rem)").addEventListener("change", () => unfold(false));
+narrow.addEventListener("change", () => unfold(false));
 
 const WISHES = {
   write: () => composer.focus(),

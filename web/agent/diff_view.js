@@ -8,6 +8,7 @@
 
 import { HouseElement, format, h, icon, mark, put } from "../house/house.js";
 import { hunksOf, sidesOf, tallyOf } from "./diff.js";
+import { narrow } from "./narrow.js";
 import { visible } from "./visible.js";
 
 /** Lines that are shown at once, and with each press more. */
@@ -16,7 +17,6 @@ const MORE = 1000;
 /** Characters of a line; the rest comes when it is asked for. */
 const LONGEST = 600;
 const KEPT = "troupe.agent.diff";
-const NARROW = matchMedia("(max-width: 48rem)");
 const SIGNS = { same: "", add: "+", del: "−", note: "" };
 const OUTCOMES = {
   applied: ["check", "good", "applied"],
@@ -80,7 +80,7 @@ class AgentDiff extends HouseElement {
 
   connected() {
     this.listen(manner, "change", () => this.#changed());
-    this.listen(NARROW, "change", () => this.#changed());
+    this.listen(narrow, "change", () => this.#changed());
     this.#changed();
   }
 
@@ -150,14 +150,14 @@ class AgentDiff extends HouseElement {
   }
 
   get #sides() {
-    return manner.sides && !NARROW.matches;
+    return manner.sides && !narrow.matches;
   }
 
   #draw() {
     this.#isStale = false;
     const held = document.activeElement instanceof HTMLElement && this.#body.contains(document.activeElement)
       ? document.activeElement.closest("header")?.dataset.at : undefined;
-    this.#switch.hidden = NARROW.matches;
+    this.#switch.hidden = narrow.matches;
     mark(this.#switch, "aria-pressed", this.#sides);
     this.toggleAttribute("data-sides", this.#sides);
     this.#body.replaceChildren();

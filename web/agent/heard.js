@@ -5,6 +5,7 @@
  */
 
 import { put } from "../house/house.js";
+import { doneBy } from "./who.js";
 
 const EACH = 2000;
 const MOST = 2000;
@@ -29,7 +30,7 @@ const ASKS = {
 function tidingsOf(event) {
   if (event.type === "server.error") return event.error.message;
   if (event.type in ASKS) return event.requires_approval === false ? null : `${ASKS[event.type](event)} waits for your answer. Press W to go there.`;
-  if (event.type === "approval.resolved") return `${event.approved ? "Approved" : event.ended === "timed_out" ? "Not answered in time" : event.ended === "cancelled" ? "Cancelled" : "Rejected"}${event.by ? ` by ${event.by}` : ""}`;
+  if (event.type === "approval.resolved") return `${event.approved ? "Approved" : event.ended === "timed_out" ? "Not answered in time" : event.ended === "cancelled" ? "Cancelled" : "Rejected"}${doneBy(event.by)}`;
   if (event.type === "command.taken_back") return event.run_here ? "The command is run here now" : "The command is no longer waited for";
   if (event.type === "command.finished") return event.ended === "exited" ? `The command has ended with ${event.exit_code}` : `The command has ended: ${event.why || event.ended}`;
   if (event.type !== "assistant.message_final") return null;

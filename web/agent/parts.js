@@ -3,7 +3,8 @@
 import { format, h, icon, mark, put, turn } from "../house/house.js";
 import { undoneFile } from "./undo.js";
 import { setBy, whatOf } from "./policy_words.js";
-import { visible } from "./visible.js";
+import { inQuotes, visible } from "./visible.js";
+import { doneBy } from "./who.js";
 
 /** Characters of a tool's result that are shown. The model has read all of it. */
 const MOST_SHOWN = 20_000;
@@ -61,8 +62,15 @@ export function toolOf(event) {
 /** What it was called with, in a line. */
 function argumentsOf({ args }) {
   if (args === null || typeof args !== "object") return String(args ?? "").slice(0, MOST_ARGUMENTS);
-  return Object.entries(args).map(([key, value]) => (typeof value === "string" ? value : `${key}: ${JSON.stringify(value)}`))
-    .join("  ").slice(0, MOST_ARGUMENTS);
+  return Object.entries(args).map(([name, value]) => argumentOf(name, value)).join("  ").slice(0, MOST_ARGUMENTS);
+}
+
+/** A command as one would type it; of changes the files. */
+function argumentOf(name, value) {
+  if (typeof value === "string") return value;
+  const words = Array.isArray(value) && value.length ? value.map((each) => each?.file_path ?? each) : [null];
+  if (!words.every((each) => typeof each === "string")) return `${name}: ${JSON.stringify(value)}`;
+  return name === "argv" ? inQuotes(words) : [...new Set(words)].join(", ");
 }
 
 function textOf(result) {
@@ -117,7 +125,7 @@ export function noteOf(event) {
     case "model.changed":
       return h("p.note", {}, icon("sliders"), `From here on: ${event.model.model_name} (${event.model.provider})`);
     case "mode.changed":
-      return h("p.note", {}, icon("sliders"), `The mode is ${event.mode} from here on${event.by ? `, as ${event.by} has approved` : ""}`);
+      return h("p.note", {}, icon("sliders"), `The mode is ${event.mode} from here on${event.by ? `, approved${doneBy(event.by)}` : ""}`);
     case "policy.changed":
       return h("details.note", {}, h("summary", {}, icon("sliders"), "The policy of this workspace has changed"),
         h("ul.set", {}, ...setBy(event.change)));
@@ -128,7 +136,7 @@ export function noteOf(event) {
         h("span.sentence", {}, `Revoked, not allowed in ${scopeOf(event)} any more: `, ...whatOf(event.approval)));
     case "turn.undone": {
       const refused = event.files.filter(({ outcome }) => outcome === "refused").length;
-      const word = `${event.redo ? "Done again" : "Undone"}${event.by ? ` by ${event.by}` : ""}`;
+      const word = `${event.redo ? "Done again" : "Undone"}${doneBy(event.by)}`;
       return h("details.note", {}, h("summary", {}, icon(event.redo ? "again" : "back"), word,
         h("span.about", {}, `${event.files.length - refused} of ${event.files.length} ${event.files.length === 1 ? "file" : "files"}`)),
       h("ul.files", {}, ...event.files.map(undoneFile)));

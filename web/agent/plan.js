@@ -7,8 +7,7 @@
  */
 
 import { HouseElement, h, icon, mark, put, turn } from "../house/house.js";
-
-const NARROW = "(max-width: 48rem)";
+import { narrow } from "./narrow.js";
 
 class AgentPlan extends HouseElement {
   #said = h("span.said");
@@ -48,7 +47,7 @@ class AgentPlan extends HouseElement {
     this.#mayApprove = false;
     this.#form.hidden = true;
     if (!plan || this.hidden) return;
-    if (was) this.#fold.open = !matchMedia(NARROW).matches;
+    if (was) this.#fold.open = !narrow.matches;
     put(this.#rationale, plan.rationale ?? "");
     this.#list();
     this.#weigh();

@@ -7,6 +7,7 @@
 
 import { HouseElement, h, icon, put } from "../house/house.js";
 import { CHOICES, LISTS, SWITCHES, nameOf, whatOf } from "./policy_words.js";
+import { doneBy } from "./who.js";
 
 /** Seconds that a request waits at most, as the server has it: a year. */
 const LONGEST = 366 * 24 * 3600;
@@ -73,7 +74,7 @@ class AgentRules extends HouseElement {
     const at = [...this.#remembered.children].findIndex((row) => row.contains(document.activeElement));
     this.#none.hidden = approvals.length > 0;
     this.#remembered.replaceChildren(...approvals.map((each) => h("li", { "data-key": `remembered ${each.id}` }, h("span", {}, ...whatOf(each)),
-      h("span.about", {}, `${each.scope === "session" ? "this session" : "this workspace"}${each.by ? `, by ${each.by}` : ""}`),
+      h("span.about", {}, `${each.scope === "session" ? "this session" : "this workspace"}${each.by ? `, approved${doneBy(each.by)}` : ""}`),
       h("button", { type: "button", "data-id": each.id, "data-scope": each.scope, ariaLabel: `Revoke: ${nameOf(each)}` }, "Revoke"))));
     if (at !== -1) (/** @type {HTMLElement | null} */ (this.#remembered.children[Math.min(at, approvals.length - 1)]?.querySelector("button")) ?? this.#dialog.querySelector("button"))?.focus();
   }

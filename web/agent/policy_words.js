@@ -3,6 +3,7 @@
  */
 
 import { h } from "../house/house.js";
+import { DELETES } from "./requests.js";
 import { inQuotes, visible } from "./visible.js";
 
 /** @type {[name: string, label: string, about: string][]} */
@@ -61,6 +62,7 @@ export function nameOf({ kind, argv = [], exactly, path, tool_name: tool }) {
 export function whatOf(approval) {
   const word = { command: "Commands that begin with ", path: "Changes of ", tool: "The tool " }[approval.kind];
   const name = h("code", {}, ...visible(nameOf(approval) ?? ""));
+  if (approval.kind === "tool" && approval.tool_name === DELETES) return ["The deletion of any file"];
   if (!approval.exactly) return [word, name];
   return ["Exactly the command ", name, ...(approval.exactly.folder ? [" in ", h("code", {}, ...visible(approval.exactly.folder))] : [" in the workspace's own folder"])];
 }

@@ -17,6 +17,7 @@ import "./diff_view.js";
 import { deletedBy, titleOf } from "./requests.js";
 import { CommandRunView } from "./running.js";
 import { inQuotes, visible, warningOf } from "./visible.js";
+import { doneBy } from "./who.js";
 
 /** @typedef {import("./requests.js").Request} Request */
 
@@ -176,8 +177,7 @@ class AgentRequest extends HouseElement {
 
   /** Somebody waits no longer for the editor's terminal. */
   takenBack({ run_here: here, by }) {
-    const who = by ? ` by ${by}` : "";
-    this.#tell(this.#written, "out", "idle", here ? `Taken back from the editor's terminal${who}, to be run here` : `No longer waited for${who}`);
+    this.#tell(this.#written, "out", "idle", here ? `Taken back${doneBy(by)}, to be run here` : `Given up${doneBy(by)}: the editor's terminal is no longer waited for`);
     this.#isOver = true;
     this.#drawTerminal();
   }
@@ -216,17 +216,17 @@ class AgentRequest extends HouseElement {
   #draw() {
     const { kind, event } = this.request;
     this.dataset.kind = kind;
-    turn(this.#sign, SIGNS[kind]);
     const deleted = kind === "tool" ? deletedBy(event) : null;
     const [verb, what] = kind === "patch" ? [VERBS[event.action ?? "modify"], event.file_path] : kind === "command" ? ["Run", event.command]
       : deleted === null ? ["Use", event.tool_name] : [VERBS.delete, deleted];
+    turn(this.#sign, verb === VERBS.delete ? "cross" : SIGNS[kind]);
     put(this.#verb, verb);
     this.#what.replaceChildren(...visible(what));
     mark(this.#what, "data-path", kind === "patch" || deleted !== null);
     this.#risk.hidden = !event.risk_level || event.risk_level === "medium";
     put(this.#risk, event.risk_level === "high" ? "high risk" : "low risk");
     mark(this.#risk, "data-risk", event.risk_level ?? null);
-    const parts = kind === "patch" ? this.#ofPatch(event) : kind === "command" ? this.#ofCommand(event) : [...this.#ofTool(event), whyOf(event)];
+    const parts = kind === "patch" ? this.#ofPatch(event) : kind === "command" ? this.#ofCommand(event) : [...(deleted === null ? this.#ofTool(event) : this.#ofDeletion(event)), whyOf(event)];
     this.#about.append(...parts.filter((each) => each !== null));
     this.#drawRemember();
   }
@@ -235,7 +235,7 @@ class AgentRequest extends HouseElement {
     const { diff, hunks = [], rationale, acceptance_criteria: criteria = [] } = event;
     this.#diff.show({ diff, hunks });
     return [
-      rationale ? h("p.rationale", { dir: "auto" }, ...visible(rationale, { lines: true })) : null,
+      rationale ? rationaleOf(rationale) : null,
       criteria.length ? h("ul.criteria", { ariaLabel: "It is right when" }, ...criteria.map((each) => h("li", {}, icon("ring"), h("span", {}, ...visible(each))))) : null,
       this.#diff.count ? this.#diff : diff.trim() ? h("pre.command", {}, ...visible(diff, { lines: true })) : h("p.why", {}, "No line of it changes."),
       whyOf(event),
@@ -260,17 +260,23 @@ class AgentRequest extends HouseElement {
   }
 
   #ofTool({ args }) {
+    /** @type {[name: string, value: unknown][]} */
     const named = args !== null && typeof args === "object" && !Array.isArray(args) ? Object.entries(args) : [["arguments", args]];
-    const shown = (value) => (typeof value === "string" ? value : JSON.stringify(value) ?? "");
-    return [h("dl.facts", {}, ...named.map(([name, value]) => h("div", {}, h("dt", {}, ...visible(name)),
-      h("dd", {}, h("pre.value", {}, ...visible(shown(value), { lines: true }))))))];
+    return [factsOf(named)];
+  }
+
+  /** The file stands above. */
+  #ofDeletion({ args: { file_path: _, reason, ...more } }) {
+    const named = Object.entries(more);
+    return [reason ? rationaleOf(String(reason)) : null, named.length ? factsOf(named) : null];
   }
 
   #drawRemember() {
     const { kind, event } = this.request;
     const words = event.may_remember ?? [];
-    const [what, name] = kind === "patch" ? ["changes of ", event.file_path] : kind === "tool" ? ["the tool ", event.tool_name]
-      : ["commands that begin with ", inQuotes(words)];
+    const code = (name) => h("code", {}, ...visible(name));
+    const covered = kind === "patch" ? ["changes of ", code(event.file_path)] : kind === "command" ? ["commands that begin with ", code(inQuotes(words))]
+      : deletedBy(event) === null ? ["the tool ", code(event.tool_name)] : ["the deletion of any file"];
     const begins = kind !== "command" || words.length > 0;
     const exactly = kind === "command" && event.may_remember_exactly === true;
     this.#remembered.hidden = !begins && !exactly;
@@ -283,7 +289,7 @@ class AgentRequest extends HouseElement {
     this.#remembered.append(shown);
     this.#remember.addEventListener("change", () => {
       shown.hidden = this.#remember.value === "once";
-      shown.replaceChildren(...(this.#lasting.exactly ? ["only this command, to the letter, in this folder"] : [what, h("code", {}, ...visible(name))]));
+      shown.replaceChildren(...(this.#lasting.exactly ? ["only this command, to the letter, in this folder"] : covered));
     });
   }
 
@@ -348,6 +354,18 @@ class AgentRequest extends HouseElement {
   }
 }
 
+/** Why the agent wants it. */
+function rationaleOf(text) {
+  return h("p.rationale", { dir: "auto" }, ...visible(text, { lines: true }));
+}
+
+/** @param {[name: string, value: unknown][]} named */
+function factsOf(named) {
+  const shown = (value) => (typeof value === "string" ? value : JSON.stringify(value) ?? "");
+  return h("dl.facts", {}, ...named.map(([name, value]) => h("div", {}, h("dt", {}, ...visible(name)),
+    h("dd", {}, h("pre.value", {}, ...visible(shown(value), { lines: true }))))));
+}
+
 /** Why it is asked. */
 function whyOf({ reason }) {
   return reason ? h("p.why", {}, ...visible(reason)) : null;
@@ -377,11 +395,10 @@ function saidOf({ state, resolution, kind, event }) {
 function settledOf({ approved, by, reason, hunks, remember, exactly, ended }, count) {
   if (ended === "timed_out") return "Nobody answered in time, so it was not done.";
   if (ended === "cancelled") return "The turn was cancelled before it was answered.";
-  const who = by ? ` by ${by}` : "";
-  if (!approved) return `Rejected${who}${reason ? `: ${reason}` : ""}`;
+  if (!approved) return `Rejected${doneBy(by)}${reason ? `: ${reason}` : ""}`;
   const some = hunks && hunks.length < count ? `, ${hunks.length} of ${count} hunks` : "";
   const kept = remember === "session" || remember === "workspace" ? `, remembered for this ${remember}${exactly ? ", exactly this one" : ""}` : "";
-  return `Approved${who}${some}${kept}`;
+  return `Approved${doneBy(by)}${some}${kept}`;
 }
 
 customElements.define("agent-request", AgentRequest);

@@ -19,6 +19,7 @@
 
 import { inCodes } from "./visible.js";
 
+export const DELETES = "delete_file";
 const KINDS = { "patch.proposed": "patch", "command.request_approval": "command", "tool.request_approval": "tool" };
 
 export class Requests extends EventTarget {
@@ -100,11 +101,13 @@ export function titleOf({ kind, event }, most = Infinity) {
 
 /** The file that a tool is to delete; null: it does something else. */
 export function deletedBy({ tool_name: tool, args }) {
-  return tool === "delete_file" && typeof args?.file_path === "string" ? args.file_path : null;
+  return tool === DELETES && typeof args?.file_path === "string" ? args.file_path : null;
 }
 
+/** With all of its name, unless that alone is far longer. */
 function endOf(path, most) {
   if (path.length <= most) return path;
   const at = path.indexOf("/", path.length - most);
-  return `…${path.slice(at === -1 ? path.length - most : at)}`;
+  const from = at === -1 ? path.lastIndexOf("/") : at;
+  return `…${path.slice(Math.max(from, path.length - 2 * most))}`;
 }

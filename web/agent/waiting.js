@@ -6,10 +6,11 @@
  */
 
 import { HouseElement, h, icon, put } from "../house/house.js";
+import { narrow } from "./narrow.js";
 import { titleOf } from "./requests.js";
 
 /** Characters of what is shown of the first request. All of it stands in its card. */
-const [LONGEST_PATH, LONGEST] = [60, 120];
+const [LONGEST_PATH, LONGEST_IF_NARROW, LONGEST] = [60, 36, 120];
 
 class AgentWaiting extends HouseElement {
   #said = h("b");
@@ -30,8 +31,8 @@ class AgentWaiting extends HouseElement {
     this.hidden = !waiting.length;
     const changes = waiting.filter(({ kind }) => kind === "patch").length;
     put(this.#said, waiting.length === 1 ? "The agent waits for your answer:" : `The agent waits for ${waiting.length} answers:`);
-    const title = waiting.length ? titleOf(waiting[0], LONGEST_PATH) : "";
-    put(this.#which, `${title.length > LONGEST ? `${title.slice(0, LONGEST)}…` : title}${waiting.length > 1 ? ", …" : ""}`);
+    const title = waiting.length ? titleOf(waiting[0], narrow.matches ? LONGEST_IF_NARROW : LONGEST_PATH) : "";
+    put(this.#which, `${title.length > LONGEST ? `${title.slice(0, LONGEST)}…` : title}${waiting.length > 1 ? ",\u00a0…" : ""}`);
     this.#suspended.hidden = !suspended;
     put(this.#suspended, suspended);
     this.#yes.hidden = this.#no.hidden = changes < 2;

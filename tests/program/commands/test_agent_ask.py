@@ -22,6 +22,7 @@ from codec.agent.action_events import (
     CommandFinished,
     CommandOutput,
     CommandStarted,
+    CommandTakenBack,
     PatchApplied,
 )
 from codec.agent.client_messages import ApprovalResponse, CancelTurn, UserSays
@@ -118,6 +119,7 @@ def test_a_change_and_a_command_are_asked_in_turn_and_what_becomes_of_them_is_to
         terminal.types("a\n")
         assert answer(stage, "k1").remember == "session"
         stage.say(
+            CommandTakenBack(command_id="k1", run_here=True, by="web"),
             CommandStarted(command_id="k1", command="python -m pytest -q", working_directory="."),
             CommandOutput(command_id="k1", stream="stdout", text="4 passed\n"),
             CommandFinished(command_id="k1", exit_code=0),
@@ -126,7 +128,8 @@ def test_a_change_and_a_command_are_asked_in_turn_and_what_becomes_of_them_is_to
         stage.end("Done.")
         terminal.sees("Done.")
         assert terminal.ended() == 0
-        for words in ("shop/main.py is written", "$ python -m pytest -q", "    4 passed", "has ended with 0"):
+        back = "Taken back in a browser, to be run here"
+        for words in ("shop/main.py is written", back, "$ python -m pytest -q", "    4 passed", "has ended with 0"):
             assert words in terminal.said
 
 
@@ -135,8 +138,11 @@ def test_a_call_is_told_as_somebody_would_type_it_and_its_failure_once(tmp_path:
     told = {"text": "execute_command failed: It was not run."}
     begun = ToolExecute(tool_name="execute_command", args=args, status="started", call_id="c")
     over = ToolExecute(tool_name="execute_command", args=args, status="failed", call_id="c", result=told)
-    with asking(tmp_path, begun, over) as (stage, terminal):
+    edits = [{"file_path": "a.py", "old": "1", "new": "2"}, {"file_path": "b.py"}, {"file_path": "a.py"}]
+    change = ToolExecute(tool_name="propose_diff", args={"edits": edits}, status="started", call_id="d")
+    with asking(tmp_path, begun, over, change) as (stage, terminal):
         terminal.sees("execute_command pytest -k 'a b' It passes\r\n")
+        terminal.sees("propose_diff a.py b.py\r\n")
         terminal.sees("execute_command failed: It was not run.")
         assert "failed: execute_command failed" not in terminal.said
         stage.end("Done.")
@@ -145,9 +151,9 @@ def test_a_call_is_told_as_somebody_would_type_it_and_its_failure_once(tmp_path:
 
 def test_until_when_a_terminal_is_waited_for_stands_in_a_line_of_its_own(tmp_path: Path) -> None:
     until = datetime(2026, 11, 23, 14, 5, 9).timestamp()  # noqa: DTZ001 - as a reader's clock shows it
-    waits = Thinking(phase="executing", message="Waiting for its result, 61 seconds at most", until=until)
+    waits = Thinking(phase="executing", message="Waiting for your editor, 61 seconds at most", until=until)
     with asking(tmp_path, waits) as (stage, terminal):
-        terminal.sees("troupe: Waiting for its result, 61 seconds at most (until 14:05:09)\r\n")
+        terminal.sees("troupe: Waiting for your editor, 61 seconds at most (until 14:05:09)\r\n")
         stage.end("Done.")
         assert terminal.ended() == 0
 
@@ -167,7 +173,7 @@ def test_another_client_that_answers_first_ends_the_question(tmp_path: Path) -> 
         terminal.sees("Run it?")
         stage.change(requests=())
         stage.say(ApprovalResolved(request_id="k1", approved=False, by="web", reason="not now"))
-        terminal.sees("Rejected by web: not now")
+        terminal.sees("Rejected in a browser: not now")
         terminal.types("y\n")  # too late
         stage.end("Then not.")
         assert terminal.ended() == 0
