@@ -389,7 +389,9 @@ def test_the_page_can_be_used_at_200_percent_and_on_the_narrowest_screen(
         say(page, PLAN % 1)
         expect(feet(page)).to_have_count(1)
         say(page, "!long 300")
-        for name in ("Stop", "Queue"):
+        expect(page.get_by_role("button", name="Stop")).to_be_in_viewport(ratio=1)
+        write(field(page), "and this")
+        for name in ("Stop", "Steer", "Queue"):
             expect(page.get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
         expect(field(page)).to_be_in_viewport(ratio=1)
         page.get_by_role("button", name="Stop").click()
