@@ -184,6 +184,7 @@ class Board:
 
     def send(self, messages: int) -> float:
         """Seconds until all screens have so many messages."""
+        _show_life(self.all)
         frame = masked(UPDATE)
         block = frame * (CHUNK // len(frame))
         return flow(

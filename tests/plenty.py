@@ -2,9 +2,15 @@
 times as many, of every law."""
 
 import os
+import random
 
 PLENTY = float(os.environ.get("TROUPE_PLENTY", "1"))
 
 
 def plenty(few: int) -> int:
     return max(1, round(few * PLENTY))
+
+
+def seeds(few: int) -> list[int]:
+    """So many, drawn by the seed of the test's run."""
+    return random.sample(range(1 << 30), plenty(few))

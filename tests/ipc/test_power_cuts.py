@@ -32,7 +32,7 @@ from actors.store import StateDirectory, StoreError, mark
 from codec.ipc import Request, Success, read_response
 from tests.ipc.paper import PaperBase
 from tests.ipc.server_kit import FOLDER, asked, specs, wall
-from tests.plenty import plenty
+from tests.plenty import plenty, seeds
 from tests.store.forgetful import ForgetfulDatabase, cut_the_power
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
@@ -50,12 +50,14 @@ class Grid:
         self.house: House | None = None
 
     async def moment(self) -> None:
-        number = self.moments
-        self.moments += 1
-        if number in self.cut_at and self.house is not None:
-            self.cuts += 1
-            self.house.root.kill()
-            await trio.sleep_forever()
+        """While a house stands: at its start and when it leaves, there is nothing yet, and nothing more, to cut."""
+        if self.house is not None:
+            number = self.moments
+            self.moments += 1
+            if number in self.cut_at:
+                self.cuts += 1
+                self.house.root.kill()
+                await trio.sleep_forever()
         await trio.lowlevel.checkpoint()
 
 
@@ -202,10 +204,11 @@ def test_at_whatever_moment_the_power_goes_all_ends_as_usual_and_what_was_acknow
         grid, base, work, found = run_schedule(1, live, frozenset({number}))
         cuts += grid.cuts
         check(grid, base, work, found)
-    assert cuts > len(numbers) * 0.9
+    assert cuts == len(numbers)
 
 
 def test_wherever_the_power_goes_twice_all_ends_as_usual() -> None:
-    for seed in range(plenty(15)):
-        grid, base, work, found = run_schedule(seed, live, frozenset({7 + 3 * seed, 31 + 5 * seed}))
+    for seed in seeds(15):
+        moments = random.sample(range(170), 2)
+        grid, base, work, found = run_schedule(seed, live, frozenset(moments))
         check(grid, base, work, found)

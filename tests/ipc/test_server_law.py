@@ -18,14 +18,12 @@ from actors.kernel.testing import House, run_schedule
 from codec.ipc import Failure, Outcome, Success, read_response
 from tests.ipc.paper import PaperBase
 from tests.ipc.server_kit import asked, serving, state_directory
-from tests.plenty import plenty
+from tests.plenty import seeds
 
 VICTIMS = ("a command", "the server end", "the whole")
 REQUESTS = ("good", "failing", "torn", "broken")
 BUSY = Failure("work failed: RuntimeError: busy")
 MOST_TRIPS = 400
-RUNS = plenty(50)
-"""A run takes 60 ms of processor."""
 POISONED = Failure(POISON, permanent=True)
 
 
@@ -162,7 +160,7 @@ def test_whoever_dies_at_any_step_every_request_is_answered_as_it_would_have_bee
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_however_many_die_in_seeded_runs_every_request_ends() -> None:
-    for seed in range(RUNS):
+    for seed in seeds(50):  # a run takes 60 ms of processor
         dice = random.Random(seed)
         deaths = {(dice.randrange(60), dice.random() < 0.5): dice.choice(VICTIMS) for _ in range(dice.randrange(1, 6))}
         _, client, _ = run_schedule(seed, live, deaths)
