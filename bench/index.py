@@ -271,7 +271,11 @@ def _parse(share: Sequence[tuple[str, bytes]], ready: Semaphore, go: Event) -> N
 def tagged(ctags: str, root: Path) -> float:
     began = perf_counter()
     subprocess.run(
-        ["nice", f"-n{NICE}", ctags, "-R", "-f", os.devnull, "."], cwd=root, check=True, stderr=subprocess.DEVNULL
+        ["nice", f"-n{NICE}", ctags, "-R", "-f", "-", "."],  # some versions cannot empty /dev/null, and fail
+        cwd=root,
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     return perf_counter() - began
 
