@@ -206,6 +206,7 @@ ORDINARY = [
     ("a.html", '<input type="password" name="password" value="">'),
     ("a.html", '<label for="password1">Password</label>'),
     ("a.html", "<token>\n  <b>bold1</b>\n</token>"),
+    ("a.html", "<token>correct</token>"),
     ("a.go", "func (p *Parser) token() string {"),
     ("a.go", "var token string = lexer2.Next()"),
     ("a.c", "#define TOKEN_SIZE 128"),
