@@ -29,8 +29,16 @@ from codec.agent.builtin_hands import (
     told_tests,
     wants_tests,
 )
-from codec.agent.findings import FileExcerpt, read_definitions_text, read_entries_text, read_file_text, read_hits_text
+from codec.agent.findings import (
+    FileExcerpt,
+    FoundPlace,
+    read_definitions_text,
+    read_entries_text,
+    read_file_text,
+    read_hits_text,
+)
 from codec.agent.keywords import is_name, keywords, last_part, names_or_words
+from codec.agent.likely_tests import is_test
 from codec.agent.material import INTERJECTIONS, STEERED, Material, parted
 from codec.agent.models import CalledTool, Delta, Finished, ModelMessage, ModelRequest, SaidText, ToolCall
 from codec.agent.symbols import definitions
@@ -187,8 +195,9 @@ def _known(asked: BuiltinQuestion) -> Findings:
         command=asked.command,
         names=names,
         path=path,
-        definitions=_once(
-            each for call, text in done if call.name == "search_symbols" for each in read_definitions_text(text)
+        definitions=_sorted_by_likelihood(
+            _once(each for call, text in done if call.name == "search_symbols" for each in read_definitions_text(text)),
+            names,
         ),
         hits=tuple(
             each for each in hits if _names_one(each.what, (*names, *stems))
@@ -224,6 +233,11 @@ def _looked_up(names: tuple[str, ...]) -> tuple[str, ...]:
 def _names_one(line: str, names: Sequence[str]) -> bool:
     lowered = line.lower()
     return any(name.lower() in lowered for name in names)
+
+
+def _sorted_by_likelihood(definitions: tuple[FoundPlace, ...], names: Sequence[str]) -> tuple[FoundPlace, ...]:
+    """What has the name itself, then what has it in its own; of each the tests last."""
+    return tuple(sorted(definitions, key=lambda each: (not answers.is_meant(each, names), is_test(each.path))))
 
 
 def _once(places: Iterator[Any]) -> tuple[Any, ...]:

@@ -109,7 +109,11 @@ def _tell(known: Findings) -> list[str]:
 
 
 def _told_names(known: Findings) -> list[str]:
-    parts, defined = [], [each for each in known.definitions if _is_meant(each, known.names)] or list(known.definitions)
+    parts, defined = [], [each for each in known.definitions if is_meant(each, known.names)]
+    if not defined and known.definitions:
+        defined = list(known.definitions)
+        names = listed(f"`{name}`" for name in known.looked_up)
+        parts.append(f"Nothing is called just {names}. This is closest:")
     for place in defined[:MOST_DEFINITIONS]:
         parts += _definition(place, known.excerpts)
     if len(defined) > MOST_DEFINITIONS:
@@ -130,7 +134,7 @@ def _told_names(known: Findings) -> list[str]:
     return parts
 
 
-def _is_meant(place: FoundPlace, names: Sequence[str]) -> bool:
+def is_meant(place: FoundPlace, names: Sequence[str]) -> bool:
     return place.name.lower() in {name.lower() for name in names}
 
 

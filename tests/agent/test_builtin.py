@@ -68,6 +68,24 @@ def test_names_alone_are_looked_up_if_there_are_any_and_words_only_if_they_are_f
     assert looked_up("secrets leave the log somewhere, somehow") == []
 
 
+def test_code_is_told_before_tests_and_the_name_itself_before_names_that_have_it() -> None:
+    files = {
+        "src/reader.py": "def read_settings():\n    pass\n",
+        "tests/test_reader.py": "def test_settings():\n    pass\n",
+        "a/test_first.py": "def settings_of():\n    pass\n",
+    }
+
+    def order(files: dict[str, str]) -> list[int]:
+        said = answered("where are the settings?", files).final.message
+        return [said.find(f"`{name}` is a function") for name in ("settings", "read_settings", "test_settings")]
+
+    one, code, test = order(files)
+    assert one < 0 < code < test
+    assert answered("where are the settings?", files).final.message.startswith("Nothing is called just `settings`.")
+    one, code, test = order({**files, "z/test_last.py": "def settings():\n    pass\n"})
+    assert (one, code, test) == (0, -1, -1)
+
+
 def test_a_comment_above_a_definition_is_its_comment() -> None:
     assert "Its comment says: Tree is a binary tree. It is sorted." in answered("where is Tree?").final.message
 
