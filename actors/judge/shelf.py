@@ -78,8 +78,6 @@ class Shelf(Actor[ShelfMessage]):
         """The problem that each panel shows."""
         self._current: str | None = None
         self._publishing: Timer | None = None
-        self._not_obeyed = False
-        """Whether a stored setting is not used, and is still stored."""
         self._unheard: deque[Notice] = deque(maxlen=MOST_UNHEARD)
         """Trouble that came when there was no panel. The next panel is told."""
 
@@ -88,6 +86,7 @@ class Shelf(Actor[ShelfMessage]):
         self._settings, not_obeyed = await self._keeping.settings(self._configured, self._commands)
         self._unheard.extend(Notice("warn", f"{sentence}.") for sentence in not_obeyed)
         self._not_obeyed = bool(not_obeyed)
+        """Whether a stored setting is not used, and is still stored."""
         self._taken_off = dict.fromkeys(await self._keeping.taken_off())
         for contest_id, task_id in await self._found():
             self._put(Kept(task=Task(name=task_id), contest_id=contest_id, task_id=task_id, identity="", at=0.0))

@@ -31,6 +31,7 @@ from actors.store import (
     StateDirectory,
     Store,
     StoreClient,
+    StoreError,
     StoreFull,
     Threaded,
     store_spec,
@@ -39,8 +40,8 @@ from actors.store.batches import BATCH
 from actors.store.database import Database
 from actors.store.executors import Engine, Executor, Make
 from actors.store.messages import StatisticsAsked, StoreMessage
-from actors.store.operations import Read, Streams
-from actors.store.reader import Reader
+from actors.store.operations import Get, Read, Streams
+from actors.store.reader import ANSWERS, Reader
 from actors.store.store import AGAIN_SECONDS, SLOW_SECONDS
 
 COMMIT = 1.0
@@ -324,6 +325,21 @@ async def test_trouble_that_has_passed_is_found_out_though_nobody_writes(
         assert (await store.statistics()).writing.jobs == attempts + 1, "then there is no more trying"
 
 
+async def test_trouble_with_reading_that_has_passed_is_found_out_though_nobody_reads(
+    directory: StateDirectory, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with living(directory, Inline) as ref:
+        with monkeypatch.context() as disk:
+            disk.setitem(ANSWERS, Get, cannot_be_read)
+            disk.setitem(ANSWERS, Streams, cannot_be_read)
+            with pytest.raises(StoreError):
+                await StoreClient(ref).get("a", "b")
+            await trio.sleep(3.5 * AGAIN_SECONDS)
+            assert "disk I/O error" in (ref.statistics().trouble or "")
+        await trio.sleep(AGAIN_SECONDS)
+        assert ref.statistics().trouble is None
+
+
 async def test_a_disk_that_does_not_answer_is_a_trouble_for_as_long(
     directory: StateDirectory, autojump_clock: MockClock
 ) -> None:
@@ -338,6 +354,10 @@ async def test_a_disk_that_does_not_answer_is_a_trouble_for_as_long(
         assert "has not answered for more than 10 s" in (ref.statistics().trouble or "")
         await trio.sleep(2 * SLOW_SECONDS)
         assert ref.statistics().trouble is None
+
+
+def cannot_be_read(reader: Reader, question: object) -> None:
+    raise sqlite3.OperationalError("disk I/O error")
 
 
 def no_space_left(database: Database, statements: object) -> None:

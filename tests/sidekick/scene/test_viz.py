@@ -116,6 +116,17 @@ def test_a_dict(frame: bytes, result: Any) -> None:
     assert after({"id": "d", "type": "dict", "length": 4, "value": entries}, frame) == result
 
 
+@pytest.mark.parametrize(
+    ("kind", "result"),
+    [("dict", ({"a": 1}, 1)), ("defaultdict", ({"a": 1}, 1)), ("OrderedDict", ({"a": 1}, 1)), ("list", ([], 0))],
+)
+def test_of_one_that_is_empty_only_its_type_tells_what_it_is(kind: str, result: Any) -> None:
+    empty = {"id": "e", "type": kind, "length": 0, "value": []}
+    assert after(empty, change("setitem", ["a"], leaf(1, 1), leaf(1, "a"))) == result
+    put = change("append", [], leaf(1, 1), NONE, 1)
+    assert after(empty, put) == (([1], 1) if kind == "list" else ([], 0))
+
+
 def test_a_tuple_as_a_key_is_found_by_its_items() -> None:
     put = change("setitem", [[1, [2, None]]], leaf(1, "x"), a_list(1, a_list(2, None)))
     again = change("setitem", [[1, [2, None]]], leaf(2, "y"))
