@@ -34,6 +34,7 @@ from actors.store import (
     StoreError,
     StoreFull,
     Threaded,
+    reader,
     store_spec,
 )
 from actors.store.batches import BATCH
@@ -41,7 +42,7 @@ from actors.store.database import Database
 from actors.store.executors import Engine, Executor, Make
 from actors.store.messages import StatisticsAsked, StoreMessage
 from actors.store.operations import Get, Read, Streams
-from actors.store.reader import ANSWERS, Reader
+from actors.store.reader import Reader
 from actors.store.store import AGAIN_SECONDS, SLOW_SECONDS
 
 COMMIT = 1.0
@@ -330,8 +331,7 @@ async def test_trouble_with_reading_that_has_passed_is_found_out_though_nobody_r
 ) -> None:
     async with living(directory, Inline) as ref:
         with monkeypatch.context() as disk:
-            disk.setitem(ANSWERS, Get, cannot_be_read)
-            disk.setitem(ANSWERS, Streams, cannot_be_read)
+            disk.setattr(reader, "ANSWERS", {Get: cannot_be_read, Streams: cannot_be_read})
             with pytest.raises(StoreError):
                 await StoreClient(ref).get("a", "b")
             await trio.sleep(3.5 * AGAIN_SECONDS)
