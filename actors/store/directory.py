@@ -126,8 +126,8 @@ def _refuse_what_is_no_file(path: Path) -> None:
         if not stat.S_ISREG(mode):
             is_what = "a folder" if stat.S_ISDIR(mode) else "a device, a pipe or a socket"
             raise StateUnusable(
-                f"{file} is {is_what}, where a server keeps a file. Nothing was changed. Move it away, and put the file "
-                "in its place if there was one; or name another state directory."
+                f"{file} is {is_what}, where a server keeps a file. Nothing was changed. Move it away, and put the "
+                "file in its place if there was one; or name another state directory."
             )
 
 
