@@ -7,13 +7,12 @@ number in the file is only for that sentence.
 No other account may write to it. Otherwise that account could put a link in place of a file, and we would write to the
 link's target, or take a foreign log for ours.
 
-    the directory          is refused if it belongs to another account, or its group or others may write to it (as in
-    /tmp) a folder above it      is refused if everybody may rename its entries, which a sticky folder such as /tmp
-    forbids a file in it           is refused if it is a link: its target may be anybody's, and its log would be beside
-    the target
+    the directory      is refused if it belongs to another account, or its group or others may write to it (as in /tmp)
+    a folder above it  is refused if everybody may rename its entries, which a sticky folder such as /tmp forbids
+    a file in it       is refused if it is a link: its target may be anybody's, and its log would be beside the target.
+                       So is anything else that is no file: whoever opens a pipe waits for its other end
 """
 
-import errno
 import fcntl
 import os
 import stat
@@ -54,7 +53,6 @@ class StateDirectory:
         lock = _lock(path)
         directory = cls(path)
         try:
-            _refuse_links(path)
             if size(directory.database):
                 check_log(directory.database)
             inspect(directory.database)
@@ -69,10 +67,9 @@ def _lock(path: Path) -> int:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         _refuse_shared(path)
+        _refuse_what_is_no_file(path)
         lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
-        if error.errno == errno.ELOOP and (path / LOCK).is_symlink():
-            raise _linked(path / LOCK) from None
         raise _unusable(path, error) from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -114,17 +111,24 @@ def _refuse_shared(path: Path) -> None:
             )
 
 
-def _refuse_links(path: Path) -> None:
+def _refuse_what_is_no_file(path: Path) -> None:
     for name in OURS:
-        if (path / name).is_symlink():
-            raise _linked(path / name)
-
-
-def _linked(file: Path) -> StateUnusable:
-    return StateUnusable(
-        f"{file} is a link, and a server writes only to files of its own. Nothing was changed. Put the file itself in "
-        "its place, or name the directory that it is in as the state directory."
-    )
+        file = path / name
+        try:
+            mode = file.lstat().st_mode
+        except FileNotFoundError:
+            continue
+        if stat.S_ISLNK(mode):
+            raise StateUnusable(
+                f"{file} is a link, and a server writes only to files of its own. Nothing was changed. Put the file "
+                "itself in its place, or name the directory that it is in as the state directory."
+            )
+        if not stat.S_ISREG(mode):
+            is_what = "a folder" if stat.S_ISDIR(mode) else "a device, a pipe or a socket"
+            raise StateUnusable(
+                f"{file} is {is_what}, where a server keeps a file. Nothing was changed. Move it away, and put the "
+                "file in its place if there was one; or name another state directory."
+            )
 
 
 def _unusable(path: Path, error: OSError) -> StateUnusable:

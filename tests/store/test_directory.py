@@ -103,18 +103,12 @@ def where_nothing_can_be_created(tmp_path: Path) -> Path:
     return Path("/proc/troupe-state")
 
 
-def with_a_directory_for_a_lock(tmp_path: Path) -> Path:
-    (tmp_path / "troupe.lock").mkdir()
-    return tmp_path
-
-
 @pytest.mark.parametrize(
     ("place", "reason"),
     [
         (under_a_file, "Not a directory"),
         (a_file, "there is a file of that name"),
         (where_nothing_can_be_created, "No such file or directory"),
-        (with_a_directory_for_a_lock, "Is a directory"),
     ],
 )
 def test_a_place_that_cannot_be_used_is_refused_with_the_reason(

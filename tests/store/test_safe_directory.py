@@ -1,6 +1,7 @@
 """Nobody else writes to the state directory, and nothing in it leads elsewhere."""
 
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,30 @@ def test_a_link_in_the_place_of_a_file_is_refused_and_not_followed(tmp_path: Pat
             assert elsewhere.read_bytes() == b"somebody's"
         case "nowhere":
             assert not elsewhere.exists()
+
+
+@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("kind", ["a folder", "a pipe", "a socket"])
+def test_what_is_no_file_is_refused_in_the_place_of_one_and_nothing_waits_for_it(
+    tmp_path: Path, name: str, kind: str
+) -> None:
+    with StateDirectory.claim(tmp_path) as directory:
+        database = Database(directory.database)
+        database.execute([Append("a", [b"1"])])
+        database.close()
+    (tmp_path / name).unlink(missing_ok=True)
+    match kind:
+        case "a folder":
+            (tmp_path / name).mkdir()
+        case "a pipe":
+            os.mkfifo(tmp_path / name)
+        case "a socket":
+            os.mknod(tmp_path / name, stat.S_IFSOCK | 0o600)
+    before = {each.name for each in tmp_path.iterdir()}
+    sentence = refusal(tmp_path)
+    assert sentence.startswith(f"{tmp_path / name} is a ")
+    assert kind.removeprefix("a ") in sentence
+    assert {each.name for each in tmp_path.iterdir()} == before
 
 
 @pytest.mark.parametrize("leads", [True, False])

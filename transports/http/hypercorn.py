@@ -64,11 +64,11 @@ class Http:
         pace = Pace()
 
         async def app(scope: Scope, receive: Receive, send: Send, *_: object) -> None:
-            await pace.begin()
+            began = await pace.begin(wire.silence)
             try:
                 await self._guard(scope, receive, send, wire)
             finally:
-                pace.end()
+                pace.end(began)
 
         made = _Connection(
             cast(AppWrapper, app),

@@ -297,9 +297,9 @@ class Launcher(Actor[LauncherMessage]):
         assert self._control is not None
         assert self._process is not None
         try:
-            while True:
+            while not self._leaving:  # it may have been renewed before this task had its first turn
                 await trio.lowlevel.wait_readable(self._control)
-                if not self._hear():
+                if self._leaving or not self._hear():
                     break
             if not self._leaving:
                 raise LauncherLost("the launcher has ended; what it ran was interrupted")

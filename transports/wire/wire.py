@@ -36,8 +36,9 @@ GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 class Wire(trio.abc.HalfCloseableStream):
     __slots__ = (
-        "_close_socket", "_closed", "_emptied", "_ended", "_plain", "_reading", "_released", "_replay", "_said_all",
-        "_send_seconds", "_stream", "_turn_began", "_turns", "_waits_directly", "bytes_in", "bytes_out", "fault",
+        "_close_socket", "_closed", "_emptied", "_ended", "_heard_at", "_plain", "_reading", "_released", "_replay",
+        "_said_all", "_said_at", "_send_seconds", "_stream", "_turn_began", "_turns", "_waits_directly", "bytes_in",
+        "bytes_out", "fault",
     )  # fmt: skip
 
     def __init__(self, stream: trio.abc.Stream, cut: Callable[[], object], *, send_seconds: float) -> None:
@@ -62,6 +63,9 @@ class Wire(trio.abc.HalfCloseableStream):
         self._turns = turns()
         self._turn_began = math.inf
         """When `receive_directly` last read something."""
+        self._heard_at = math.inf
+        self._said_at = -math.inf
+        """When `receive_some` last returned, and when `send_all` did."""
         self._ended = False
         """The client has sent its last byte."""
         self._closed = False
@@ -86,6 +90,11 @@ class Wire(trio.abc.HalfCloseableStream):
             self._released = None
 
     @property
+    def silence(self) -> float:
+        """The seconds from our last words to the client's next ones. Less than none: these had come before."""
+        return self._heard_at - self._said_at
+
+    @property
     def held(self) -> bool:
         return self._released is not None
 
@@ -103,6 +112,7 @@ class Wire(trio.abc.HalfCloseableStream):
                 while self._released is not None:
                     await self._released.wait()
                 data = bytes(await self._stream.receive_some(max_bytes))
+                self._heard_at = trio.current_time()
             except GONE:
                 self._ended = True
                 raise
@@ -166,6 +176,7 @@ class Wire(trio.abc.HalfCloseableStream):
                 if patience.cancelled_caught:
                     raise self._reads_nothing()
             whole = True
+            self._said_at = trio.current_time()
         except GONE:
             whole = self.fault is None
             raise

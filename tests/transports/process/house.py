@@ -33,6 +33,7 @@ class Processes:
     def __init__(self, stage: Stage, lives: list[Launcher], folder: Path, mark: str) -> None:
         self.runner = Runner(stage.registry)
         self.registry = stage.registry
+        self.stage = stage
         self.folder = folder
         self.mark = mark
         self.lives = lives

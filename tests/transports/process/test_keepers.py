@@ -149,6 +149,15 @@ async def test_a_launcher_that_was_halted_makes_room_for_another(processes: Proc
     assert len(processes.lives) == 2
 
 
+async def test_a_launcher_that_is_renewed_as_soon_as_it_is_there_has_not_failed(processes: Processes) -> None:
+    assert await processes.is_healthy()
+    for _ in range(3):  # the first is for the launcher that runs, each further one for the next that begins
+        processes.runner.renew()
+    assert await processes.is_healthy()
+    assert len(processes.lives) == 4
+    assert processes.stage.crash_count == 0
+
+
 async def test_terminate_and_interrupt_are_not_for_the_launcher(processes: Processes) -> None:
     assert await processes.is_healthy()
     for pid in (launcher_pid(processes), *processes.keepers()):

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from functools import partial
 
 import httpx
 import pytest
@@ -10,7 +11,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from tests.transports.house import PATIENCE, TEXT, House, frame, open_house, read_until
 from transports.websocket.websocket import Upgrade
-from transports.wire.turns import MOMENT, MOST_PASSES, FairTurns, Pace, turns
+from transports.wire.turns import IN_A_ROW, MOMENT, MOST_PASSES, UNNOTICED, FairTurns, Pace, turns
 
 GREEDY = 80
 
@@ -85,17 +86,25 @@ async def test_whoever_is_cancelled_in_the_line_does_not_hold_it_up() -> None:
     assert len(line) == 0
 
 
-async def test_who_comes_again_at_once_is_greedy_and_who_was_away_for_a_moment_is_not(
-    autojump_clock: trio.testing.MockClock,
+@pytest.mark.parametrize("pass_seconds", [0.0, MOMENT])
+async def test_who_asks_on_and_on_is_greedy_until_it_is_silent_for_a_moment(
+    autojump_clock: trio.testing.MockClock, pass_seconds: float
 ) -> None:
+    """A moment is longer by the passes in which nobody could have noticed the request."""
     pace, line = Pace(), turns()
-    for away, taken in ((math.nan, 0), (0.0, 1), (2.0, 1), (MOMENT / 2, 2), (MOMENT * 2, 2)):
-        if away == away:  # the first time there was none before
-            await trio.sleep(away)
-        await pace.begin()
+    moment = MOMENT + UNNOTICED * pass_seconds
+
+    async def takes_a_turn(silence: float) -> bool:
+        line.pass_seconds, before = pass_seconds, line.taken
+        began = await pace.begin(silence)
         await trio.sleep(1.0)
-        pace.end()
-        assert line.taken == taken
+        pace.end(began)
+        return line.taken > before
+
+    for first in (math.inf, moment * 1.1):
+        assert not await takes_a_turn(first)
+        assert [await takes_a_turn(moment * 0.9) for _ in range(IN_A_ROW - 1)] == [False] * (IN_A_ROW - 1)
+        assert [await takes_a_turn(silence) for silence in (moment * 0.9, 0.0, -1.0)] == [True] * 3
 
 
 async def flood(house: House, number: int, there: trio.Event) -> None:
@@ -139,3 +148,35 @@ async def test_eighty_greedy_connections_leave_the_others_their_time() -> None:
         assert sorted(meanwhile)[2] < GREEDY, meanwhile
         nursery.cancel_scope.cancel()
     await wait_all_tasks_blocked()
+
+
+async def ask_on(house: House, *, ahead: int) -> None:
+    """One that always has `ahead` requests under way."""
+    request = house.request("GET / HTTP/1.1")
+    async with await house.connect() as stream, trio.open_nursery() as nursery:
+        nursery.start_soon(stream.send_all, request * ahead)
+        while True:
+            answered = (await stream.receive_some()).count(b"HTTP/1.1 200")
+            await stream.send_all(request * answered)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ahead", [1, 20])
+async def test_many_that_ask_on_and_on_leave_the_others_their_time(ahead: int) -> None:
+    """Whether each waits for its answer, or has made its next requests before."""
+    many = 20
+    async with open_house() as house, trio.open_nursery() as nursery:
+        for _ in range(many):
+            nursery.start_soon(partial(ask_on, house, ahead=ahead))
+        with trio.fail_after(PATIENCE):
+            while turns().taken < 3 * many:  # until all have shown what they are
+                await trio.lowlevel.checkpoint()
+        meanwhile = []
+        async with httpx.AsyncClient() as client:
+            for _ in range(9):
+                before = turns().taken
+                assert (await client.get(house.url, timeout=PATIENCE)).status_code == 200
+                meanwhile.append(turns().taken - before)
+                await trio.sleep(2 * MOMENT)  # which makes it polite
+        assert sorted(meanwhile)[4] < many / 2, meanwhile
+        nursery.cancel_scope.cancel()

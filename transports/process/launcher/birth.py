@@ -22,6 +22,7 @@ from contextlib import suppress
 from transports.process.launcher import offline
 from transports.process.launcher.holdings import MOST_FILES
 from transports.process.launcher.orders import CWD, PROGRAM, STDIN, Order
+from transports.process.launcher.restraint import set_limit
 from transports.process.launcher.system import DEAF_TO, IGNORED_BY_PYTHON, LINUX
 
 DEVNULL = os.fsencode(os.devnull)
@@ -125,4 +126,4 @@ def _lower(pid: int, which: int, limit: int) -> None:
         return
     limit = min(limit, 1 << 62)
     with suppress(OSError):  # it has ended already; or it runs as another user, and only the keeper can limit it
-        resource.prlimit(pid, which, (limit, limit))
+        set_limit(pid, which, limit)

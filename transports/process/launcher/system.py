@@ -6,6 +6,7 @@ runs out, and what their runs may do to others.
     signal anybody but its own keeper  a Landlock domain for each keeper      Linux 6.12, if its kernel has Landlock
     trace anybody but its own keeper   the same                               the same
     trace its keeper                   the keeper is not dumpable             Linux
+    set limits or ranks of others      a filter (see `restraint.py`)          Linux, on x86-64 and ARM64
     use a server's power over the      what it runs has no capabilities that  Linux, if the server is root's
     machine (mount, trace, reboot)     reach beyond files
 
@@ -33,8 +34,8 @@ _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_CAPBSET_DROP = 24
 _PR_SET_NO_NEW_PRIVS = 38
-_OVER_THE_MACHINE = (16, 17, 19, 20, 21, 22, 24, 25, 38, 39)
-"""CAP_SYS_MODULE, RAWIO, PTRACE, PACCT, ADMIN, BOOT, RESOURCE, TIME, and CAP_PERFMON, CAP_BPF."""
+_OVER_THE_MACHINE = (12, 16, 17, 19, 20, 21, 22, 23, 24, 25, 38, 39)
+"""CAP_NET_ADMIN; CAP_SYS_MODULE, RAWIO, PTRACE, PACCT, ADMIN, BOOT, NICE, RESOURCE, TIME; CAP_PERFMON, CAP_BPF."""
 _LANDLOCK_CREATE_RULESET, _LANDLOCK_RESTRICT_SELF = 444, 446
 """The same on every machine except Alpha, which refuses unknown calls."""
 _SCOPE_SIGNAL = 2

@@ -24,6 +24,7 @@ from transports.process.launcher.bell import Bell
 from transports.process.launcher.group import own_groups
 from transports.process.launcher.keeper import PATIENCE_SECONDS, STRIKE_SECONDS, Keeper, ServerLine
 from transports.process.launcher.orders import ASK, FAILED, KEEPER, PID_BYTES, READY, framed
+from transports.process.launcher.restraint import restrain
 from transports.process.launcher.striking import strike
 from transports.process.launcher.system import (
     adopt_orphans,
@@ -125,6 +126,7 @@ class Warden:
             be_private()
             group = None if self._groups is None else self._groups.enter()
             keep_to_ourselves()
+            restrain()
             Keeper(ServerLine(socket.socket(fileno=end)), group).serve()
             status = 0
         except BaseException:
