@@ -37,9 +37,12 @@ class Attendant(Struct):
     behind: bool = False
 
 
-def said_error(code: ErrorCode, message: str, *, recoverable: bool = True, where: str | None = None) -> ServerError:
-    """A refusal for one client: no event of the log."""
-    details = {} if where is None else {"path": where}
+def said_error(
+    code: ErrorCode, message: str, *, recoverable: bool = True, where: str | None = None, message_id: str | None = None
+) -> ServerError:
+    """A refusal for one client: no event of the log. `message_id`: of the user's message that is refused."""
+    said = {"path": where, "message_id": message_id}
+    details = {name: each for name, each in said.items() if each is not None}
     return ServerError(error=ErrorBody(code=code, message=message, details=details, recoverable=recoverable))
 
 

@@ -60,7 +60,7 @@ from actors.kernel import (
     in_words,
 )
 from actors.store import StoreError
-from codec.agent.client_messages import ClientHello, ClientMessage
+from codec.agent.client_messages import ClientHello, ClientMessage, UserSays
 from codec.agent.events import (
     ErrorCode,
     MessageFinal,
@@ -239,14 +239,17 @@ class Client(Actor[AttachedMessage]):
             case _:
                 self._pass_on(message, reply)
 
-    def _refuse(self, reply: Reply[None], code: ErrorCode, why: str, where: str | None = None) -> None:
-        self._holding.answer(said_error(code, why, where=where))
+    def _refuse(
+        self, reply: Reply[None], code: ErrorCode, why: str, where: str | None = None, message_id: str | None = None
+    ) -> None:
+        self._holding.answer(said_error(code, why, where=where, message_id=message_id))
         answer(reply, None)
 
     def _pass_on(self, message: ClientMessage, reply: Reply[None]) -> None:
         session = self._session
         if session is None or not self._greeted:
-            self._refuse(reply, "BUSY", "The session is still being opened. Say it again in a moment.")
+            why = "The session is still being opened. Say it again in a moment."
+            self._refuse(reply, "BUSY", why, message_id=message.message_id if isinstance(message, UserSays) else None)
             return
         self._said = reply
         said = ClientSays(self.ref, message, reply)

@@ -57,15 +57,18 @@ async def agents_file(tree: Tree) -> tuple[Material, ...]:
 
 async def editor_materials(tree: Tree, context: EditorContext, command: Command | None) -> tuple[Material, ...]:
     """What the editor shows, the most important first."""
-    read = [found for reading in readings(context, command) if (found := await _read(tree, reading)) is not None]
+    found = [(each.path, await _read(tree, each)) for each in readings(context, command)]
+    there = [(path, each) for path, each in found if each is not None and each.why != UNREADABLE]
+    read = [each for _, each in there] + [each for _, each in found if each is not None and each.why == UNREADABLE]
     beside = list(asides(context, command))
     editor = context.active_editor
-    if editor is not None and command == "/test":
-        read[1:1] = await _tests(tree, editor.file_path)
-    if editor is not None and command == "/refactor":
-        beside += await _dependents(tree, editor.file_path)
-        beside += await _imports(tree, editor.file_path)
-        beside += await _tests(tree, editor.file_path)
+    file = editor.file_path if editor is not None else next((path for path, _ in there), None)
+    if file is not None and command == "/test":
+        read[1:1] = await _tests(tree, file)
+    if file is not None and command == "/refactor":
+        beside += await _dependents(tree, file)
+        beside += await _imports(tree, file)
+        beside += await _tests(tree, file)
     return (*beside, *read) if command == "/fix" else (*read, *beside)
 
 

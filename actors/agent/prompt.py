@@ -8,6 +8,7 @@ Each slash command has its own strategy, as the contract has it:
     /explain   just the selection, or the definition around the cursor
     /refactor  the file, the files that depend on it, and what it uses of those that it imports
     none       the selection or what is visible, and a little of everything else
+Where no editor is, "the file" is the first one that the message names.
 
 Whatever comes from files, the terminal or git is material (codec/agent/material.py): it is marked, and the model is
 told to read it and not to obey it. Lines and characters of an editor are counted from 0, as editors do.

@@ -70,17 +70,19 @@ class Taking(Struct):
 
     def _why_not(self, message: Waiting) -> ServerError | None:
         """Why a message is not taken."""
+        id = message.message_id  # noqa: A001
         if self.closed():
-            return said_error("SESSION_NOT_FOUND", "This session is being deleted.", recoverable=False)
+            why = "This session is being deleted."
+            return said_error("SESSION_NOT_FOUND", why, recoverable=False, message_id=id)
         trouble = self.record.writing.trouble
         if trouble is not None:
             why = f"The message was not taken, because it cannot be kept: {trouble}. Say it again later."
-            return said_error("INTERNAL", why)
+            return said_error("INTERNAL", why, message_id=id)
         if len(message.message.encode()) + len(msgspec.json.encode(message.context)) > MOST_MESSAGE_BYTES:
             why = f"A message and its context have at most {MOST_MESSAGE_BYTES:,} bytes. Say less, or less context."
-            return said_error("INVALID_MESSAGE", why, where="$.context")
+            return said_error("INVALID_MESSAGE", why, where="$.context", message_id=id)
         full = None if self.turn.idle else refusal(self.record.row.queue, message)
-        return None if full is None else said_error("BUSY", full)
+        return None if full is None else said_error("BUSY", full, message_id=id)
 
     def withdraw(self, client: ClientRef, id: str, reply: Reply[None]) -> None:  # noqa: A002
         record = self.record

@@ -9,8 +9,9 @@ a request with calls of tools until it knows enough:
 
 With hands it goes on (builtin_hands.py): /fix proposes what ruff can fix, /test and "run the tests" run the tests.
 
-Slash commands change what is searched: /explain and /refactor look for what the editor shows, /fix for the names in
-the diagnostics, /test for the tests of the file. A request without tools is answered from what is there.
+Slash commands change what is searched: /explain and /refactor look for what the editor shows or the message names,
+/fix for the names in the diagnostics, /test for the tests of the file. A request without tools is answered from what
+is there.
 """
 
 import re
@@ -170,6 +171,9 @@ def _plan(asked: BuiltinQuestion, step: int) -> tuple[str, dict[str, Any]]:
 def sought(asked: BuiltinQuestion) -> tuple[str, ...]:
     """The names and words to look for, the most telling first."""
     words = list(keywords(asked.words))
+    if asked.command is not None:  # a file that is named is shown, and not looked for
+        named = {each.lower() for each in _named_files(asked)}
+        words = [each for each in words if each.lower() not in named]
     if asked.command == "/fix":
         quoted = [name for each in _problems(asked.materials) for name in _QUOTED.findall(each.message)]
         words = [*dict.fromkeys(quoted), *words]
@@ -254,7 +258,7 @@ def _problems(materials: tuple[Material, ...]) -> tuple[ReportedProblem, ...]:
 
 def _shown(materials: tuple[Material, ...]) -> list[Material]:
     """What the user has named, and looks at."""
-    return [each for each in materials if each.why.endswith(("in the message", "in the editor")) and ":" in each.source]
+    return [each for each in materials if answers.is_shown(each.why) and ":" in each.source]
 
 
 def _named_files(asked: BuiltinQuestion) -> list[str]:

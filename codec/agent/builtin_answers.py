@@ -29,7 +29,8 @@ _THANKS = re.compile(r"(?i)\W*(thanks?|thank you|danke|cheers|merci)\b")
 _WHO = re.compile(r"(?i)\b(who|what) (are|r) you\b|\bwhat can (you|i)\b|^\W*help\W*$|\bwer bist du\b|\bwas kannst du\b")
 _CAN = (
     "Ask me about a function, a class or a word, and I look it up in the workspace: where it is defined, what its "
-    "comment says, and who mentions it. /explain, /fix, /test and /refactor work on what your editor shows."
+    "comment says, and who mentions it. /explain, /fix, /test and /refactor work on what your editor shows, or on a "
+    "file that you name (@src/main.py)."
 )
 
 
@@ -97,12 +98,20 @@ def answer(known: Findings) -> str:
     return "\n\n".join(parts)
 
 
+def is_shown(why: str) -> bool:
+    """Whether material is there for this reason that the user has named it, or looks at it."""
+    return is_named(why) or why.endswith("in the editor")
+
+
+def is_named(why: str) -> bool:
+    return why.startswith("mentioned: ") or why.endswith("in the message")
+
+
 # -- a question
 
 
 def _tell(known: Findings) -> list[str]:
-    named = [each for each in known.shown if each.why.endswith("in the message")]
-    parts = [*(_looked_at(known) if named else ()), *_told_names(known)]
+    parts = [*(_looked_at(known) if any(is_named(each.why) for each in known.shown) else ()), *_told_names(known)]
     if not parts:
         return _nothing(known)
     return [*parts, ONLY_A_MODEL.format(what="I cannot judge this code or write new code.")]
@@ -208,7 +217,7 @@ def _looked_at(known: Findings) -> list[str]:
         path, text = material.source.rpartition(":")[0], [line.partition("\t")[2] for line in material.text.split("\n")]
         first = int(re.sub(r"-.*", "", material.source.rpartition(":")[2]) or 1)
         found = [each for each in definitions(path, "\n".join(text), first) if each.kind != "variable"]
-        looked = "You look at" if material.why.endswith("in the editor") else "You ask about"
+        looked = "You ask about" if is_named(material.why) else "You look at"
         parts.append(f"{looked} `{material.source}` ({counted(len(text), 'line')}).")
         lines = []
         for each in found[:12]:
@@ -251,7 +260,8 @@ def _test(known: Findings) -> list[str]:
     if not sources:
         if known.done:
             return list(known.done)
-        return ["Open the file that is to be tested, or name a function of it.", *_nothing(known)[1:]]
+        say = "Open the file that is to be tested, or name it (@src/main.py), or a function of it."
+        return [say, *_nothing(known)[1:]]
     parts = []
     for source in sources:
         tests = _tests_of(source, known)
@@ -275,7 +285,8 @@ def _tests_of(path: str, known: Findings) -> tuple[str, ...]:
 
 def _refactor(known: Findings) -> list[str]:
     if known.path is None and not known.definitions and not known.hits:
-        return ["Open the file that is to change, or name a function of it.", *_nothing(known)[1:]]
+        say = "Open the file that is to change, or name it (@src/main.py), or a function of it."
+        return [say, *_nothing(known)[1:]]
     own = {known.path} if known.path else {each.path for each in known.definitions}
     named = [each for each in known.definitions if each.path in own]
     parts = [f"`{each.name}` ({each.kind}) is defined in `{each}`." for each in named[:6]]

@@ -158,6 +158,24 @@ anything: st.SearchStrategy[Any] = st.recursive(
 )
 
 
+@st.composite
+def spoilt(draw: st.DrawFn, whole: st.SearchStrategy[Any]) -> Any:
+    """What was drawn, or the same with one of its parts replaced by anything, or left out."""
+    value = draw(whole)
+    there = list(places(value))
+    if not there or draw(st.booleans()):
+        return value
+    *above, last = draw(st.sampled_from(there))
+    inner = value = copy.deepcopy(value)
+    for step in above:
+        inner = inner[step]
+    if draw(st.booleans()):
+        del inner[last]
+    else:
+        inner[last] = draw(anything)
+    return value
+
+
 def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The path of every part."""
     if isinstance(value, dict | list):

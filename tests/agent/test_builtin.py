@@ -128,6 +128,20 @@ def test_a_command_works_on_what_the_editor_shows(command: str, said: list[str])
     assert [each for each in said if each not in message] == []
 
 
+@pytest.mark.parametrize("name", ["@src/auth.py", "src/auth.py"])
+@pytest.mark.parametrize("command", ["/explain", "/test", "/refactor"])
+def test_of_a_file_that_is_named_a_command_says_what_it_says_of_one_in_the_editor(command: str, name: str) -> None:
+    shown = EditorContext(active_editor=ActiveEditor(file_path="src/auth.py"))
+    message = answered(f"{command} {name}").final.message
+    assert message.replace("You ask about", "You look at") == answered(command, context=shown).final.message
+    assert "`src/auth.py:4`" in message or "`src/auth.py:1-6`" in message or "`tests/test_auth.py`" in message
+
+
+@pytest.mark.parametrize("name", ["@src/auth.py", "src/auth.py"])
+def test_a_question_about_a_file_that_is_named_is_answered_by_what_it_defines(name: str) -> None:
+    assert answered(f"what is {name} for?").final.message.startswith("You ask about `src/auth.py:1-6` (6 lines).")
+
+
 @pytest.mark.parametrize("command", ["/explain", "/fix", "/test", "/refactor"])
 def test_a_command_without_anything_to_work_on_says_what_it_needs(command: str) -> None:
     message = answered(command, context=EditorContext()).final.message

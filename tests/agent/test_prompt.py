@@ -95,6 +95,29 @@ def test_each_command_has_its_own_context(command: Any, sources: list[str]) -> N
     assert [source for source, _ in gathered(WHOLE, command)] == sources
 
 
+@pytest.mark.parametrize("command", ["/test", "/refactor"])
+@pytest.mark.parametrize(
+    ("message", "file"),
+    [
+        ("@src/auth.py", "src/auth.py"),
+        ("src/auth.py, please", "src/auth.py"),
+        ("@src/gone.py and @src/auth.py", "src/auth.py"),
+        ("it like src/gone.py", None),
+        ("it", None),
+    ],
+)
+def test_where_no_editor_is_a_command_is_about_the_first_file_that_is_named_and_there(
+    command: Any, message: str, file: str | None
+) -> None:
+    found = gathered(with_named(message, EditorContext()), command)
+    shown = gathered(EditorContext(active_editor=ActiveEditor(file_path=file)), command) if file is not None else []
+    assert [source for source, why in found if why != UNREADABLE] == [source for source, _ in shown]
+    assert (("tests/test_auth.py:1-2", "likely tests of src/auth.py") in found) is (file is not None)
+    other = EditorContext(active_editor=ActiveEditor(file_path="web/page.ts"))
+    beside = gathered(with_named(message, other), command)
+    assert not any(why.startswith("likely tests") for _, why in beside), "the editor's file comes first"
+
+
 SHOWN = [
     (editor(selection=selection(3, 5)), None, "src/auth.py:4-6"),
     (editor(selection=selection(3, 5, character=0)), None, "src/auth.py:4-5"),

@@ -421,14 +421,21 @@ def test_a_message_that_is_said_again_is_taken_once() -> None:
     play(test)
 
 
+def refused(screen: Screen) -> list[str]:
+    """The ids of the messages that were not taken, as the refusals name them."""
+    details = [each["error"]["details"] for each in screen.of("server.error")]
+    return [each["message_id"] for each in details if "message_id" in each]
+
+
 def test_only_so_many_messages_wait() -> None:
     async def test(here: Stay, id: str, ann: Screen) -> None:  # noqa: A002
         for _ in range(MOST_QUEUED + 1):
             await ann.ask("go")
         assert ann.errors == []
-        await ann.ask("one more")
+        await ann.ask("one more", "late")
         await trio.sleep(0.1)
         assert ann.errors == ["BUSY"]
+        assert refused(ann) == ["late"]
         await ann.cancel()
 
     play(test, [Pause(1e9)])
@@ -441,9 +448,10 @@ def test_a_message_with_too_much_around_it_is_refused(message: str) -> None:
             return {"terminal_output": {"stdout": "x" * size}}
 
         most = MOST_MESSAGE_BYTES - len(message.encode()) - len(encode(convert(context(1), EditorContext))) + 1
-        await ann.ask(message, context=context(most + 1))
+        await ann.ask(message, "large", context=context(most + 1))
         await trio.sleep(0.1)
         assert ann.errors == ["INVALID_MESSAGE"]
+        assert refused(ann) == ["large"]
         assert not ann.state["running"]
         await ann.ask(message, context=context(most))
         await finals(ann, 1)
@@ -658,6 +666,7 @@ def test_while_the_disk_is_full_nothing_is_acknowledged_and_all_is_well_later() 
         here.disk.full = False
         await finals(ann, 1)
         assert [each["message_id"] for each in ann.of("user.message")] == ["m1"], "the second was refused"
+        assert refused(ann) == ["m2"]
         assert ann.state["trouble"] is None
         assert ann.state["title"] == "one"
 

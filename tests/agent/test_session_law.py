@@ -71,7 +71,7 @@ from tests.agent.session_kit import (
     stay,
     tool,
 )
-from tests.plenty import plenty
+from tests.plenty import plenty, seeds
 
 SCRIPTS: tuple[tuple[Any, ...], ...] = (
     (Tokens(5),),
@@ -93,6 +93,9 @@ SCRIPTS: tuple[tuple[Any, ...], ...] = (
 
 PLAYS = plenty(150)
 """A play takes 20 ms of processor."""
+
+LIVES, ROUNDS = 50, 40
+"""Rounds of a life, each a turn that is interfered with, and a life's end with a kill in its middle."""
 
 CALM = 20
 """Looks, 2.5 seconds apart, at which nothing may be under way, also when the store does not answer."""
@@ -173,18 +176,18 @@ class Play:
     """The changes of the policy, by their times."""
 
 
-def play(seed: int, plan: list[Act]) -> None:
-    run_schedule(seed, _play, seed, plan)
+def play(seed: int, plan: list[Act], *, asks: bool = True) -> None:
+    run_schedule(seed, _play, seed, plan, asks)
 
 
-async def _play(seed: int, plan: list[Act]) -> None:
+async def _play(seed: int, plan: list[Act], asks: bool) -> None:
     world = Play(Random(seed))
     disk = PaperDisk(seconds=lambda: world.dice.choice((0.0, 0.001, 0.005, 0.03)))
     ids = itertools.count(1)
     left = list(plan)
 
     def scripts(order: TurnOrder) -> tuple[Any, ...]:
-        return world.dice.choice((*SCRIPTS, *asking(order.turn_id)))
+        return world.dice.choice((*SCRIPTS, *asking(order.turn_id)) if asks else SCRIPTS)
 
     while True:
         killed = False
@@ -527,3 +530,31 @@ def _check_turns(stored: list[LogEntry]) -> None:
 @example(0, [Act("say", 0, 0.06), Act("result", 0, 0.001), Act("session falls", 0, 0.0)])  # while its turn asks it
 def test_what_each_client_sees_is_a_view_of_one_log_whatever_happens(seed: int, plan: list[Act]) -> None:
     play(seed, [Act("connect", 0, 0.01), Act("say", 0, 0.0), *plan])
+
+
+INTERFERENCES = (
+    Act("cancel", 0, 0), Act("cancel", 1, 0), Act("drop", 0, 0), Act("drop", 1, 0), Act("connect", 0, 0),
+    Act("connect", 1, 0), Act("connect anew", 1, 0), Act("turn falls", 0, 0), Act("session falls", 0, 0),
+)  # fmt: skip
+
+
+def life(dice: Random) -> list[Act]:
+    """Turns, over each of which some of these things happen, in a drawn order and each at a drawn moment."""
+    plan: list[Act] = []
+    for number in range(ROUNDS):
+        happens = dice.sample(INTERFERENCES, dice.randint(1, 5))
+        if number == ROUNDS // 2:
+            happens.insert(dice.randint(0, len(happens)), Act("kill", 0, 0))
+        plan += [Act("connect", 0, 0), Act("say", 0, 0), *happens]
+    return [Act(each.what, each.who, dice.choice((0, 0, 0.001, 0.004, 0.02, 0.06))) for each in plan]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_thousands_of_times_a_turn_is_cancelled_left_joined_broken_or_killed_and_it_is_a_view_of_one_log() -> None:
+    for seed in seeds(LIVES):
+        try:
+            play(seed, life(Random(seed)), asks=False)
+        except BaseException as error:
+            error.add_note(f"play({seed}, life(Random({seed})), asks=False)")
+            raise

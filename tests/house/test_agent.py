@@ -136,8 +136,8 @@ async def test_a_model_that_fails_is_told_and_the_next_turn_is_answered(tmp_path
                 final = await window.turn(order)
                 assert final["metadata"]["success"] is False, order
                 errors = [each["error"] for each in window.heard if each["type"] == "server.error"]
-                told = [(error["code"], bool(error["message"])) for error in errors]
-                assert told == [("MODEL_ERROR", True)], order
+                told = [(error["code"], error["recoverable"], bool(error["message"])) for error in errors]
+                assert told == [("MODEL_ERROR", True, True)], order
                 assert (await window.turn("hello"))["metadata"]["success"] is True, order
             assert restarts(house) == {}, order
         assert house.stop() == 0

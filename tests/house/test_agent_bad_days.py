@@ -11,13 +11,16 @@ from urllib.parse import urlsplit
 
 import pytest
 import trio
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from tests.agent.by_schema import Schemas, malformed
+from tests.agent.by_schema import Schemas, anything, malformed, spoilt
 from tests.agent.schema_files import FOLDER
 from tests.agent.storm import AgentStorm
 from tests.house.agent_kit import Agent, Window, agent_server, fake_model
 from tests.house.running import DEADLINE, Server
 from tests.house.test_agent import restarts
+from tests.plenty import plenty
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
@@ -25,6 +28,9 @@ MB = 1 << 20
 CONTRACT = json.loads((FOLDER / "client_messages.json").read_text())
 SCHEMAS = Schemas(CONTRACT)
 KINDS = {each["$ref"].rpartition("/")[2]: each for each in CONTRACT["anyOf"]}
+TOLD = json.loads((FOLDER / "server_messages.json").read_text())
+TOLD_SCHEMAS = Schemas(TOLD)
+MESSAGES = st.lists(spoilt(SCHEMAS.drawn(CONTRACT)) | anything, max_size=8)
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +120,29 @@ async def test_a_hello_that_is_malformed_in_any_field_is_refused_and_a_right_one
             assert (error["type"], error["error"]["code"]) == ("server.error", "INVALID_MESSAGE"), (message, error)
         await window.say("client.hello", resume_from=0)
         assert (await window.hear())["type"] == "server.hello"
+
+
+@pytest.fixture(scope="module")
+def session(house: Server, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return trio.run(Agent(house).session, tmp_path_factory.mktemp("drawn"))
+
+
+@given(MESSAGES, MESSAGES)
+@settings(max_examples=plenty(40), deadline=None, suppress_health_check=list(HealthCheck))
+def test_whatever_is_said_before_and_after_hello_all_that_the_server_says_is_of_the_contract(
+    house: Server, session: str, before: list[Any], after: list[Any]
+) -> None:
+    async def talk() -> None:
+        async with Agent(house).visitor.stream(session) as visit:
+            window = Window(visit)
+            for message in (*before, {"type": "client.hello"}, *after, {"type": "client.cancel"}):
+                await window.visit.send(json.dumps(message).encode())
+            await window.say("client.ping", timestamp="the end")
+            await window.until(lambda each: each["type"] == "server.pong" and each["timestamp"] == "the end")
+        for each in window.heard:
+            assert TOLD_SCHEMAS.why_not(TOLD, each) is None, (TOLD_SCHEMAS.why_not(TOLD, each), each)
+
+    trio.run(talk)
 
 
 # -- clients that do not read

@@ -154,6 +154,10 @@ class AgentStage(Stage):
         """Requests over HTTP that change something."""
         self.gone = False
         """The session was deleted."""
+        self.forgets = False
+        """What a user says is heard, and nothing comes of it: as if the server were killed before it is kept."""
+        self.why_not = ""
+        """Why it refuses what a user says."""
         self.hellos: list[ClientHello] = []
         self._attending: set[trio_websocket.WebSocketConnection] = set()
         """The pages that were told all there was to tell when they came: what happens they hear as it happens."""
@@ -257,7 +261,10 @@ class AgentStage(Stage):
             except Unanswerable as why:
                 error = ErrorBody(code="INVALID_MESSAGE", message=str(why))
                 await socket.send_message(msgspec.json.encode(ServerError(error=error)).decode())
-        if isinstance(message, UserSays):
+        if isinstance(message, UserSays) and self.why_not:
+            error = ErrorBody(code="INTERNAL", message=self.why_not, details={"message_id": message.message_id})
+            await socket.send_message(msgspec.json.encode(ServerError(error=error)).decode())
+        elif isinstance(message, UserSays) and not self.forgets:
             asked = UserMessage(message=message.message, message_id=message.message_id or "m", turn_id="t1", by=by)
             await self._change({"running": True, "turn_id": "t1"}, tell=False)
             await self._say([asked, *self.begins(message)])

@@ -6,10 +6,11 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, expect
 
 from codec.agent.client_messages import CancelTurn, UserSays
-from tests.web.agent_stage import PATIENCE, ShowAgent, showing_agent
+from tests.web.agent_stage import PATIENCE, AgentStage, ShowAgent, showing_agent
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
 
@@ -61,6 +62,78 @@ def test_what_is_written_on_meanwhile_is_not_sent_by_itself(show: ShowAgent) -> 
     message.press("Enter")
     stage.hears(lambda said: isinstance(said, UserSays))
     assert [said.message for said in stage.heard if isinstance(said, UserSays)] == ["Where is it?"]
+
+
+def forgotten(page: Page, stage: AgentStage, text: str) -> UserSays:
+    """It is said, and the connection is lost before the server has shown it."""
+    stage.forgets, stage.refusing = True, True
+    message = page.get_by_role("textbox", name="Message")
+    message.press_sequentially(text)
+    message.press("Enter")
+    said: UserSays = stage.hears(lambda said: isinstance(said, UserSays) and said.message == text)
+    stage.drop()
+    expect(page.get_by_text("may not have arrived")).to_be_visible()
+    return said
+
+
+def comes_back(page: Page, stage: AgentStage) -> None:
+    windows = stage.attended
+    stage.forgets, stage.refusing = False, False
+    page.evaluate("dispatchEvent(new Event('online'))")  # it waits no longer than it has to
+    stage.attends(windows + 1)
+
+
+def test_what_was_lost_with_its_connection_is_said_again_with_its_id_and_once(show: ShowAgent) -> None:
+    page, stage = show()
+    said = forgotten(page, stage, "Where is it?")
+    comes_back(page, stage)
+    expect(page.locator("agent-transcript .said")).to_have_text(["Where is it?"])
+    assert [each for each in stage.heard if isinstance(each, UserSays)] == [said, said]
+    stage.end()
+    stage.drop()
+    stage.attends(3)
+    expect(page.locator("agent-transcript .said")).to_have_text(["Where is it?"])
+    assert len([each for each in stage.heard if isinstance(each, UserSays)]) == 2, "what was shown is not said again"
+
+
+def test_what_was_kept_before_its_connection_was_lost_is_not_said_again(show: ShowAgent) -> None:
+    page, stage = show()
+    said = forgotten(page, stage, "Where is it?")
+    stage.begin("Where is it?")
+    stage.log[-1] = replace(stage.log[-1], message_id=said.message_id)
+    comes_back(page, stage)
+    expect(page.locator("agent-transcript .said")).to_have_text(["Where is it?"])
+    stage.end()
+    expect(page.locator("agent-transcript .foot")).to_contain_text("Done")
+    assert [each for each in stage.heard if isinstance(each, UserSays)] == [said]
+
+
+def test_what_was_stopped_while_there_was_no_connection_is_written_again_and_not_said(show: ShowAgent) -> None:
+    page, stage = show()
+    forgotten(page, stage, "Delete it!")
+    message = page.get_by_role("textbox", name="Message")
+    message.press("Escape")
+    expect(message).to_have_value("Delete it!")
+    comes_back(page, stage)
+    message.press("Control+a")
+    message.press_sequentially("Keep it!")
+    message.press("Enter")
+    expect(page.locator("agent-transcript .said")).to_have_text(["Keep it!"])
+    assert [each.message for each in stage.heard if isinstance(each, UserSays)] == ["Delete it!", "Keep it!"]
+
+
+def test_what_is_refused_can_be_said_later_as_it_was_written(show: ShowAgent) -> None:
+    page, stage = show()
+    stage.why_not = "The message was not taken, because it cannot be kept: the disk is full. Say it again later."
+    message = page.get_by_role("textbox", name="Message")
+    message.press_sequentially("Where is it?")
+    message.press("Enter")
+    expect(page.get_by_text(stage.why_not)).to_be_visible()
+    expect(message).to_have_value("Where is it?")
+    stage.why_not = ""
+    message.press("Enter")
+    expect(page.locator("agent-transcript .said")).to_have_text(["Where is it?"])
+    expect(message).to_have_value("")
 
 
 def test_escape_stops_what_was_sent_a_moment_ago(show: ShowAgent) -> None:

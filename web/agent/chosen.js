@@ -28,6 +28,7 @@ export function choose(id) {
 }
 
 export function leave() {
+  composer.giveBack(page.session?.takeBack() ?? "");
   page.session?.end();
   page.session = null;
   banner.socket = null;
@@ -74,6 +75,8 @@ function attach(made) {
     sayNow(made);
   }));
   made.requests.addEventListener("change", mine(drawSession));
+  made.addEventListener("doubt", mine(() => notify("What you said last may not have arrived. It is said again as soon as the server is back.")));
+  made.addEventListener("refused", mine(({ message }) => composer.giveBack(message)));
   made.addEventListener("told", mine(({ error }) => {
     if (error?.code === "SESSION_NOT_FOUND") {
       notify("There is no such session any more.");
@@ -159,8 +162,8 @@ composer.addEventListener("withdraw", ({ detail: { id } }) => {
 
 /**
  * It is said whether or not a turn is known to run: what was sent a moment ago may have begun before the page is told.
- * Where none runs, nothing comes of it.
+ * Where none runs, nothing comes of it. Without a connection, what would be said again is taken back.
  */
 export function stop() {
-  page.session?.say({ type: "client.cancel", reason: "user_cancelled" });
+  if (page.session?.say({ type: "client.cancel", reason: "user_cancelled" }) === false) composer.giveBack(page.session.takeBack());
 }

@@ -104,7 +104,7 @@ class AgentComposer extends HouseElement {
 
   /** A message that was taken back can be written anew. */
   giveBack(text) {
-    if (this.#field.value.trim()) return;
+    if (!text || this.#field.value.trim()) return;
     this.#field.value = text;
     this.#changed();
   }

@@ -7,7 +7,8 @@
  *   an answer to this page alone (an error, a pong)       -> "told"
  *
  * After a lost connection it goes on where it was (`resume_from`). What the page says while there is no connection is
- * not sent; the page keeps it.
+ * not sent; the page keeps it. What the user said on a connection that was lost before the server has shown it is said
+ * again on the next one, with the same id, which is taken once.
  *
  * The page cannot write files or open a terminal, so it does not say that it can: what it approves is done by the server.
  */
@@ -32,6 +33,14 @@ export class Session extends EventTarget {
   history = 0;
   requests = new Requests();
   socket;
+  /**
+   * What the user has said and the server has not shown yet, by its id.
+   *
+   * @type {Map<string, any>}
+   */
+  #unshown = new Map();
+  /** Whether it has to be said again, as soon as all is heard that the server knows of it. */
+  #owed = false;
 
   constructor(id) {
     super();
@@ -39,7 +48,10 @@ export class Session extends EventTarget {
     this.socket = new LiveSocket(() => streamOf(id), { opening: () => this.#hello() });
     this.socket.addEventListener("message", (/** @type {CustomEvent} */ { detail }) => this.#hear(detail));
     this.socket.addEventListener("state", () => {
-      if (this.socket.state === "waiting") this.requests.unsent();
+      if (this.socket.state !== "waiting") return;
+      this.requests.unsent();
+      if (this.#unshown.size && !this.#owed) this.#announce("doubt");
+      this.#owed = true;
     });
   }
 
@@ -54,7 +66,16 @@ export class Session extends EventTarget {
 
   /** Whether it was sent. */
   say(message) {
-    return this.socket.send(message);
+    const sent = this.socket.send(message);
+    if (sent && message.type === "client.user_message") this.#unshown.set(message.message_id, message);
+    return sent;
+  }
+
+  /** What would be said again, as the user has written it: it is not any more. */
+  takeBack() {
+    const unsaid = this.socket.state === "live" ? [] : [...this.#unshown.values()];
+    this.#unshown.clear();
+    return unsaid.map(({ message }) => message).join("\n\n");
   }
 
   #hello() {
@@ -74,6 +95,7 @@ export class Session extends EventTarget {
         return;
       case "session.state":
         this.state = message.state;
+        for (const { message_id: id } of this.state?.queued ?? []) this.#unshown.delete(id);
         this.#stateAt = message.last_seq;
         this.#compare();
         this.#announce("state");
@@ -84,9 +106,11 @@ export class Session extends EventTarget {
     if (message.seq === undefined) {
       if (message.error?.code === NOT_FOUND) this.end();
       else if (message.error) this.requests.unsent(); // it may be an answer that was not taken
+      this.#refused(message.error?.details?.message_id);
       this.#announce("told", message);
     } else if (message.seq > this.seq) {
       this.seq = message.seq;
+      if (message.type === "user.message") this.#unshown.delete(message.message_id);
       this.requests.hear(message, message.seq > this.history);
       this.#compare();
       this.#announce("event", message);
@@ -95,7 +119,19 @@ export class Session extends EventTarget {
 
   /** What waits by the log, and not by the state, waits no more; as soon as the log has been heard so far. */
   #compare() {
-    if (this.state && this.seq >= this.#stateAt) this.requests.compare(this.state, this.#stateAt);
+    if (!this.state || this.seq < this.#stateAt) return;
+    this.requests.compare(this.state, this.#stateAt);
+    if (!this.#owed || this.socket.state !== "live") return;
+    this.#owed = false;
+    for (const each of this.#unshown.values()) this.socket.send(each);
+  }
+
+  /** @param {string | undefined} id */
+  #refused(id) {
+    const said = id === undefined ? undefined : this.#unshown.get(id);
+    if (said === undefined) return;
+    this.#unshown.delete(said.message_id);
+    this.#announce("refused", said);
   }
 
   #announce(type, detail = null) {
