@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from actors.kernel import PeerGone
 from codec.agent.action_events import (
+    DELETES,
     ApprovalResolved,
     Asked,
     CommandFinished,
@@ -234,10 +235,9 @@ def choices_of(asked: Asked) -> tuple[Choice, ...]:
             always = (_always(f"for what begins with {printable(shlex.join(words))}"),) if words else ()
             exactly = (EXACTLY,) if asked.may_remember_exactly else ()
             return (YES, NO, *always, *exactly, REASON)
-        case RequestApproval(tool_name="delete_file"):
-            return (YES, NO, _always("for the deletion of any file"), REASON)
-        case _:
-            return (YES, NO, _always("for this tool"), REASON)
+        case RequestApproval(tool_name=name):
+            what = "for the deletion of any file" if name == DELETES else "for this tool"
+            return (YES, NO, _always(what), REASON)
 
 
 def _always(what: str) -> Choice:
@@ -273,14 +273,23 @@ def _shown(asked: Asked | Silent, colours: bool) -> Iterator[str]:
                 yield f"  it runs ({printable(each.file)}, {printable(each.name)}): {printable(each.text)}"
             yield "  it can reach the network" if asked.network else "  it cannot reach the network"
         case RequestApproval():
-            yield f"The agent asks to use {printable(asked.tool_name)}{_risk(asked.risk_level)}"
-            yield from (f"    {line}" for line in _arguments(asked.args))
+            yield from _tool(asked)
     if asked.reason:
         yield f"  {printable(asked.reason)}"
 
 
 def _command(command: str) -> Iterator[str]:
     yield from (f"    {printable(line)}" for line in command.split("\n"))  # a break is no backslash
+
+
+def _tool(asked: RequestApproval) -> Iterator[str]:
+    path, args = asked.deleted, asked.args
+    what = f"use {asked.tool_name}" if path is None else f"delete {path}"
+    yield f"The agent asks to {printable(what)}{_risk(asked.risk_level)}"
+    if path is not None:
+        yield from (f"  {printable(line)}" for line in str(args.get("reason", "")).splitlines())
+        args = {name: value for name, value in args.items() if name not in ("file_path", "reason")}
+    yield from (f"    {line}" for line in _arguments(args))
 
 
 def _arguments(args: Any) -> Iterator[str]:
@@ -320,8 +329,8 @@ def _verb(asked: Asked) -> str:
             return VERBS[action].capitalize() + " it"
         case RequestCommandApproval():
             return "Run it"
-        case _:
-            return "Allow it"
+        case RequestApproval():
+            return "Allow it" if asked.deleted is None else "Delete it"
 
 
 def _yes(

@@ -71,7 +71,7 @@ def test_each_answer_is_to_its_request_and_every_window_sees_it(tmp_path: Path, 
         assert (resolution(stage, "p3").approved, resolution(stage, "p3").hunks) == (True, None)
         assert [resolution(stage, each).approved for each in ("k1", "x1")] == [True, True]
         page.get_by_role("button", name="What the agent may do here").click()
-        page.get_by_role("button", name="Revoke: python -m pytest").click()
+        page.get_by_role("button", name="Revoke for this workspace: Commands that begin with python -m pytest").click()
         expect(page.get_by_text("Nothing is remembered.")).to_be_visible()
 
 
@@ -216,7 +216,7 @@ def test_what_is_remembered_is_not_asked_for_again_until_it_is_revoked(tmp_path:
         expect(feet(page)).to_have_count(2)
         assert (tmp_path / "work" / "notes.md").read_text() == "two\n"
         page.get_by_role("button", name="What the agent may do here").click()
-        page.get_by_role("button", name="Revoke: notes.md").click()
+        page.get_by_role("button", name="Revoke for this session: Changes of notes.md").click()
         expect(page.get_by_text("Nothing is remembered.")).to_be_visible()
         page.keyboard.press("Escape")
         say(page, call("write_file", file_path="notes.md", content="three\n"))
