@@ -305,8 +305,15 @@ def _risk(level: str) -> str:
 
 def _lines(diff: str, *, colours: bool) -> str:
     lines = [line for line in diff.split("\n") if line]
-    of_windows = all(line.endswith("\r") for line in lines if line[0] in "+- " and line[:3] not in ("+++", "---"))
-    return "".join(f"{_line(line.removesuffix(chr(13)) if of_windows else line, colours)}\n" for line in lines)
+    pairs = zip(lines, (*lines, "")[1:], strict=True)
+    ended = {at for at, (line, after) in enumerate(pairs) if _is_text(line) and not after.startswith("\\")}
+    if all(lines[at].endswith("\r") for at in ended):  # as on Windows; what ends a last line without a newline is shown
+        lines = [line.removesuffix("\r") if at in ended else line for at, line in enumerate(lines)]
+    return "".join(f"{_line(line, colours)}\n" for line in lines)
+
+
+def _is_text(line: str) -> bool:
+    return line[0] in "+- " and line[:3] not in ("+++", "---")
 
 
 def _line(line: str, colours: bool) -> str:

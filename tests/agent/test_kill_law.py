@@ -48,6 +48,7 @@ KILLS = 100
 """In each of two plays."""
 FILES = {"a.py": "".join(f"line {number}\n" for number in range(1, 41)), "b.py": "x = 1\n", "old.py": "y = 1\n"}
 POLICY = Policy(execution_mode="server_runner", patch_application="server")
+ASKS = ("patch.proposed", "tool.request_approval", "command.request_approval")
 BEGUN, OVER = "echo begun {} >> ledger", "echo over {} >> ledger"
 
 
@@ -81,10 +82,10 @@ class Left:
     paper: Paper
     files: dict[str, str]
     lines: list[str]
-    shown: list[str]
+    shown: set[str]
     """Which requests somebody has seen..."""
-    answered: list[str]
-    """...and of which the answer was acknowledged."""
+    answered: set[str]
+    """...and of which they have seen the answer."""
 
 
 @dataclass
@@ -126,12 +127,12 @@ class World:
         return stay(self.disk, ids=self.ids, make_turn=turn, commands_ended=commands_ended, files_now=look)
 
     def left(self) -> Left:
-        shown, answered = ([each["request_id"] for each in self._of(kind)] for kind in ("asks", "resolved"))
+        shown = {each["request_id"] for each in self._seen(*ASKS)}
+        answered = {each["request_id"] for each in self._seen("approval.resolved")}
         return Left(self.disk.paper.copy(), dict(self.tree.files), list(self.lines), shown, answered)
 
-    def _of(self, what: str) -> list[dict[str, Any]]:
-        kinds = {"asks": ("patch.proposed", "tool.request_approval", "command.request_approval")}
-        return [each for each in self.screen.events if each["type"] in kinds.get(what, ("approval.resolved",))]
+    def _seen(self, *kinds: str) -> list[dict[str, Any]]:
+        return [each for each in self.screen.events if each["type"] in kinds]
 
     async def answer_all(self, here: Stay) -> None:
         """Until the turn is over. One hunk is refused, and one file."""
@@ -148,8 +149,8 @@ class World:
                     await self.screen.answer(request["request_id"], not refuses, reason="No." if refuses else None)
 
     def _unanswered(self, said: set[str]) -> list[dict[str, Any]]:
-        known = said | {each["request_id"] for each in self._of("resolved")}
-        return [each for each in self._of("asks") if each["request_id"] not in known]
+        known = said | {each["request_id"] for each in self._seen("approval.resolved")}
+        return [each for each in self._seen(*ASKS) if each["request_id"] not in known]
 
     def stored(self) -> StoredSession:
         return stored(self.disk.paper, self.session)
@@ -206,8 +207,8 @@ async def after_a_kill(left: Left, session: str) -> World:
     world = World(left.paper, dict(left.files), list(left.lines), itertools.count(1_000), session)
     before = stored(left.paper, session)
     waits = {each.request_id for each in before.row.pending if each.resolution is None}
-    assert set(left.shown) - set(left.answered) <= waits | _resolved(before), "what somebody was asked is forgotten"
-    assert set(left.answered) <= _resolved(before), "an answer that was acknowledged is forgotten"
+    assert left.shown <= waits | _resolved(before), "what somebody was asked is forgotten"
+    assert left.answered <= _resolved(before), "an answer that was told is forgotten"
     goes_on = bool(before.row.pending) and not any(each.begun for each in before.row.pending)
     async with world.stay() as here:
         here.model, here.policy = REMOTE, POLICY

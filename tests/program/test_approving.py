@@ -142,6 +142,22 @@ async def test_a_line_is_an_answer(asked: Asked, lines: list[str | None], answer
     assert said == [answer]
 
 
+@pytest.mark.parametrize(
+    ("diff", "told"),
+    [
+        (" a\r\n-b\r\n+c\r\n", " a\n-b\n+c\n"),
+        (" a\r\n-b\r\n+c\r\n d\n\\ No newline at end of file\n", " a\n-b\n+c\n d\n\\ No newline at end of file\n"),
+        (" a\r\n-b\r\n+c\n", " a\\r\n-b\\r\n+c\n"),
+        (
+            " a\r\n-d\n\\ No newline at end of file\n+d\r\n\\ No newline at end of file\n",
+            " a\n-d\n\\ No newline at end of file\n+d\\r\n\\ No newline at end of file\n",
+        ),
+    ],
+)
+def test_ends_of_lines_are_shown_unless_all_are_as_on_windows(diff: str, told: str) -> None:
+    assert shown(replace(PATCH, diff=f"@@ -1,3 +1,3 @@\n{diff}"), colours=False).partition("@@\n")[2].startswith(told)
+
+
 async def test_a_deletion_names_its_file_and_all_else_that_it_was_called_with() -> None:
     args = {"file_path": "old\u202e.py", "reason": "Nobody imports it.\nIt is dead.", "force": True}
     _, told = await answered(to=[replace(TOOL, args=args, risk_level="high", reason="Mode ask.")])

@@ -35,6 +35,8 @@ class AgentTranscript extends HouseElement {
   #content = h("div.content");
   #toEnd = h("button.to-end", { type: "button", hidden: true, onclick: () => this.toEnd() }, icon("down"), "Newest");
   #follows = true;
+  /** Where it was scrolled to. Only who scrolls up leaves the end: something may have come below since the scroll that is told. */
+  #top = 0;
   /** @type {number | null} */
   #frame = null;
 
@@ -50,7 +52,10 @@ class AgentTranscript extends HouseElement {
   build() {
     this.append(this.#content, this.#toEnd);
     this.addEventListener("scroll", () => {
-      this.#follow(this.scrollHeight - this.scrollTop - this.clientHeight < NEAR);
+      const { scrollTop } = this;
+      if (this.scrollHeight - scrollTop - this.clientHeight < NEAR) this.#follow(true);
+      else if (scrollTop < this.#top) this.#follow(false);
+      this.#top = scrollTop;
     }, { passive: true });
     this.#content.addEventListener("click", (event) => {
       const again = event.target instanceof Element && event.target.closest(".again");
@@ -258,7 +263,9 @@ class AgentTranscript extends HouseElement {
     if (!this.#follows || this.#frame !== null) return;
     this.#frame = requestAnimationFrame(() => {
       this.#frame = null;
-      if (this.#follows) this.scrollTop = this.scrollHeight;
+      if (!this.#follows) return;
+      this.scrollTop = this.scrollHeight;
+      this.#top = this.scrollTop;
     });
   }
 }
