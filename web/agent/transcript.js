@@ -117,7 +117,7 @@ class AgentTranscript extends HouseElement {
   /** The way to the end is offered only where the end is out of sight. */
   #offerEnd() {
     const below = this.#content.getBoundingClientRect().bottom - this.getBoundingClientRect().bottom;
-    this.#toEnd.hidden = this.#follows || below < NEAR;
+    this.#toEnd.hidden = this.#follows || below < 2 * NEAR; // a line or two are not worth to cover the last card's answers
   }
 
   toEnd() {
