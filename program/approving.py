@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from actors.kernel import PeerGone
 from codec.agent.action_events import (
+    DELETES,
     ApprovalResolved,
     Asked,
     CommandFinished,
@@ -234,10 +235,9 @@ def choices_of(asked: Asked) -> tuple[Choice, ...]:
             always = (_always(f"for what begins with {printable(shlex.join(words))}"),) if words else ()
             exactly = (EXACTLY,) if asked.may_remember_exactly else ()
             return (YES, NO, *always, *exactly, REASON)
-        case RequestApproval(tool_name="delete_file"):
-            return (YES, NO, _always("for the deletion of any file"), REASON)
-        case _:
-            return (YES, NO, _always("for this tool"), REASON)
+        case RequestApproval(tool_name=name):
+            what = "for the deletion of any file" if name == DELETES else "for this tool"
+            return (YES, NO, _always(what), REASON)
 
 
 def _always(what: str) -> Choice:
@@ -273,14 +273,23 @@ def _shown(asked: Asked | Silent, colours: bool) -> Iterator[str]:
                 yield f"  it runs ({printable(each.file)}, {printable(each.name)}): {printable(each.text)}"
             yield "  it can reach the network" if asked.network else "  it cannot reach the network"
         case RequestApproval():
-            yield f"The agent asks to use {printable(asked.tool_name)}{_risk(asked.risk_level)}"
-            yield from (f"    {line}" for line in _arguments(asked.args))
+            yield from _tool(asked)
     if asked.reason:
         yield f"  {printable(asked.reason)}"
 
 
 def _command(command: str) -> Iterator[str]:
     yield from (f"    {printable(line)}" for line in command.split("\n"))  # a break is no backslash
+
+
+def _tool(asked: RequestApproval) -> Iterator[str]:
+    path, args = asked.deleted, asked.args
+    what = f"use {asked.tool_name}" if path is None else f"delete {path}"
+    yield f"The agent asks to {printable(what)}{_risk(asked.risk_level)}"
+    if path is not None:
+        yield from (f"  {printable(line)}" for line in str(args.get("reason", "")).splitlines())
+        args = {name: value for name, value in args.items() if name not in ("file_path", "reason")}
+    yield from (f"    {line}" for line in _arguments(args))
 
 
 def _arguments(args: Any) -> Iterator[str]:
@@ -296,8 +305,15 @@ def _risk(level: str) -> str:
 
 def _lines(diff: str, *, colours: bool) -> str:
     lines = [line for line in diff.split("\n") if line]
-    of_windows = all(line.endswith("\r") for line in lines if line[0] in "+- " and line[:3] not in ("+++", "---"))
-    return "".join(f"{_line(line.removesuffix(chr(13)) if of_windows else line, colours)}\n" for line in lines)
+    pairs = zip(lines, (*lines, "")[1:], strict=True)
+    ended = {at for at, (line, after) in enumerate(pairs) if _is_text(line) and not after.startswith("\\")}
+    if all(lines[at].endswith("\r") for at in ended):  # as on Windows; what ends a last line without a newline is shown
+        lines = [line.removesuffix("\r") if at in ended else line for at, line in enumerate(lines)]
+    return "".join(f"{_line(line, colours)}\n" for line in lines)
+
+
+def _is_text(line: str) -> bool:
+    return line[0] in "+- " and line[:3] not in ("+++", "---")
 
 
 def _line(line: str, colours: bool) -> str:
@@ -320,8 +336,8 @@ def _verb(asked: Asked) -> str:
             return VERBS[action].capitalize() + " it"
         case RequestCommandApproval():
             return "Run it"
-        case _:
-            return "Allow it"
+        case RequestApproval():
+            return "Allow it" if asked.deleted is None else "Delete it"
 
 
 def _yes(

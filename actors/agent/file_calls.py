@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from actors.agent.hand_tools import DeleteFile, ProposeDiff, WriteFile
 from actors.agent.replacing import PlannedChange
 from actors.agent.tools import BadCall
-from codec.agent.action_events import PatchProposed, RequestApproval
+from codec.agent.action_events import DELETES, PatchProposed, RequestApproval
 from codec.agent.approvals import Pending
 from codec.agent.asked_words import deletion_question
 from codec.agent.drafts import (
@@ -54,10 +54,10 @@ def event_of(
     verdict: Verdict,
 ) -> PatchProposed | RequestApproval:
     if isinstance(wanted, DeleteFile):
-        level = risk(wish_of(each, "delete_file"))
+        level = risk(wish_of(each, DELETES))
         return RequestApproval(
             request_id=id,
-            tool_name="delete_file",
+            tool_name=DELETES,
             args={"file_path": each.path, "reason": wanted.reason},
             risk_level=level,
             call_id=call_id,

@@ -11,6 +11,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from actors.agent.tools import SPECS, Path, Tool
+from codec.agent.action_events import DELETES
 from codec.agent.models import ToolSpec
 from codec.agent.sessions import SessionMode
 
@@ -79,7 +80,7 @@ HAND_TOOLS: Mapping[str, Tool] = {
             "Write a whole file, new or in place of the old one. To change a part of a file use propose_diff.",
             WriteFile,
         ),
-        Tool("delete_file", "Delete a file.", DeleteFile),
+        Tool(DELETES, "Delete a file.", DeleteFile),
         Tool(
             "execute_command",
             "Run a command, such as the tests, and get its output. One simple command is allowed more easily than a "

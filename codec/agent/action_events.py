@@ -45,6 +45,10 @@ class PatchProposed(Numbered, frozen=True, kw_only=True, tag="patch.proposed"):
     """Why it is asked, or why not: which rule of the policy says so."""
 
 
+DELETES = "delete_file"
+"""The tool that deletes a file; it has no diff to show."""
+
+
 class RequestApproval(Numbered, frozen=True, kw_only=True, tag="tool.request_approval"):
     request_id: str
     tool_name: str
@@ -54,6 +58,12 @@ class RequestApproval(Numbered, frozen=True, kw_only=True, tag="tool.request_app
     reason: str = ""
     message: str = ""
     """All that is asked, as a text: for clients that show nothing else."""
+
+    @property
+    def deleted(self) -> str | None:
+        """The file that is to be deleted; None: the tool does something else."""
+        path = self.args.get("file_path") if self.tool_name == DELETES and isinstance(self.args, dict) else None
+        return path if isinstance(path, str) else None
 
 
 class ScriptLine(Struct, frozen=True, kw_only=True):

@@ -174,6 +174,10 @@ class Folded:
             if event.begun and file.outcome == "would":
                 self.may_be[file.file_path] = known | targets
             elif not event.begun and file.outcome == "done":
+                sources = {first} if event.redo else lasts
+                if not sources & known:  # somebody else has brought it there, and this goes on from that
+                    for source in sources:
+                        self._taken_into_account(file.file_path, source)
                 self.may_be[file.file_path] = set(targets)
 
     def parts_of(self, turn_id: str) -> dict[str, tuple[Digest, set[Digest]]]:

@@ -127,7 +127,8 @@ class ActingStorm(AgentStorm):
             time.sleep(0.01)
         self.slowest = max(self.slowest, time.monotonic() - began)
         house.ended()
-        said = [line for line in house.said.splitlines() if "Traceback" in line or '"error"' in line]
+        assert "Traceback" not in house.said, house.said
+        said = [line for line in house.said.splitlines() if '"error"' in line]
         assert not said, "\n".join(said)
 
     @property

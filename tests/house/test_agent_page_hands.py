@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from actors.agent.messages import TurnOrder
 from codec.agent.approvals import Pending
@@ -16,10 +16,10 @@ from tests.agent.paper_store import Paper
 from tests.agent.session_kit import Asks, tool
 from tests.house.agent_hands_stage import SessionsStage, entered
 from tests.house.agent_kit import agent_server, fake_model
-from tests.house.agent_page import begin, feet, link, say, visiting
+from tests.house.agent_page import begin, feet, field, link, say, visiting
 from tests.house.test_agent_page import free_port
 from tests.web import agent_stage
-from tests.web.agent_stage import request
+from tests.web.agent_stage import meant, request
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
 
@@ -71,7 +71,7 @@ def test_each_answer_is_to_its_request_and_every_window_sees_it(tmp_path: Path, 
         assert (resolution(stage, "p3").approved, resolution(stage, "p3").hunks) == (True, None)
         assert [resolution(stage, each).approved for each in ("k1", "x1")] == [True, True]
         page.get_by_role("button", name="What the agent may do here").click()
-        page.get_by_role("button", name="Revoke: python -m pytest").click()
+        page.get_by_role("button", name="Revoke for this workspace: Commands that begin with python -m pytest").click()
         expect(page.get_by_text("Nothing is remembered.")).to_be_visible()
 
 
@@ -142,7 +142,22 @@ def call(name: str, **arguments: Any) -> str:
     return f"!call {name} {json.dumps(arguments)}"
 
 
-def test_a_whole_turn_is_asked_approved_by_hunk_run_undone_and_stopped(tmp_path: Path, chromium: Browser) -> None:
+def rounds(*calls: tuple[str, dict[str, Any]]) -> str:
+    return f"!rounds {json.dumps([[each] for each in calls])}"
+
+
+def met(page: Page, title: str) -> Locator:
+    """The request, to which the reader has come from the empty field by keyboard."""
+    asked = request(page, title)
+    expect(asked).to_contain_text("waits for you")
+    field(page).press("ArrowUp")
+    meant(asked)
+    return asked
+
+
+def test_a_whole_turn_is_planned_searched_approved_by_hunk_run_undone_and_stopped_by_keyboard_alone(
+    tmp_path: Path, chromium: Browser
+) -> None:
     """In a real folder, with a reload in the middle."""
     work = tmp_path / "work"
     work.mkdir()
@@ -155,21 +170,30 @@ def test_a_whole_turn_is_asked_approved_by_hunk_run_undone_and_stopped(tmp_path:
     with fake_model("--rate", "200") as model, agent_server(tmp_path, model) as house, visiting(chromium) as visitor:
         page = visitor.page(link(house))
         begin(page, work)
-        say(page, call("propose_diff", edits=edits, rationale="Words in place of numbers."))
+        steps = [{"description": "Look"}, {"description": "Change"}]
+        change = {"edits": edits, "rationale": "Words in place of numbers."}
+        plan = {"steps": steps, "current_step": 2}
+        say(page, rounds(("update_plan", plan), ("search_text", {"query": "line 30"}), ("propose_diff", change)))
         asked = request(page, "Change of a.txt")
         expect(asked).to_contain_text("Words in place of numbers.")
         page.reload()
-        expect(asked.locator(".row.add").first).to_be_visible()
-        page.get_by_role("checkbox", name="Take hunk 2 of 2").click()
+        expect(page.locator("agent-plan")).to_contain_text("Step 2 of 2")
+        expect(page.locator("agent-transcript .tool").first).to_contain_text("search_text")
+        met(page, "Change of a.txt")
+        page.keyboard.press("h")
+        page.keyboard.press("h")
+        expect(page.get_by_role("checkbox", name="Take hunk 2 of 2")).to_be_focused()
+        page.keyboard.press("Space")
+        expect(asked.get_by_role("button", name="Approve 1 of 2 hunks")).to_be_visible()
         assert (work / "a.txt").read_text() == before
-        page.get_by_role("button", name="Approve 1 of 2 hunks").click()
+        page.keyboard.press("a")
         expect(asked).to_contain_text("Written: a.txt")
         expect(feet(page)).to_contain_text("Done")
         assert (work / "a.txt").read_text() == before.replace("line 5\n", "the fifth\n")
 
         say(page, call("execute_command", argv=["sh", "-c", "echo out; echo err >&2; exit 3"]))
-        run = request(page, "Run sh -c")
-        run.get_by_role("button", name="Approve").click()
+        run = met(page, "Run sh -c")
+        page.keyboard.press("a")
         expect(run.locator(".course")).to_contain_text("Exit code 3")
         expect(run.locator(".stdout")).to_have_text("out")
         expect(run.locator(".stderr")).to_have_text("err")
@@ -181,19 +205,20 @@ def test_a_whole_turn_is_asked_approved_by_hunk_run_undone_and_stopped(tmp_path:
         expect(feet(page)).to_have_count(3)
 
         say(page, call("execute_command", argv=["sh", "-c", "echo begun; sleep 600"]))
-        sleeper = request(page, "Run sh -c 'echo begun")
-        sleeper.get_by_role("button", name="Approve").click()
+        sleeper = met(page, "Run sh -c 'echo begun")
+        page.keyboard.press("a")
         expect(sleeper.locator(".output")).to_contain_text("begun")
-        page.get_by_role("button", name="Stop").click()
+        page.keyboard.press("Escape")
         expect(feet(page).last).to_contain_text("Stopped")
         expect(sleeper.locator(".course")).to_contain_text("Cancelled")
 
-        page.get_by_role("button", name="Undo…").click()
-        page.get_by_role("button", name="Undo: 1 file").click()
+        page.get_by_role("button", name="Undo…").press("Enter")
+        expect(page.get_by_role("button", name="Undo: 1 file")).to_be_focused()
+        page.keyboard.press("Enter")
         expect(page.get_by_role("button", name="Do it again…")).to_be_visible()
         assert (work / "a.txt").read_text() == before
         (work / "a.txt").write_text("something else\n")
-        page.get_by_role("button", name="Do it again…").click()
+        page.get_by_role("button", name="Do it again…").press("Enter")
         dialog = page.get_by_role("dialog", name="Do it again")
         expect(dialog.locator("li")).to_contain_text("stays as it is")
         expect(dialog.get_by_role("button", name="Do it again:")).to_be_hidden()
@@ -216,7 +241,7 @@ def test_what_is_remembered_is_not_asked_for_again_until_it_is_revoked(tmp_path:
         expect(feet(page)).to_have_count(2)
         assert (tmp_path / "work" / "notes.md").read_text() == "two\n"
         page.get_by_role("button", name="What the agent may do here").click()
-        page.get_by_role("button", name="Revoke: notes.md").click()
+        page.get_by_role("button", name="Revoke for this session: Changes of notes.md").click()
         expect(page.get_by_text("Nothing is remembered.")).to_be_visible()
         page.keyboard.press("Escape")
         say(page, call("write_file", file_path="notes.md", content="three\n"))

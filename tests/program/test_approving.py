@@ -142,6 +142,36 @@ async def test_a_line_is_an_answer(asked: Asked, lines: list[str | None], answer
     assert said == [answer]
 
 
+@pytest.mark.parametrize(
+    ("diff", "told"),
+    [
+        (" a\r\n-b\r\n+c\r\n", " a\n-b\n+c\n"),
+        (" a\r\n-b\r\n+c\r\n d\n\\ No newline at end of file\n", " a\n-b\n+c\n d\n\\ No newline at end of file\n"),
+        (" a\r\n-b\r\n+c\n", " a\\r\n-b\\r\n+c\n"),
+        (
+            " a\r\n-d\n\\ No newline at end of file\n+d\r\n\\ No newline at end of file\n",
+            " a\n-d\n\\ No newline at end of file\n+d\\r\n\\ No newline at end of file\n",
+        ),
+    ],
+)
+def test_ends_of_lines_are_shown_unless_all_are_as_on_windows(diff: str, told: str) -> None:
+    assert shown(replace(PATCH, diff=f"@@ -1,3 +1,3 @@\n{diff}"), colours=False).partition("@@\n")[2].startswith(told)
+
+
+async def test_a_deletion_names_its_file_and_all_else_that_it_was_called_with() -> None:
+    args = {"file_path": "old\u202e.py", "reason": "Nobody imports it.\nIt is dead.", "force": True}
+    _, told = await answered(to=[replace(TOOL, args=args, risk_level="high", reason="Mode ask.")])
+    shown_first = r"""The agent asks to delete old\u202e.py (high risk)
+  Nobody imports it.
+  It is dead.
+    force: True
+  Mode ask.
+Delete it? [y] yes, """
+    assert told.startswith(shown_first)
+    _, told = await answered(to=[replace(TOOL, tool_name="other")])
+    assert told.startswith("The agent asks to use other\n    file_path: x\nAllow it? [y] yes, ")
+
+
 def test_what_a_command_runs_is_shown_beside_it() -> None:
     runs = (ScriptLine(file="package.json", name="test", text="vitest \u202e run"),)
     told = shown(replace(RUN, runs=runs), colours=False)
@@ -185,7 +215,7 @@ async def test_several_are_asked_one_by_one_and_what_another_has_answered_is_not
             questions.hear(each)
         await trio.testing.wait_all_tasks_blocked()
         assert questions.is_open
-        assert "delete_file" not in out.getvalue()
+        assert "to delete x" not in out.getvalue()
         questions.hear(ApprovalResolved(request_id="k", approved=True, by="web"))  # is not asked yet
         questions.hear(ApprovalResolved(request_id="p", approved=False, by="web", reason="no"))  # is being asked
         await trio.testing.wait_all_tasks_blocked()
@@ -270,7 +300,7 @@ def test_all_that_will_happen_is_shown() -> None:
     text = shown(RUN, colours=False)
     for words in (r"    npm test\x1b[2K\u202e", "high risk", "in web", "CI=1", "cannot reach the network"):
         assert words in text
-    assert "file_path: x" in shown(TOOL, colours=False)
+    assert "to delete x" in shown(TOOL, colours=False)
     coloured = shown(PATCH, colours=True)
     assert "\x1b[32m+new\x1b[0m" in coloured
     assert "\x1b[31m--- the end\x1b[0m" in coloured

@@ -465,6 +465,12 @@ def opened(visitor: BrowserContext, stage: AgentStage) -> Page:
     return page
 
 
+def meant(target: Locator) -> None:
+    """The reader has seen that the focus is there."""
+    expect(target).to_be_focused()
+    target.page.wait_for_function("part => part.isMeant", arg=target.element_handle())
+
+
 def request(page: Page, name: str) -> Locator:
     """A request, by the beginning of its name."""
     return page.locator(f"agent-request[aria-label^={json.dumps(name)}]")

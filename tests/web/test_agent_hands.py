@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from codec.agent.action_events import (
     ApprovalResolved,
@@ -35,7 +35,7 @@ from codec.agent.events import (
     Token,
     ToolExecute,
 )
-from tests.web.agent_stage import AgentStage, ShowAgent, ask_all, command, opened, patch, request, showing_agent
+from tests.web.agent_stage import AgentStage, ShowAgent, ask_all, command, meant, opened, patch, request, showing_agent
 from tests.web.looks import LOOKS, looked_at
 from tests.web.stage import FRAMES, write
 from tests.web.test_design import CONTRASTS, NAMELESS
@@ -68,12 +68,6 @@ def told(page: Page) -> str:
 def release(page: Page) -> None:
     """The focus is nowhere, as after a click beside everything."""
     page.evaluate("document.activeElement.blur()")
-
-
-def meant(target: Locator) -> None:
-    """The reader has seen that the focus is there."""
-    expect(target).to_be_focused()
-    target.page.wait_for_function("part => part.isMeant", arg=target.element_handle())
 
 
 # -- what is asked, and the answers
@@ -524,6 +518,24 @@ def test_the_way_to_the_newest_is_offered_where_that_is_out_of_sight(show: ShowA
     newest.click()
     expect(page.get_by_text("Line 59")).to_be_in_viewport()
     expect(newest).to_be_hidden()
+    # what comes between a scroll and its event is no reason to stay behind, but a scroll up is
+    log = page.locator("agent-transcript")
+    log.evaluate(
+        """log => {
+            const block = document.createElement("div");
+            block.style.height = "3000px";
+            log.querySelector(".content").append(block);
+            log.dispatchEvent(new Event("scroll"));
+        }"""
+    )
+    page.wait_for_function("log => log.scrollHeight - log.scrollTop - log.clientHeight < 2", arg=log.element_handle())
+    expect(newest).to_be_hidden()
+    for lines, is_offered in ((-60, False), (-240, True)):  # a line or two are not worth to cover what stands there
+        log.evaluate("(log, lines) => log.scrollBy(0, lines)", lines)
+        page.evaluate(FRAMES)
+        expect(newest).to_be_visible(visible=is_offered)
+    stage.say(Token(token="Line 60\n\n"))
+    expect(page.get_by_text("Line 60")).not_to_be_in_viewport()
 
 
 def test_a_new_request_takes_the_focus_only_from_nobody(show: ShowAgent) -> None:
@@ -697,6 +709,25 @@ def test_names_from_outside_are_text(show: ShowAgent) -> None:
     assert page.evaluate("window.harmed") is None
     assert page.locator("agent-transcript img").count() == 0
     assert told(page).count(EVIL) >= 12
+
+
+def test_ends_of_lines_are_shown_unless_all_are_as_on_windows(show: ShowAgent) -> None:
+    """Of a last line without a newline there is none, so a return there belongs to the file."""
+    page, stage = show()
+    stage.begin()
+    bare = "\\ No newline at end of file\n"
+    of_windows = f"@@ -1,3 +1,3 @@\n a\r\n-b\r\n+c\r\n d\n{bare}"
+    mixed = "@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\n"
+    at_the_end = f"@@ -1,2 +1,2 @@\n a\r\n-d\n{bare}+d\r\n{bare}"
+    stage.say(patch("p1", "w.txt", of_windows), patch("p2", "m.txt", mixed), patch("p3", "e.txt", at_the_end))
+    for name, lines, words in (
+        ("w.txt", ["a", "b", "c", "d"], "CRLF"),
+        ("m.txt", ["aU+000D CR", "bU+000D CR", "c"], ""),
+        ("e.txt", ["a", "d", "dU+000D CR"], "CRLF"),
+    ):
+        diff = request(page, f"Change of {name}").locator("agent-diff")
+        expect(diff.locator(".row:not(.note) code")).to_have_text(lines)
+        expect(diff.locator(".manner .about")).to_have_text(f"lines end as on Windows ({words})" if words else "")
 
 
 def test_a_diff_turns_to_two_sides_and_stays_so(show: ShowAgent) -> None:

@@ -70,6 +70,8 @@ class AgentDiff extends HouseElement {
   #shown = 0;
   #until = AT_ONCE;
   #ofWindows = false;
+  /** All lines but a last one without a newline. */
+  #ended = new Set();
   #isStale = false;
 
   build() {
@@ -97,8 +99,8 @@ class AgentDiff extends HouseElement {
   /** @param {{diff: string, hunks?: any[], asks?: boolean}} change */
   show({ diff, hunks = [], asks = false }) {
     this.#hunks = hunksOf(diff, hunks);
-    const lines = this.#hunks.flatMap((hunk) => hunk.lines).filter(({ kind }) => kind !== "note");
-    this.#ofWindows = lines.length > 0 && lines.every(({ text }) => text.endsWith("\r"));
+    this.#ended = new Set(this.#hunks.flatMap(({ lines }) => lines.filter(({ kind }, at) => kind !== "note" && lines[at + 1]?.kind !== "note")));
+    this.#ofWindows = this.#ended.size > 0 && [...this.#ended].every(({ text }) => text.endsWith("\r"));
     this.#asks = asks;
     const { added, removed } = tallyOf(this.#hunks);
     this.#tally.replaceChildren(h("b.added", {}, `+${format.count(added)}`), " ", h("b.removed", {}, `−${format.count(removed)}`));
@@ -233,8 +235,9 @@ class AgentDiff extends HouseElement {
     return h("div.pair", {}, side(old, old?.old ?? null, "add"), side(now, now?.now ?? null, "del"));
   }
 
-  #text({ text, marked, kind }) {
-    const whole = this.#ofWindows && kind !== "note" ? text.slice(0, -1) : text;
+  #text(line) {
+    const { text, marked } = line;
+    const whole = this.#ofWindows && this.#ended.has(line) ? text.slice(0, -1) : text;
     const code = h("code", {}, ...this.#marked(whole.slice(0, LONGEST), marked));
     if (whole.length > LONGEST) {
       const rest = h("button.link.long", { type: "button" }, `… ${format.count(whole.length - LONGEST)} more characters`);

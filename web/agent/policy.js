@@ -6,7 +6,7 @@
  */
 
 import { HouseElement, h, icon, put } from "../house/house.js";
-import { CHOICES, LISTS, SWITCHES, nameOf, whatOf } from "./policy_words.js";
+import { CHOICES, LISTS, SWITCHES, whatOf } from "./policy_words.js";
 import { doneBy } from "./who.js";
 
 /** Seconds that a request waits at most, as the server has it: a year. */
@@ -73,9 +73,12 @@ class AgentRules extends HouseElement {
   showRemembered(approvals) {
     const at = [...this.#remembered.children].findIndex((row) => row.contains(document.activeElement));
     this.#none.hidden = approvals.length > 0;
-    this.#remembered.replaceChildren(...approvals.map((each) => h("li", { "data-key": `remembered ${each.id}` }, h("span", {}, ...whatOf(each)),
-      h("span.about", {}, `${each.scope === "session" ? "this session" : "this workspace"}${each.by ? `, approved${doneBy(each.by)}` : ""}`),
-      h("button", { type: "button", "data-id": each.id, "data-scope": each.scope, ariaLabel: `Revoke: ${nameOf(each)}` }, "Revoke"))));
+    this.#remembered.replaceChildren(...approvals.map((each) => {
+      const what = h("span", {}, ...whatOf(each));
+      const where = each.scope === "session" ? "this session" : "this workspace";
+      return h("li", { "data-key": `remembered ${each.id}` }, what, h("span.about", {}, `${where}${each.by ? `, approved${doneBy(each.by)}` : ""}`),
+        h("button", { type: "button", "data-id": each.id, "data-scope": each.scope, ariaLabel: `Revoke for ${where}: ${what.textContent}` }, "Revoke"));
+    }));
     if (at !== -1) (/** @type {HTMLElement | null} */ (this.#remembered.children[Math.min(at, approvals.length - 1)]?.querySelector("button")) ?? this.#dialog.querySelector("button"))?.focus();
   }
 

@@ -49,7 +49,7 @@ function valueOf(name, value) {
 }
 
 /** What an approval allows, in short. */
-export function nameOf({ kind, argv = [], exactly, path, tool_name: tool }) {
+function nameOf({ kind, argv = [], exactly, path, tool_name: tool }) {
   if (exactly) return exactly.line || inQuotes(exactly.argv ?? []);
   return kind === "command" ? inQuotes(argv) : kind === "path" ? path : tool;
 }

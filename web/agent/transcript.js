@@ -35,6 +35,8 @@ class AgentTranscript extends HouseElement {
   #content = h("div.content");
   #toEnd = h("button.to-end", { type: "button", hidden: true, onclick: () => this.toEnd() }, icon("down"), "Newest");
   #follows = true;
+  /** Where it was scrolled to. Only who scrolls up leaves the end: something may have come below since the scroll that is told. */
+  #top = 0;
   /** @type {number | null} */
   #frame = null;
 
@@ -50,7 +52,10 @@ class AgentTranscript extends HouseElement {
   build() {
     this.append(this.#content, this.#toEnd);
     this.addEventListener("scroll", () => {
-      this.#follow(this.scrollHeight - this.scrollTop - this.clientHeight < NEAR);
+      const { scrollTop } = this;
+      if (this.scrollHeight - scrollTop - this.clientHeight < NEAR) this.#follow(true);
+      else if (scrollTop < this.#top) this.#follow(false);
+      this.#top = scrollTop;
     }, { passive: true });
     this.#content.addEventListener("click", (event) => {
       const again = event.target instanceof Element && event.target.closest(".again");
@@ -112,7 +117,7 @@ class AgentTranscript extends HouseElement {
   /** The way to the end is offered only where the end is out of sight. */
   #offerEnd() {
     const below = this.#content.getBoundingClientRect().bottom - this.getBoundingClientRect().bottom;
-    this.#toEnd.hidden = this.#follows || below < NEAR;
+    this.#toEnd.hidden = this.#follows || below < 2 * NEAR; // a line or two are not worth to cover the last card's answers
   }
 
   toEnd() {
@@ -258,7 +263,9 @@ class AgentTranscript extends HouseElement {
     if (!this.#follows || this.#frame !== null) return;
     this.#frame = requestAnimationFrame(() => {
       this.#frame = null;
-      if (this.#follows) this.scrollTop = this.scrollHeight;
+      if (!this.#follows) return;
+      this.scrollTop = this.scrollHeight;
+      this.#top = this.scrollTop;
     });
   }
 }

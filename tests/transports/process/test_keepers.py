@@ -14,7 +14,7 @@ import trio
 from actors.kernel import NobodyThere
 from codec.programs import Stream
 from tests.transports.process.house import PATIENCE, PYTHON, Processes, gone, marked, open_launcher
-from transports.process.keepers import NAME
+from transports.process.keepers import NAME, PROGRAM
 from transports.process.launcher import census, orders
 from transports.process.run import Interrupted, NotStarted, Runner
 
@@ -183,6 +183,15 @@ async def test_when_the_server_is_killed_nothing_is_left(tmp_path: Path) -> None
         server.kill()
         server.wait()
     await gone(mark)
+
+
+def test_a_launcher_whose_server_is_killed_before_it_has_started_ends_without_a_word() -> None:
+    server, its = socket.socketpair()
+    server.close()
+    with its:
+        words = [sys.executable, "-I", "-S", str(PROGRAM)]
+        ended = subprocess.run(words, stdin=its.fileno(), capture_output=True, timeout=PATIENCE, start_new_session=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
 
 
 @pytest.mark.slow

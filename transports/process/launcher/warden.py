@@ -49,7 +49,10 @@ def serve() -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.close(nothing)
-    control.sendall(READY)
+    try:
+        control.sendall(READY)
+    except ConnectionError:  # the server was killed meanwhile
+        return
     gc.disable()
     gc.freeze()  # pages that are not touched are not copied into a fork
     Warden(control).serve()

@@ -8,6 +8,7 @@ else.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from random import Random
 
 import pytest
 
@@ -163,3 +164,24 @@ def test_a_patch_is_applied_rightly_or_refused(name: str) -> None:
             assert all(each.reason for each in result.outcomes if each.outcome == "refused")
             found.update(each.outcome for each in result.outcomes)
     assert sum(found[each] for each in DONE) >= drift.least * sum(found.values()), found
+
+
+def test_onto_bytes_that_are_no_text_a_patch_is_applied_rightly_or_refused() -> None:
+    lines = b"".join(b"line %d\n" % number for number in range(20))
+    hunk = "@@ -9,5 +9,5 @@\n line 8\n line 9\n-line 10\n+LINE 10\n line 11\n line 12\n"
+    (patch,) = parse_diff(f"--- a/x\n+++ b/x\n{hunk}")
+    found: Counter[str] = Counter()
+    for seed in range(CASES):
+        draw, base = Random(seed), lines
+        for _ in range(draw.randint(1, 5)):
+            at = draw.randrange(len(base))
+            base = base[:at] + draw.randbytes(draw.randint(1, 3)) + base[at + draw.randint(0, 1) :]
+        result = applied(base, patch)
+        (outcome,) = result.outcomes
+        if outcome.outcome in DONE:
+            assert result.data == base.replace(b"line 10\n", b"LINE 10\n", 1), (seed, base, result)
+        else:
+            assert result.data in (None, base), (seed, base, result)
+            assert outcome.reason
+        found[outcome.outcome] += 1
+    assert min(found["refused"], found["applied"]) > 0, found
