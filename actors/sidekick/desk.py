@@ -63,13 +63,18 @@ class Seat:
         self._room = room
         self._peer = peer
 
-    async def heard(self, texts: list[bytes]) -> None:
-        """Give the room what was read from the peer's socket. This waits only while the room's mailbox is full."""
-        heard = Heard(self._peer, texts)
+    def heard_at_once(self, texts: list[bytes]) -> bool:
+        """Give the room what was read from the peer's socket. False: its mailbox is full, and it was not given."""
         try:
-            self._room.hand(heard)
+            self._room.hand(Heard(self._peer, texts))
         except MailboxFull:
-            await self._room.send(heard)
+            return False
+        return True
+
+    async def heard(self, texts: list[bytes]) -> None:
+        """The same, but while the room's mailbox is full, this waits."""
+        if not self.heard_at_once(texts):
+            await self._room.send(Heard(self._peer, texts))
 
 
 class SidekickDesk:

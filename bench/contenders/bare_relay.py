@@ -20,12 +20,17 @@ async def main(port: int) -> None:
         socket = await upgrade.accept_fast()
         room = rooms[parse_qs(upgrade.query).get("session", ["default"])[0]]
         room.add(socket.outbox)
+
+        def take(batch: list[bytes]) -> bool:
+            blob = b"".join(map(frame, batch))
+            for outbox in room:
+                if outbox is not socket.outbox:
+                    outbox.offer(blob)
+            return True
+
         try:
             while True:
-                blob = b"".join(map(frame, await socket.receive_batch()))
-                for outbox in room:
-                    if outbox is not socket.outbox:
-                        outbox.offer(blob)
+                take(await socket.receive_batch(take))
         finally:
             room.discard(socket.outbox)
 

@@ -37,6 +37,7 @@ from transports.wire.account import Accounts, Kernel, Porter, Stranger
 from transports.wire.binding import Address, Bound, bind
 from transports.wire.head import Head, HeadReader
 from transports.wire.limits import DoorLimits
+from transports.wire.lookout import Lookout, lookout
 from transports.wire.policy import HostPolicy, HostRules
 from transports.wire.refusal import IN_TEXT, Refusal, Wording
 from transports.wire.sock_diag import CannotSay, SockDiag
@@ -114,6 +115,8 @@ class Door:
             wording=wording,
             contain=self.contain,
         )
+        self._lookout: Lookout | None = None
+        """Not None while the door is open, if this system has such a thing."""
         self._closing = trio.Event()
         self._closed = trio.Event()
         self._wires: set[Wire] = set()
@@ -160,6 +163,9 @@ class Door:
             self._open_at(bound)
             async with trio.open_nursery() as connections:
                 connections.start_soon(self._cut_all_when_cancelled)
+                if (watching := lookout()) is not None:
+                    self._lookout = watching
+                    connections.start_soon(watching.run)
                 async with trio.open_nursery() as accepting:
                     for listener in bound.listeners:
                         accepting.start_soon(self._accept, listener, connections)
@@ -201,7 +207,7 @@ class Door:
 
     def admit(self, stream: trio.abc.Stream, cut: Callable[[], object]) -> Wire:
         """Counts a new connection, which is to be attended. `cut` closes its socket without awaiting anything."""
-        wire = Wire(stream, cut, send_seconds=self._limits.send_seconds)
+        wire = Wire(stream, cut, send_seconds=self._limits.send_seconds, lookout=self._lookout)
         self._accepted += 1
         self._wires.add(wire)
         return wire

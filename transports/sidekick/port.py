@@ -47,6 +47,9 @@ class Seat(Protocol):
     async def heard(self, batch: list[bytes]) -> None:
         """The peer's next messages, at least one. While this waits, nothing is read, and the peer has to wait."""
 
+    def heard_at_once(self, batch: list[bytes]) -> bool:
+        """The same without waiting. False: that is not possible now, and nothing of it was heard."""
+
 
 class Listing(Protocol):
     """Knows all rooms. A refusal is a KernelError whose text can be shown."""
@@ -143,7 +146,7 @@ async def _attend(desk: SidekickDesk, room: str, socket: FastSocket, nursery: tr
     try:
         async with desk.attend(room, Line(socket, nursery)) as attendance:
             while True:
-                await attendance.heard(await socket.receive_batch())
+                await attendance.heard(await socket.receive_batch(attendance.heard_at_once))
     except KernelError as error:
         await socket.close(TRY_LATER, in_words(error))
     else:

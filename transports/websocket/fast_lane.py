@@ -1,7 +1,9 @@
 """The lane of a WebSocket that carries very many small texts.
 
-The task that receives (the receiver) reads the socket itself and peels whole texts off each read. No other task, and no
-library, is involved. Bytes that are not peeled are handed to trio-websocket (the library), piece by piece.
+The task that receives (the receiver) reads the socket itself and peels whole texts off each read. No library is
+involved. Bytes that are not peeled are handed to trio-websocket (the library), piece by piece. While the receiver waits
+for the socket, the door's lookout reads it in the receiver's place; if what has come is a few whole texts, they are
+handled there, and the receiver goes on waiting.
 
     state      who reads the socket                becomes       when
     PEELING    the receiver; the library waits     LENT          a piece is handed over
@@ -18,6 +20,8 @@ Rules
   - After a violation of the protocol, after a close frame of either side, and at the end of the stream, the library
     reads the socket itself, as it does without a lane. This state is final.
   - All sending goes through the outbox.
+  - What the lookout has read is handled before the receiver reads again, and what it could not handle comes first when
+    the receiver goes on. So the order holds there, too.
   - All texts of a batch are handled in one turn, while nobody else can run. So a batch is bounded by number
     (`MOST_AT_ONCE`) and, judging by how long the last one took, by time.
   - The lane reports to the backlog how much it keeps of an unfinished message. The backlog has a bound for all lanes; a
@@ -25,6 +29,7 @@ Rules
 """
 
 import enum
+from collections.abc import Callable
 
 import trio
 
@@ -35,6 +40,9 @@ from transports.websocket.peel import MOST_AT_ONCE, Peeler, Piece, Rest
 from transports.wire.backlog import Backlog
 from transports.wire.turns import TURN, turns
 from transports.wire.wire import GONE, Wire
+
+AtOnce = Callable[[list[bytes]], bool]
+"""Takes texts, or refuses them."""
 
 TRY_LATER = 1013
 FEW = 64
@@ -76,8 +84,8 @@ LENDING = (State.LENT, State.OWING)
 
 class FastLane(Lane):
     __slots__ = (
-        "_asks", "_backlog", "_batch", "_for_it", "_gave", "_gave_at", "_given", "_is_kept", "_left", "_nursery",
-        "_outbox", "_peeler", "_receiver_reads", "_state", "_turns",
+        "_asks", "_at_once", "_backlog", "_batch", "_for_it", "_gave", "_gave_at", "_given", "_is_fed", "_is_kept",
+        "_left", "_nursery", "_outbox", "_peeler", "_receiver_reads", "_refused", "_state", "_turns",
     )  # fmt: skip
 
     def __init__(
@@ -105,15 +113,26 @@ class FastLane(Lane):
         """The receiver is reading the socket. The library waits until it has finished, even if the state is OVER."""
         self._is_kept = False
         """The backlog knows of bytes of this lane."""
+        self._at_once: AtOnce | None = None
+        """Takes texts in the receiver's place while that waits."""
+        self._is_fed = False
+        """What the wire is about to return has gone to the peeler already."""
+        self._refused: list[bytes] = []
+        """Texts that were not taken at once. They are the next ones."""
         self._left: trio.Event | None = None
         """Not None <=> the lane has to give way. Further data is dropped. When this is set, the stream has ended."""
 
-    async def receive_batch(self) -> list[bytes] | None:
+    async def receive_batch(self, at_once: "AtOnce | None" = None) -> list[bytes] | None:
         """The next texts, at least one. None: the caller should receive from the library, which has a message, or knows
-        why the connection has ended."""
+        why the connection has ended. With `at_once`, texts that come while this waits are given to it instead, until it
+        refuses some."""
+        self._at_once = at_once
         if self._gave:
             await self._rest()
         while True:
+            if self._refused:
+                texts, self._refused = self._refused, []
+                return texts
             while self._state in LENDING:
                 await self._asks.wait()
             if self._state is not State.PEELING:
@@ -159,6 +178,7 @@ class FastLane(Lane):
 
     def forget(self) -> None:
         super().forget()
+        self._at_once = None
         self._forget()
         self._peeler.give_up()
 
@@ -214,9 +234,12 @@ class FastLane(Lane):
             self._is_kept = True
             self._backlog.keep(self, self._peeler.unfinished)
         self._receiver_reads = self.listening = True
+        self._is_fed = False
+        take = None if self._at_once is None else self._take
         try:
-            data = await self._wire.receive_directly(READ_BYTES)
-            self._count(data)
+            data = await self._wire.receive_directly(READ_BYTES, take)
+            if not self._is_fed:
+                self._count(data)
             if self._fruitless > self._most:
                 await self._has_nothing_to_say()
         except GONE:
@@ -228,10 +251,27 @@ class FastLane(Lane):
         if self._left is not None:
             self.hand_over()
         elif data:
-            self._peeler.feed(data)
+            if not self._is_fed:
+                self._peeler.feed(data)
         else:
             self._peeler.give_up()  # half a frame is of no use to the library, which will find the end itself
             self.hand_over()
+
+    def _take(self, data: bytes) -> bool:
+        """Handle what the lookout has read while the receiver waits. False: the receiver has to go on with it."""
+        if self._state is not State.PEELING or self._left is not None or self._at_once is None:
+            return False
+        self._count(data)
+        self._is_fed = True
+        self._peeler.feed(data)
+        texts = self._peeler.texts(FEW)
+        if texts:
+            self.bore_fruit()
+            if not self._at_once(texts):
+                self._refused = texts
+                return False
+        self._is_fed = not self._peeler.is_empty
+        return not self._is_fed
 
     def _give(self, data: bytes, makes_message: bool) -> None:
         """Hand a piece to the library."""

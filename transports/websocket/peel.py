@@ -100,6 +100,21 @@ class Peeler:
             return payloads
         return self._other()
 
+    def texts(self, most: int) -> list[bytes]:
+        """The texts that come before anything else, at most `most` of them. `next` goes on with the rest, if there is
+        any."""
+        if self._gave_up or self._passing or self._within or not self._data:
+            return []
+        texts = self._peel(most)
+        if self._at == len(self._data):
+            self._data, self._at = b"", 0
+        return texts
+
+    @property
+    def is_empty(self) -> bool:
+        """Everything is processed, and no message is unfinished."""
+        return not (self._data or self._partial or self._within or self._passing or self._gave_up)
+
     @property
     def unfinished(self) -> int:
         """How many bytes of an unfinished message are kept, here or in the library."""

@@ -17,7 +17,7 @@ Rules
   - A cancelled `send` may have left half a frame on the wire, and therefore ends the connection.
 
 A connection accepted with `accept_fast` is a `FastSocket`, for very many small messages. It receives them in batches,
-and sends by an outbox, so no sender waits.
+or has them taken where they are read, and sends by an outbox, so no sender waits.
 
 A handler should receive without delay: a pong waits in the same queue, behind the messages that were not received yet.
 """
@@ -31,7 +31,7 @@ import trio
 from trio_websocket import ConnectionClosed
 
 from actors.kernel import PeerGone
-from transports.websocket.fast_lane import FastLane
+from transports.websocket.fast_lane import AtOnce, FastLane
 from transports.websocket.lane import READ_BYTES, Lane
 from transports.websocket.library import Connection, request_with
 from transports.websocket.outbox import Outbox, frame
@@ -160,9 +160,10 @@ class FastSocket(WebSocket):
         self._fast_lane = lane
         self.outbox = outbox
 
-    async def receive_batch(self) -> list[bytes]:
-        """The messages that have come, at least one, texts as UTF-8. The socket is read only while this is waiting."""
-        batch = await self._fast_lane.receive_batch()
+    async def receive_batch(self, at_once: AtOnce | None = None) -> list[bytes]:
+        """The messages that have come, at least one, texts as UTF-8. The socket is read only while this is waiting.
+        With `at_once`, texts that come while this waits may be given to it instead. What it refuses is returned."""
+        batch = await self._fast_lane.receive_batch(at_once)
         if batch is not None:
             return batch
         message = await self.receive()

@@ -24,24 +24,37 @@ from contextlib import suppress
 
 import trio
 
+from transports.wire.lookout import Lookout
 from transports.wire.turns import LONG, MOMENT, REST, turns
 
 PIECE = 64 * 1024
+SIP = 4 * 1024
+"""The most that is read for `take` at a time."""
 CAN_WRITE_NOW = sys.platform != "win32"
 """On Windows, `os.write` does not work with sockets."""
 
 NONE = -1
 GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
 
+Take = Callable[[bytes], bool]
+"""Handles what was read; False: the task that reads has to."""
+
 
 class Wire(trio.abc.HalfCloseableStream):
     __slots__ = (
-        "_close_socket", "_closed", "_emptied", "_ended", "_heard_at", "_plain", "_reading", "_released", "_replay",
-        "_said_all", "_said_at", "_send_seconds", "_stream", "_turn_began", "_turns", "_waits_directly", "bytes_in",
-        "bytes_out", "fault",
+        "_close_socket", "_closed", "_emptied", "_ended", "_found", "_heard_at", "_is_watched", "_lookout", "_parked",
+        "_plain", "_reading", "_released", "_replay", "_said_all", "_said_at", "_send_seconds", "_stream", "_take",
+        "_turn_began", "_turn_ended", "_turns", "_unseen", "_waits_directly", "bytes_in", "bytes_out", "fault",
     )  # fmt: skip
 
-    def __init__(self, stream: trio.abc.Stream, cut: Callable[[], object], *, send_seconds: float) -> None:
+    def __init__(
+        self,
+        stream: trio.abc.Stream,
+        cut: Callable[[], object],
+        *,
+        send_seconds: float,
+        lookout: Lookout | None = None,
+    ) -> None:
         """`cut` closes the socket at once, without awaiting anything. From now on nothing else may close it."""
         self._stream = stream
         self._close_socket = cut
@@ -61,11 +74,22 @@ class Wire(trio.abc.HalfCloseableStream):
         self._emptied = True
         """The last read took all there was, so it is better to wait than to read again at once."""
         self._turns = turns()
-        self._turn_began = math.inf
-        """When `receive_directly` last read something."""
         self._heard_at = math.inf
         self._said_at = -math.inf
         """When `receive_some` last returned, and when `send_all` did."""
+        self._turn_began = self._turn_ended = math.inf
+        """When something was last read directly, and when that had been handled."""
+        self._lookout = lookout
+        self._is_watched = False
+        """The lookout knows the socket."""
+        self._unseen = False
+        """The lookout has reported something that is perhaps not read yet."""
+        self._parked: trio.lowlevel.Task | None = None
+        """Not None <=> a task waits in `receive_directly`, and the lookout reads in its place."""
+        self._take: Take | None = None
+        """Not None <=> `_parked` is not None."""
+        self._found: bytes | Exception | None = None
+        """What that task is to return or raise when it is woken."""
         self._ended = False
         """The client has sent its last byte."""
         self._closed = False
@@ -122,24 +146,35 @@ class Wire(trio.abc.HalfCloseableStream):
             return data
         raise trio.ClosedResourceError
 
-    async def receive_directly(self, most: int) -> bytes:
+    async def receive_directly(self, most: int, take: Take | None = None) -> bytes:
         """Like `receive_some`, but a plain socket is read without trio's layers, which take half the time of a short
         message; and greedy connections take turns (turns.py).
+
+        With `take`, a polite connection's short reads need no step of this task: while it waits, they are given to
+        `take`, and this returns when that has refused one.
 
         Only `cut` closes the socket, and it forgets the file descriptor. So this never reads from another socket that
         has got the same number.
         """
         if self._plain == NONE or self._replay or self._closed:
             return await self.receive_some(most)
-        began = trio.current_time()
-        last = began - self._turn_began
+        self._turn_ended = trio.current_time()
+        last = self._turn_ended - self._turn_began
         """How long the connection's turn was: the time it took to handle the last read."""
-        if self._emptied:
-            await self._readable()
-            if last > LONG and trio.current_time() < began + min(MOMENT, REST * last):
-                await self._turns.take(last)
-        else:
+        if not self._emptied:
             await self._turns.take(last)
+        elif take is not None and last <= LONG and self._watched():
+            if self._unseen:
+                await trio.lowlevel.checkpoint()
+            else:
+                data = await self._refused_by(take)
+                if data is not None:
+                    return data
+                await self._turns.take(self._turn_ended - self._turn_began)
+        else:
+            await self._readable()
+            if self._is_greedy():
+                await self._turns.take(last)
         while True:
             if self._closed:
                 raise trio.ClosedResourceError
@@ -152,9 +187,74 @@ class Wire(trio.abc.HalfCloseableStream):
                 self._ended = True
                 raise trio.BrokenResourceError from error
         self._turn_began = trio.current_time()
+        self._unseen = False
         self._emptied = len(data) < most
         self._ended = not data
         return data
+
+    def _is_greedy(self) -> bool:
+        """Something has come, and the last turn was long and ended a moment ago."""
+        last = self._turn_ended - self._turn_began
+        return last > LONG and trio.current_time() < self._turn_ended + min(MOMENT, REST * last)
+
+    def _watched(self) -> bool:
+        if not self._is_watched and self._lookout is not None:
+            self._is_watched = self._lookout.watch(self._plain, self._look)
+        return self._is_watched
+
+    async def _refused_by(self, take: Take) -> bytes | None:
+        """What `take` has refused. None: the connection has become greedy, and what has come is not read yet."""
+        await trio.lowlevel.checkpoint_if_cancelled()
+        self._parked, self._take = trio.lowlevel.current_task(), take
+
+        def abort(_: trio.lowlevel.RaiseCancelT) -> trio.lowlevel.Abort:
+            self._parked = self._take = None
+            return trio.lowlevel.Abort.SUCCEEDED
+
+        await trio.lowlevel.wait_task_rescheduled(abort)
+        found, self._found = self._found, None
+        if not isinstance(found, Exception):
+            return found
+        try:
+            raise found
+        finally:
+            del found  # otherwise the error and its traceback refer to each other, and only the collector finds them
+
+    def _look(self) -> None:
+        """Something has come: read it, and give it to the one who waits for it."""
+        task, take = self._parked, self._take
+        if task is None or take is None:
+            self._unseen = True
+            return
+        if self._is_greedy():
+            self._wake(None)
+            return
+        try:
+            data = os.read(self._plain, SIP)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            self._ended = True
+            self._wake(trio.BrokenResourceError(str(error)))
+            return
+        self._turn_began = trio.current_time()
+        self._emptied = len(data) < SIP
+        self._ended = not data
+        try:
+            taken = self._emptied and data and task.context.run(take, data)
+        except Exception as error:  # it concerns this connection alone
+            self._wake(error)
+            return
+        if taken:
+            self._turn_ended = trio.current_time()
+        else:
+            self._wake(data)
+
+    def _wake(self, found: bytes | Exception | None) -> None:
+        task, self._parked, self._take = self._parked, None, None
+        if task is not None:
+            self._found = found
+            trio.lowlevel.reschedule(task)
 
     async def _readable(self) -> None:
         self._waits_directly = True
@@ -237,6 +337,7 @@ class Wire(trio.abc.HalfCloseableStream):
             self._reading.cancel()
         if self._waits_directly:
             trio.lowlevel.notify_closing(self._plain)
+        self._wake(trio.ClosedResourceError())
         with suppress(*GONE, trio.BusyResourceError):
             await self.send_eof()
 
@@ -254,7 +355,11 @@ class Wire(trio.abc.HalfCloseableStream):
     def cut(self) -> None:
         """Close the socket now. Tasks that read from the wire or send to it get an error."""
         self._closed = self._ended = True
+        if self._is_watched and self._lookout is not None:
+            self._is_watched = False
+            self._lookout.forget(self._plain)
         self._plain = NONE
+        self._wake(trio.ClosedResourceError())
         self._close_socket()
         if self._reading is not None:
             self._reading.cancel()

@@ -1,5 +1,6 @@
 """Sidekick's port, with a desk that stands in for the rooms."""
 
+import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -60,9 +61,21 @@ class Puppet:
     lines: list[Line]
 
     async def heard(self, batch: list[bytes]) -> None:
-        self.desk.batches.append(batch)
         if b"wait" in batch:
+            self.desk.batches.append(batch)
             await self.desk.open.wait()
+            self._relay(batch)
+        else:
+            self.heard_at_once(batch)
+
+    def heard_at_once(self, batch: list[bytes]) -> bool:
+        if b"wait" in batch:
+            return False
+        self.desk.batches.append(batch)
+        self._relay(batch)
+        return True
+
+    def _relay(self, batch: list[bytes]) -> None:
         if b"hang up" in batch:
             self.line.offer(self.line.frame(b"last words"))
             self.line.hang_up(4001, "as you wish")
@@ -128,6 +141,30 @@ async def test_the_rooms_are_listed_anew_each_time_or_it_is_said_why_not(
     answer = await app.test_client().get("/rooms.json")
     assert (answer.status_code, await answer.get_data(as_text=True)) == (status, said)
     assert answer.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no lookout")
+async def test_messages_that_come_alone_resume_no_task_of_their_peer() -> None:
+    resumed: list[str] = []
+
+    class Steps(trio.abc.Instrument):
+        def before_task_step(self, task: trio.lowlevel.Task) -> None:
+            resumed.append(task.name)
+
+    said = [b"%d" % number for number in range(20)]
+    async with open_port() as (house, desk), await house.connect() as hero:
+        await hero.send_all(house.upgrade("/"))
+        await read_until(hero, b"\r\n\r\n")
+        await wait_all_tasks_blocked()
+        steps = Steps()
+        trio.lowlevel.add_instrument(steps)
+        for text in said:
+            await hero.send_all(frame(TEXT, text))
+            await wait_all_tasks_blocked()
+        trio.lowlevel.remove_instrument(steps)
+        assert desk.batches == [[text] for text in said]
+        assert not [name for name in resumed if name.startswith("transports.") and "Lookout" not in name]
+        assert any("Lookout" in name for name in resumed)
 
 
 async def test_peers_of_one_room_hear_each_other_and_no_others() -> None:

@@ -5,8 +5,9 @@ import socket
 import ssl
 import struct
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -19,7 +20,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from wsproto.connection import Connection, ConnectionState, ConnectionType
 from wsproto.events import BytesMessage, CloseConnection, Ping, Pong, TextMessage
 
-from tests.plenty import plenty
+from tests.plenty import plenty, seeds
 from tests.transports.house import (
     BINARY,
     CLOSE,
@@ -265,9 +266,10 @@ LIMITS = WebSocketLimits(message_bytes=1000, close_seconds=0.5)
 
 
 class Fast:
-    """A handler that keeps what it receives, and answers it."""
+    """A handler that keeps what it receives, and answers it: at once, unless `refuses` says otherwise."""
 
-    def __init__(self) -> None:
+    def __init__(self, refuses: Callable[[], bool] = lambda: False) -> None:
+        self.refuses = refuses
         self.batches: list[list[bytes]] = []
         self.closed: list[Closed] = []
         self.socket: FastSocket
@@ -283,12 +285,20 @@ class Fast:
         try:
             while True:
                 await self.pause.wait()
-                batch = await socket.receive_batch()
-                self.batches.append(batch)
-                socket.outbox.offer(b"".join(map(server_frame, batch)))
+                self.hear(socket, await socket.receive_batch(partial(self.take, socket)))
         except Closed as closed:
             self.closed.append(closed)
             raise
+
+    def take(self, socket: FastSocket, batch: list[bytes]) -> bool:
+        if not self.pause.is_set() or self.refuses():
+            return False
+        self.hear(socket, batch)
+        return True
+
+    def hear(self, socket: FastSocket, batch: list[bytes]) -> None:
+        self.batches.append(batch)
+        socket.outbox.offer(b"".join(map(server_frame, batch)))
 
 
 @asynccontextmanager
@@ -303,6 +313,35 @@ async def test_messages_that_come_with_the_upgrade_are_one_batch() -> None:
         await stream.send_all(house.upgrade() + frame(TEXT, b"one") + frame(TEXT, b"two"))
         assert b"\x81\x03one\x81\x03two" in await read_until(stream, b"two")
         assert fast.batches == [[b"one", b"two"]]
+
+
+@pytest.mark.parametrize("seed", seeds(6))
+async def test_over_a_socket_all_is_heard_once_and_in_order_however_it_comes_and_is_taken(seed: int) -> None:
+    chance = random.Random(seed)
+    fast = Fast(lambda: chance.random() < 0.2)
+    fine = [
+        *(frame(TEXT, b"%d" % number) for number in range(200)),
+        *(frame(TEXT, b"x" * size) for size in (900, 1000) * 3),
+        *(frame(BINARY, b"b%d" % number) for number in range(4)),
+        *(frame(PING, b"%d" % number) for number in range(4)),
+        *(frame(TEXT, b"%d in " % n, final=False) + frame(CONTINUATION, b"fragments") for n in range(4)),
+    ]
+    chance.shuffle(fine)
+    said = b"".join(fine)
+    reads = cut(said, [chance.randrange(len(said)) for _ in range(20)] + [len(said) - chance.randrange(8_000)])
+    async with open_house(on_websocket=fast, limits=DoorLimits(websocket=LIMITS)) as house:
+        async with await house.connect() as stream:
+            await stream.send_all(house.upgrade())
+            await read_until(stream, b"\r\n\r\n")
+            for read in reads:
+                await stream.send_all(read)
+                if chance.random() < 0.7:
+                    await wait_all_tasks_blocked()
+            await stream.send_all(close(1000))
+            await read_all(stream)
+        await house.all_gone()
+        assert fast.received == [each for each in as_the_library_reads([said]) if isinstance(each, bytes)]
+        assert [each.code for each in fast.closed] == [1000]
 
 
 async def test_others_have_their_turn_in_the_middle_of_what_one_read_brings() -> None:
