@@ -1,11 +1,13 @@
 """For every test a limit (`limit.py`) and a worker (`sharing.py`, `warming.py`); a real Chromium for those that look at
-a page; a folder for what is fetched."""
+a page; a folder for what is fetched, and one whose path is soon typed."""
 
 import asyncio
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +29,7 @@ NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chro
 ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
+    "--js-flags=--liftoff-only --wasm-lazy-compilation",  # a third of what it costs to load Pyodide is to optimize it
 ]  # fmt: skip
 
 
@@ -111,3 +114,17 @@ def larder(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
     """What `fetched` keeps is in here."""
     cache = getattr(pytestconfig, "cache", None)
     return Path(cache.mkdir("fetched")) if cache else tmp_path_factory.getbasetemp()
+
+
+@pytest.fixture(scope="session")
+def _nearest() -> Iterator[Iterator[Path]]:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
+        yield (Path(place, f"near{number}") for number in count())
+
+
+@pytest.fixture
+def near(_nearest: Iterator[Path]) -> Path:
+    """As `tmp_path`, for who writes it into a field: each key costs as much as a look at the page."""
+    folder = next(_nearest)
+    folder.mkdir()
+    return folder

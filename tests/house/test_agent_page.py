@@ -41,12 +41,12 @@ def free_port() -> int:
 
 
 def test_a_whole_turn_is_asked_watched_and_found_again_after_a_reload(
-    tmp_path: Path, house: Server, chromium: Browser
+    near: Path, house: Server, chromium: Browser
 ) -> None:
     with visiting(chromium) as visitor:
         page = visitor.page(link(house))
         expect(page).to_have_url(re.compile(r"/$"))
-        begin(page, tmp_path / "work")
+        begin(page, near / "work")
         say(page, f"Say **this** and {EVIL}")
         expect(feet(page)).to_contain_text("Done")
         expect(page.locator("agent-transcript .said")).to_contain_text(EVIL)
@@ -62,11 +62,11 @@ def test_a_whole_turn_is_asked_watched_and_found_again_after_a_reload(
 
 
 def test_escape_stops_a_turn_and_a_reload_in_the_middle_goes_on(
-    tmp_path: Path, house: Server, chromium: Browser
+    near: Path, house: Server, chromium: Browser
 ) -> None:
     with visiting(chromium) as visitor:
         page = visitor.page(link(house))
-        begin(page, tmp_path / "work")
+        begin(page, near / "work")
         say(page, "!long 400")
         expect(page.locator("agent-transcript .text")).to_contain_text("word20")
         page.reload()
@@ -77,10 +77,10 @@ def test_escape_stops_a_turn_and_a_reload_in_the_middle_goes_on(
         expect(page.get_by_role("button", name="Stop")).to_be_hidden()
 
 
-def test_two_windows_show_the_same_and_either_may_stop_it(tmp_path: Path, house: Server, chromium: Browser) -> None:
+def test_two_windows_show_the_same_and_either_may_stop_it(near: Path, house: Server, chromium: Browser) -> None:
     with visiting(chromium) as visitor:
         page = visitor.page(link(house))
-        begin(page, tmp_path / "work")
+        begin(page, near / "work")
         other = visitor.page(page.url)
         say(page, "!long 600")
         expect(other.locator("agent-transcript .text")).to_contain_text("word10")
@@ -91,10 +91,10 @@ def test_two_windows_show_the_same_and_either_may_stop_it(tmp_path: Path, house:
         assert transcript(page) == transcript(other)
 
 
-def test_what_is_said_meanwhile_waits_and_can_be_taken_back(tmp_path: Path, house: Server, chromium: Browser) -> None:
+def test_what_is_said_meanwhile_waits_and_can_be_taken_back(near: Path, house: Server, chromium: Browser) -> None:
     with visiting(chromium) as visitor:
         page = visitor.page(link(house))
-        begin(page, tmp_path / "work")
+        begin(page, near / "work")
         say(page, "!long 300")
         expect(page.get_by_role("button", name="Queue")).to_be_visible()
         say(page, "first of two")
@@ -109,20 +109,20 @@ def test_what_is_said_meanwhile_waits_and_can_be_taken_back(tmp_path: Path, hous
 
 
 def test_a_server_that_was_killed_is_found_again_and_the_turn_is_told_as_interrupted(
-    tmp_path: Path, model: str, chromium: Browser
+    near: Path, model: str, chromium: Browser
 ) -> None:
     port = ("--set", f"agent.port={free_port()}")
     with visiting(chromium) as visitor, ExitStack() as stack:
-        house = stack.enter_context(agent_server(tmp_path, model, *port))
+        house = stack.enter_context(agent_server(near, model, *port))
         page = visitor.page(link(house))
-        begin(page, tmp_path / "work")
+        begin(page, near / "work")
         say(page, "!long 2000")
         expect(page.locator("agent-transcript .text")).to_contain_text("word30")
         write(field(page), "a draft")
         house.process.send_signal(signal.SIGKILL)
         house.ended()
         expect(page.locator("house-banner")).to_be_visible()
-        stack.enter_context(agent_server(tmp_path, model, *port))
+        stack.enter_context(agent_server(near, model, *port))
         expect(feet(page)).to_contain_text("Interrupted", timeout=30_000)
         expect(page.locator("house-banner")).to_be_hidden()
         expect(field(page)).to_have_value("a draft")
@@ -145,12 +145,12 @@ def test_without_the_token_nothing_is_shown(house: Server, chromium: Browser) ->
         expect(page.get_by_role("button", name="New session")).to_be_visible()
 
 
-def test_the_page_can_be_read_and_named_and_fits(tmp_path: Path, house: Server, chromium: Browser) -> None:
+def test_the_page_can_be_read_and_named_and_fits(near: Path, house: Server, chromium: Browser) -> None:
     narrow = {"width": 400, "height": 800}
     with visiting(chromium, viewport=narrow) as visitor:
         page = visitor.page(link(house))
         page.get_by_role("button", name="Sessions").click()
-        begin(page, tmp_path / "work")
+        begin(page, near / "work")
         page.keyboard.press("Escape")
         say(page, '!call read_file {"file_path": "no such file"}')
         expect(feet(page)).to_have_count(1)

@@ -40,10 +40,10 @@ def resolution(stage: SessionsStage, id: str) -> Any:  # noqa: A002
     return stage.has_acted(id).resolution
 
 
-def test_each_answer_is_to_its_request_and_every_window_sees_it(tmp_path: Path, chromium: Browser) -> None:
+def test_each_answer_is_to_its_request_and_every_window_sees_it(near: Path, chromium: Browser) -> None:
     script = asks(patch("p1", "a.py"), patch("p2", "a.py"), patch("p3", "b.py"), command("k1"), tool("x1"))
     with SessionsStage(free_port(), Paper(), script) as stage, visiting(chromium) as visitor:
-        page = entered(visitor.context, stage, tmp_path)
+        page = entered(visitor.context, stage, near)
         other = visitor.page(page.url)
         say(page, "Do it")
         expect(page.locator("agent-waiting")).to_contain_text("waits for 5 answers")
@@ -76,12 +76,12 @@ def test_each_answer_is_to_its_request_and_every_window_sees_it(tmp_path: Path, 
 
 
 def test_a_turn_that_asks_waits_across_the_end_of_its_server_and_goes_on_with_the_answer(
-    tmp_path: Path, chromium: Browser
+    near: Path, chromium: Browser
 ) -> None:
     port, script = free_port(), asks(patch("p1", "a.py"), command("k1"))
     with visiting(chromium) as visitor:
         with SessionsStage(port, Paper(), script) as stage:
-            page = entered(visitor.context, stage, tmp_path)
+            page = entered(visitor.context, stage, near)
             say(page, "Do it")
             expect(page.locator("agent-waiting")).to_contain_text("waits for 2 answers")
             paper = stage.paper
@@ -100,9 +100,9 @@ def test_a_turn_that_asks_waits_across_the_end_of_its_server_and_goes_on_with_th
             assert resolution(stage, "k1").approved
 
 
-def test_a_stop_ends_what_is_asked(tmp_path: Path, chromium: Browser) -> None:
+def test_a_stop_ends_what_is_asked(near: Path, chromium: Browser) -> None:
     with SessionsStage(free_port(), Paper(), asks(command("k1"))) as stage, visiting(chromium) as visitor:
-        page = entered(visitor.context, stage, tmp_path)
+        page = entered(visitor.context, stage, near)
         say(page, "Do it")
         expect(request(page, "Run python")).to_contain_text("waits for you")
         page.get_by_role("button", name="Stop").click()
@@ -111,7 +111,7 @@ def test_a_stop_ends_what_is_asked(tmp_path: Path, chromium: Browser) -> None:
         expect(page.get_by_role("button", name="Approve")).to_have_count(0)
 
 
-def test_a_plan_is_approved_once_and_carried_out_in_its_mode(tmp_path: Path, chromium: Browser) -> None:
+def test_a_plan_is_approved_once_and_carried_out_in_its_mode(near: Path, chromium: Browser) -> None:
     orders: list[TurnOrder] = []
 
     def script(order: TurnOrder) -> Sequence[Any]:
@@ -120,7 +120,7 @@ def test_a_plan_is_approved_once_and_carried_out_in_its_mode(tmp_path: Path, chr
         return [PlanPresented(steps=steps)] if order.fact.mode == "plan" else []
 
     with SessionsStage(free_port(), Paper(), script) as stage, visiting(chromium) as visitor:
-        page = entered(visitor.context, stage, tmp_path)
+        page = entered(visitor.context, stage, near)
         page.get_by_label("How far it goes").select_option("plan")
         expect(page.get_by_label("How far it goes")).to_have_value("plan")
         say(page, "Plan it")
@@ -156,10 +156,10 @@ def met(page: Page, title: str) -> Locator:
 
 
 def test_a_whole_turn_is_planned_searched_approved_by_hunk_run_undone_and_stopped_by_keyboard_alone(
-    tmp_path: Path, chromium: Browser
+    near: Path, chromium: Browser
 ) -> None:
     """In a real folder, with a reload in the middle."""
-    work = tmp_path / "work"
+    work = near / "work"
     work.mkdir()
     before = "".join(f"line {number}\n" for number in range(1, 41))
     (work / "a.txt").write_text(before)
@@ -167,7 +167,7 @@ def test_a_whole_turn_is_planned_searched_approved_by_hunk_run_undone_and_stoppe
         {"file_path": "a.txt", "old": "line 5\n", "new": "the fifth\n"},
         {"file_path": "a.txt", "old": "line 30\n", "new": "the thirtieth\n"},
     ]
-    with fake_model("--rate", "200") as model, agent_server(tmp_path, model) as house, visiting(chromium) as visitor:
+    with fake_model("--rate", "200") as model, agent_server(near, model) as house, visiting(chromium) as visitor:
         page = visitor.page(link(house))
         begin(page, work)
         steps = [{"description": "Look"}, {"description": "Change"}]
@@ -226,10 +226,10 @@ def test_a_whole_turn_is_planned_searched_approved_by_hunk_run_undone_and_stoppe
         assert (work / "a.txt").read_text() == "something else\n"
 
 
-def test_what_is_remembered_is_not_asked_for_again_until_it_is_revoked(tmp_path: Path, chromium: Browser) -> None:
-    with fake_model("--rate", "200") as model, agent_server(tmp_path, model) as house, visiting(chromium) as visitor:
+def test_what_is_remembered_is_not_asked_for_again_until_it_is_revoked(near: Path, chromium: Browser) -> None:
+    with fake_model("--rate", "200") as model, agent_server(near, model) as house, visiting(chromium) as visitor:
         page = visitor.page(link(house))
-        begin(page, tmp_path / "work")
+        begin(page, near / "work")
         say(page, call("write_file", file_path="notes.md", content="one\n"))
         asked = request(page, "New file notes.md")
         asked.get_by_label("How long the approval holds").select_option("session")
@@ -239,7 +239,7 @@ def test_what_is_remembered_is_not_asked_for_again_until_it_is_revoked(tmp_path:
         say(page, call("write_file", file_path="notes.md", content="two\n"))
         expect(request(page, "Change of notes.md")).to_contain_text("Written: notes.md")
         expect(feet(page)).to_have_count(2)
-        assert (tmp_path / "work" / "notes.md").read_text() == "two\n"
+        assert (near / "work" / "notes.md").read_text() == "two\n"
         page.get_by_role("button", name="What the agent may do here").click()
         page.get_by_role("button", name="Revoke for this session: Changes of notes.md").click()
         expect(page.get_by_text("Nothing is remembered.")).to_be_visible()
@@ -250,4 +250,4 @@ def test_what_is_remembered_is_not_asked_for_again_until_it_is_revoked(tmp_path:
         page.keyboard.type("it is good as it is")
         page.keyboard.press("Enter")
         expect(feet(page)).to_have_count(3)
-        assert (tmp_path / "work" / "notes.md").read_text() == "two\n"
+        assert (near / "work" / "notes.md").read_text() == "two\n"

@@ -51,6 +51,7 @@ from codec.agent.sessions import SessionChange, SessionFact
 from codec.agent.workspaces import IndexStatus, Policy, PolicyChange, StreamTicket, WorkspaceFact, merged
 from tests.web.conftest import BROWSERS_OWN
 from tests.web.stage import Replay, Stage, answer, page
+from tests.web.windows import window
 
 PATIENCE = 20
 SESSION = "s1"
@@ -146,6 +147,8 @@ class AgentStage(Stage):
         self.finds: Callable[[str, str], SearchResults] = lambda words, kind: SearchResults(query=words)
         """What a search of this kind finds."""
         self.searches: list[str] = []
+        self.watch: Callable[[Page], None] = lambda page: None
+        """What is done with each window that is opened."""
         self.state = SessionState(title="A session", model=MODEL)
         self.log: list[Any] = []
         self.heard: list[Any] = []
@@ -444,9 +447,8 @@ def showing_agent(chromium: Browser) -> Iterator[ShowAgent]:
 
         def show(**context: Any) -> tuple[Page, AgentStage]:
             stage = stack.enter_context(AgentStage())
-            settings = {"viewport": {"width": 1280, "height": 800}} | context
-            visitor: BrowserContext = stack.enter_context(chromium.new_context(**settings))
-            visitor.on("page", watch)
+            visitor = stack.enter_context(window(chromium, **context))
+            stage.watch = watch
             return opened(visitor, stage), stage
 
         yield show
@@ -456,6 +458,7 @@ def showing_agent(chromium: Browser) -> Iterator[ShowAgent]:
 def opened(visitor: BrowserContext, stage: AgentStage) -> Page:
     """Another window of the same person, at the session, which it has heard of."""
     page = visitor.new_page()
+    stage.watch(page)
     windows = stage.attended + 1
     page.goto(f"{stage.url}{LINK}")
     page.goto(f"{stage.url}#/{SESSION}")

@@ -20,6 +20,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect
 from tests.web.board_words import CLEAR, Message, remove, spawn
 from tests.web.conftest import BROWSERS_OWN
 from tests.web.stage import FRAMES, LONGEST_HEAD, POLICY, TYPES, WEB, Replay, Stage, page
+from tests.web.windows import window
 
 PATIENCE = 10
 ABORTED = "Failed to load resource: net::ERR_FAILED"
@@ -157,8 +158,7 @@ def showing(chromium: Browser, tolerated: str = ABORTED) -> Iterator[Show]:
 
         def show(*script: Message, path: str = "", **context: Any) -> tuple[Page, BoardStage]:
             stage = stack.enter_context(BoardStage([CLEAR, *script]))
-            settings = {"viewport": {"width": 1280, "height": 800}} | context
-            page = stack.enter_context(chromium.new_context(**settings)).new_page()
+            page = stack.enter_context(window(chromium, **context)).new_page()
             page.set_default_timeout(PATIENCE * 1000)
             page.on("console", hear)
             page.on("pageerror", lambda error: errors.append(str(error)))

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page
 
 from codec.console import Hello
 from tests.web.stage import Stage
+from tests.web.windows import window
 
 PATIENCE = 10_000
 BROWSERS_OWN = "WebSocket connection to "
@@ -38,8 +39,7 @@ def visiting(chromium: Browser) -> Iterator[Visit]:
 
         def open_page(hello: Hello | None, path: str = "", **context: Any) -> tuple[Page, Stage]:
             stage = stack.enter_context(Stage(hello))
-            settings = {"viewport": {"width": 1280, "height": 800}} | context
-            page = stack.enter_context(chromium.new_context(**settings)).new_page()
+            page = stack.enter_context(window(chromium, **context)).new_page()
             page.set_default_timeout(PATIENCE)
             page.on("console", hear)
             page.on("pageerror", lambda error: errors.append(str(error)))

@@ -40,6 +40,7 @@ from codec.judge import (
 )
 from tests.web.conftest import BROWSERS_OWN
 from tests.web.stage import LONGEST_HEAD, POLICY, TYPES, WEB, Replay, Stage, page
+from tests.web.windows import window
 
 PATIENCE = 10
 SHOWN = 16_384
@@ -229,8 +230,7 @@ def showing(chromium: Browser) -> Iterator[Show]:
 
         def show(*opening: BackendMessage, **context: Any) -> tuple[Page, JudgeStage]:
             stage = stack.enter_context(JudgeStage(opening))
-            settings = {"viewport": {"width": 1280, "height": 800}} | context
-            page = stack.enter_context(chromium.new_context(**settings)).new_page()
+            page = stack.enter_context(window(chromium, **context)).new_page()
             page.set_default_timeout(PATIENCE * 1000)
             page.on("console", hear)
             page.on("pageerror", lambda error: errors.append(str(error)))

@@ -8,7 +8,7 @@ a page that violates the policy fails its test with an error in the browser's co
 import json
 import threading
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -28,6 +28,11 @@ FRAMES = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimat
 """To be evaluated in a page: waits until the page has drawn its next frame."""
 PAGES = [{"name": name, "url": f"http://127.0.0.1:{port}"} for name, port in
          (("sidekick", 5163), ("judge", 10043), ("console", 5160))]  # fmt: skip
+
+
+_ports: list[int] = []
+"""The one at which the stage before this one has listened. Another stage there has the same origin, so a browser that
+knows the pages' files need not fetch them again."""
 
 
 class Replay(trio.abc.Stream):
@@ -75,6 +80,7 @@ class Stage:
         self.hello = hello
         self.refusing = False
         self.greeted = 0
+        self.fetched: list[str] = []
         self._sockets: dict[trio_websocket.WebSocketConnection, Replay] = {}
         self._somebody = trio.Event()
         self._ready = threading.Event()
@@ -126,7 +132,7 @@ class Stage:
 
     async def _serve(self) -> None:
         self._token = trio.lowlevel.current_trio_token()
-        (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        listener = await _listener()
         self.url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}/"
         async with trio.open_nursery() as nursery:
             self._scope = nursery.cancel_scope
@@ -147,6 +153,7 @@ class Stage:
         if target == "/live" and not self.refusing:
             await self._converse(Replay(head, stream))
         else:
+            self.fetched.append(target)
             try:
                 await stream.send_all(page(target))
             except trio.BrokenResourceError:
@@ -175,6 +182,15 @@ class Stage:
             await socket.get_message()
 
 
+async def _listener() -> trio.SocketListener:
+    for port in (*_ports, 0):
+        with suppress(OSError):  # somebody else listens there
+            (listener,) = await trio.open_tcp_listeners(port, host="127.0.0.1")
+            _ports[:] = [listener.socket.getsockname()[1]]
+            return listener
+    raise AssertionError("there is no free port")
+
+
 def write(field: Locator, text: str) -> None:
     """Write a text as a person does: put the cursor into the field, delete its content, and type the text key by key.
     The field keeps the focus; press Tab to leave it. (Playwright's `fill` sets the value without the keyboard, so a
@@ -195,12 +211,14 @@ def page(target: str) -> bytes:
     path = WEB / ("console/index.html" if target == "/" else target.removeprefix("/web/"))
     if not path.resolve().is_relative_to(WEB) or not path.is_file():
         return b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-    return answer(path.read_bytes(), TYPES[path.suffix])
+    return answer(path.read_bytes(), TYPES[path.suffix], lasts=path.suffix != ".html")
 
 
-def answer(body: bytes, kind: str) -> bytes:
+def answer(body: bytes, kind: str, *, lasts: bool = False) -> bytes:
+    """`lasts`: it is the same at every stage, as long as the tests run. The real server has browsers ask each time."""
     head = (
         f"HTTP/1.1 200 OK\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
+        f"Cache-Control: {'max-age=86400' if lasts else 'no-store'}\r\n"
         f"Content-Security-Policy: {POLICY}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"
     )
     return head.encode() + body

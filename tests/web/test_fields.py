@@ -163,9 +163,9 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "state", "widths"), TRIED)
 def test_every_field_is_reached_by_tab_typed_into_and_left(
-    stamping: Browser, house: Server, tmp_path: Path, name: str, state: Callable[[Scene], None], widths: list[int]
+    stamping: Browser, house: Server, near: Path, name: str, state: Callable[[Scene], None], widths: list[int]
 ) -> None:
-    with SCENES[name](stamping, Props(tmp_path, house), viewport={"width": widths[0], "height": 800}) as scene:
+    with SCENES[name](stamping, Props(near, house), viewport={"width": widths[0], "height": 800}) as scene:
         if state is cut_off:
             scene.cut_off()
         for width in widths:
