@@ -257,21 +257,12 @@ async def test_only_so_many_run_at_once_and_a_lone_request_is_not_held_up_by_ver
     assert sorted(order) == sorted(["mine", *(f"batch-{number}" for number in range(200))])
 
 
-class SlowlyListed(PaperBase):
-    """To list a room takes long, and the list is of when that began."""
-
-    async def ids(self, place: Tray) -> frozenset[str]:
-        found = await super().ids(place)
-        await trio.sleep(LISTING_SECONDS)
-        return found
-
-
 @pytest.mark.parametrize("seconds", [0.5 * LISTING_SECONDS, 1.5 * LISTING_SECONDS])
 async def test_a_look_at_all_names_holds_up_nothing_that_comes_meanwhile_and_forgets_nothing_of_it(
-    autojump_clock: MockClock, seconds: float
+    base: PaperBase, autojump_clock: MockClock, seconds: float
 ) -> None:
     """Whether the requests are being listed or the answers."""
-    base, handler = SlowlyListed(), Counting(held=True)
+    base.listing_seconds, handler = LISTING_SECONDS, Counting(held=True)
     with state_directory() as directory:
         async with serving(base, directory, [handler.command], concurrency=1) as (desk, _):
             for again in ("", "-again"):  # after a start, and later
