@@ -7,6 +7,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+import codec.ipc.request
 from actors.ipc.given import TOO_LATE, Tray
 from actors.ipc.handlers import CommandContext, KnownCommand
 from actors.ipc.hands import COMMANDS
@@ -70,6 +71,25 @@ async def test_a_request_is_answered_in_both_forms_and_its_files_stay(
             fields = msgspec.json.decode(base.files[Tray.RESPONSES, "r"][1])
             assert (fields["status"], fields["final_status"]) == ("success", "success")
             assert (Tray.REQUESTS, "r") in base.files
+
+
+async def test_a_requests_fingerprint_is_worked_out_once_for_each_time_that_it_is_read(
+    base: PaperBase, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[Any] = []
+
+    class Encoder:
+        def encode(self, what: Any) -> bytes:
+            found.append(what)
+            return msgspec.json.encode(what, order="sorted")
+
+    monkeypatch.setattr(codec.ipc.request, "_sorted", Encoder())
+    with state_directory() as directory:
+        async with serving(base, directory) as (desk, _):
+            desk.put("r")
+            await desk.success("r")
+            await trio.sleep(10)
+    assert 1 <= len(found) <= base.calls.count("look r")
 
 
 async def test_an_error_that_is_taken_away_is_run_again_and_a_success_is_not(
