@@ -10,7 +10,7 @@ class Journal:
     """A tracer. It logs the type of a dead letter, never the content."""
 
     def __init__(self) -> None:
-        self._log = structlog.get_logger("tree")
+        self._log = structlog.get_logger("tree").bind()  # an unbound one would be made anew for each event
 
     def __call__(self, kind: str, ref: AnyRef, detail: object, at: float) -> None:
         match detail:

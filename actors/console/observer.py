@@ -22,7 +22,6 @@ from actors.console.messages import (
     ViewerMessage,
     Watch,
 )
-from actors.console.metrics import exposition
 from actors.console.picture import Picture, SlotSample, Surroundings, draw, drawn_paths, greeting, walk
 from actors.console.systems import SystemFact, health, restarted_lately, status
 from actors.kernel import (
@@ -99,6 +98,8 @@ class Observer(Actor[ObserverMessage]):
                 uptime = round(picture.at - facts.started, 3)
                 reply.set(health(picture.systems, version=facts.version, pid=facts.pid, uptime=uptime))
             case Measure(reply):
+                from actors.console.metrics import exposition  # takes a while to load, and few ask
+
                 reply.set(exposition(self._draw()))
             case _:
                 self.unknown(message)

@@ -16,8 +16,10 @@ Rules
     have their answer by then, and need no errand.
   - What a power cut takes of that, the folder tells anew, and nobody was promised more: so it waits for no disk. But it
     does where the folder may lose the request meanwhile: a HEAD peer removes it, and what is old is archived with it.
+  - Submitters take turns here too, told apart by how their ids begin (fairness.py): a lone request is journalled before
+    the twenty thousand that came before it.
   - A look at all names costs time in a folder of a hundred thousand. Where the kernel tells of each change and has lost
-    none, it is taken seldom.
+    none, it is taken seldom; and it is taken beside the adopting, which does not wait for it.
 """
 
 import math
@@ -30,6 +32,7 @@ from actors.ipc.books import Books, reopened
 from actors.ipc.client_steps import Journal, Row, State, View, next_step
 from actors.ipc.dossier import Dossier, begun, noted, stepped
 from actors.ipc.errand import TORN_SECONDS, ErrandMeans
+from actors.ipc.fairness import FairQueue
 from actors.ipc.given import TROUBLE, Asked, BothFiles, Tray
 from actors.ipc.pinging import PING
 from actors.ipc.steps import Answer, Spoiled, Torn
@@ -48,12 +51,12 @@ class Adopting:
     def __init__(self, means: ErrandMeans, books: Books) -> None:
         self._means = means
         self._books = books
-        self._ids: dict[str, None] = {}
+        self._ids = FairQueue()
         self._torn: dict[str, None] = {}
         """Somebody is writing them."""
         self._torn_until = 0.0
-        self._scan = False
         self._wanted = trio.Event()
+        self._rescan_wanted = trio.Event()
         self._seen: frozenset[str] | None = None
         """All names in requests/, at the last look. None: there was none."""
         self._settled: set[str] = set()
@@ -64,8 +67,8 @@ class Adopting:
     def consider(self, ids: Iterable[str]) -> None:
         """These have changed."""
         for id in in_turn(ids):  # noqa: A001 - as in the contract
-            self._ids[id] = None
-        if self._ids:
+            self._ids.add(id)
+        if len(self._ids):
             self._wanted.set()
 
     def reopened(self) -> None:
@@ -73,10 +76,9 @@ class Adopting:
         self._overflows = -1
 
     def rescan(self) -> None:
-        self._scan = True
-        self._wanted.set()
+        self._rescan_wanted.set()
 
-    async def serve(self) -> None:
+    async def adopt(self) -> None:
         """Runs beside the client end."""
         while True:
             with trio.move_on_after(TORN_SECONDS if self._torn else math.inf):
@@ -84,24 +86,36 @@ class Adopting:
             self._wanted = trio.Event()
             await trio.sleep(GATHER_SECONDS)
             if self._torn and trio.current_time() >= self._torn_until:
-                self._ids.update(self._torn)
+                self.consider(self._torn)
                 self._torn.clear()
+            chunk: list[str] = []
             try:
-                if self._scan:
-                    self._scan = False
-                    await self._look_at_all_names()
-                while self._ids:
-                    chunk = list(self._ids)[:CHUNK]
+                while chunk := self._next_ids():
                     async with self._books.lock:
                         torn = await self._adopt([id for id in chunk if id not in self._books.open])  # noqa: A001
-                    for id in chunk:  # noqa: A001
-                        del self._ids[id]
                     if torn:
                         self._torn.update(dict.fromkeys(torn))
                         self._torn_until = trio.current_time() + TORN_SECONDS
             except TROUBLE:
-                self._scan = True
-                self._wanted.set()
+                self.consider(chunk)
+                self.rescan()
+                await trio.sleep(AGAIN_SECONDS)
+
+    def _next_ids(self) -> list[str]:
+        some: list[str] = []
+        while len(some) < CHUNK and (id := self._ids.take(0.0)) is not None:  # noqa: A001
+            some.append(id)
+        return some
+
+    async def look_around(self) -> None:
+        """Runs beside the client end, and beside the adopting."""
+        while True:
+            await self._rescan_wanted.wait()
+            self._rescan_wanted = trio.Event()
+            try:
+                await self._look_at_all_names()
+            except TROUBLE:
+                self.rescan()
                 await trio.sleep(AGAIN_SECONDS)
 
     async def _look_at_all_names(self) -> None:

@@ -158,7 +158,8 @@ class ClientEnd(Actor[ClientMessage]):
         await _until(self._has_read_what_is_open)
         for serve in (self._halts.publishing.serve, self._noting.serve, self._accepting.serve):
             self.run_beside(serve)
-        self.run_beside(self._adopting.serve)
+        self.run_beside(self._adopting.adopt)
+        self.run_beside(self._adopting.look_around)
         self.run_beside(self._orders.serve)
         self.run_beside(self._missing.serve)
         self._base.attend(self.ref, ClientNews)

@@ -312,9 +312,10 @@ class RunningCommand(Actor[StirCommand]):
         return idle and files.response is None and (row is None or (row.phase is Phase.ASKED and row.starts == 0))
 
     def _is_to_be_removed(self, files: BothFiles) -> bool:
-        row, fingerprint = self._row, fingerprint_of(files)
-        answered = row is not None and row.phase is Phase.ANSWERED and row.fingerprint == fingerprint
-        return answered and self._means.terms.dialect is Dialect.HEAD
+        row = self._row
+        if self._means.terms.dialect is not Dialect.HEAD or row is None or row.phase is not Phase.ANSWERED:
+            return False
+        return row.fingerprint == fingerprint_of(files)
 
     def _view(self, files: BothFiles) -> View:
         there = files.request

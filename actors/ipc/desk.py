@@ -14,7 +14,6 @@ import trio
 
 from actors.ipc.command import SERVER_REPORTS
 from actors.ipc.editor import EDITOR, StartEditor, StopEditor
-from actors.ipc.exposition import desk_exposition
 from actors.ipc.figures import Figures
 from actors.ipc.messages import (
     CLIENT_END,
@@ -125,6 +124,8 @@ class IpcDesk:
         return encoder.encode(await self._ask(DeskTotalsAsked))
 
     async def metrics(self) -> bytes:
+        from actors.ipc.exposition import desk_exposition  # takes a while to load, and few ask
+
         return desk_exposition(await self._ask(FiguresAsked), self._wall())
 
     async def health(self) -> tuple[bool, bytes]:

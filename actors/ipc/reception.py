@@ -10,6 +10,8 @@ Rules
   - At a start only what is not answered is read: the names in requests/ without those in responses/, and what the
     journal says was begun. After that a request is looked at when there is news of it. A success that was taken away
     asks for nothing, and is not looked at again at each rescan.
+  - A look at all names takes seconds in a folder of a hundred thousand. Whatever is noticed meanwhile is read and has
+    its turn meanwhile, and is newer than the list of names, which may not have it.
   - A row whose request has gone is forgotten.
 """
 
@@ -35,6 +37,8 @@ APART_SECONDS, SHARE = 0.5, 20.0
 """Between two rescans so many seconds pass, and so many times as many as the last one took."""
 STEP = 5_000
 """After so many ids of a rescan others have their turn."""
+FORGOTTEN = 200
+"""So many rows are forgotten at a time, and then it is known what has come meanwhile."""
 
 logger = logging.getLogger("troupe.ipc")
 
@@ -60,9 +64,13 @@ class Reception:
         self._rows: dict[str, Settlement | None] = {}
         """What the journal knows. None: it is not settled, or was not looked at."""
         self._knows_rows = False
+        self._newer: set[str] = set()
+        """Noticed since a list of all names was begun."""
+        self._is_listing = False
         self._rescan = False
         self._next_rescan = -math.inf
         self._wanted = trio.Event()
+        self._rescan_wanted = trio.Event()
 
     def __len__(self) -> int:
         return len(self._queue) + len(self._unread)
@@ -70,6 +78,8 @@ class Reception:
     # -- news
 
     def noticed(self, id: str, *, of_answer: bool = False) -> None:  # noqa: A002 - as in the contract
+        if self._is_listing:
+            self._newer.add(id)
         if id in self._hands:
             self._hands.stir(id, of_answer=of_answer)
         elif not (of_answer and self._asks_for_nothing(id)):
@@ -84,10 +94,11 @@ class Reception:
     def rescan(self) -> None:
         """Everything may have changed."""
         self._rescan = True
-        self._wanted.set()
+        self._rescan_wanted.set()
 
     def stir(self) -> None:
         self._wanted.set()
+        self._rescan_wanted.set()
 
     def look_at_torn(self) -> None:
         torn, self._torn = self._torn, set()
@@ -129,31 +140,44 @@ class Reception:
 
     # -- reading
 
-    async def serve(self) -> None:
+    async def read(self) -> None:
         """Runs beside the server end."""
         while True:
             self._wanted = trio.Event()
-            is_time = self._rescan and trio.current_time() >= self._next_rescan
-            some = [] if is_time else self._next_unread()
-            if not some and not is_time:
-                with trio.move_on_at(self._next_rescan if self._rescan else math.inf):
-                    await self._wanted.wait()
+            some = self._next_unread()
+            if not some:
+                await self._wanted.wait()
                 continue
             try:
-                if is_time:
-                    self._rescan = False
-                    began = trio.current_time()
-                    await self._look_around()
-                    self._next_rescan = trio.current_time() + max(APART_SECONDS, SHARE * (trio.current_time() - began))
-                else:
-                    await self._look_at(some)
+                await self._look_at(some)
             except TROUBLE as trouble:
                 logger.info("the server end: %s", trouble)
                 for id in some:  # noqa: A001
                     self._unread.add(id)
-                self._rescan, self._next_rescan = True, -math.inf
+                self._next_rescan = -math.inf
+                self.rescan()
                 with trio.move_on_after(AGAIN_SECONDS):
                     await self._wanted.wait()
+
+    async def look_around(self) -> None:
+        """Runs beside the server end, and beside the reading."""
+        while True:
+            self._rescan_wanted = trio.Event()
+            if not self._rescan or trio.current_time() < self._next_rescan:
+                with trio.move_on_at(self._next_rescan if self._rescan else math.inf):
+                    await self._rescan_wanted.wait()
+                continue
+            self._rescan, began = False, trio.current_time()
+            try:
+                await self._look_at_all_names()
+            except TROUBLE as trouble:
+                logger.info("the server end: %s", trouble)
+                self._rescan, self._next_rescan = True, -math.inf
+                with trio.move_on_after(AGAIN_SECONDS):
+                    await self._rescan_wanted.wait()
+            else:
+                took = trio.current_time() - began
+                self._next_rescan = trio.current_time() + max(APART_SECONDS, SHARE * took)
 
     def _next_unread(self) -> list[str]:
         some: list[str] = []
@@ -161,9 +185,14 @@ class Reception:
             some.append(id)
         return some
 
-    async def _look_around(self) -> None:
-        requests = await self._means.base.ids(Tray.REQUESTS)
-        responses = await self._means.base.ids(Tray.RESPONSES)
+    async def _look_at_all_names(self) -> None:
+        self._newer, self._is_listing = set(), True
+        try:
+            await self._compare(await self._means.base.ids(Tray.REQUESTS), await self._means.base.ids(Tray.RESPONSES))
+        finally:
+            self._newer, self._is_listing = set(), False
+
+    async def _compare(self, requests: frozenset[str], responses: frozenset[str]) -> None:
         begun = []
         if not self._knows_rows:
             async for id, phase in self._means.journal.all():  # noqa: A001
@@ -171,14 +200,17 @@ class Reception:
                 if phase is not Phase.ANSWERED:
                     begun.append(id)
             self._knows_rows = True
-        await self._forget(each for each in tuple(self._rows) if each not in requests)
+        gone = [id for id in self._rows if id not in requests]  # noqa: A001
+        for at in range(0, len(gone), FORGOTTEN):
+            await self._forget(id for id in gone[at : at + FORGOTTEN] if id not in self._newer)  # noqa: A001
         for id in tuple(self._queue):  # noqa: A001
-            if id not in requests:
+            if id not in requests and id not in self._newer:
                 self._queue.discard(id)
         for number, id in enumerate((*begun, *in_turn(requests - responses)), 1):  # noqa: A001
             known = is_quiet(self._rows.get(id)) or id in self._queue or id in self._hands
             if id in requests and not known:
                 self._unread.add(id)
+                self._wanted.set()
             if number % STEP == 0:
                 await trio.lowlevel.checkpoint()
         for id in self._hands:  # noqa: A001
@@ -234,7 +266,13 @@ class Reception:
 
     async def _forget(self, ids: Iterable[str]) -> None:
         gone = [id for id in ids if id not in self._hands]  # noqa: A001
-        if gone:
+        if not gone:
+            return
+        for id in gone:  # noqa: A001 - first: if it comes again meanwhile, it is another request
+            self._rows.pop(id, None)
+        try:
             await self._means.journal.forget(gone)
+        except TROUBLE:
             for id in gone:  # noqa: A001
-                self._rows.pop(id, None)
+                self._rows.setdefault(id, None)
+            raise

@@ -151,7 +151,8 @@ class ServerEnd(Actor[ServerEndMessage]):
             await trio.sleep(CLAIM_SECONDS)
         self._down_because = self.note = None
         self._base.attend(self.ref, BaseNews)
-        self.run_beside(self._reception.serve)
+        self.run_beside(self._reception.read)
+        self.run_beside(self._reception.look_around)
         self.run_beside(self._fill)
 
     async def _claim(self) -> str | None:

@@ -5,11 +5,11 @@ The only input element that passes is the box of a task. Any other input becomes
 """
 
 import re
+from functools import cache
+from typing import TYPE_CHECKING
 
-import nh3
-from markdown_it import MarkdownIt
-
-from actors.sidekick.github import as_on_github
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 LONGEST = 300_000
 """Characters. A longer text is cut, and the result says so."""
@@ -32,13 +32,13 @@ _ATTRIBUTES = {
 
 _BOX = {"input": {"type": "checkbox", "disabled": ""}}
 
-_markdown = as_on_github(MarkdownIt("commonmark"))
-
 
 def prose(source: str) -> str:
     """The HTML of a Markdown text. It is safe to show as it is."""
     if len(source) > LONGEST:
         source = f"{source[:LONGEST]}\n\n*(cut here: the text has {len(source):,} characters)*"
+    import nh3  # takes a while to load, as markdown-it does
+
     return nh3.clean(
         _rendered(source),
         tags=_TAGS,
@@ -52,11 +52,21 @@ def prose(source: str) -> str:
 
 def _rendered(source: str) -> str:
     environment: dict[str, object] = {}
-    tokens = _markdown.parse(source, environment)
+    markdown = _markdown()
+    tokens = markdown.parse(source, environment)
     for token in tokens:
         if token.type in ("th_open", "td_open") and token.attrs:  # a style would break our content policy
             token.attrs = {"align": str(token.attrs.get("style", "")).removeprefix("text-align:")}
-    return str(_markdown.renderer.render(tokens, _markdown.options, environment))
+    return str(markdown.renderer.render(tokens, markdown.options, environment))
+
+
+@cache
+def _markdown() -> "MarkdownIt":
+    from markdown_it import MarkdownIt  # when the first board has Markdown, and not at each start
+
+    from actors.sidekick.github import as_on_github
+
+    return as_on_github(MarkdownIt("commonmark"))
 
 
 def _keep(tag: str, attribute: str, value: str) -> str | None:

@@ -15,6 +15,7 @@ Rules
 import enum
 import hashlib
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Annotated, Any
 
 import msgspec
@@ -56,7 +57,7 @@ class Wishes(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     """What a good answer says; for the evaluation."""
 
 
-class Request(Struct, frozen=True, kw_only=True):
+class Request(Struct, frozen=True, kw_only=True, dict=True):
     id: str
     command: str
     params: dict[str, Any] = {}
@@ -71,7 +72,7 @@ class Request(Struct, frozen=True, kw_only=True):
         expected = self.params.get("expected_response")
         return expected if isinstance(expected, str) else None
 
-    @property
+    @cached_property  # each step of a command asks for it
     def fingerprint(self) -> bytes:
         """The same for two requests that ask for the same, however their files are written."""
         asked = [self.command, self.params, msgspec.to_builtins(self.wishes)]

@@ -10,6 +10,8 @@ import supervisor
 from codec.settings import Settings
 
 ROOT = Path(__file__).parents[2]
+LATER = {"markdown_it", "nh3", "prometheus_client"}
+"""A server loads them when somebody asks for what they are needed for."""
 HEAVY = {"quart", "hypercorn", "trio_websocket", "markdown_it", "prometheus_client", "trio", "structlog", "sqlite3"}
 
 
@@ -26,6 +28,19 @@ def test_the_commands_do_not_load_what_only_the_server_needs(tmp_path: Path) -> 
     loaded = set(done.stderr.split())
     assert "supervisor" in loaded
     assert not loaded & HEAVY
+
+
+@pytest.mark.slow
+def test_a_server_does_not_load_at_its_start_what_may_never_be_asked_for() -> None:
+    script = """if True:
+        import sys
+        from systems import agent, console, ipc, judge, sidekick
+        print(*sys.modules)
+    """
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "quart" in loaded
+    assert not loaded & LATER
 
 
 def test_what_can_be_set_is_of_systems_that_run() -> None:

@@ -43,6 +43,8 @@ class PaperBase:
         self.full = False
         self.stopped: str | None = None
         """Our own server end is a process that is stopped."""
+        self.listing_seconds = 0.0
+        """To list a room takes so long, and the list is of when that began."""
         self.calls: list[str] = []
         self._listeners: dict[AnyRef, Callable[[News], None]] = {}
 
@@ -79,7 +81,10 @@ class PaperBase:
 
     async def ids(self, place: Tray) -> frozenset[str]:
         await self._trip(f"ids {place.value}")
-        return frozenset(name for where, name in self.files if where is place)
+        found = frozenset(name for where, name in self.files if where is place)
+        if self.listing_seconds:
+            await trio.sleep(self.listing_seconds)
+        return found
 
     async def look(self, id: str) -> BothFiles:  # noqa: A002
         await self._trip(f"look {id}")

@@ -4,7 +4,7 @@ import pytest
 import trio
 import trio.testing
 
-from actors.ipc import flights
+from actors.ipc import adopting, flights
 from actors.ipc.accepting import LARGEST
 from actors.ipc.client_steps import OVERDUE, State
 from actors.ipc.dossier import Dossier
@@ -213,6 +213,43 @@ def test_a_request_whose_event_was_lost_is_found_by_a_rescan_even_if_it_is_answe
         assert (await desk.over("quiet"))[0].state is State.SUCCESS
 
     play(test, outcomes=in_turn(DONE))
+
+
+def test_a_look_at_all_names_holds_up_nothing_that_is_dropped_meanwhile() -> None:
+    base = PaperBase()
+    base.listing_seconds = 100.0
+
+    async def test(desk: Desk) -> None:
+        for name in ("at-the-start", "later"):
+            began = trio.current_time()
+            base.overflow()
+            await trio.sleep(1.0)
+            put(base, request(name))
+            with trio.fail_after(5.0):
+                assert (await desk.over(name))[0].state is State.SUCCESS
+            await trio.sleep_until(began + 1000.0)
+
+    play(test, base=base, outcomes=in_turn(DONE))
+
+
+def test_a_lone_request_is_adopted_next_however_many_have_been_dropped_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(adopting, "CHUNK", 10)
+    base = PaperBase()
+
+    async def test(desk: Desk) -> None:
+        await desk.ready()
+        await trio.sleep(1.0)
+        for number in range(60):
+            put(base, request(f"many-{number}"))
+        put(base, request("lone"))
+        await trio.sleep(1.0)
+        looked = list(dict.fromkeys(call for call in base.calls if call.startswith("look")))
+        assert len(looked) == 61
+        assert looked.index("look lone") < 10
+
+    play(test, base=base)
 
 
 # -- trouble

@@ -7,6 +7,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+import codec.ipc.request
 from actors.ipc.given import TOO_LATE, Tray
 from actors.ipc.handlers import CommandContext, KnownCommand
 from actors.ipc.hands import COMMANDS
@@ -17,6 +18,8 @@ from actors.kernel.testing import Puppet, staged
 from codec.ipc import Dialect, Failure, Success, write_response
 from tests.ipc.paper import PaperBase
 from tests.ipc.server_kit import EPOCH, ServerDesk, asked, serving, specs, state_directory
+
+LISTING_SECONDS, AT_ONCE = 100.0, 1.0
 
 
 @pytest.fixture
@@ -68,6 +71,25 @@ async def test_a_request_is_answered_in_both_forms_and_its_files_stay(
             fields = msgspec.json.decode(base.files[Tray.RESPONSES, "r"][1])
             assert (fields["status"], fields["final_status"]) == ("success", "success")
             assert (Tray.REQUESTS, "r") in base.files
+
+
+async def test_a_requests_fingerprint_is_worked_out_once_for_each_time_that_it_is_read(
+    base: PaperBase, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[Any] = []
+
+    class Encoder:
+        def encode(self, what: Any) -> bytes:
+            found.append(what)
+            return msgspec.json.encode(what, order="sorted")
+
+    monkeypatch.setattr(codec.ipc.request, "_sorted", Encoder())
+    with state_directory() as directory:
+        async with serving(base, directory) as (desk, _):
+            desk.put("r")
+            await desk.success("r")
+            await trio.sleep(10)
+    assert 1 <= len(found) <= base.calls.count("look r")
 
 
 async def test_an_error_that_is_taken_away_is_run_again_and_a_success_is_not(
@@ -253,6 +275,33 @@ async def test_only_so_many_run_at_once_and_a_lone_request_is_not_held_up_by_ver
             assert order.index("mine") < 30
             await desk.outcome("batch-199")
     assert sorted(order) == sorted(["mine", *(f"batch-{number}" for number in range(200))])
+
+
+@pytest.mark.parametrize("seconds", [0.5 * LISTING_SECONDS, 1.5 * LISTING_SECONDS])
+async def test_a_look_at_all_names_holds_up_nothing_that_comes_meanwhile_and_forgets_nothing_of_it(
+    base: PaperBase, autojump_clock: MockClock, seconds: float
+) -> None:
+    """Whether the requests are being listed or the answers."""
+    base.listing_seconds, handler = LISTING_SECONDS, Counting(held=True)
+    with state_directory() as directory:
+        async with serving(base, directory, [handler.command], concurrency=1) as (desk, _):
+            for again in ("", "-again"):  # after a start, and later
+                began = trio.current_time()
+                base.overflow()
+                await trio.sleep_until(began + seconds)
+                desk.put(f"pinged{again}")
+                await desk.outcome(f"pinged{again}", AT_ONCE)
+                desk.put(f"begun{again}", "count")
+                desk.put(f"waits{again}", "count")
+                await trio.sleep_until(began + 4 * LISTING_SECONDS)  # when the list is there, one is run, and one waits
+                handler.go.set()
+                for name in (f"begun{again}", f"waits{again}"):
+                    await desk.outcome(name, AT_ONCE)
+                handler.go = trio.Event()
+                desk.take_away(f"pinged{again}")  # it is known for a success: nobody has asked for another
+                await trio.sleep_until(began + 100 * LISTING_SECONDS)
+                assert f"pinged{again}" not in desk.answered()
+    assert handler.runs == ["begun", "waits", "begun-again", "waits-again"]
 
 
 async def test_a_request_waits_for_its_time_and_one_past_its_deadline_fails_unrun(

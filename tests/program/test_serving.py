@@ -4,6 +4,8 @@ import os
 import signal
 from collections.abc import Mapping
 from mmap import mmap
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 import structlog
@@ -11,7 +13,7 @@ import trio
 import trio.testing
 from structlog.testing import capture_logs
 
-from actors.kernel import Actor, ChildSpec, Decay, Restart, Stop, Top, Why, run
+from actors.kernel import Actor, AnyRef, ChildSpec, Decay, Restart, Stop, Top, Why, run
 from codec.console import Listening
 from program.gauges import resident_bytes
 from program.journal import Journal
@@ -192,6 +194,24 @@ async def test_what_waits_in_a_mailbox_when_the_server_is_stopped_is_no_warning(
     letters = [entry for entry in entries if entry["event"] == "a message reached nobody"]
     told = [(letter["actor"], letter["log_level"]) for letter in letters]
     assert told == [("top/stopped_alone", "warning")] * 2 + [("top/busy", "debug")] * 2
+
+
+def test_the_journal_makes_one_logger_and_not_one_for_each_event() -> None:
+    made = []
+
+    def factory(*names: str) -> structlog.testing.ReturnLogger:
+        made.append(names)
+        return structlog.testing.ReturnLogger()
+
+    before = structlog.get_config()
+    structlog.configure(**{**before, "logger_factory": factory, "cache_logger_on_first_use": False})
+    try:
+        journal, ref = Journal(), cast(AnyRef, SimpleNamespace(path="top/a"))
+        for _ in range(3):
+            journal("spawn", ref, "permanent", 0.0)
+    finally:
+        structlog.configure(**before)
+    assert made == [("tree",)]
 
 
 def test_memory_in_use_is_that_of_this_process() -> None:
