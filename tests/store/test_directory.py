@@ -189,7 +189,7 @@ REFUSED = [
     (cut_off_amid_a_page, DatabaseDamaged, "is damaged (it is cut off amid a page)"),
     (overwritten, DatabaseDamaged, "is damaged ("),
     (foreign, DatabaseDamaged, "is another program's database"),
-    (a_directory, StateUnusable, "cannot be opened"),
+    (a_directory, StateUnusable, "is a folder, where a server keeps a file"),
 ]
 
 
