@@ -116,7 +116,7 @@ def running(relay: Relay) -> Iterator[Running]:
         port = probe.getsockname()[1]
     with tempfile.TemporaryDirectory(prefix="bench-relay-") as place, open(Path(place, "log"), "wb") as log:
         command = [part.format(port=port, place=place) for part in relay.command]
-        # as it starts at a user's: a shell may forbid Python to keep what it has compiled, and then every start compiles
+        # as a user's start: a shell may forbid Python to keep what it has compiled, and then every start compiles
         kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         process = subprocess.Popen(command, cwd=ROOT, env={**kept, **relay.environ}, stdout=log, stderr=log)
         try:
