@@ -13,7 +13,7 @@ import trio.testing
 from actors.kernel import ActorRef, ChildSpec
 from actors.kernel.testing import Puppet, staged
 from actors.sidekick.board_messages import Keep, Pictured, Snapshot, Soiled, Stands
-from actors.sidekick.boards import KEEP_AFTER, boards_spec
+from actors.sidekick.boards import KEEP_AFTER, PATIENCE, boards_spec
 from actors.sidekick.bookkeeping import Bookkeeping
 from actors.store import STORE, Inline, StateDirectory, Store, StoreClient
 from codec.sidekick.kept import KeptPart
@@ -61,6 +61,18 @@ async def test_boards_that_are_drawn_on_together_are_written_together(autojump_c
             await here.boards.send(Pictured(name, SNAPSHOT))
             await trio.sleep(0.1)
         assert await here.kept() == set(names)
+
+
+async def test_a_picture_that_comes_when_nobody_waits_for_it_any_more_is_kept_all_the_same(
+    autojump_clock: object, tmp_path: Path
+) -> None:
+    async with played(tmp_path / "s", "slow") as here:
+        await here.drawn_on("slow")
+        await trio.sleep(2 * PATIENCE)
+        assert await here.kept() == set()
+        await here.boards.send(Pictured("slow", SNAPSHOT))
+        await trio.sleep(0.1)
+        assert await here.kept() == {"slow"}
 
 
 async def test_a_room_that_ends_while_it_is_asked_for_a_picture_holds_up_no_other(
