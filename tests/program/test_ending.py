@@ -66,7 +66,7 @@ runpy.run_path("supervisor.py", run_name="__main__")
 @pytest.mark.parametrize(
     ("arguments", "moment"),
     [
-        *(("serve", each) for each in ("argparse", "msgspec", "trio", "actors.store", "structlog", "hypercorn", "nh3")),
+        *(("serve", each) for each in ("argparse", "msgspec", "trio", "actors.store", "structlog", "quart")),
         *(("check", each) for each in ("program.arguments", "codec.settings")),
         *(("tree", each) for each in ("http.client", "program.drawing")),
         *(("judge run", each) for each in ("trio", "systems.judge")),

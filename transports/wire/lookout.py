@@ -10,7 +10,8 @@ function cannot deal with what has come.
 
 Rules
   - The kernel reports a socket once for what comes, and not for as long as it is there. A function that does not read
-    its socket empty has to remember that.
+    its socket empty has to remember that. And the end of a stream is no news any more when it came together with the
+    last bytes, so a function is told whether the stream ends.
   - A socket is forgotten before it is closed, so its number cannot mean another one.
   - A function must not raise.
   - After `AT_ONCE` sockets, other tasks have their turn.
@@ -26,6 +27,7 @@ from contextlib import suppress
 import trio
 
 AT_ONCE = 64
+ENDS = select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR if sys.platform == "linux" else 0
 
 
 class Lookout:
@@ -33,15 +35,16 @@ class Lookout:
 
     def __init__(self) -> None:
         self._selector = select.epoll()
-        self._calls: dict[int, Callable[[], None]] = {}
+        self._calls: dict[int, Callable[[bool], None]] = {}
 
     def __len__(self) -> int:
         return len(self._calls)
 
-    def watch(self, number: int, call: Callable[[], None]) -> bool:
-        """Call a function whenever something has come. False: the kernel watches no more sockets."""
+    def watch(self, number: int, call: Callable[[bool], None]) -> bool:
+        """Call a function whenever something has come: with True if nothing can come after what is there now. False:
+        the kernel watches no more sockets."""
         try:
-            self._selector.register(number, select.EPOLLIN | select.EPOLLET)
+            self._selector.register(number, select.EPOLLIN | select.EPOLLRDHUP | select.EPOLLET)
         except (OSError, ValueError):
             return False
         self._calls[number] = call
@@ -57,10 +60,10 @@ class Lookout:
         try:
             while True:
                 await trio.lowlevel.wait_readable(selector.fileno())
-                for number, _ in selector.poll(0, AT_ONCE):
+                for number, events in selector.poll(0, AT_ONCE):
                     call = calls.get(number)
                     if call is not None:  # it may have been closed by one of the others
-                        call()
+                        call(events & ENDS != 0)
         finally:
             selector.close()
 

@@ -42,9 +42,10 @@ Take = Callable[[bytes], bool]
 
 class Wire(trio.abc.HalfCloseableStream):
     __slots__ = (
-        "_close_socket", "_closed", "_emptied", "_ended", "_found", "_heard_at", "_is_watched", "_lookout", "_parked",
-        "_plain", "_reading", "_released", "_replay", "_said_all", "_said_at", "_send_seconds", "_stream", "_take",
-        "_turn_began", "_turn_ended", "_turns", "_unseen", "_waits_directly", "bytes_in", "bytes_out", "fault",
+        "_close_socket", "_closed", "_emptied", "_ended", "_found", "_heard_at", "_is_ending", "_is_watched",
+        "_lookout", "_parked", "_plain", "_reading", "_released", "_replay", "_said_all", "_said_at", "_send_seconds",
+        "_stream", "_take", "_turn_began", "_turn_ended", "_turns", "_unseen", "_waits_directly", "bytes_in",
+        "bytes_out", "fault",
     )  # fmt: skip
 
     def __init__(
@@ -84,6 +85,8 @@ class Wire(trio.abc.HalfCloseableStream):
         """The lookout knows the socket."""
         self._unseen = False
         """The lookout has reported something that is perhaps not read yet."""
+        self._is_ending = False
+        """The lookout has reported that the stream ends. It will report nothing more."""
         self._parked: trio.lowlevel.Task | None = None
         """Not None <=> a task waits in `receive_directly`, and the lookout reads in its place."""
         self._take: Take | None = None
@@ -163,14 +166,15 @@ class Wire(trio.abc.HalfCloseableStream):
         """How long the connection's turn was: the time it took to handle the last read."""
         if not self._emptied:
             await self._turns.take(last)
-        elif take is not None and last <= LONG and self._watched():
+        elif take is not None and last <= LONG and not self._is_ending and self._watched():
             if self._unseen:
                 await trio.lowlevel.checkpoint()
             else:
                 data = await self._refused_by(take)
                 if data is not None:
                     return data
-                await self._turns.take(self._turn_ended - self._turn_began)
+                if not self._is_ending:
+                    await self._turns.take(self._turn_ended - self._turn_began)
         else:
             await self._readable()
             if self._is_greedy():
@@ -203,7 +207,7 @@ class Wire(trio.abc.HalfCloseableStream):
         return self._is_watched
 
     async def _refused_by(self, take: Take) -> bytes | None:
-        """What `take` has refused. None: the connection has become greedy, and what has come is not read yet."""
+        """What `take` has refused. None: the connection is greedy now, or ends; what has come is not read yet."""
         await trio.lowlevel.checkpoint_if_cancelled()
         self._parked, self._take = trio.lowlevel.current_task(), take
 
@@ -220,13 +224,14 @@ class Wire(trio.abc.HalfCloseableStream):
         finally:
             del found  # otherwise the error and its traceback refer to each other, and only the collector finds them
 
-    def _look(self) -> None:
-        """Something has come: read it, and give it to the one who waits for it."""
+    def _look(self, ends: bool) -> None:
+        """Something has come: read it, and give it to the one who waits for it. At the end, that one reads itself."""
+        self._is_ending = self._is_ending or ends
         task, take = self._parked, self._take
         if task is None or take is None:
             self._unseen = True
             return
-        if self._is_greedy():
+        if self._is_ending or self._is_greedy():
             self._wake(None)
             return
         try:

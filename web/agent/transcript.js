@@ -68,6 +68,8 @@ class AgentTranscript extends HouseElement {
     });
     this.#follow(true);
     new ResizeObserver(() => {
+      // a text that became shorter for a moment, as one out of sight is, has moved it up, and not the reader
+      this.#top = Math.min(this.#top, this.scrollTop);
       this.#keepUp();
       this.#offerEnd();
     }).observe(this.#content);

@@ -186,6 +186,42 @@ async def test_nothing_is_lost_that_comes_while_nobody_waits() -> None:
         assert line.taken == [said for number in range(4) for said in (b"%d" % number, b"between")]
 
 
+@pytest.mark.parametrize("before", [0, 1])
+@pytest.mark.parametrize("is_waiting", [True, False])
+@pytest.mark.parametrize("last", [b"", b"last words", b"x" * SIP])
+@pytest.mark.parametrize("end", [socket.SHUT_WR, socket.SHUT_RDWR])
+async def test_an_end_is_noticed_that_comes_together_with_the_last_words(
+    before: int, is_waiting: bool, last: bytes, end: int
+) -> None:
+    """The kernel reports the two once."""
+    async with lines(1) as (_, (line,)):
+
+        async def reader() -> None:
+            while data := await line.wire.receive_directly(MOST, line.take):
+                line.taken.append(data)
+
+        def leave_with(last: bytes) -> None:
+            line.client.send(last)
+            line.client.shutdown(end)
+
+        with trio.fail_after(5):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(reader)
+                for _ in range(before):
+                    await wait_all_tasks_blocked()
+                    line.client.send(b"word")
+                await wait_all_tasks_blocked()
+                if is_waiting:
+                    leave_with(last)
+                else:
+                    nursery.cancel_scope.cancel()
+            if not is_waiting:
+                leave_with(last)
+                await wait_all_tasks_blocked()
+                await reader()
+        assert b"".join(line.taken) == b"word" * before + last
+
+
 async def test_who_took_long_a_moment_ago_takes_turns(autojump_clock: MockClock) -> None:
     def take(data: bytes) -> bool:
         autojump_clock.jump(float(data))
