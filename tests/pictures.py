@@ -5,6 +5,7 @@ Companion posts it, a solution runs, and Chromium opens the pages. The script's 
 pytest's cache folder.
 """
 
+import os
 import shutil
 import sys
 import tempfile
@@ -26,7 +27,7 @@ PICTURES = ROOT / "docs" / "pictures"
 CACHE = ROOT / ".pytest_cache" / "d" / "fetched"
 PATIENCE = 60_000
 WIDTH = 1000
-LARGEST = 84_000
+LARGEST = 110_000
 """Bytes of one picture, so that README opens fast over a slow connection."""
 
 SHOP = {
@@ -52,6 +53,22 @@ def main(path):
 
 def test_what_is_missing_has_its_default(empty_file):
     assert read_configuration(empty_file)["port"] == 8000
+""",
+    "shop/basket.py": """import os
+import tomllib
+
+
+class Basket:
+    def __init__(self):
+        self.prices = []
+
+    def put(self, price):
+        self.prices.append(price)
+
+    def total(self):
+        if not self.prices:
+            print(f"The basket is empty.")
+        return sum(self.prices)
 """,
 }
 """The files of a small project."""
@@ -82,13 +99,31 @@ def agent(page: Page, house: Server) -> None:
     page.get_by_role("button", name="Choose a folder…").click()
     page.get_by_role("textbox", name="Folder").press_sequentially(str(shop(house.folder)))
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="Begin a session").click()
-    page.get_by_role("textbox", name="Message").press_sequentially("Where is the configuration read?")
-    page.keyboard.press("Enter")
+    ask(page, "Where is the configuration read?")
     expect(page.locator("agent-transcript .foot")).to_contain_text("Done")
     page.locator("agent-transcript details.retrieval summary").first.click()
     page.locator("agent-transcript").evaluate("transcript => transcript.scrollTo(0, 0)")
     page.locator("agent-transcript .to-end").evaluate("button => button.hidden = true")
+
+
+def change(page: Page, house: Server) -> None:
+    """The same model asks twice: about a command, and then about what it would change."""
+    page.goto(f"{house.url_of('agent')}/#token={(house.state / 'agent.token').read_text().strip()}")
+    ask(page, "/fix @shop/basket.py")
+    asked = page.locator("agent-request")
+    expect(asked.first).to_contain_text("ruff check")
+    asked.first.get_by_role("button", name="Approve").click()
+    expect(asked).to_have_count(2)
+    expect(asked.last).to_contain_text("shop/basket.py")
+    expect(asked.last.get_by_role("button", name="Approve")).to_be_enabled()
+    asked.last.evaluate("card => card.scrollIntoView({ block: 'end' })")
+    page.locator("agent-transcript .to-end").evaluate("button => button.hidden = true")
+
+
+def ask(page: Page, question: str) -> None:
+    page.get_by_role("button", name="Begin a session").click()
+    page.get_by_role("textbox", name="Message").press_sequentially(question)
+    page.keyboard.press("Enter")
 
 
 def shop(folder: Path) -> Path:
@@ -122,6 +157,7 @@ SHOWN: dict[str, tuple[int, Callable[[Page, Server], None]]] = {
     "judge": (560, judge),
     "desk": (480, desk),
     "agent": (560, agent),
+    "change": (760, change),
     "console": (500, console),
 }
 """For each picture its height, and the steps that lead to it."""
@@ -140,7 +176,9 @@ def drawn_on(folder: Path, larder: Path) -> Iterator[Server]:
         "ipc.port=0",
         "ipc.model=echo",
     )
-    with server(folder, *(word for setting in settings for word in ("--set", setting))) as house:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # where ruff is
+    words = (word for setting in settings for word in ("--set", setting))
+    with server(folder, *words, environ={"PATH": path}) as house:
         house.ready()
         script = started(python_with(larder, "0.0.7"), "plot", house.url_of("sidekick"))
         try:
