@@ -84,7 +84,7 @@ LAWS = (
         ours=("actors.kernel", "codec", "transports.wire", "transports.http", "transports.websocket"),
         theirs=("trio", "msgspec", "structlog"),
     ),
-    Law("transports/process", ours=("actors.kernel", "codec"), theirs=("trio", "msgspec")),
+    Law("transports/process", ours=("actors.kernel", "codec"), theirs=("trio", "msgspec", "sitecustomize")),
     Law("transports/folder", ours=("actors.kernel", "codec"), theirs=("trio", "msgspec")),
     Law(
         "transports/agent",  # the one that asks other servers

@@ -83,7 +83,8 @@ class Machine:
     async def run(
         self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn | None
     ) -> Outcome | None:
-        command = Command(program, cwd, self._env, b"" if stdin is None else stdin, bounds)
+        ahead = self._interpreters.can_be_ahead(program[0])
+        command = Command(program, cwd, self._env, b"" if stdin is None else stdin, bounds, ahead=ahead)
         if turn is None:
             async with self._seclusion.alone():
                 self._runner.renew()

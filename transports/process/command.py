@@ -25,3 +25,5 @@ class Command(Struct, frozen=True):
     offline: bool = False
     """Without any network but a loopback of its own (`launcher/birth.py`). If the system refuses that, it is not
     started."""
+    ahead: bool = False
+    """Its interpreter may be started before it is needed, and serve several runs (`launcher/standby.py`)."""

@@ -36,6 +36,7 @@ def order_of(command: Command) -> bytes:
             wall_seconds=bounds.wall_seconds,
             offline=command.offline,
             may_hide=bounds.may_hide,
+            ahead=command.ahead,
         ).frame()
     except _CannotBeGiven as error:
         raise refused(command, str(error)) from None

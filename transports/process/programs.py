@@ -14,6 +14,8 @@ from pathlib import Path
 from actors.kernel import KernelError
 from codec.programs import Bounds, Exited, Outcome, Signalled
 from transports.process.command import Command
+from transports.process.launcher import standby
+from transports.process.launcher.standby import WOULD_WAIT
 from transports.process.run import Runner
 
 KEPT = frozenset({"HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "PYENV_ROOT", "SHELL", "TMPDIR", "TZ", "USER"})
@@ -21,6 +23,7 @@ KEPT_PREFIX = "LC_"
 
 ASKED_SECONDS = 20.0
 """Seconds for an interpreter to tell its path; a cold disk needs some."""
+ASKED = Bounds(wall_seconds=ASKED_SECONDS, flood_bytes=64 * 1024)
 MOST_ANSWERS = 256
 ASKING = ("-I", "-S", "-c", "import sys; print(sys.executable)")
 
@@ -62,6 +65,7 @@ class Interpreters:
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
         self._answers: dict[tuple[Path, int, Path], Path] = {}
+        self._halting: set[str] = set()
 
     async def resolve(self, command: str, *, cwd: Path, env: Mapping[str, str]) -> Path:
         """The executable for this command. Raises NoSuchProgram, and everything that Runner.run raises."""
@@ -75,16 +79,31 @@ class Interpreters:
             known = await self._ask(command, found, cwd, env)
             if len(self._answers) >= MOST_ANSWERS:
                 self._answers.clear()
+                self._halting.clear()
             self._answers[key] = known
+            if await self._halts(known, cwd, env):
+                self._halting.add(str(known))
         return known
 
+    def can_be_ahead(self, program: str) -> bool:
+        """Whether this executable can be started before it is needed, and halts before it opens a script."""
+        return program in self._halting
+
     async def _ask(self, command: str, found: Path, cwd: Path, env: Mapping[str, str]) -> Path:
-        bounds = Bounds(wall_seconds=ASKED_SECONDS, flood_bytes=64 * 1024)
-        outcome = await self._runner.run(Command([str(found), *ASKING], cwd, env, bounds=bounds))
+        outcome = await self._runner.run(Command([str(found), *ASKING], cwd, env, bounds=ASKED))
         said = outcome.stdout.head.decode("utf-8", "surrogateescape").strip()
         if outcome.end == Exited(0) and os.path.isabs(said) and os.access(said, os.X_OK):
             return Path(said)
         raise NoSuchProgram(command, f"({found}) is not a Python interpreter that works: {_reason(outcome, said)}")
+
+
+    async def _halts(self, found: Path, cwd: Path, env: Mapping[str, str]) -> bool:
+        """It is tried with an empty script."""
+        if standby.VARIABLE in env:
+            return False
+        halted = {**env, standby.VARIABLE: str(standby.FOLDER)}
+        outcome = await self._runner.run(Command([str(found), os.devnull], cwd, halted, bounds=ASKED))
+        return outcome.end == Exited(WOULD_WAIT) and not outcome.stdout.total and not outcome.stderr.total
 
 
 def _reason(outcome: Outcome, said: str) -> str:

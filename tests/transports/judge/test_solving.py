@@ -1,5 +1,6 @@
 """How the judge's runs share the launcher."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from codec.programs import Bounds, Outcome
 from tests.judge.kit import an_outcome
+from tests.transports.process.house import open_launcher
 from transports.judge import solving
 from transports.judge.solving import Machine
 from transports.process.keepers import RUNNING
@@ -38,7 +40,6 @@ async def test_more_solutions_than_the_launcher_runs_wait_their_turn(
         return runners[-1]
 
     monkeypatch.setattr(solving, "Runner", make)
-    monkeypatch.setattr(solving, "Interpreters", lambda runner: None)
     machine: Any = Machine(Path("/"), {})  # type: ignore[arg-type]
     (runner,) = runners
     done: list[int] = []
@@ -77,7 +78,6 @@ class Ends:
 async def test_only_who_had_begun_can_have_ended_what_ran_it(monkeypatch: pytest.MonkeyPatch, before: int) -> None:
     runner = Ends(before)
     monkeypatch.setattr(solving, "Runner", lambda registry: runner)
-    monkeypatch.setattr(solving, "Interpreters", lambda runner: None)
     machine: Any = Machine(Path("/"), {})  # type: ignore[arg-type]
     assert await machine.run(["true"], cwd=Path("/"), stdin=None, bounds=Bounds(), turn=Now()) is None
     assert runner.asked == before + 1
@@ -103,10 +103,31 @@ async def test_bounds_and_outcomes_are_handed_on_as_they_are(monkeypatch: pytest
     """What stands between the judge and the launcher puts neither into words of its own."""
     runner, bounds = Hears(an_outcome(b"1")), Bounds(cpu_seconds=1.0, processes=3, file_bytes=7, flood_bytes=9)
     monkeypatch.setattr(solving, "Runner", lambda registry: runner)
-    monkeypatch.setattr(solving, "Interpreters", lambda runner: None)
     machine: Any = Machine(Path("/"), {})  # type: ignore[arg-type]
     for turn in (Now(), None):
         assert await machine.run(["x"], cwd=Path("/"), stdin=None, bounds=bounds, turn=turn) is runner.outcome
     assert await machine.elsewhere("x", [], bounds) is runner.outcome
     assert all(each is bounds for each in runner.bounds)
     assert len(runner.bounds) == 3
+
+
+IS_CLONE = "print(b'PYTHONPATH' in open('/proc/self/environ', 'rb').read())"
+
+
+async def test_a_solution_that_runs_again_does_not_start_its_interpreter_again(tmp_path: Path) -> None:
+    """But the first of a series starts it, and so does one that runs alone after an interruption."""
+    script, given = tmp_path / "main.py", tmp_path / "1.in"
+    script.write_text(IS_CLONE)
+    given.touch()
+    async with open_launcher(tmp_path) as processes:
+        machine = Machine(tmp_path, processes.registry)
+        interpreter = await machine.resolve(sys.executable)
+
+        async def run(turn: Now | None) -> bytes:
+            outcome = await machine.run(
+                [str(interpreter), str(script)], cwd=tmp_path, stdin=given, bounds=Bounds(), turn=turn
+            )
+            assert outcome is not None
+            return outcome.stdout.head.strip()
+
+        assert [await run(turn) for turn in (Now(), Now(), Now(), None)] == [b"False", b"True", b"True", b"False"]

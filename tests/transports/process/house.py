@@ -19,6 +19,7 @@ from codec.programs import Bounds, Exited, Outcome
 from transports.process.command import Command
 from transports.process.keepers import Launcher, LauncherStatistics, launcher_spec
 from transports.process.launcher import census
+from transports.process.launcher.ahead import sitecustomize
 from transports.process.run import Runner
 
 PATIENCE = 60.0
@@ -106,10 +107,12 @@ async def gone(mark: str) -> float:
 
 
 def marked(mark: str) -> list[int]:
-    """Living processes that carry the mark."""
+    """Living processes that carry the mark. Interpreters that wait for the next run of a program are no part of one."""
     found = []
     for name in filter(str.isdecimal, os.listdir("/proc")):
         text = b""
+        if waits(int(name)):
+            continue
         for place in ("environ", "cmdline"):
             try:
                 text += Path("/proc", name, place).read_bytes()
@@ -118,6 +121,13 @@ def marked(mark: str) -> list[int]:
         if mark.encode() in text and int(name) != os.getpid():
             found.append(int(name))
     return found
+
+
+def waits(pid: int) -> bool:
+    try:
+        return Path("/proc", str(pid), "comm").read_bytes() == sitecustomize.NAME + b"\n"
+    except OSError:  # it has gone
+        return False
 
 
 @asynccontextmanager

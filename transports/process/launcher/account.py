@@ -19,6 +19,7 @@ import os
 import resource
 import signal
 import time
+from collections.abc import Callable
 
 from transports.process.launcher import census
 from transports.process.launcher.group import Group
@@ -41,13 +42,21 @@ MOST_THREADS = 64
 
 
 class Account:
-    def __init__(self, order: Order, leader: int, began: float, group: Group | None) -> None:
+    def __init__(
+        self,
+        order: Order,
+        leader: int,
+        began: float,
+        group: Group | None,
+        children: Callable[[], list[int]] = census.own_children,
+    ) -> None:
         self.leader = leader
         self.began = began
         self.status: int | None = None  # None until the leader is reaped
         self.excess = ""
         self._order = order
         self._group = group
+        self._children = children
         if group is not None:
             group.begin()
         self._most_bytes = 0
@@ -89,12 +98,12 @@ class Account:
         """The limit that has been exceeded, if any."""
         order = self._order
         most = order.processes
-        members = census.family(census.children(os.getpid()), None if most is None else most + 1)
+        members = census.family(self._children(), None if most is None else most + 1)
         if most is not None and len(members) > most:
             return PROCESSES
         if most is None or len(members) < 2:
             return self._look_closely(members)
-        with Ceiling(most) as guard:
+        with Ceiling(most, self._children) as guard:
             excess = self._look_closely(members)
         return PROCESSES if guard.struck else excess
 

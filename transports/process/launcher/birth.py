@@ -17,6 +17,7 @@ import math
 import os
 import resource
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 
 from transports.process.launcher import offline
@@ -41,9 +42,10 @@ class NotBorn(Exception):
         self.number = error.errno or 0
 
 
-def bear(order: Order, streams: list[int]) -> int:
+def bear(order: Order, streams: list[int], clone: Callable[[list[int]], int]) -> int:
     """Starts the program in a session of its own and returns its pid. `streams` become its first descriptors, after the
-    input file if the order names one; without `cwd` the last of them is its folder."""
+    input file if the order names one; without `cwd` the last of them is its folder. `clone` clones an interpreter that
+    waits, which gets the given descriptors and our folder; it returns 0 if none waits."""
     stage = STDIN
     opened = -1
     try:
@@ -57,7 +59,7 @@ def bear(order: Order, streams: list[int]) -> int:
         else:
             os.fchdir(streams[-1])
         stage = PROGRAM
-        pid = _spawn(order, given)
+        pid = clone(given) or _spawn(order, given)
     except offline.NotForked as failure:
         raise NotBorn(failure.stage, failure) from failure
     except OSError as error:

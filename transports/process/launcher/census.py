@@ -66,6 +66,10 @@ def children(pid: int) -> list[int]:
     return (_children if LISTS_CHILDREN else _by_parents())(pid)
 
 
+def own_children() -> list[int]:
+    return children(os.getpid())
+
+
 def member_of(pid: int) -> ProcessSeen | None:
     stat = read(f"/proc/{pid}/stat")
     member = ProcessSeen(pid, stat) if stat else None

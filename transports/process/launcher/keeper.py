@@ -10,6 +10,8 @@ fifth of our time. The price is the time between two looks: a run may exceed its
 The totals at the end come from the kernel's counts and show by how much.
 
 A run is over when its leader ends. Processes that the leader leaves behind are ended with it.
+
+Between runs the keeper may have one child: an interpreter that waits for the next one (`standby.py`).
 """
 
 import math
@@ -18,6 +20,7 @@ import select
 import signal
 import socket
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 from transports.process.launcher import census
@@ -38,6 +41,7 @@ from transports.process.launcher.orders import (
     read_order,
     take_frame,
 )
+from transports.process.launcher.standby import CloneLost, Standby
 from transports.process.launcher.striking import kill_group, strike
 
 EARLY_SECONDS, EARLY_LOOK_SECONDS, LOOK_SECONDS = 0.1, 0.025, 0.01
@@ -99,6 +103,9 @@ class Keeper:
         self._poll.register(line, select.POLLIN)
         self._poll.register(self._bell, select.POLLIN)
         self._wanted = True
+        self._standby = Standby()
+        self._began = 0.0
+        """The beginning of the current run."""
 
     def serve(self) -> None:
         """Serves until the server closes our socket."""
@@ -106,30 +113,51 @@ class Keeper:
         while self._wanted:
             fields = self._line.take()
             if fields is None:
-                self._wanted = self._line.receive()
+                self._receive()
             elif fields[0] == RUN:
                 self._run(read_order(fields), self._line.take_streams())
 
+    def _receive(self) -> None:
+        seconds = self._standby.seconds_left()
+        if seconds is not None and not select.select([self._line], [], [], seconds)[0]:
+            self._standby.end()
+        else:
+            self._wanted = self._line.receive()
+
     def _run(self, order: Order, streams: list[int]) -> None:
-        began = time.monotonic()
+        self._standby.prepare(order)
+        self._began = time.monotonic()
         try:
-            leader = bear(order, streams)
+            leader = bear(order, streams, self._clone)
         except NotBorn as failure:
             self._line.say(framed(FAILED, failure.stage.encode(), b"%d" % failure.number))
             return
         finally:
             for stream in streams:
                 os.close(stream)
-        run = Account(order, leader, began, self._group)
+        run = Account(order, leader, self._began, self._group, self._children)
         self._attend(run)
-        seconds = time.monotonic() - began
-        left = not self._end(run)
+        seconds = time.monotonic() - self._began
+        kill_group(leader)
+        left = not self._end_children(run.reap)
         run.close()
         status = -signal.SIGKILL if run.status is None else run.status
         ended = RunEnded(status, run.excess, run.cpu_seconds, seconds, run.delay_seconds, run.peak_bytes, left)
         if left:
             self._wanted = False
         self._line.say(ended.frame())
+
+    def _clone(self, given: list[int]) -> int:
+        try:
+            return self._standby.clone(given)
+        except CloneLost:
+            self._end_children(_reap)
+            self._began = time.monotonic()
+            return 0
+
+    def _children(self) -> list[int]:
+        """Everything that belongs to a run is one of these, or below one."""
+        return [child for child in census.own_children() if child != self._standby.pid]
 
     def _attend(self, run: Account) -> None:
         """Waits until the leader has ended, or must be ended."""
@@ -181,27 +209,40 @@ class Keeper:
         while (ended := _ended_child()) is not None:
             if ended == run.leader:
                 return True
-            run.reap(ended)
+            self._reap(ended, run.reap)
         return False
 
-    def _end(self, run: Account) -> bool:
-        """Ends all children. False: one could not be ended."""
-        kill_group(run.leader)
+    def _reap(self, ended: int, reap: Callable[[int], object]) -> None:
+        if ended == self._standby.pid:
+            _reap(ended)
+            self._standby.forget()
+        else:
+            reap(ended)
+
+    def _end_children(self, reap: Callable[[int], object]) -> bool:
+        """Ends all children but the one that waits. False: one could not be ended."""
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
                 while (ended := _ended()) is not None:
-                    run.reap(ended)
+                    self._reap(ended, reap)
             except ChildProcessError:
+                return True
+            left = self._children()
+            if not left and self._standby.pid:  # while one waits, there is no ECHILD that would prove it
                 return True
             if time.monotonic() > until:
                 return False
-            strike(census.children(os.getpid()))
+            strike(left)
             self._bell_within(STRIKE_SECONDS)
 
     def _bell_within(self, seconds: float) -> None:
         if select.select([self._bell], [], [], seconds)[0]:
             self._bell.silence()
+
+
+def _reap(pid: int) -> None:
+    os.waitpid(pid, 0)
 
 
 def _ended_child() -> int | None:

@@ -39,8 +39,8 @@ class Order:
     without `cwd` its folder is the last."""
 
     __slots__ = (
-        "argv", "cpu_seconds", "cwd", "env", "file_bytes", "may_hide", "memory_bytes", "offline", "processes", "stdin",
-        "wall_seconds",
+        "ahead", "argv", "cpu_seconds", "cwd", "env", "file_bytes", "may_hide", "memory_bytes", "offline", "processes",
+        "stdin", "wall_seconds",
     )  # fmt: skip
 
     def __init__(
@@ -56,6 +56,7 @@ class Order:
         wall_seconds: float | None = None,
         offline: bool = False,
         may_hide: bool = False,
+        ahead: bool = False,
     ) -> None:
         self.argv = argv
         self.env = env  # NAME=VALUE
@@ -68,16 +69,17 @@ class Order:
         self.wall_seconds = wall_seconds
         self.offline = offline  # without a network
         self.may_hide = may_hide
+        self.ahead = ahead  # its interpreter may be started before it is needed; see `standby.py`
 
     def frame(self) -> bytes:
         limits = (self.cpu_seconds, self.memory_bytes, self.processes, self.file_bytes, self.wall_seconds)
         written = [b"" if limit is None else repr(limit).encode() for limit in limits]
-        allowed = b"%d" % self.offline, b"%d" % self.may_hide
+        allowed = b"%d" % self.offline, b"%d" % self.may_hide, b"%d" % self.ahead
         return framed(RUN, self.cwd, self.stdin, *written, *allowed, b"%d" % len(self.argv), *self.argv, *self.env)
 
 
 def read_order(fields: list[bytes]) -> Order:
-    _, cwd, stdin, cpu, memory, processes, file_bytes, wall, offline, may_hide, count, *rest = fields
+    _, cwd, stdin, cpu, memory, processes, file_bytes, wall, offline, may_hide, ahead, count, *rest = fields
     return Order(
         argv=rest[: int(count)],
         env=rest[int(count) :],
@@ -90,6 +92,7 @@ def read_order(fields: list[bytes]) -> Order:
         wall_seconds=float(wall) if wall else None,
         offline=offline == b"1",
         may_hide=may_hide == b"1",
+        ahead=ahead == b"1",
     )
 
 

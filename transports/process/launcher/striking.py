@@ -8,6 +8,7 @@ there are too many, it kills all of them, and the inspection has nothing to wait
 
 import os
 import signal
+from collections.abc import Callable
 from contextlib import suppress
 from threading import Event, Thread
 from types import TracebackType
@@ -43,8 +44,9 @@ def _kill(pid: int) -> None:
 class Ceiling:
     """Surrounds an inspection, and limits the number of processes below us meanwhile. No process is reaped in it."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, children: Callable[[], list[int]]) -> None:
         self._most = most
+        self._children = children
         self._over = Event()
         self._thread = Thread(target=self._count, daemon=True)
         self.struck = False
@@ -60,7 +62,7 @@ class Ceiling:
 
     def _count(self) -> None:
         while not self._over.wait(COUNT_SECONDS):
-            roots = census.children(os.getpid())
+            roots = self._children()
             if len(census.family(roots, self._most + 1)) > self._most:
                 self.struck = True
                 strike(roots)

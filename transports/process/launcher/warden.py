@@ -162,6 +162,6 @@ class Warden:
                 self._control.sendall(keeper.to_bytes(PID_BYTES, "big"))
 
     def _end_orphans(self) -> None:
-        orphans = [pid for pid in census.children(os.getpid()) if pid not in self._keepers]
+        orphans = [pid for pid in census.own_children() if pid not in self._keepers]
         strike(orphans)
         self._orphans = bool(orphans)

@@ -126,7 +126,7 @@ def as_a_keeper_would() -> bytes:
     be_private()
     hears, tells = os.pipe()
     line = b"id -u; id -g; grep CapEff /proc/self/status"
-    leader = bear(Order([b"/bin/sh", b"-c", line], [], b"/", offline=True), [hears, tells, tells])
+    leader = bear(Order([b"/bin/sh", b"-c", line], [], b"/", offline=True), [hears, tells, tells], lambda given: 0)
     os.close(tells)
     with open(hears, "rb") as pipe:
         said = pipe.read()

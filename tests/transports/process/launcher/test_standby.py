@@ -1,0 +1,222 @@
+"""An interpreter that waits: when it does, what bounds its clones, and that no run changes the next one."""
+
+import os
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from codec.programs import Exited
+from tests.transports.process.house import PATIENCE, Processes, open_launcher, waits
+from tests.transports.process.launcher.solution import IS_CLONE, PYTHON, Solution
+from transports.process import keepers
+from transports.process.launcher import standby
+from transports.process.launcher.ahead import sitecustomize
+from transports.process.launcher.orders import Order
+from transports.process.programs import Interpreters
+from transports.process.run import Interrupted
+
+
+@pytest.fixture
+async def processes(tmp_path: Path) -> AsyncIterator[Processes]:
+    async with open_launcher(tmp_path) as processes:
+        yield processes
+
+
+@pytest.fixture
+def solution(processes: Processes) -> Solution:
+    return Solution(processes)
+
+
+FORKS = """
+import os, time
+for _ in range(9):
+    os.fork() or time.sleep(60)
+time.sleep(60)
+"""
+WRITES = """
+import time
+files = [open(str(each), "wb", 0) for each in range(9)]
+for file in files:
+    file.write(bytes(900_000))
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "bounds", "reason"),
+    [
+        ("while True: pass", {"cpu_seconds": 0.3}, "cpu"),
+        ("import time; time.sleep(60)", {"wall_seconds": 0.3}, "wall"),
+        ("a = bytearray(200_000_000)\nimport time; time.sleep(60)", {"memory_bytes": 100_000_000}, "memory"),
+        (FORKS, {"processes": 4}, "processes"),
+        ("import os\nwhile True: os.write(1, bytes(65536))", {"flood_bytes": 1_000_000}, "output"),
+        (WRITES, {"file_bytes": 1_000_000}, "files"),
+    ],
+)
+async def test_a_clone_is_bounded_as_a_started_one_is(
+    solution: Solution, source: str, bounds: dict[str, Any], reason: str
+) -> None:
+    solution.script.write_text(source)
+    started = await solution.run(ahead=False, **bounds)
+    clone = await solution.as_clone(source, **bounds)
+    assert clone.stopped_for == started.stopped_for == reason
+    assert len(solution.waiting()) == 1  # nothing else is left
+
+
+async def test_its_own_time_and_memory_count_and_not_those_of_the_one_that_waits(solution: Solution) -> None:
+    clone = await solution.as_clone("import time\nwhile time.process_time() < 0.3: pass\ndata = bytearray(60_000_000)")
+    assert 0.3 <= clone.cpu_seconds < 1.0
+    assert 60_000_000 < clone.peak_bytes < 100_000_000
+    small = await solution.as_clone("pass")
+    assert small.cpu_seconds < 0.3
+    assert small.peak_bytes < 40_000_000
+
+
+ATTACKS = {
+    "kills it": "os.kill(other, signal.SIGKILL)",
+    "halts it": "os.kill(other, signal.SIGSTOP)",
+    "interrupts it": "[os.kill(other, each) for each in (2, 15, 1, 10, 12, 14, 20, 28)]",
+    "traces it": "assert libc.ptrace(16, other, 0, 0) == -1 and libc.ptrace(0x4206, other, 0, 0) == -1",
+    "reads its memory": "assert refused(open, f'/proc/{other}/mem', 'rb') and refused(open, f'/proc/{other}/maps')",
+    "writes its memory": "assert refused(open, f'/proc/{other}/mem', 'r+b')",
+    "writes its memory from afar": "assert libc.process_vm_writev(other, None, 0, None, 0, 0) <= 0 and not written()",
+    "takes its socket": "assert libc.syscall(438, libc.syscall(434, other, 0), 3, 0) == -1",
+    "finds its descriptors": "assert all(refused(os.readlink, f'/proc/{other}/fd/{each}') for each in range(4))",
+    "limits it": "assert refused(resource.prlimit, other, resource.RLIMIT_CPU, (1, 1))",
+    "slows it": "assert refused(os.setpriority, os.PRIO_PROCESS, other, 19)",
+    "joins its group": "assert refused(os.setpgid, 0, other) and refused(os.setpgid, other, 0)",
+    "leaves something": "os.fork() or (os.setsid(), os.fork() or time.sleep(600))",
+    "leaves much": "[os.fork() for _ in range(5)]\ntime.sleep(0.01)",
+    "forks without end": "while True: os.fork()",
+    "breaks its own library": "sys.modules.clear()",
+    "changes what it inherited": "import builtins\nbuiltins.print = None\nos.environ['X'] = '2'\nsys.path.append('/x')",
+    "kills all": "os.kill(-1, signal.SIGKILL)",
+}
+HEAD = f"""
+import ctypes, os, resource, signal, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+print({IS_CLONE}, flush=True)
+keeper = os.getppid()
+others = [int(each) for each in open(f"/proc/{{keeper}}/task/{{keeper}}/children").read().split()]
+(other,) = [each for each in others if each != os.getpid()]
+def refused(call, *given):
+    try:
+        call(*given)
+    except OSError:
+        return True
+def written():
+    class Part(ctypes.Structure):
+        _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]
+    own = ctypes.create_string_buffer(b"evil")
+    mine, there = Part(ctypes.addressof(own), 4), Part(id(None), 4)
+    return libc.process_vm_writev(other, ctypes.byref(mine), 1, ctypes.byref(there), 1, 0) != -1
+"""
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+async def test_no_run_changes_the_next_one(solution: Solution, name: str) -> None:
+    await solution.warm()
+    solution.script.write_text(HEAD + ATTACKS[name])
+    try:
+        outcome = await solution.run(processes=64, wall_seconds=20.0)
+    except Interrupted:
+        assert name == "kills all"
+    else:
+        assert outcome.stdout.head.startswith(b"True\n")
+        assert b"AssertionError" not in outcome.stderr.head, outcome.stderr.head
+    solution.script.write_text("import os\nprint(input(), os.environ['X'])")
+    for _ in range(3):
+        honest = await solution.run()
+        assert (honest.end, honest.stdout.head, honest.stderr.head) == (Exited(0), b"first 1\n", b"")
+        assert len(solution.waiting()) <= 1
+
+
+async def test_an_interpreter_waits_only_for_the_next_run_of_the_same_program(
+    processes: Processes, solution: Solution
+) -> None:
+    first = await solution.warm()
+    assert (await solution.run()).end == Exited(0)
+    assert solution.waiting() == [first]
+    await solution.run(ahead=False)
+    assert (await processes.run(["/bin/true"])).end == Exited(0)
+    assert solution.waiting() == []
+
+
+async def test_it_is_replaced_now_and_then_and_ends_when_nobody_runs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keepers, "PROGRAM", Path(__file__).parents[1] / "hasty_launcher.py")
+    async with open_launcher(tmp_path) as processes:
+        solution = Solution(processes)
+        seen = {await solution.warm()}
+        while len(seen) < 3:
+            await solution.run()
+            seen |= set(solution.waiting())
+        with trio.fail_after(PATIENCE):
+            while solution.waiting():  # noqa: ASYNC110  it is the system that is asked
+                await trio.sleep(0.02)
+        assert await processes.is_healthy()
+
+
+@pytest.mark.parametrize("whom", ["keeper", "launcher"])
+async def test_it_ends_with_its_keeper(processes: Processes, solution: Solution, whom: str) -> None:
+    waiting = await solution.warm()
+    assert waits(waiting)
+    pid = processes.statistics().pid
+    assert pid is not None
+    os.kill(processes.keepers()[0] if whom == "keeper" else pid, signal.SIGKILL)
+    with trio.fail_after(PATIENCE):
+        while waits(waiting):  # noqa: ASYNC110  it is the system that is asked
+            await trio.sleep(0.005)
+
+
+async def test_an_interpreter_is_started_ahead_if_it_was_seen_to_halt(processes: Processes) -> None:
+    """Others would run the script, unasked and unbounded."""
+
+    def program(name: str, text: str) -> str:
+        path = processes.folder / name
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+        return str(path)
+
+    says_itself = 'case "$*" in *executable*) echo "$0";; *) {};; esac'
+    expected = {
+        PYTHON: True,
+        program("deaf", says_itself.format(f'exec {PYTHON} -E "$@"')): False,
+        program("nothing", says_itself.format("exit 0")): False,
+        program("chatty", says_itself.format(f'echo hello; exec {PYTHON} "$@"')): False,
+        program("failing", says_itself.format("exit 1")): False,
+    }
+    interpreters = Interpreters(processes.runner)
+    for command, halts in expected.items():
+        found = await interpreters.resolve(command, cwd=processes.folder, env=processes.command(["x"]).env)
+        assert interpreters.can_be_ahead(str(found)) is halts, command
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"argv": [b"/usr/bin/python3", b"-O", b"/x/main.py"]},
+        {"argv": [b"/usr/bin/python3", b"main.py"]},
+        {"argv": [b"/usr/bin/python3"]},
+        {"env": [b"PYTHONPATH=/x"]},
+        {"stdin": b""},
+        {"cwd": b""},
+        {"offline": True},
+        {"ahead": False},
+    ],
+)
+def test_what_is_unusual_is_started_in_the_usual_way(change: dict[str, Any]) -> None:
+    usual: dict[str, Any] = {
+        "argv": [b"/usr/bin/python3", b"/x/main.py"], "env": [b"A=B"], "cwd": b"/x", "stdin": b"/x/1.in", "ahead": True,
+    }  # fmt: skip
+    assert standby._can_be_halted(Order(**usual))
+    assert not standby._can_be_halted(Order(**{**usual, **change}))
+
+
+def test_both_sides_mean_the_same() -> None:
+    assert (sitecustomize.WOULD_WAIT, sitecustomize.PID_BYTES) == (standby.WOULD_WAIT, standby.PID_BYTES)

@@ -1,0 +1,153 @@
+"""Halts an interpreter that has just started, and makes a program of it each time that the keeper orders one.
+
+The keeper puts this folder on PYTHONPATH, so CPython imports this module at the end of its own start, just before it
+opens the script (see `launcher/standby.py`). For each order it is cloned. The clone leaves this module as if it had
+never been here, and goes on to run the script, as the interpreter itself would have done:
+
+  - PYTHONPATH, our folder and our imports are gone. If the system has a `sitecustomize`, it was imported in our place.
+  - The clone has the order's input, outputs and folder, a session of its own, and no other descriptor.
+  - Its parent is the keeper (CLONE_PARENT), which limits and reaps it like any program that it has started itself.
+
+The process that waits here hears no signal but SIGKILL and SIGSTOP, and no process of its user can trace it or read its
+memory. It ends when the keeper closes the socket, and never runs the script itself.
+
+Any interpreter may come here, so this has to be read by old ones, too. If it is not fit, it ends with another exit code
+than WOULD_WAIT when it is tried without a socket.
+"""
+
+import os
+import sys
+
+WOULD_WAIT = 97
+
+CONTROL = 3
+"""The socket to the keeper."""
+STREAMS = 4
+"""Descriptors that come with an order: input, output, error output, folder."""
+PID_BYTES = 4
+LEAST_VERSION = (3, 9)
+CLONE = {"x86_64": 56, "aarch64": 220}
+"""The number of the system call."""
+ARM = "aarch64"
+"""Takes the last two arguments of `clone` in the other order."""
+CLONE_PARENT, CHILD_SETTID, CHILD_CLEARTID, SIGCHLD = 0x00008000, 0x01000000, 0x00200000, 17
+SET_DUMPABLE, SET_NAME, GET_NAME, GET_TID_ADDRESS = 4, 15, 16, 40
+NAME = b"troupe-waits"
+"""What `top` calls it while it waits."""
+
+
+class Cloning:
+    """Python's own fork makes children of ours, so this calls the kernel, as the C library's fork does: the kernel
+    writes the number of the new thread to where the library keeps it."""
+
+    def __init__(self) -> None:
+        import ctypes
+
+        self._library = library = ctypes.PyDLL(None)  # it keeps the interpreter's lock
+        library.syscall.restype = ctypes.c_long
+        address, nothing = ctypes.c_void_p(), ctypes.c_void_p()
+        if library.prctl(GET_TID_ADDRESS, ctypes.byref(address), 0, 0, 0) != 0 or not address.value:
+            raise OSError("the kernel does not tell where the C library keeps the number of its thread")
+        machine = os.uname().machine
+        flags = CLONE_PARENT | CHILD_SETTID | CHILD_CLEARTID | SIGCHLD
+        last = (nothing, address) if machine == ARM else (address, nothing)
+        self._own_name = ctypes.create_string_buffer(16)
+        library.prctl(GET_NAME, self._own_name, 0, 0, 0)
+        self._call = ctypes.c_long(CLONE[machine]), ctypes.c_long(flags), nothing, nothing, *last
+
+    def is_to_wait(self, waits: bool) -> None:
+        """While it waits, no program of our user may trace it or read its memory."""
+        self._library.prctl(SET_DUMPABLE, int(not waits), 0, 0, 0)
+        self._library.prctl(SET_NAME, NAME if waits else self._own_name, 0, 0, 0)
+
+    def clone(self) -> int:
+        """As os.fork; negative if there may be no more processes."""
+        self._library.PyOS_BeforeFork()
+        pid: int = self._library.syscall(*self._call)
+        if pid == 0:
+            self._library.PyOS_AfterFork_Child()
+        else:
+            self._library.PyOS_AfterFork_Parent()
+        return pid
+
+
+def leave_no_trace() -> None:
+    import posix
+
+    here = os.path.dirname(os.path.abspath(__file__))
+    os.environ.pop("PYTHONPATH", None)
+    posix.environ.pop(b"PYTHONPATH", None)
+    sys.path.remove(here)
+    sys.path_importer_cache.pop(here, None)
+    del sys.modules["sitecustomize"]
+
+
+def import_the_other() -> None:
+    try:
+        import sitecustomize  # type: ignore[import-not-found]  # noqa: F401
+    except ImportError as error:
+        if error.name != "sitecustomize":
+            raise
+
+
+def wait() -> None:
+    """Returns in each clone."""
+    modules, importers = set(sys.modules), set(sys.path_importer_cache)
+    import _socket
+
+    signals = sys.modules["_signal"]  # the module `signal` would import much more
+
+    if sys.implementation.name != "cpython" or sys.version_info < LEAST_VERSION:
+        raise OSError("this interpreter may work otherwise")
+    if not os.confstr("CS_GNU_LIBC_VERSION"):
+        raise OSError("this C library may keep something else at that address")
+    cloning = Cloning()
+    if len(os.listdir("/proc/self/task")) != 1:
+        raise OSError("threads are not cloned")
+    heard = signals.pthread_sigmask(signals.SIG_BLOCK, signals.valid_signals())
+    cloning.is_to_wait(True)
+    try:
+        os.set_inheritable(CONTROL, False)
+    except OSError:
+        os._exit(WOULD_WAIT)
+    control = _socket.socket(fileno=CONTROL)
+    control.send(os.getpid().to_bytes(PID_BYTES, "big"))
+    space = _socket.CMSG_SPACE(4 * STREAMS)
+    pid = 1
+    streams: list[int] = []
+    while pid:
+        for stream in streams:
+            os.close(stream)
+        data, extra, _, _ = control.recvmsg(1, space)
+        if not data:
+            os._exit(0)
+        held = extra[0][2]
+        streams = [int.from_bytes(held[at : at + 4], sys.byteorder) for at in range(0, len(held), 4)]
+        pid = cloning.clone()
+        if pid:
+            control.send(max(0, pid).to_bytes(PID_BYTES, "big"))
+    os.setsid()
+    for number, stream in enumerate(streams[:-1]):
+        os.dup2(stream, number)
+    os.fchdir(streams[-1])
+    control.detach()
+    os.closerange(CONTROL, max(streams) + 1)
+    cloning.is_to_wait(False)
+    for name in set(sys.modules) - modules:
+        del sys.modules[name]
+    for path in set(sys.path_importer_cache) - importers:
+        del sys.path_importer_cache[path]
+    if "threading" in sys.modules:  # Python's own forks miss this, too
+        sys.modules["threading"].main_thread()._set_native_id()
+    signals.pthread_sigmask(signals.SIG_SETMASK, heard)
+
+
+if __name__ == "sitecustomize":  # and not when a test imports it
+    try:
+        leave_no_trace()
+        import_the_other()
+        wait()
+    except BaseException:
+        os._exit(1)  # the script must not run; the keeper starts it in the usual way
+    if "sitecustomize" not in sys.modules:
+        raise ImportError("there is none", name="sitecustomize")
