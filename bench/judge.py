@@ -4,7 +4,7 @@ Sides
   - Ours is `python supervisor.py` with everything on; what a page says and hears goes over a real WebSocket. Tests,
     state and solutions lie on the disk of this repository.
   - The bare loop spawns the same interpreter with the same input, as many at a time, throws its output away and waits
-    for it: nobody can be faster who runs them at all.
+    for it, as one would by hand. We are faster, because a program that runs again does not start its interpreter again.
   - oj is online-judge-tools, installed once into an environment of its own in a cache of this machine. It gets the same
     folder and the same command. `oj test` runs one case after the other unless it is told otherwise; both ways stand
     there, and the goal is set against what one gets by typing `oj test`.

@@ -142,6 +142,8 @@ class JudgeSettings(Section, frozen=True, kw_only=True):
     jobs: Annotated[
         int, Meta(ge=0, le=256, description="a whole number of cases that run at once, at most 256 (0 for one a core)")
     ] = 0
+    start_ahead: Switch = True
+    """Whether the interpreter of a solution that runs again is started before it is needed, once for several runs."""
     compare: Annotated[CompareMode, Meta(description='"exact", "trim", "tokens" or "float"')] = "exact"
     case_sensitive: Switch = True
     tolerance: Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1, such as 1e-6")] = (

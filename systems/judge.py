@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import Path
 
 from actors import judge
-from actors.kernel import AnySpec, Key, Stage, supervisor_spec
+from actors.kernel import AnySpec, Key, Registry, Stage, supervisor_spec
 from codec.judge import LONGEST_TASK, SHOWN
 from codec.settings import Settings
 from program import places
@@ -31,7 +31,7 @@ def judge_spec(settings: Settings, listeners: Listeners) -> AnySpec:
     workspace = Path(section.workspace or places.here())
     problems = judge.Problems(
         TaskFolders(workspace, tests_dir=section.tests_dir, template=section.template, head_bytes=SHOWN),
-        cache(partial(Machine, workspace)),
+        cache(partial(Machine, workspace, start_ahead=section.start_ahead)),
         time.time,
         cores(),
         partial(Watching, WATCHER),
@@ -83,8 +83,12 @@ def run_of(wanted: RunWanted) -> judge.Run:
     return judge.Run(order, wanted.folders, wanted.machine, wanted.report)
 
 
+def machine_of(folder: Path, registry: Registry, start_ahead: bool) -> Machine:
+    return Machine(folder, registry, start_ahead=start_ahead)
+
+
 def folders_of(folder: Path, tests_dir: str) -> TaskFolders:
     return TaskFolders(folder, tests_dir=tests_dir, template="", head_bytes=0)
 
 
-JUDGING = JudgeParts(folders_of, Machine, launcher_spec, run_of)
+JUDGING = JudgeParts(folders_of, machine_of, launcher_spec, run_of)

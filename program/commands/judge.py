@@ -119,8 +119,9 @@ class JudgeParts(Struct, frozen=True):
 
     folders: Callable[[Path, str], Folders]
     """Takes a problem's folder, and the name of the tests' folder in it."""
-    machine: Callable[[Path, Registry], Machine]
-    """Takes the folder from which commands are searched, and the registry that knows the launcher."""
+    machine: Callable[[Path, Registry, bool], Machine]
+    """Takes the folder from which commands are searched, the registry that knows the launcher, and whether to start
+    interpreters ahead."""
     launcher: Callable[[], AnySpec]
     run: Callable[[RunWanted], Actor[Never]]
     """The run reports by messages with a `result`, which is a RunResult."""
@@ -137,6 +138,7 @@ class SettledRun(Struct, frozen=True):
     cwd: Path
     indices: tuple[int, ...]
     settings: RunSettings
+    start_ahead: bool
     input: Input
     output: Output
 
@@ -243,6 +245,7 @@ async def _task(command: JudgeRun, section: JudgeSettings, means: JudgeParts) ->
         cwd=Path(section.workspace or places.here()) if settings.run_cwd_mode == "workspace" else folder,
         indices=command.cases or tuple(found.cases),
         settings=settings,
+        start_ahead=section.start_ahead,
         input=Stdin() if command.input_file is None else File(command.input_file),
         output=Stdout() if command.output_file is None else File(command.output_file),
     )
@@ -300,7 +303,7 @@ class Judging(Supervisor[Reported]):
 
     async def _run(self) -> AnyRef:
         task = self._task
-        machine = self._means.machine(places.here(), self.stage.registry)
+        machine = self._means.machine(places.here(), self.stage.registry, task.start_ahead)
         interpreter = await machine.resolve(task.interpreter)
         if isinstance(interpreter, str):
             raise Trouble(_missing(task, interpreter))

@@ -45,8 +45,9 @@ INTERFERED = Outcome(
 
 
 class Machine:
-    def __init__(self, cwd: Path, registry: Registry) -> None:
+    def __init__(self, cwd: Path, registry: Registry, *, start_ahead: bool = True) -> None:
         """`cwd`: the folder from which commands are searched, as by a shell there."""
+        self._start_ahead = start_ahead
         self._runner = Runner(registry)
         self._interpreters = Interpreters(self._runner)
         self._cwd = cwd
@@ -83,7 +84,7 @@ class Machine:
     async def run(
         self, program: Sequence[str], *, cwd: Path, stdin: Path | None, bounds: Bounds, turn: Turn | None
     ) -> Outcome | None:
-        ahead = self._interpreters.can_be_ahead(program[0])
+        ahead = self._start_ahead and self._interpreters.can_be_ahead(program[0])
         command = Command(program, cwd, self._env, b"" if stdin is None else stdin, bounds, ahead=ahead)
         if turn is None:
             async with self._seclusion.alone():

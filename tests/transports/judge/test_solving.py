@@ -114,13 +114,18 @@ async def test_bounds_and_outcomes_are_handed_on_as_they_are(monkeypatch: pytest
 IS_CLONE = "print(b'PYTHONPATH' in open('/proc/self/environ', 'rb').read())"
 
 
-async def test_a_solution_that_runs_again_does_not_start_its_interpreter_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("start_ahead", "are_clones"), [(True, (b"False", b"True", b"True", b"False")), (False, 4 * (b"False",))]
+)
+async def test_a_solution_that_runs_again_does_not_start_its_interpreter_again(
+    tmp_path: Path, start_ahead: bool, are_clones: tuple[bytes, ...]
+) -> None:
     """But the first of a series starts it, and so does one that runs alone after an interruption."""
     script, given = tmp_path / "main.py", tmp_path / "1.in"
     script.write_text(IS_CLONE)
     given.touch()
     async with open_launcher(tmp_path) as processes:
-        machine = Machine(tmp_path, processes.registry)
+        machine = Machine(tmp_path, processes.registry, start_ahead=start_ahead)
         interpreter = await machine.resolve(sys.executable)
 
         async def run(turn: Now | None) -> bytes:
@@ -130,4 +135,4 @@ async def test_a_solution_that_runs_again_does_not_start_its_interpreter_again(t
             assert outcome is not None
             return outcome.stdout.head.strip()
 
-        assert [await run(turn) for turn in (Now(), Now(), Now(), None)] == [b"False", b"True", b"True", b"False"]
+        assert tuple([await run(turn) for turn in (Now(), Now(), Now(), None)]) == are_clones

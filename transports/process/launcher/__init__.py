@@ -12,7 +12,9 @@ thread, and does nothing else.
 
 Why does each run have a keeper of its own? A keeper is a subreaper (Linux). So every process of a run, in whatever
 session or environment and however often orphaned, is below its keeper and below no other. The kernel knows to which run
-a process belongs, and ECHILD proves that nothing is left. Keepers are reused, so a run costs only its own start.
+a process belongs, and ECHILD proves that nothing is left. Keepers are reused, so a run costs only its own start; and
+not even that, if the keeper has an interpreter that waits for it (`standby.py`). Then that is its only child between
+runs.
 
 If one of these is killed with SIGKILL (a run may do that where the kernel permits it, see `system.py`):
 
