@@ -57,12 +57,13 @@ async def agents_file(tree: Tree) -> tuple[Material, ...]:
 
 async def editor_materials(tree: Tree, context: EditorContext, command: Command | None) -> tuple[Material, ...]:
     """What the editor shows, the most important first."""
-    found = [(each.path, await _read(tree, each)) for each in readings(context, command)]
-    there = [(path, each) for path, each in found if each is not None and each.why != UNREADABLE]
-    read = [each for _, each in there] + [each for _, each in found if each is not None and each.why == UNREADABLE]
+    looked = [(each.path, await _read(tree, each)) for each in readings(context, command)]
+    found = sorted(((path, each) for path, each in looked if each is not None), key=lambda pair: _is_lacking(pair[1]))
+    read = [each for _, each in found]
     beside = list(asides(context, command))
     editor = context.active_editor
-    file = editor.file_path if editor is not None else next((path for path, _ in there), None)
+    first = next((path for path, each in found if not _is_lacking(each)), None)
+    file = editor.file_path if editor is not None else first
     if file is not None and command == "/test":
         read[1:1] = await _tests(tree, file)
     if file is not None and command == "/refactor":
@@ -70,6 +71,10 @@ async def editor_materials(tree: Tree, context: EditorContext, command: Command 
         beside += await _imports(tree, file)
         beside += await _tests(tree, file)
     return (*beside, *read) if command == "/fix" else (*read, *beside)
+
+
+def _is_lacking(material: Material) -> bool:
+    return material.why == UNREADABLE
 
 
 async def _read(tree: Tree, reading: WantedLines) -> Material | None:

@@ -21,7 +21,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.agent.approving import Approvals
-from actors.agent.half_done import HalfDone
+from actors.agent.last_words import LastWords
 from actors.agent.letting_go import LettingGo
 from actors.agent.means import TurnMeans
 from actors.agent.messages import (
@@ -49,10 +49,9 @@ from actors.agent.session_states import (
     TurnEvent,
 )
 from actors.agent.suspending import can_go_on, found_again
-from actors.agent.turning import CANCEL_GRACE, CurrentTurn, NotPrepared, final, model_of, order
+from actors.agent.turning import CANCEL_GRACE, CurrentTurn, NotPrepared, model_of, order
 from actors.agent.writing import answer
 from actors.kernel import Actor, ActorRef, AnyRef, Down, KernelError, MailboxFull, Reply, Stop, in_words
-from codec.agent.action_events import CommandFinished, FileChanged
 from codec.agent.approvals import Pending
 from codec.agent.context import EditorContext
 from codec.agent.events import (
@@ -75,7 +74,6 @@ MEND_SECONDS = 3.0
 """For the end of commands that a failed session has left: it starts within a limit."""
 LOOKING_SECONDS, LOOKING_AT_START = 0.15, 1.0
 """For the files that a turn was changing when it ended; a person waits for the first of these."""
-LEFT = "Its turn has ended, and nothing of it is left."
 
 logger = logging.getLogger("troupe.agent")
 
@@ -102,7 +100,7 @@ class TurnKeeping:
         self._over = over
         self.approvals = Approvals(session, record, means.wall, means.new_id, self._settled, means.files_now)
         self._images = LettingGo(record)
-        self._half_done = HalfDone(record, means.files_now, lambda: session.stage.registry)
+        self._last_words = LastWords(session, record, means, self.approvals)
         self._state = IDLE
         self._turn: CurrentTurn | None = None
         """None if and only if the state is idle."""
@@ -246,9 +244,8 @@ class TurnKeeping:
         match event:
             case MessageFinal(metadata=metadata):
                 self._move(TurnEvent.FINAL)
-                self._said_last_word(
-                    "completed" if metadata.success else "cancelled" if metadata.cancelled else "error"
-                )
+                end: SessionStatus = "cancelled" if metadata.cancelled else "error"
+                self._last_words.are_said("completed" if metadata.success else end)
                 if turn.actor is not None:
                     turn.actor.begin_stop(CANCEL_GRACE)
             case PlanPresented(steps=steps, current_step=step):
@@ -345,7 +342,7 @@ class TurnKeeping:
     async def _conclude_after_commands(self, turn: CurrentTurn) -> None:
         await self._means.commands_ended(self._session.stage.registry, turn.id)
         if turn is self._turn and self._state is not CLOSING:
-            await self._look_at_files(turn.so_far, LOOKING_SECONDS)
+            await self._last_words.look_at_files(turn.so_far, LOOKING_SECONDS)
         await self._images.look()
         if turn is self._turn:
             self._conclude(turn)
@@ -362,40 +359,13 @@ class TurnKeeping:
             if failed is not None:
                 self._record.say(ServerError(error=ErrorBody(code=failed.code, message=str(failed))))
             interrupted = failed is not None and turn.actor is not None
-            self._last_word(turn.mark, turn.so_far, cancelled=cancelled, interrupted=interrupted)
-        self._look_again(turn.so_far)
+            self._last_words.say(turn.mark, turn.so_far, cancelled=cancelled, interrupted=interrupted)
+        self._last_words.look_again(turn.so_far)
         self._move(TurnEvent.OVER)
         self._turn = None
         self._closed.set()
         self._closed = trio.Event()
         self._over()
-
-    async def _look_at_files(self, so_far: SoFar, seconds: float) -> None:
-        """Tells which changes that had only begun were done, or that nobody can tell it yet."""
-        self.approvals.keep((), (), await self._half_done.tell(so_far, seconds))
-
-    def _look_again(self, so_far: SoFar) -> None:
-        """At what nobody could tell, when the disk answers."""
-        if so_far.unknown:
-            self._session.run_beside(self._tell_later, tuple(so_far.unknown.values()))
-
-    async def _tell_later(self, unknown: Sequence[FileChanged]) -> None:
-        self.approvals.keep((), (), await self._half_done.tell_later(unknown))
-
-    def _last_word(
-        self, mark: TurnMark, so_far: SoFar, *, cancelled: bool = False, interrupted: bool = False
-    ) -> None:
-        """The session says it in place of the turn, of which nothing is left."""
-        self.approvals.cancel()
-        for id in so_far.commands:  # noqa: A001
-            ended = CommandFinished(command_id=id, ended="cancelled" if cancelled else "interrupted", why=LEFT)
-            self._record.say(ended)
-        self._record.say(final(mark, so_far, self._means.wall(), cancelled=cancelled, interrupted=interrupted))
-        self._said_last_word("cancelled" if cancelled else "error")
-
-    def _said_last_word(self, status: SessionStatus) -> None:
-        record, now = self._record, timestamp(self._means.wall())
-        record.change(turn=None, fact=replace(record.row.fact, running=False, status=status, updated_at=now))
 
     async def mend(self, mark: TurnMark) -> None:
         """Suspends or ends the turn that was under way when this session or its process failed."""
@@ -414,6 +384,6 @@ class TurnKeeping:
             self.approvals.watch()
         else:
             so_far = SoFar(entries)
-            await self._look_at_files(so_far, LOOKING_AT_START)
-            self._last_word(mark, so_far, interrupted=True)
-            self._look_again(so_far)
+            await self._last_words.look_at_files(so_far, LOOKING_AT_START)
+            self._last_words.say(mark, so_far, interrupted=True)
+            self._last_words.look_again(so_far)

@@ -90,7 +90,7 @@ class Adopting:
                 self._torn.clear()
             chunk: list[str] = []
             try:
-                while chunk := self._next_ids():
+                while chunk := self._ids.take_some(0.0, CHUNK):
                     async with self._books.lock:
                         torn = await self._adopt([id for id in chunk if id not in self._books.open])  # noqa: A001
                     if torn:
@@ -100,12 +100,6 @@ class Adopting:
                 self.consider(chunk)
                 self.rescan()
                 await trio.sleep(AGAIN_SECONDS)
-
-    def _next_ids(self) -> list[str]:
-        some: list[str] = []
-        while len(some) < CHUNK and (id := self._ids.take(0.0)) is not None:  # noqa: A001
-            some.append(id)
-        return some
 
     async def look_around(self) -> None:
         """Runs beside the client end, and beside the adopting."""

@@ -108,6 +108,13 @@ class FairQueue:
             return id
         return None
 
+    def take_some(self, now: float, most: int) -> list[str]:
+        """The next requests, up to so many, in the order of their turns."""
+        some: list[str] = []
+        while len(some) < most and (id := self.take(now)) is not None:  # noqa: A001
+            some.append(id)
+        return some
+
     def discard(self, id: str) -> bool:  # noqa: A002
         """Whether it was there."""
         if id not in self._places:

@@ -144,7 +144,7 @@ class Reception:
         """Runs beside the server end."""
         while True:
             self._wanted = trio.Event()
-            some = self._next_unread()
+            some = self._unread.take_some(0.0, AT_ONCE)
             if not some:
                 await self._wanted.wait()
                 continue
@@ -178,12 +178,6 @@ class Reception:
             else:
                 took = trio.current_time() - began
                 self._next_rescan = trio.current_time() + max(APART_SECONDS, SHARE * took)
-
-    def _next_unread(self) -> list[str]:
-        some: list[str] = []
-        while len(some) < AT_ONCE and (id := self._unread.take(0.0)) is not None:  # noqa: A001
-            some.append(id)
-        return some
 
     async def _look_at_all_names(self) -> None:
         self._newer, self._is_listing = set(), True

@@ -96,7 +96,7 @@ class Boards(Actor[BoardsMessage]):
         """Rooms that have been asked for a picture."""
         self._busy: set[str] = set()
         self._soiled_meanwhile: dict[str, float] = {}
-        """When boards that are busy are due again."""
+        """When boards that are busy, or of which a picture has come, are due again."""
         self._thanks: dict[str, list[Reply[None]]] = {}
         """Answers to be given when the last pictures of these rooms are stored."""
         self._recalls: dict[str, list[Reply[bool]]] = {}
@@ -244,7 +244,7 @@ class Boards(Actor[BoardsMessage]):
         due = now = self.stage.now()
         if after > TOGETHER:
             due = (now + after) // TOGETHER * TOGETHER
-        if name in self._busy:
+        if name in self._busy or name in self._snapshots:  # that picture may not show it
             self._soiled_meanwhile[name] = min(due, self._soiled_meanwhile.get(name, due))
             return
         is_first = due < self._agenda.next
@@ -253,11 +253,12 @@ class Boards(Actor[BoardsMessage]):
             self._ring()
 
     def _came(self, name: str, snapshot: Snapshot) -> None:
-        self._snapshots[name] = snapshot
+        self._snapshots.pop(name, None)
         if name in self._awaited:
             self._awaited.pop(name).set()
         else:
             self._soiled(name, 0.0)
+        self._snapshots[name] = snapshot
 
     @property
     def _wakes_at(self) -> float:

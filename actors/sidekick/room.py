@@ -86,7 +86,7 @@ class Room(Actor[RoomMessage]):
         self._state: BoardState | None = None  # as it was last told to the pages that follow it
 
     async def started(self, kept: object | None) -> None:
-        self._upkeep = Upkeep(self.name, self.ref, self.stage, self._wall)
+        self._upkeep = Upkeep(self.name, self.ref, self.stage, self._wall, self.run_beside)
         if isinstance(kept, tuple):
             self.scene, self.members, away = kept
             self._upkeep.soil()

@@ -2,19 +2,19 @@
 begins.
 
 It costs a drawing script only a check of `clean`. If there is no boards' actor (in a test, or while it restarts), the
-report is dropped, and the next change reports again.
+report is dropped, and the next change reports again. If its mailbox is full, the newest report of each kind waits for
+room in it, beside the room, in order: the change or the picture may have been the last one.
 """
 
 import logging
-from collections.abc import Callable
-from contextlib import aclosing, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from functools import partial
-from typing import Any
 
 import trio
 
 from actors.kernel import ActorRef, KernelError, MailboxFull, Stage
-from actors.sidekick.board_messages import Keep, Pictured, Recall, Snapshot, Soiled, Stands, Unfit
+from actors.sidekick.board_messages import BoardsMessage, Keep, Pictured, Recall, Snapshot, Soiled, Stands, Unfit
 from actors.sidekick.boards import NAME as BOARDS
 from actors.sidekick.bookkeeping import Bookkeeping
 from actors.sidekick.messages import RoomMessage
@@ -32,7 +32,14 @@ logger = logging.getLogger("troupe.sidekick")
 
 
 class Upkeep:
-    def __init__(self, name: str, room: ActorRef[RoomMessage], stage: Stage, wall: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        name: str,
+        room: ActorRef[RoomMessage],
+        stage: Stage,
+        wall: Callable[[], float],
+        run_beside: Callable[[Callable[[], Awaitable[None]]], None],
+    ) -> None:
         self.clean = True
         """False if a change since the last picture has been reported to the boards' actor."""
         self.drawn_at: float | None = None
@@ -41,6 +48,9 @@ class Upkeep:
         self._room = room
         self._stage = stage
         self._wall = wall
+        self._run_beside = run_beside
+        self._waiting: dict[type, BoardsMessage] = {}
+        """What the mailbox had no room for. Invariant: not empty <=> `_deliver` runs."""
 
     def tell(self, scripts: int, pages: int, scene: Scene) -> None:
         """Report the room's current state."""
@@ -64,11 +74,17 @@ class Upkeep:
             self.picture(scene, heroes)
 
     async def last_words(self, scene: Scene, heroes: list[str]) -> None:
-        boards = self._stage.registry.find(BOARDS)
-        if self.clean or boards is None:
+        boards, waiting = self._stage.registry.find(BOARDS), self._waiting.get(Pictured)
+        if boards is None:
+            return
+        if not self.clean:
+            snapshot = self._snapshot(scene, heroes)
+        elif isinstance(waiting, Pictured):  # nothing has changed since, unless the board was dropped
+            snapshot = waiting.snapshot
+        else:
             return
         try:
-            await boards.ask(partial(Keep, self._name, self._snapshot(scene, heroes)), timeout=LAST_WORDS)
+            await boards.ask(partial(Keep, self._name, snapshot), timeout=LAST_WORDS)
         except (StoreError, KernelError) as error:
             logger.error("What was drawn last in room %s is not kept: %s", self._name, error)
 
@@ -114,11 +130,26 @@ class Upkeep:
         parts = [] if scene.is_empty else scene.picture()
         return Snapshot(parts, self.drawn_at or self._wall(), tuple(heroes[:MOST_HEROES]))
 
-    def _tell(self, message: Any) -> bool:
+    def _tell(self, message: BoardsMessage) -> bool:
+        """False: there is nobody to tell."""
         boards = self._stage.registry.find(BOARDS)
         if boards is None:
             return False
-        with suppress(MailboxFull):  # the next change tries again
-            boards.hand(message)
-            return True
-        return False
+        if not self._waiting:
+            try:
+                boards.hand(message)
+            except MailboxFull:
+                self._run_beside(partial(self._deliver, boards))
+            else:
+                return True
+        if not isinstance(message, Stands):  # which room it is must be known before it is asked for a picture
+            self._waiting.pop(type(message), None)  # what was drawn after a picture is told after it
+        self._waiting[type(message)] = message
+        return True
+
+    async def _deliver(self, boards: ActorRef[BoardsMessage]) -> None:
+        while self._waiting:
+            kind, message = next(iter(self._waiting.items()))
+            await boards.send(message)
+            if self._waiting.get(kind) is message:
+                del self._waiting[kind]

@@ -1,7 +1,8 @@
 """A turn whose requests outlive the server: it waits, and goes on with the answers or is cancelled, but never both."""
 
 import itertools
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from codec.agent.approvals import Pending, Resolution
 from codec.agent.events import Token, UserMessage
 from codec.agent.workspaces import Policy
 from tests.agent.paper_store import Paper, PaperDisk
-from tests.agent.session_kit import Asks, Pause, Screen, Tokens, command, patch, stay, tool, until
+from tests.agent.session_kit import Asks, Pause, Screen, Stay, Tokens, command, patch, stay, tool, until
 from tests.agent.test_approvals import asked, kept_row, over
 
 TWO = (Tokens(2), Asks((patch("p1"), command("c1"))), Tokens(5))
@@ -43,14 +44,21 @@ async def until_asked(paper: list[Paper], script: Any = TWO, policy: Policy | No
         return fact.id
 
 
+@asynccontextmanager
+async def asked_again(script: Any = TWO) -> AsyncIterator[tuple[Stay, Screen, str]]:
+    """The server after such a kill, a client that is asked the same, and the session."""
+    papers: list[Paper] = []
+    id = await until_asked(papers)  # noqa: A001
+    async with stay(PaperDisk(papers[0]), script, ids=IDS) as here:
+        ann = Screen("ann")
+        await here.connect(ann, id, 0)
+        await asked(ann, 2)
+        yield here, ann, id
+
+
 def test_after_a_kill_what_was_asked_still_is_and_the_answers_make_the_turn_go_on() -> None:
     async def test() -> None:
-        papers: list[Paper] = []
-        id = await until_asked(papers)  # noqa: A001
-        async with stay(PaperDisk(papers[0]), TWO, ids=IDS) as here:
-            ann = Screen("ann")
-            await here.connect(ann, id, 0)
-            await asked(ann, 2)
+        async with asked_again() as (here, ann, id):  # noqa: A001
             state = ann.state
             assert (state["running"], state["suspended"]) == (True, True)
             assert state["pending_patches"] == ["p1"]
@@ -169,12 +177,7 @@ def test_a_command_that_a_clients_terminal_has_without_an_approval_may_have_begu
 
 def test_a_suspended_turn_can_be_cancelled_and_then_does_nothing() -> None:
     async def test() -> None:
-        papers: list[Paper] = []
-        id = await until_asked(papers)  # noqa: A001
-        async with stay(PaperDisk(papers[0]), TWO, ids=IDS) as here:
-            ann = Screen("ann")
-            await here.connect(ann, id, 0)
-            await asked(ann, 2)
+        async with asked_again() as (here, ann, _):
             await ann.answer("p1")
             await ann.cancel()
             final = await over(ann)
@@ -191,12 +194,7 @@ def test_a_suspended_turn_can_be_cancelled_and_then_does_nothing() -> None:
 
 def test_what_is_said_meanwhile_waits_for_the_suspended_turn() -> None:
     async def test() -> None:
-        papers: list[Paper] = []
-        id = await until_asked(papers)  # noqa: A001
-        async with stay(PaperDisk(papers[0]), lambda order: (Tokens(1),), ids=IDS) as here:
-            ann = Screen("ann")
-            await here.connect(ann, id, 0)
-            await asked(ann, 2)
+        async with asked_again(lambda order: (Tokens(1),)) as (here, ann, _):
             await ann.ask("next")
             await trio.sleep(2 * REST_SECONDS)
             assert [each["message"] for each in ann.state["queued"]] == ["next"]
@@ -392,12 +390,7 @@ def test_a_turn_goes_on_only_when_every_answer_is_kept() -> None:
 
 def test_a_cancel_before_the_last_answer_is_kept_is_a_cancel() -> None:
     async def test() -> None:
-        papers: list[Paper] = []
-        id = await until_asked(papers)  # noqa: A001
-        async with stay(PaperDisk(papers[0]), TWO, ids=IDS) as here:
-            ann = Screen("ann")
-            await here.connect(ann, id, 0)
-            await asked(ann, 2)
+        async with asked_again() as (here, ann, id):  # noqa: A001
             await ann.answer("p1")
             here.disk.seconds = lambda: 1.0
             here.nursery.start_soon(ann.answer, "c1")

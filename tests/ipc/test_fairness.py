@@ -111,6 +111,19 @@ def test_submitters_take_turns_whatever_each_has_waiting(sent: list[tuple[str, i
                 assert waited[other] < len(left), "somebody had two turns before another had one"
 
 
+@given(st.lists(st.tuples(st.sampled_from(IDS), WISHES), max_size=20), st.integers(0, 40).map(float), st.integers(0, 9))
+def test_taking_some_is_taking_one_after_another_up_to_so_many(
+    sent: list[tuple[str, Wishes]], now: float, most: int
+) -> None:
+    queue, one_by_one = FairQueue(), FairQueue()
+    for id, wishes in sent:  # noqa: A001
+        queue.add(id, wishes)
+        one_by_one.add(id, wishes)
+    taken = [one_by_one.take(now) for _ in range(most)]
+    assert queue.take_some(now, most) == [each for each in taken if each is not None]
+    assert set(queue) == set(one_by_one)
+
+
 def test_a_lone_request_in_the_midst_of_twenty_thousand_is_next_though_neither_says_who_asks() -> None:
     queue = FairQueue()
     for number in range(20_000):

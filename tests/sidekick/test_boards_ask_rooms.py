@@ -75,6 +75,21 @@ async def test_a_picture_that_comes_when_nobody_waits_for_it_any_more_is_kept_al
         assert await here.kept() == {"slow"}
 
 
+async def test_what_is_drawn_after_a_picture_that_nobody_waits_for_any_more_is_kept_too(
+    autojump_clock: object, tmp_path: Path
+) -> None:
+    async with played(tmp_path / "s", "slow") as here:
+        await here.drawn_on("slow")
+        await trio.sleep(2 * PATIENCE)
+        asked = len(here.rooms["slow"].messages)
+        here.boards.tell(Pictured("slow", SNAPSHOT))
+        here.boards.tell(Soiled("slow"))
+        await trio.sleep(0.1)
+        assert await here.kept() == {"slow"}
+        await trio.sleep(KEEP_AFTER)
+        assert len(here.rooms["slow"].messages) == asked + 1
+
+
 async def test_a_room_that_ends_while_it_is_asked_for_a_picture_holds_up_no_other(
     autojump_clock: object, tmp_path: Path
 ) -> None:

@@ -1,10 +1,15 @@
 """What a room reports to the boards' actor, which may have no room for it."""
 
+from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
+import trio
+import trio.testing
+
 from actors.kernel import MailboxFull
-from actors.sidekick.board_messages import Soiled
+from actors.sidekick.board_messages import Pictured, Snapshot, Soiled
+from actors.sidekick.scene import Scene
 from actors.sidekick.upkeep import Upkeep
 
 
@@ -13,21 +18,45 @@ class Boards:
 
     def __init__(self) -> None:
         self.heard: list[object] = []
-        self.is_full = True
+        self.has_room = trio.Event()
 
     def hand(self, message: object) -> None:
-        if self.is_full:
+        if not self.has_room.is_set():
             raise MailboxFull
         self.heard.append(message)
 
+    async def send(self, message: object) -> None:
+        await self.has_room.wait()
+        self.heard.append(message)
 
-def test_a_change_for_which_the_boards_have_no_room_is_reported_with_the_next_one() -> None:
-    boards = Boards()
+
+async def test_what_the_boards_have_no_room_for_is_told_in_order_and_of_each_kind_the_newest(
+    autojump_clock: object,
+) -> None:
+    boards, now = Boards(), 1.0
     stage = SimpleNamespace(registry=SimpleNamespace(find=lambda key: boards))
-    upkeep = Upkeep("a", cast(Any, None), cast(Any, stage), lambda: 7.0)
-    upkeep.soil()
-    assert upkeep.clean, "the room reports what changes while it is clean"
-    boards.is_full = False
-    upkeep.soil()
-    assert not upkeep.clean
-    assert boards.heard == [Soiled("a", False)]
+    async with trio.open_nursery() as nursery:
+        begun: list[Callable[[], Awaitable[None]]] = []
+
+        def beside(task: Callable[[], Awaitable[None]]) -> None:
+            begun.append(task)
+            nursery.start_soon(task)
+
+        upkeep = Upkeep("a", cast(Any, None), cast(Any, stage), lambda: now, beside)
+        upkeep.soil()
+        assert not upkeep.clean, "it is reported, though it is not heard yet"
+        await trio.testing.wait_all_tasks_blocked()
+        for now in (2.0, 3.0, 4.0):
+            upkeep.drawn_at = now
+            upkeep.picture(Scene(), ["hero"])
+        assert upkeep.clean
+        upkeep.soil(at_once=True)
+        boards.has_room.set()
+        await trio.testing.wait_all_tasks_blocked()
+        newest = Pictured("a", Snapshot([], 4.0, ("hero",)))
+        assert boards.heard == [Soiled("a"), newest, Soiled("a", at_once=True)]
+        assert len(begun) == 1
+        upkeep.picture(Scene(), None)
+        upkeep.soil()
+        assert boards.heard[-1] == Soiled("a")
+        assert len(begun) == 1

@@ -25,23 +25,30 @@ def refusal(path: Path) -> str:
     return sentence
 
 
-@pytest.mark.parametrize("name", OURS)
-@pytest.mark.parametrize("leads", ["to a file", "nowhere", "to a folder", "to itself"])
-def test_a_link_in_the_place_of_a_file_is_refused_and_not_followed(tmp_path: Path, name: str, leads: str) -> None:
-    state, elsewhere = tmp_path / "state", tmp_path / "elsewhere"
+def used_and_lacking(state: Path, name: str) -> Path:
+    """The place of a file in a state directory that has been used."""
     with StateDirectory.claim(state) as directory:
         database = Database(directory.database)
         database.execute([Append("a", [b"1"])])
         database.close()
-    (state / name).unlink(missing_ok=True)
+    place = state / name
+    place.unlink(missing_ok=True)
+    return place
+
+
+@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("leads", ["to a file", "nowhere", "to a folder", "to itself"])
+def test_a_link_in_the_place_of_a_file_is_refused_and_not_followed(tmp_path: Path, name: str, leads: str) -> None:
+    state, elsewhere = tmp_path / "state", tmp_path / "elsewhere"
+    place = used_and_lacking(state, name)
     match leads:
         case "to a file":
             elsewhere.write_bytes(b"somebody's")
         case "to a folder":
             elsewhere.mkdir()
-    (state / name).symlink_to(state / name if leads == "to itself" else elsewhere)
+    place.symlink_to(place if leads == "to itself" else elsewhere)
     before = {each.name for each in state.iterdir()}
-    assert f"{state / name} is a link" in refusal(state)
+    assert f"{place} is a link" in refusal(state)
     assert {each.name for each in state.iterdir()} - {LOCK} == before - {LOCK}
     match leads:
         case "to a file":
@@ -55,21 +62,17 @@ def test_a_link_in_the_place_of_a_file_is_refused_and_not_followed(tmp_path: Pat
 def test_what_is_no_file_is_refused_in_the_place_of_one_and_nothing_waits_for_it(
     tmp_path: Path, name: str, kind: str
 ) -> None:
-    with StateDirectory.claim(tmp_path) as directory:
-        database = Database(directory.database)
-        database.execute([Append("a", [b"1"])])
-        database.close()
-    (tmp_path / name).unlink(missing_ok=True)
+    place = used_and_lacking(tmp_path, name)
     match kind:
         case "a folder":
-            (tmp_path / name).mkdir()
+            place.mkdir()
         case "a pipe":
-            os.mkfifo(tmp_path / name)
+            os.mkfifo(place)
         case "a socket":
-            os.mknod(tmp_path / name, stat.S_IFSOCK | 0o600)
+            os.mknod(place, stat.S_IFSOCK | 0o600)
     before = {each.name for each in tmp_path.iterdir()}
     sentence = refusal(tmp_path)
-    assert sentence.startswith(f"{tmp_path / name} is a ")
+    assert sentence.startswith(f"{place} is a ")
     assert kind.removeprefix("a ") in sentence
     assert {each.name for each in tmp_path.iterdir()} == before
 

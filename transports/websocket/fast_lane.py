@@ -122,7 +122,7 @@ class FastLane(Lane):
         self._left: trio.Event | None = None
         """Not None <=> the lane has to give way. Further data is dropped. When this is set, the stream has ended."""
 
-    async def receive_batch(self, at_once: "AtOnce | None" = None) -> list[bytes] | None:
+    async def receive_batch(self, at_once: AtOnce | None = None) -> list[bytes] | None:
         """The next texts, at least one. None: the caller should receive from the library, which has a message, or knows
         why the connection has ended. With `at_once`, texts that come while this waits are given to it instead, until it
         refuses some."""

@@ -11,11 +11,24 @@ Hypercorn and trio-websocket are each handed a `Wire`. It does for them what non
     socket, after it has read and dropped what the client was still sending. If a socket is closed over unread bytes,
     the kernel sends a reset, and that can destroy our last words before the client has read them.
 
+What comes, as far as `receive_directly` knows it:
+
+    inflow   what there is to read                       becomes   when
+    QUIET    nothing: the last read took all             NEWS      the lookout reports something while nobody waits
+    NEWS     something                                   QUIET     a read takes less than it may
+    MORE     perhaps more: the last read was a full one  QUIET     a read takes less than it may
+    LAST     all that will ever come                     -         -
+    OVER     nothing any more                            -         -
+
+A full read turns the first three into MORE. When the lookout reports the end, which is its last report, they become
+LAST. Any becomes OVER when the end is read, or the socket is closed.
+
 Rule: if a deadline or a cancellation breaks off a send, the connection ends, because half a message may be on the wire,
 and nothing can follow that. If a send fails because the client has gone, only the sending ends: the client's last
 messages may still be unread.
 """
 
+import enum
 import math
 import os
 import sys
@@ -40,12 +53,23 @@ Take = Callable[[bytes], bool]
 """Handles what was read; False: the task that reads has to."""
 
 
+class Inflow(enum.Enum):
+    QUIET = "quiet"
+    NEWS = "news"
+    MORE = "more"
+    LAST = "last"
+    OVER = "over"
+
+
+QUIET, NEWS, MORE, LAST, OVER = Inflow
+"""For the path of each message: `Inflow.QUIET` takes longer to look up."""
+
+
 class Wire(trio.abc.HalfCloseableStream):
     __slots__ = (
-        "_close_socket", "_closed", "_emptied", "_ended", "_found", "_heard_at", "_is_ending", "_is_watched",
-        "_lookout", "_parked", "_plain", "_reading", "_released", "_replay", "_said_all", "_said_at", "_send_seconds",
-        "_stream", "_take", "_turn_began", "_turn_ended", "_turns", "_unseen", "_waits_directly", "bytes_in",
-        "bytes_out", "fault",
+        "_close_socket", "_closed", "_found", "_heard_at", "_inflow", "_is_watched", "_lookout", "_parked", "_plain",
+        "_reading", "_released", "_replay", "_said_all", "_said_at", "_send_seconds", "_stream", "_turn_began",
+        "_turn_ended", "_turns", "_waits_directly", "bytes_in", "bytes_out", "fault",
     )  # fmt: skip
 
     def __init__(
@@ -72,8 +96,7 @@ class Wire(trio.abc.HalfCloseableStream):
         """Invariant: not None <=> a task is in `receive_some`."""
         self._waits_directly = False
         """A task is in `receive_directly`."""
-        self._emptied = True
-        """The last read took all there was, so it is better to wait than to read again at once."""
+        self._inflow = QUIET
         self._turns = turns()
         self._heard_at = math.inf
         self._said_at = -math.inf
@@ -83,18 +106,11 @@ class Wire(trio.abc.HalfCloseableStream):
         self._lookout = lookout
         self._is_watched = False
         """The lookout knows the socket."""
-        self._unseen = False
-        """The lookout has reported something that is perhaps not read yet."""
-        self._is_ending = False
-        """The lookout has reported that the stream ends. It will report nothing more."""
-        self._parked: trio.lowlevel.Task | None = None
-        """Not None <=> a task waits in `receive_directly`, and the lookout reads in its place."""
-        self._take: Take | None = None
-        """Not None <=> `_parked` is not None."""
+        self._parked: tuple[trio.lowlevel.Task, Take] | None = None
+        """Not None <=> a task waits in `receive_directly`, and the lookout reads in its place. Then the inflow is
+        QUIET."""
         self._found: bytes | Exception | None = None
         """What that task is to return or raise when it is woken."""
-        self._ended = False
-        """The client has sent its last byte."""
         self._closed = False
         """The library has closed the wire: no more reads, no more sends."""
         self._said_all = False
@@ -141,11 +157,12 @@ class Wire(trio.abc.HalfCloseableStream):
                 data = bytes(await self._stream.receive_some(max_bytes))
                 self._heard_at = trio.current_time()
             except GONE:
-                self._ended = True
+                self._inflow = OVER
                 raise
             finally:
                 self._reading = None
-            self._ended = not data
+            if not data:
+                self._inflow = OVER
             return data
         raise trio.ClosedResourceError
 
@@ -164,16 +181,17 @@ class Wire(trio.abc.HalfCloseableStream):
         self._turn_ended = trio.current_time()
         last = self._turn_ended - self._turn_began
         """How long the connection's turn was: the time it took to handle the last read."""
-        if not self._emptied:
+        inflow = self._inflow
+        if inflow is MORE:
             await self._turns.take(last)
-        elif take is not None and last <= LONG and not self._is_ending and self._watched():
-            if self._unseen:
+        elif take is not None and last <= LONG and (inflow is QUIET or inflow is NEWS) and self._watched():
+            if inflow is NEWS:
                 await trio.lowlevel.checkpoint()
             else:
                 data = await self._refused_by(take)
                 if data is not None:
                     return data
-                if not self._is_ending:
+                if self._inflow is not LAST:
                     await self._turns.take(self._turn_ended - self._turn_began)
         else:
             await self._readable()
@@ -188,12 +206,13 @@ class Wire(trio.abc.HalfCloseableStream):
             except BlockingIOError:
                 await self._readable()
             except OSError as error:
-                self._ended = True
+                self._inflow = OVER
                 raise trio.BrokenResourceError from error
         self._turn_began = trio.current_time()
-        self._unseen = False
-        self._emptied = len(data) < most
-        self._ended = not data
+        if not data:
+            self._inflow = OVER
+        elif self._inflow is not LAST:
+            self._inflow = QUIET if len(data) < most else MORE
         return data
 
     def _is_greedy(self) -> bool:
@@ -209,10 +228,10 @@ class Wire(trio.abc.HalfCloseableStream):
     async def _refused_by(self, take: Take) -> bytes | None:
         """What `take` has refused. None: the connection is greedy now, or ends; what has come is not read yet."""
         await trio.lowlevel.checkpoint_if_cancelled()
-        self._parked, self._take = trio.lowlevel.current_task(), take
+        self._parked = trio.lowlevel.current_task(), take
 
         def abort(_: trio.lowlevel.RaiseCancelT) -> trio.lowlevel.Abort:
-            self._parked = self._take = None
+            self._parked = None
             return trio.lowlevel.Abort.SUCCEEDED
 
         await trio.lowlevel.wait_task_rescheduled(abort)
@@ -226,12 +245,15 @@ class Wire(trio.abc.HalfCloseableStream):
 
     def _look(self, ends: bool) -> None:
         """Something has come: read it, and give it to the one who waits for it. At the end, that one reads itself."""
-        self._is_ending = self._is_ending or ends
-        task, take = self._parked, self._take
-        if task is None or take is None:
-            self._unseen = True
+        parked = self._parked
+        if ends:
+            if self._inflow is not OVER:
+                self._inflow = LAST
+        elif parked is None and self._inflow is QUIET:
+            self._inflow = NEWS
+        if parked is None:
             return
-        if self._is_ending or self._is_greedy():
+        if ends or self._is_greedy():
             self._wake(None)
             return
         try:
@@ -239,14 +261,17 @@ class Wire(trio.abc.HalfCloseableStream):
         except BlockingIOError:
             return
         except OSError as error:
-            self._ended = True
+            self._inflow = OVER
             self._wake(trio.BrokenResourceError(str(error)))
             return
         self._turn_began = trio.current_time()
-        self._emptied = len(data) < SIP
-        self._ended = not data
+        if not 0 < len(data) < SIP:
+            self._inflow = MORE if data else OVER
+            self._wake(data)
+            return
+        task, take = parked
         try:
-            taken = self._emptied and data and task.context.run(take, data)
+            taken = task.context.run(take, data)
         except Exception as error:  # it concerns this connection alone
             self._wake(error)
             return
@@ -256,10 +281,10 @@ class Wire(trio.abc.HalfCloseableStream):
             self._wake(data)
 
     def _wake(self, found: bytes | Exception | None) -> None:
-        task, self._parked, self._take = self._parked, None, None
-        if task is not None:
+        parked, self._parked = self._parked, None
+        if parked is not None:
             self._found = found
-            trio.lowlevel.reschedule(task)
+            trio.lowlevel.reschedule(parked[0])
 
     async def _readable(self) -> None:
         self._waits_directly = True
@@ -351,15 +376,16 @@ class Wire(trio.abc.HalfCloseableStream):
         await self.aclose()
         with trio.move_on_after(seconds), suppress(*GONE):
             await self.send_eof()  # once more: the library may have been cancelled while closing
-            while most > 0 and not self._ended:
+            while most > 0 and self._inflow is not OVER:
                 data = await self._stream.receive_some(PIECE)
                 most -= len(data)
-                self._ended = not data
+                if not data:
+                    self._inflow = OVER
         self.cut()
 
     def cut(self) -> None:
         """Close the socket now. Tasks that read from the wire or send to it get an error."""
-        self._closed = self._ended = True
+        self._closed, self._inflow = True, OVER
         if self._is_watched and self._lookout is not None:
             self._is_watched = False
             self._lookout.forget(self._plain)

@@ -5,7 +5,8 @@ anything else         says it again, word by word
 !brief 500            five hundred different words that are as short as they can be
 !think                thinks first
 !call NAME {json}     calls that tool; when the result has come, says it again
-!rounds [[[NAME, {json}], ...], ...]   in each round of the turn calls these tools at once, and says so; then ends it
+!rounds [[[NAME, {json}], ...], ...]   in each round of the turn calls these tools at once, and says so; then ends it.
+                      A text among them is what it says instead
 !again NAME {json}    calls that tool again and again, whatever comes, and whether it may or not
 !hang  !die  !leave   after a few words: silence, a reset, a close
 !garbage  !error TEXT after a few words: bytes that are no answer; the error of a server that has begun
@@ -67,13 +68,15 @@ def _first_line(said: str) -> str:
     return said.strip().partition("\n")[0]
 
 
-def _round(messages: list[dict[str, Any]], rounds: list[list[tuple[str, Any]]]) -> Iterator[Step]:
+def _round(messages: list[dict[str, Any]], rounds: list[list[str | tuple[str, Any]]]) -> Iterator[Step]:
     """The next one, or what is left of it: as many calls are done as have told their result since the user's words."""
     roles = [str(each.get("role")) for each in messages]
     done = roles[len(roles) - roles[::-1].index("user") :].count("tool")
-    for number, calls in enumerate(rounds, 1):
+    for number, steps in enumerate(rounds, 1):
+        calls = [step for step in steps if not isinstance(step, str)]
         if done < len(calls):
-            yield from (Say(f"{word} ") for word in f"This is round {number}.".split(" "))
+            texts = [step for step in steps if isinstance(step, str)] or [f"This is round {number}."]
+            yield from (Say(f"{word} ") for text in texts for word in text.split(" "))
             for place, (name, arguments) in enumerate(calls[done:], done):
                 yield Call(name, arguments, f"call_{number}_{place}")
             yield Usage(20, 5)

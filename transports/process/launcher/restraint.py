@@ -21,6 +21,8 @@ import resource
 import struct
 import sys
 
+from transports.process.launcher.system import _libc
+
 X86_64, X86_32, ARM_64, ARM_32 = 0xC000003E, 0x40000003, 0xC00000B7, 0x40000028
 """How the kernel calls a machine's kinds of call. A 64-bit kernel takes those of 32-bit programs too."""
 CALLS = {
@@ -44,7 +46,7 @@ Instruction = tuple[int, int, int, int]
 Condition = tuple[int, int]
 """An offset in the call's data, and the value that stands there."""
 
-_libc = ctypes.CDLL(None, use_errno=True)
+_machine = MACHINES.get(os.uname().machine) if sys.maxsize > 1 << 32 else None
 _key = bytearray(16)
 
 
@@ -55,10 +57,9 @@ class _Program(ctypes.Structure):
 def restrain() -> bool:
     """Restrains us and all that we start, for good. From now on `set_limit` sets the limits of others. False: the
     kernel does not offer that."""
-    machine = MACHINES.get(os.uname().machine)
-    if sys.platform != "linux" or machine is None or sys.maxsize < 1 << 32:
+    if _libc is None or _machine is None:
         return False
-    kind, seccomp = machine
+    kind, seccomp = _machine
     key = os.urandom(len(_key))
     code = b"".join(struct.pack("=HBBI", *each) for each in instructions(kind, struct.unpack("=4I", key)))
     if _libc.syscall(seccomp, _SET_FILTER, _WITHOUT_SLOWING, ctypes.byref(_Program(len(code) // 8, code))) != 0:
@@ -69,10 +70,10 @@ def restrain() -> bool:
 
 def set_limit(pid: int, which: int, limit: int) -> None:
     """Sets the soft and the hard limit of another process. Raises OSError."""
-    if not any(_key):
+    if _libc is None or _machine is None or not any(_key):
         resource.prlimit(pid, which, (limit, limit))
         return
-    number, *_ = CALLS[MACHINES[os.uname().machine][0]]
+    number, *_ = CALLS[_machine[0]]
     words = [ctypes.c_uint64(word) for word in struct.unpack("=2Q", _key)]
     if _libc.syscall(number, pid, which, struct.pack("=QQ", limit, limit), None, *words) != 0:
         error = ctypes.get_errno()
