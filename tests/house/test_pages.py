@@ -56,6 +56,7 @@ def ways(page: Page) -> Locator:
     return links
 
 
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_leads_to_the_others_and_says_which_one_it_is(chromium: Browser, house: Server, name: str) -> None:
     system, path = PAGES[name]
