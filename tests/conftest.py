@@ -19,7 +19,7 @@ from tests.plenty import plenty
 if TYPE_CHECKING:  # a pytest that a test starts needs no browser
     from playwright.sync_api import Browser, Playwright
 
-pytest_plugins = ["tests.limit", "tests.hearing", "tests.sharing", "tests.warming"]
+pytest_plugins = ["tests.limit", "tests.hearing", "tests.draws", "tests.sharing", "tests.warming"]
 
 # Where CI is set, hypothesis has a profile of its own. A busy machine is no mistake of the code.
 settings.register_profile("house", settings(), deadline=None, max_examples=plenty(50))

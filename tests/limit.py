@@ -26,7 +26,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Generator, Iterator
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any
 
 import greenlet
@@ -221,6 +221,7 @@ def _limited(item: pytest.Item, when: str) -> Generator[None, object, object]:
         raise
     except BaseException as error:
         if watch.struck:
+            _give_lines(error)
             raise pytest.fail.Exception(watch.sentence) from error
         raise
     finally:
@@ -229,6 +230,23 @@ def _limited(item: pytest.Item, when: str) -> Generator[None, object, object]:
     if watch.struck:
         pytest.fail(watch.sentence)
     return result
+
+
+def _give_lines(error: BaseException | None) -> None:
+    """A signal may find Python at an instruction that belongs to no line. pytest 9.2 cannot report that: the whole run
+    would end with an internal error."""
+    while error is not None:
+        steps = []
+        trace = error.__traceback__
+        while trace is not None:
+            steps.append(trace)
+            trace = trace.tb_next
+        for step in reversed(steps):
+            line: int | None = step.tb_lineno
+            known = step.tb_frame.f_code.co_firstlineno if line is None else line
+            trace = TracebackType(trace, step.tb_frame, step.tb_lasti, known)
+        error.__traceback__ = trace
+        error = error.__cause__ or error.__context__
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -62,6 +62,7 @@ def in_the_pages() -> set[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(180)
 def test_what_nobody_uses_is_deleted() -> None:
     watch = vulture.Vulture(ignore_names=CALLED_BY_PYTEST, ignore_decorators=CALLED_BY_DECORATORS)
     watch.scavenge([ROOT / each for each in READ])

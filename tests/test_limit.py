@@ -67,6 +67,15 @@ def test_a_mutex():
     with mutex, mutex:
         pass
 
+def test_an_instruction_of_no_line():
+    def busy():
+        while True:
+            pass
+    code = busy.__code__
+    of_no_line = bytes([0b1_1111_000]) * (len(code.co_code) // 2)  # as CPython marks some of its own
+    busy.__code__ = code.replace(co_linetable=of_no_line)
+    busy()
+
 async def test_a_shield():
     with trio.CancelScope(shield=True):
         await trio.sleep_forever()
@@ -163,6 +172,7 @@ ENDLESS = {  # by name: the phase that fails, and what stands in the stacks
     "test_two_tasks_wait_for_each_other": ("call", "task Romeo"),
     "test_a_run_of_its_own": ("call", "trio.run(trio.sleep_forever)"),
     "test_a_mutex": ("call", "with mutex, mutex:"),
+    "test_an_instruction_of_no_line": ("call", "in busy"),
     "test_a_shield": ("call", "await trio.sleep_forever()"),
     "test_a_task_that_lets_no_other_run": ("call", "while True:"),
     "test_tasks_that_are_never_done": ("call", "await trio.lowlevel.checkpoint()"),

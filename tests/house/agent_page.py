@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from tests.house.agent_kit import MODEL
 from tests.house.running import Server
 from tests.web.stage import write
+from tests.web.windows import window
 
 PATIENCE = 20_000
 USUAL = 5_000
@@ -33,10 +34,9 @@ class Visitor:
 
 @contextmanager
 def visiting(chromium: Browser, **options: object) -> Iterator[Visitor]:
-    settings = {"viewport": {"width": 1280, "height": 800}} | options
     expect.set_options(timeout=PATIENCE)  # a server starts, and others compute
     try:
-        with chromium.new_context(**settings) as context:  # type: ignore[arg-type]
+        with window(chromium, **options) as context:
             visitor = Visitor(context)
             yield visitor
             assert visitor.errors == []

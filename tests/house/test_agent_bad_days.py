@@ -79,6 +79,7 @@ async def answers(window: Window, message: Any, name: str) -> list[dict[str, Any
     return [each["error"] for each in window.heard[before:] if each["type"] == "server.error" and "seq" not in each]
 
 
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - {"ClientHello"}))
 async def test_a_message_that_is_malformed_in_any_field_is_refused_with_its_place_and_the_client_stays(
     kind: str, house: Server, tmp_path: Path

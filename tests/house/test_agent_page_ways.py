@@ -84,6 +84,7 @@ def session_of(page: Page) -> str:
     return page.url.partition("#/")[2]
 
 
+@pytest.mark.drawn(1)
 @WAYS
 def test_a_folder_a_session_its_name_and_its_end(
     near: Path, house: Server, chromium: Browser, press: Press
@@ -113,6 +114,7 @@ def test_a_folder_a_session_its_name_and_its_end(
         expect(page.get_by_role("button", name="Begin a session")).to_be_visible()
 
 
+@pytest.mark.drawn(1)
 @WAYS
 def test_a_model_for_one_session_leaves_the_others_theirs(
     near: Path, house: Server, chromium: Browser, press: Press
@@ -372,6 +374,7 @@ def test_a_token_costs_no_more_at_the_end_of_a_long_text_than_at_its_beginning(
         assert counted["built"] <= 4 * (counted["frames"] + paragraphs)
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize(("width", "height"), [(640, 400), (320, 640)])
 def test_the_page_can_be_used_at_200_percent_and_on_the_narrowest_screen(
     near: Path, house: Server, chromium: Browser, width: int, height: int

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.house.running import LISTENING, Server, server
 from tests.web.looks import LOOKS, looked_at
 from tests.web.test_design import CONTRASTS, NAMELESS
+from tests.web.windows import window
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -38,7 +39,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @contextmanager
 def opened(chromium: Browser, house: Server, name: str, **context: Any) -> Iterator[Page]:
     system, path = PAGES[name]
-    with chromium.new_context(**context) as browsing:
+    with window(chromium, **context) as browsing:
         page = browsing.new_page()
         page.goto(house.url_of(system).rstrip("/") + path)
         yield page
@@ -55,6 +56,7 @@ def ways(page: Page) -> Locator:
     return links
 
 
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_leads_to_the_others_and_says_which_one_it_is(chromium: Browser, house: Server, name: str) -> None:
     system, path = PAGES[name]

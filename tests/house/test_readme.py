@@ -249,6 +249,7 @@ def newest(larder: Path) -> str:
     return str(fetched(larder / "sidekick-py-newest", install) / "env/bin/python")
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("release", ["0.0.2", "0.0.5", "0.0.7", "newest"])
 async def test_the_first_script_draws_with_any_release(release: str, home: Home, larder: Path) -> None:

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.house.running import Server, server
 from tests.judge.test_in_the_browser import ADD, PATIENCE, TASK, post, run_all, shows, solve
+from tests.web.windows import window
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -22,7 +23,7 @@ def house(tmp_path: Path) -> Iterator[Server]:
 
 @pytest.fixture
 def page(house: Server, chromium: Browser) -> Iterator[Page]:
-    with chromium.new_context(viewport={"width": 1280, "height": 800}) as context:
+    with window(chromium) as context:
         page = context.new_page()
         page.set_default_timeout(PATIENCE * 1000)
         expect.set_options(timeout=PATIENCE * 1000)

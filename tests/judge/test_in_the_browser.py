@@ -11,8 +11,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.house.running import Server, server
+from tests.web.windows import window
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.drawn(1)]
 PATIENCE = 20
 
 ADD = "a, b = map(int, input().split())\nprint(a + b)\n"
@@ -40,7 +41,7 @@ def house(tmp_path: Path) -> Iterator[Server]:
 
 @pytest.fixture(params=[1280, 400])
 def page(house: Server, chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
-    with chromium.new_context(viewport={"width": request.param, "height": 800}) as context:
+    with window(chromium, viewport={"width": request.param, "height": 800}) as context:
         page = context.new_page()
         page.set_default_timeout(PATIENCE * 1000)
         expect.set_options(timeout=PATIENCE * 1000)

@@ -62,6 +62,7 @@ runpy.run_path("supervisor.py", run_name="__main__")
 """The program, which waits for a signal when it is about to load a certain module."""
 
 
+@pytest.mark.drawn(9)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "moment"),

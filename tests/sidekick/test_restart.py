@@ -255,6 +255,7 @@ def colors(house: Server) -> dict[tuple[int, int], str]:
     return {(cell["x"], cell["y"]): cell["color"] for cell in cells}
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("version", ["0.0.2", "0.0.5", "0.0.7"])
 @pytest.mark.parametrize("by", [KILL, TERM])
 def test_a_released_client_finds_its_board_after_a_restart_and_goes_on(

@@ -25,6 +25,7 @@ from codec.ipc.desk import Attempt, RequestDetail
 from tests.ipc.desk_kit import DeskHouse, PaperJournal, desk_house, fact, many
 from tests.ipc.paper import PaperBase
 from tests.web.conftest import BROWSERS_OWN
+from tests.web.windows import window
 from transports.door.door import Door
 from transports.http.pages import add_pages
 from transports.ipc.port import ipc_application, ipc_websocket
@@ -116,8 +117,7 @@ def showing_desk(chromium: Browser) -> Iterator[ShowDesk]:
 
         def show(*details: RequestDetail, path: str = "", **context: Any) -> tuple[Page, DeskStage]:
             stage = stack.enter_context(DeskStage(details))
-            settings = {"viewport": {"width": 1280, "height": 800}} | context
-            page = stack.enter_context(chromium.new_context(**settings)).new_page()
+            page = stack.enter_context(window(chromium, **context)).new_page()
             page.set_default_timeout(PATIENCE * 1000)
             page.on("console", hear)
             page.on("pageerror", lambda error: errors.append(str(error)))

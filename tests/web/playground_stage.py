@@ -1,14 +1,15 @@
 """The script page of a real server, in a real Chromium."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.house.running import server
 from tests.web.stage import write
+from tests.web.windows import window
 
 PATIENCE = 10_000
 BROWSERS_OWN = "Failed to load resource"
@@ -37,16 +38,13 @@ def playground(chromium: Browser, folder: Path, *options: str) -> Iterator[Any]:
     """`open_page(path, **context)` opens a page of a server with these options, and closes the page before it. At the
     end, no page may have reported an error."""
     errors: list[str] = []
-    with server(folder, *options) as house:
+    with server(folder, *options) as house, ExitStack() as stack:
         house.ready()
-        contexts: list[BrowserContext] = []
+        shown = stack.enter_context(ExitStack())
 
         def open_page(path: str = "script", **context: Any) -> ScriptPage:
-            for before in contexts:
-                before.close()  # and so its worker
-            contexts.clear()
-            contexts.append(chromium.new_context(**{"viewport": {"width": 1280, "height": 800}} | context))
-            page = contexts[-1].new_page()
+            shown.close()  # and so the worker of the page before
+            page = shown.enter_context(window(chromium, **context)).new_page()
             page.set_default_timeout(PATIENCE)
             page.on(
                 "console",
@@ -60,6 +58,4 @@ def playground(chromium: Browser, folder: Path, *options: str) -> Iterator[Any]:
             return ScriptPage(page, address)
 
         yield open_page
-        for context in contexts:
-            context.close()
     assert errors == []

@@ -310,6 +310,7 @@ def test_a_silent_terminal_is_told_and_after_a_while_the_command_can_be_run_here
     expect(asked.locator(".course")).to_contain_text("Exit code 0")
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize("asks", [True, False])
 @pytest.mark.parametrize(
     ("ends", "told"),

@@ -835,6 +835,7 @@ def test_a_field_that_may_stay_empty_is_told_so_and_not_of_null(show: Show) -> N
     assert "or null for as many" in stage.refused[0]
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize(
     ("label", "value", "change"),
     [

@@ -56,6 +56,7 @@ def talk(page: Page) -> None:
 PLAYED = {"chat": talk, "lights_out": play_lights_out, "plot": read_the_plot, "sorting": look_at_the_sorting}
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.py")))
 def test_an_example_runs_beside_its_board(visit: Open, name: str) -> None:
     at = visit(f"script/{name}")

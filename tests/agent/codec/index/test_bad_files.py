@@ -40,6 +40,7 @@ def asked_more_than(times: int) -> Callable[[], bool]:
     return lambda: next(asked) >= times
 
 
+@pytest.mark.drawn(7)
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_ten_thousand_open_signs_end_in_bounded_steps(ending: str) -> None:

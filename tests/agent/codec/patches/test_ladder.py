@@ -235,6 +235,7 @@ def test_a_whole_file_keeps_its_encoding_mark_and_ends() -> None:
     assert rewritten(b"\0", "a\n") == b"a\n"
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("lines", ["x\n" * 50_000, "x\ny\n" * 25_000, "".join(f"{n}\n" for n in range(50_000))])
 @pytest.mark.parametrize("body", [" x\n-x\n+z\n", " x\n-y\n+z\n x\n", " x\n x\n-x\n x\n+x\n"])

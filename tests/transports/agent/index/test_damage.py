@@ -110,6 +110,7 @@ def file(made_once: Path, tmp_path: Path) -> Path:
     return tmp_path / "state" / "index" / "one.db"
 
 
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("asked_first", [True, False])
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
 async def test_a_damaged_index_is_put_aside_and_made_anew_and_says_so(
@@ -403,6 +404,7 @@ ODD_VALUES = {
 }
 
 
+@pytest.mark.drawn(5)
 @pytest.mark.parametrize("asked_first", [True, False])
 @pytest.mark.parametrize("odd", ODD_VALUES.values(), ids=ODD_VALUES.keys())
 async def test_a_value_that_no_index_has_is_damage_and_is_repaired(

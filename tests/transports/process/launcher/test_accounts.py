@@ -62,6 +62,7 @@ BURNERS = {
 }
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("burner", BURNERS)
 async def test_who_waits_for_a_processor_is_not_late_and_who_sleeps_beside_is(
     processes: Processes, burner: str
@@ -120,6 +121,7 @@ for _ in range(8):
 )
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("program", "each", "least"),
