@@ -39,6 +39,13 @@ class WalkedFile(NamedTuple):
     entry: FileEntry
 
 
+class SeenFolder(NamedTuple):
+    folders: list[str]
+    files: list[WalkedFile]
+    rules: Rules
+    """For what is below."""
+
+
 class _Folder(NamedTuple):
     names: tuple[str, ...]
     rules: Rules
@@ -96,11 +103,17 @@ class TreeWalk:
 
 def looked_into(root: Rooted, names: tuple[str, ...], late: Late) -> tuple[list[str], list[WalkedFile]]:
     """The folders and the files in a folder."""
-    folder = _Folder(names, rules_in(root, names, late) or ())
+    rules = rules_in(root, names, late) or ()
     with root.folder(names) as here:
-        look = _Look(root, here, folder, late)
-        files = look.files()
-    return look.folders, files
+        seen = seen_in(root, here, names, rules, late)
+    return seen.folders, seen.files
+
+
+def seen_in(root: Rooted, here: int, names: tuple[str, ...], rules: Rules, late: Late) -> SeenFolder:
+    """What is in an opened folder. `rules`: those that hold in it, without its own."""
+    look = _Look(root, here, _Folder(names, rules), late)
+    files = look.files()
+    return SeenFolder(look.folders, files, look.rules)
 
 
 class _Look:

@@ -19,6 +19,7 @@ Everything here blocks: call it in a thread.
 import errno
 import os
 import stat
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,6 +29,8 @@ from transports.folder.drafts import discard, sweep, write_drafts, write_new
 from transports.folder.owned import OWN_MODE, open_own
 
 LONGEST_NAME = 255
+TICK_NS, COARSE_NS = 40_000_000, 2_000_000_000
+"""In which a file may change without looking so, on most disks and on those that count seconds."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -64,6 +67,12 @@ class FileEntry(NamedTuple):
     @classmethod
     def of(cls, status: os.stat_result) -> "FileEntry":
         return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+
+    @property
+    def is_fresh(self) -> bool:
+        """It has changed within the last tick of the disk's clock. So it might change again, and look the same."""
+        coarse = self.changed_ns % 1_000_000_000 == 0
+        return time.time_ns() - max(self.changed_ns, self.touched_ns) < (COARSE_NS if coarse else TICK_NS)
 
 
 class Rooted:

@@ -13,6 +13,7 @@ import trio
 
 from actors.agent.given import FileRefused, Trees
 from actors.agent.index.following import FOLLOW_SECONDS
+from actors.agent.index.indexed import MOST_PLAIN
 from actors.agent.index.indexers import indexer_of
 from actors.agent.index.messages import (
     ChangesTold,
@@ -30,17 +31,21 @@ from actors.agent.messages import WORKSPACES, ChangeWatch, PolicyAsked, Workspac
 from actors.agent.readable import ReadableTree, is_readable
 from actors.kernel import ActorDown, KernelError, NobodyThere, Registry, Reply, TooSlow
 from codec.agent.client_messages import FileChange
-from codec.agent.index.asking import FoundLine, IndexQuery, SearchKind, SearchResult, SearchResults
+from codec.agent.files import FileHit
+from codec.agent.index.asking import FoundLine, IndexQuery, Reason, SearchKind, SearchResult, SearchResults
+from codec.agent.index.meant import meant_by
 from codec.agent.reading import read_body
 from codec.agent.refusing import ContractRefusal, no_workspace
 from codec.agent.withheld import withheld
 from codec.agent.workspaces import IndexChanges, IndexRun, IndexStatus, Policy, WatchState, WorkspaceFact
+from codec.words import counted
 
 PATIENCE = 10.0
 STATUS_SECONDS = 2.0
 RUN_SECONDS = 60.0
 """For the original's way, which answers when the index is made."""
-PLAIN_SECONDS = 10.0
+PLAIN_SECONDS, EXACT_SECONDS = 10.0, 3.0
+"""For reading the files; the second, if there are enough results, but none of them is what the question names."""
 MOST_RESULTS = 100
 TRIES = 5
 OVER = ("ready", "failed")
@@ -169,9 +174,7 @@ class IndexDesk:
                 message = WITHOUT_VECTORS
             elif not found.complete:
                 message = BEGINS
-                if len(results) < most:
-                    known = {each.path for each in results}
-                    results += [each for each in await _plainly(tree, words, most) if each.path not in known]
+                results = await _filled_up(tree, words, results, most)
             elif not results:
                 message = f"Nothing was found for {words}."
             answer = SearchResults(
@@ -241,16 +244,54 @@ def _event(status: bytes) -> bytes:
     return b"data: " + status + b"\n\n"
 
 
-async def _plainly(tree: ReadableTree, words: str, most: int) -> list[SearchResult]:
+async def _filled_up(tree: ReadableTree, words: str, results: list[SearchResult], most: int) -> list[SearchResult]:
+    """With what is not in the index yet. The file or the definition that the question names comes first, wherever it
+    was found: no number of places that only have the word push it out."""
+    meant = meant_by(words)
+
+    def distance(each: SearchResult) -> int:
+        return meant.distance(each.path, [line.text for line in each.lines], each.symbol if each.kind else "")
+
+    if len(results) >= most and (not meant or not min(map(distance, results))):
+        return sorted(results, key=distance)
+    known = {each.path for each in results}
+    seconds = PLAIN_SECONDS if len(results) < most else EXACT_SECONDS
+    further = [each for each in await _plainly(tree, words, most + len(known), seconds) if each.path not in known]
+    return sorted([*results, *further], key=distance)
+
+
+async def _plainly(
+    tree: ReadableTree, words: str, most: int, seconds: float = PLAIN_SECONDS
+) -> list[SearchResult]:
     """By reading the files."""
+    meant = meant_by(words)
+
+    def distance(hit: FileHit) -> int:
+        return meant.distance(hit.path, [line.text for line in hit.lines])
+
     results: list[SearchResult] = []
     try:
-        with trio.move_on_after(PLAIN_SECONDS):
-            for hit in await tree.search(words.split()[:12], most=most):
+        with trio.move_on_after(seconds):
+            hits = await tree.search(words.split()[:12], most=max(most, MOST_PLAIN))
+            for hit in sorted(hits, key=distance)[:most]:
                 lines = tuple(FoundLine(line.number, withheld(line.text, hit.path)) for line in hit.lines)
+                defined = next((line for line in lines if meant.defined_in(line.text)), None)
                 first, last = (lines[0].number, lines[-1].number) if lines else (1, 1)
+                said = f"has {counted(hit.count, 'line')} with words of it" if hit.count else "its path has words of it"
+                if defined is not None:
+                    first, last = defined.number, max(defined.number, last)
+                    said = f"looks as if it defines {meant.defined_in(defined.text)}"
+                elif meant.is_path(hit.path) or meant.is_called_so(hit.path):
+                    said = "the question names its path"
                 results.append(
-                    SearchResult(path=hit.path, first_line=first, last_line=last, score=hit.score, lines=lines)
+                    SearchResult(
+                        path=hit.path,
+                        first_line=first,
+                        last_line=last,
+                        score=hit.score,
+                        reasons=(Reason("text_search", said, hit.score),),
+                        lines=lines,
+                    )
                 )
     except FileRefused as refused:
         raise ContractRefusal(503, "RETRIEVAL_FAILED", str(refused)) from None

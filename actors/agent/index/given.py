@@ -1,6 +1,6 @@
 """What the index needs from outside. transports/agent/index/ implements it, and so do the tests."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from codec.agent.index.asking import IndexFindings, IndexQuery
@@ -48,3 +48,7 @@ class FolderWatches(Protocol):
         """Watches the folder with all below it until it is cancelled, less what git ignores and what is hidden. As soon
         as all of it is watched, the news is that anything may have changed. From then on what is saved is told at once,
         and what comes in a flood is gathered. Returns when the folder itself is gone. Raises WatchTrouble."""
+
+    async def look(self, path: str, told: Callable[[WatchNews], None], warm: Callable[[], Collection[str]]) -> None:
+        """The same where it cannot be watched: the folder is looked at every few seconds, a part at a time. The paths
+        that are `warm` then are in each of the looks, so what changes there is told soon."""

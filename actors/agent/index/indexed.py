@@ -3,7 +3,8 @@
 Rules
   - A turn never waits long for the index. If there is none, or it does not answer in time, the files are read, as
     without it; `why_not` says why then.
-  - While the index is being made, what it has comes first, and reading the files fills it up.
+  - While the index is being made, what it has comes first, and reading the files fills it up; but the file or the
+    definition that is named comes before all else, wherever it was found.
   - What the index answers is a place to look at. Its lines are read from the disk when they are told, through the same
     tree: within the policy, without secrets, and true.
 """
@@ -17,11 +18,14 @@ from actors.agent.index.searching import NO_INDEX, SHOWN_LINES, IndexAsker, NoIn
 from codec.agent.file_texts import cut_line
 from codec.agent.files import FileLine
 from codec.agent.index.asking import IndexFindings, IndexHit, IndexQuery, SearchKind
+from codec.agent.index.meant import meant_by
 from codec.agent.looking_up import looked_through, sought
 from codec.agent.withheld import withheld
 
 MOST_READ = 40
 """Files whose lines one search shows."""
+MOST_PLAIN = 500
+"""Files that are found by reading, among which what is meant may be."""
 LARGEST_READ = 1 << 20
 
 
@@ -46,7 +50,7 @@ class IndexedTree:
         hits, complete = await self._indexed(words, "text", most)
         if complete and hits:
             return hits
-        return _joined(hits, await self.plain.search(words, most=most), most)
+        return await self._filled_up(words, hits, most)
 
     async def defining(self, name: str, most: int) -> Sequence[FileHit]:
         """Files that define the name, or names like it, as far as the index knows; and if it is not complete or knows
@@ -54,7 +58,18 @@ class IndexedTree:
         hits, complete = await self._indexed([name], "symbols", most)
         if complete and hits:
             return hits
-        return _joined(hits, await self.plain.search([name], most=most), most)
+        return await self._filled_up([name], hits, most)
+
+    async def _filled_up(self, words: Sequence[str], hits: Sequence[FileHit], most: int) -> Sequence[FileHit]:
+        """What is named comes first, wherever it was found: many files of the index that only have the word do not
+        push it out."""
+        meant = meant_by(" ".join(words))
+
+        further = await self.plain.search(words, most=max(most, MOST_PLAIN))
+        every = [(meant.distance(hit.path, [line.text for line in hit.lines]), hit) for hit in _joined(hits, further)]
+        every.sort(key=lambda each: each[0])
+        best = max((hit.score for _, hit in every), default=0.0)
+        return [hit if far > 1 else replace(hit, score=best) for far, hit in every][:most]
 
     async def alike(self, text: str, most: int) -> Sequence[FileHit] | None:
         """Files that are about it, each with the begin of its best place as it is on the disk now. None: the index has
@@ -99,10 +114,10 @@ class IndexedTree:
         return FileHit(hit.path, find.lines if find else (), find.count if find else 0, round(hit.score, 4))
 
 
-def _joined(first: Sequence[FileHit], others: Sequence[FileHit], most: int) -> list[FileHit]:
+def _joined(first: Sequence[FileHit], others: Sequence[FileHit]) -> list[FileHit]:
     known = {hit.path for hit in first}
     least = min((hit.score for hit in first), default=None)
     further = [
         hit if least is None else replace(hit, score=min(hit.score, least)) for hit in others if hit.path not in known
     ]
-    return [*first, *further][:most]
+    return [*first, *further]

@@ -189,6 +189,7 @@ class Indexer(Actor[Heard]):
                 reply.set(self._shown)
             case Find():
                 self._use()
+                self._watch.touched(message.query.opened)
                 self._begin_soon()
                 self._questions.ask(message)
             case Reindex(anew, reply):
@@ -196,7 +197,9 @@ class Indexer(Actor[Heard]):
                 reply.set(self._show())
             case ChangesTold(changes, reply):
                 self._use()
-                self._changes.told(told_paths(changes).paths)
+                paths = told_paths(changes).paths
+                self._watch.touched(paths)
+                self._changes.told(paths)
                 self._begin_soon()
                 if reply is not None:
                     reply.set(self._show())
@@ -383,7 +386,6 @@ class Indexer(Actor[Heard]):
         self._failures, self._trouble, self._loud = 0, "", False
         self._facts = facts
         self._move(IndexerEvent.DONE)
-        self._watch.looked(changed=facts.changed > 0)
         self._embedding.want()
         self._begin_soon()
         self._change()

@@ -1,25 +1,25 @@
 """How one folder is watched: by the system's word, or by looking.
 
 Rules
-  - Where the system cannot watch, the folder is looked at every few seconds, less often while nothing changes, and
-    never so often that looking is most of what is done. Watching is tried again from time to time.
-  - A look is an update of the whole index that nobody has asked for.
+  - Where the system cannot watch, the folder is looked at every few seconds, a part at a time, and it says so.
+    Watching is tried again from time to time.
+  - What lately changed, was told or opened is in each look. So a save is seen in seconds where somebody works, also in
+    a large folder; elsewhere when its turn comes.
   - A folder that is gone is not watched, and nobody says so. It is looked for every few seconds; as soon as it is there
     again, the news is that anything may have changed.
 """
 
-from collections.abc import Awaitable, Callable
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from typing import Literal, Protocol
 
 import trio
 
 from actors.agent.index.given import FolderWatches, WatchNews, WatchTrouble
 
-LOOK_SECONDS, LONGEST_LOOK = 2.0, 30.0
-SHARE = 10.0
-"""Of the time at least, for one part of looking."""
 WATCH_AGAIN_SECONDS = 300.0
 GONE_SECONDS = 2.0
+MOST_WARM = 200
 BY_WISH = "The folder is looked at every few seconds, as was wished."
 
 
@@ -49,9 +49,8 @@ class FolderWatch:
         self.how: Literal["off", "events", "polling"] = "off"
         self.said = ""
         self._scope: trio.CancelScope | None = None
-        self._pause = LOOK_SECONDS
-        self._looked = trio.Event()
-        self._began = 0.0
+        self._warm: OrderedDict[str, None] = OrderedDict()
+        """What lately changed, was told or opened. The last one comes last."""
 
     def want(self, wanted: bool, *, polling: bool) -> None:
         if self._scope is not None and (wanted, polling) == (self.wanted, self.polling):
@@ -65,10 +64,13 @@ class FolderWatch:
             self._scope = trio.CancelScope()
             self._actor.run_beside(lambda scope=self._scope: self._serve(scope))  # type: ignore[misc]
 
-    def looked(self, *, changed: bool) -> None:
-        """An update of the index is over."""
-        self._pause = LOOK_SECONDS if changed else min(LONGEST_LOOK, self._pause * 2)
-        self._looked.set()
+    def touched(self, paths: Iterable[str]) -> None:
+        """Somebody works at these."""
+        for path in paths:
+            self._warm[path] = None
+            self._warm.move_to_end(path)
+        while len(self._warm) > MOST_WARM:
+            self._warm.popitem(last=False)
 
     # -- in a task of its own
 
@@ -84,25 +86,41 @@ class FolderWatch:
                     await self._look(str(trouble), WATCH_AGAIN_SECONDS)
                     self._say("events", "")
                 else:
-                    if self.how == "events":  # the update says that the folder is gone
-                        self._say("off", "")
-                        self._news(WatchNews(lost=True))
+                    self._gone()
                     await trio.sleep(GONE_SECONDS)
 
     def _told(self, news: WatchNews) -> None:
         self._say("events", "")
+        self.touched(news.paths)
         self._news(news)
 
     async def _look(self, why: str, seconds: float) -> None:
-        """Looks at the folder again and again, for so long."""
+        """Has the folder looked at, for so long."""
+
+        def told(news: WatchNews) -> None:
+            self._say("polling", why)
+            self.touched(news.paths)
+            self._news(news)
+
         self._say("polling", why)
-        self._pause = LOOK_SECONDS
         with trio.move_on_after(seconds):
             while True:
-                self._looked, began = trio.Event(), trio.current_time()
-                self._news(WatchNews(lost=True))
-                await self._looked.wait()
-                await trio.sleep(max(self._pause, SHARE * (trio.current_time() - began)))
+                try:
+                    await self._watches.look(self._path, told, self._warmest)
+                except WatchTrouble as trouble:
+                    self._say("polling", str(trouble))
+                else:
+                    self._gone()
+                await trio.sleep(GONE_SECONDS)
+
+    def _gone(self) -> None:
+        """The update says that the folder is gone."""
+        if self.how != "off":
+            self._say("off", "")
+            self._news(WatchNews(lost=True))
+
+    def _warmest(self) -> Collection[str]:
+        return tuple(reversed(self._warm))
 
     def _say(self, how: Literal["off", "events", "polling"], said: str) -> None:
         if (self.how, self.said) != (how, said):

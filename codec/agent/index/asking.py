@@ -21,6 +21,11 @@ class IndexQuery(Struct, frozen=True, kw_only=True):
     per_file: int = 3
     """Hits of one file, at most."""
 
+    @property
+    def opened(self) -> tuple[str, ...]:
+        """What the editor has open, what it shows last."""
+        return (*self.open_files, self.active_file) if self.active_file else self.open_files
+
 
 class Reason(Struct, frozen=True):
     stage: Stage

@@ -1,7 +1,7 @@
 """Indexers in virtual time: the real actors over a store on paper, indexes that do as the test says, and folders whose
 news the test tells."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,10 +19,13 @@ from actors.agent.messages import WORKSPACES, RegisterWorkspace, WorkspaceKnown
 from actors.agent.workspaces import workspaces_spec
 from actors.kernel import ActorRef, AnySpec, Reply
 from actors.kernel.testing import House, Log, check_sound, staged
+from codec.agent.files import FileHit
 from codec.agent.index.asking import IndexFindings, IndexHit, IndexQuery
 from codec.agent.index.telling import IndexFacts, IndexWish
+from codec.agent.looking_up import looked_through, ranked, sought
 from codec.agent.workspaces import IndexStatus, WorkspaceFact, WorkspaceWish
 from tests.agent.paper_store import PaperDisk, paper_spec
+from tests.agent.turn_kit import MemoryTree
 
 EPOCH = 1_800_000_000.0
 PATIENCE = 3600.0
@@ -157,7 +160,12 @@ class PaperWatches:
     told: dict[str, Callable[[WatchNews], None]] = field(default_factory=dict)
     """By the path of the folder that is watched now."""
     trouble: str = ""
+    look_trouble: str = ""
     gone: trio.Event = field(default_factory=trio.Event)
+    looked: dict[str, tuple[Callable[[WatchNews], None], Callable[[], Collection[str]]]] = field(default_factory=dict)
+    """By the path of the folder that is looked at now."""
+    looks: Log[float] = field(default_factory=Log)
+    """When looking has begun."""
 
     async def watch(self, path: str, told: Callable[[WatchNews], None]) -> None:
         await trio.lowlevel.checkpoint()
@@ -169,6 +177,21 @@ class PaperWatches:
             await self.gone.wait()
         finally:
             del self.told[path]
+
+    async def look(self, path: str, told: Callable[[WatchNews], None], warm: Callable[[], Collection[str]]) -> None:
+        await trio.lowlevel.checkpoint()
+        self.looks.add(trio.current_time())
+        if self.look_trouble:
+            raise WatchTrouble(self.look_trouble)
+        if self.gone.is_set():
+            return
+        assert path not in self.looked, "it is looked at twice"
+        self.looked[path] = told, warm
+        try:
+            told(WatchNews(lost=True))
+            await self.gone.wait()
+        finally:
+            del self.looked[path]
 
 
 @dataclass
@@ -189,6 +212,15 @@ class PaperFolders:
         if path in self.missing:
             raise FileRefused(f"There is no folder {path}.")
         return path
+
+
+class LookedTree(MemoryTree):
+    """Which is searched as a folder is."""
+
+    async def search(self, words: Sequence[str], *, most: int = 50) -> Sequence[FileHit]:
+        every = sought(words)
+        found = [looked_through(path, text, every, lambda: None) for path, text in self.files.items()]
+        return ranked([each for each in found if each is not None], len(found), most)
 
 
 @dataclass

@@ -17,11 +17,11 @@ from actors.agent.messages import WORKSPACES, ChangePolicy
 from actors.agent.workspaces import workspaces_spec
 from actors.kernel import NobodyThere
 from actors.kernel.testing import staged
-from codec.agent.index.asking import IndexFindings, IndexHit, StageCount
+from codec.agent.index.asking import IndexFindings, IndexHit, Reason, StageCount
 from codec.agent.index.telling import IndexFacts
 from codec.agent.refusing import ContractRefusal
 from codec.agent.workspaces import PolicyChange, WorkspaceFact
-from tests.agent.index.indexer_kit import IndexHouse, PaperFolders, PaperIndexes, index_house, wall
+from tests.agent.index.indexer_kit import IndexHouse, LookedTree, PaperFolders, PaperIndexes, index_house, wall
 from tests.agent.paper_store import PaperDisk, paper_spec
 from tests.agent.turn_kit import MemoryTree, MemoryTrees
 
@@ -147,6 +147,57 @@ async def test_a_search_tells_lines_as_they_are_now_and_what_the_policy_lets_rea
         index.find = None  # type: ignore[method-assign,assignment]
         with pytest.raises(ContractRefusal, match="Say what is to be found"):
             await asked.search(fact.id, "  ", "all", 10)
+
+
+MANY = {f"uses/{number:02}.py": f"from auth import login\nlogin()\nsee auth.py {number}\n" for number in range(60)}
+AUTH = {"src/auth.py": "import os\n\n\ndef login(user):\n    return user\n", ".git/login.py": "def login(): pass\n"}
+
+
+@pytest.mark.parametrize(
+    ("words", "known", "first", "line", "said"),
+    [
+        ("login", (), "src/auth.py", 4, "looks as if it defines login"),
+        ("LOGIN", (), "src/auth.py", 4, "looks as if it defines login"),
+        ("auth.login", (), "src/auth.py", 4, "looks as if it defines login"),
+        ("who calls `login`?", (), "src/auth.py", 4, "looks as if it defines login"),
+        ("auth.py", (), "src/auth.py", 1, "the question names its path"),
+        ("src/auth.py", (), "src/auth.py", 1, "the question names its path"),
+        ("auth", (), "src/auth.py", 1, "the question names its path"),
+        ("login", ("src/auth.py",), "src/auth.py", 4, "defines login"),
+        ("from import", (), "uses/00.py", 1, "has it"),
+        ("zebra_stripes", (), "uses/00.py", 1, "has it"),
+    ],
+)
+async def test_while_the_index_is_made_what_the_question_names_comes_first_and_nothing_pushes_it_out(
+    autojump_clock: MockClock, words: str, known: tuple[str, ...], first: str, line: int, said: str
+) -> None:
+    """`known`: what is in the index already, behind all the others."""
+    uses = [
+        IndexHit(path=path, first_line=1, last_line=2, score=1.0, reasons=(Reason("text_search", "has it", 1.0),))
+        for path in MANY
+    ]
+    definition = IndexHit(
+        path="src/auth.py", first_line=4, last_line=5, score=0.5, symbol="login", kind="function",
+        reasons=(Reason("symbol_search", "defines login", 1.0),),
+    )  # fmt: skip
+    async with index_house() as house:
+        fact = await house.register()
+        asked = IndexDesk(house.house.stage.registry, MemoryTrees(LookedTree(MANY | AUTH)))
+
+        async def find(query: Any, readable: Any) -> IndexFindings:
+            hits = (*uses[: query.most - len(known)], *(definition for _ in known))
+            return IndexFindings(hits=hits, words=("login",), complete=False)
+
+        house.index(fact).find = find  # type: ignore[method-assign]
+        for most in (5, 20):
+            answer = read(await asked.search(fact.id, words, "all", most))
+            results = answer["results"]
+            assert (results[0]["path"], results[0]["first_line"]) == (first, line)
+            assert said in results[0]["reasons"][0]["said"]
+            paths = [each["path"] for each in results]
+            assert len(paths) == len(set(paths)) == most
+            assert not any(path.startswith(".git") for path in paths)
+            assert all(each["reasons"] for each in results), "each says why"
 
 
 async def test_a_policy_that_is_changed_during_a_search_counts_for_its_answer(autojump_clock: MockClock) -> None:

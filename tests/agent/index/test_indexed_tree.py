@@ -17,8 +17,7 @@ from codec.agent.files import digest_of
 from codec.agent.index.asking import IndexFindings, IndexHit, Reason, StageCount
 from codec.agent.index.telling import IndexFacts
 from codec.agent.workspaces import Policy
-from tests.agent.index.indexer_kit import IndexHouse, PaperIndex, index_house
-from tests.agent.turn_kit import MemoryTree
+from tests.agent.index.indexer_kit import IndexHouse, LookedTree, PaperIndex, index_house
 
 FILES = {
     "src/auth.py": "import os\n\n\ndef login(user):\n    return check(user)\n\n\ndef check(user):\n    return True\n",
@@ -61,7 +60,7 @@ async def tree_of(
             return found
 
         index.find = partial(find, index)  # type: ignore[method-assign]
-    tree = ReadableTree(MemoryTree(files), policy)
+    tree = ReadableTree(LookedTree(files), policy)
     return IndexedTree(tree, IndexAsker(house.house.stage.registry, fact.id, policy))
 
 
@@ -152,13 +151,34 @@ async def test_while_the_index_is_made_reading_the_files_fills_it_up(autojump_cl
     async with index_house() as house:
         part = IndexFindings(hits=FOUND.hits[1:], stages=(StageCount("text_search", 1),), complete=False)
         tree = await tree_of(house, FILES, part)
-        hits = await tree.search(["login"], most=10)
+        hits = await tree.search(["login", "ann"], most=10)
         assert hits[0].path == "src/use.py"
         assert {hit.path for hit in hits} == {"src/use.py", "src/auth.py", "docs/login.md"}
         found = await retrieve(tree, "What does login(user) do?", 4000)
         assert found is not None
         assert [(each.stage, each.count) for each in found.stages] == [("text_search", 3)]
         assert {item.source.partition(":")[0] for item in found.items} == {hit.path for hit in hits}
+
+
+@pytest.mark.parametrize(
+    ("words", "first"), [("login", "src/auth.py"), ("use.py", "src/use.py"), ("auth", "src/auth.py")]
+)
+async def test_while_the_index_is_made_what_is_named_comes_first_and_nothing_pushes_it_out(
+    autojump_clock: MockClock, words: str, first: str
+) -> None:
+    text = "from auth import login\nlogin()\nsee use.py\n"
+    files = FILES | {f"uses/{number}.py": text for number in range(30)}
+    part = tuple(
+        IndexHit(path=f"uses/{number}.py", first_line=1, last_line=2, score=30.0 - number) for number in range(30)
+    )
+    async with index_house() as house:
+        found = IndexFindings(hits=part, stages=(StageCount("text_search", 30),), complete=False)
+        tree = await tree_of(house, files, found)
+        for most in (5, 20, 40):
+            for hits in (await tree.search([words], most=most), await tree.defining(words, most)):
+                assert hits[0].path == first
+                assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+                assert len(hits) == len({hit.path for hit in hits}) <= most
 
 
 @pytest.mark.parametrize("how", ["trouble", "hangs"])

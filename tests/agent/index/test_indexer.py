@@ -19,7 +19,7 @@ from actors.agent.index.questions import FIND_SECONDS, MOST_AT_ONCE
 from actors.agent.index.watch import GONE_SECONDS
 from codec.agent.client_messages import FileChange
 from codec.agent.index.asking import IndexFindings, IndexQuery
-from codec.agent.index.telling import IndexFacts, IndexWish
+from codec.agent.index.telling import IndexFacts, IndexWish, WatchNews
 from codec.agent.workspaces import IndexStatus, Policy, WorkspaceFact
 from tests.agent.index.indexer_kit import PATIENCE, IndexHouse, PaperFolders, PaperIndexes, index_house
 from tests.agent.paper_store import PaperDisk
@@ -504,9 +504,16 @@ async def test_where_the_folder_cannot_be_watched_it_is_looked_at_and_the_status
         await house.ready(fact)
         status = await house.status(fact)
         assert (status.watching, status.message) == ("polling", "Raise fs.inotify.max_user_watches.")
+        told, warm = house.watches.looked[fact.path]
+        await house.ask(fact, partial(ChangesTold, (FileChange(type="modified", file_path="told.py"),)))
+        query = IndexQuery(text="a", active_file="shown.py", open_files=("opened.py",))
+        await house.ask(fact, partial(Find, query))
+        assert warm() == ("shown.py", "opened.py", "told.py")
+        await trio.sleep(10)
+        before = len(house.index(fact).wishes.entries)
+        told(WatchNews(("found.py",)))
         await trio.sleep(120)
-        looks = len(house.index(fact).wishes.entries)
-        assert 4 <= looks <= 12, "less often while nothing changes"
+        assert [wish.paths for wish in house.index(fact).wishes.entries[before:]] == [("found.py",)]
         assert (await house.status(fact)).index_status == "ready"
         house.watches.trouble = ""
         await trio.sleep(300)

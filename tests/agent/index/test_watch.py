@@ -1,4 +1,4 @@
-"""How a folder is watched: by the system's word, or by looking, which takes a small part of the time."""
+"""How a folder is watched: by the system's word, or by looking."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -9,21 +9,18 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from actors.agent.index.given import WatchNews
-from actors.agent.index.watch import BY_WISH, GONE_SECONDS, WATCH_AGAIN_SECONDS, FolderWatch
+from actors.agent.index.watch import BY_WISH, GONE_SECONDS, MOST_WARM, WATCH_AGAIN_SECONDS, FolderWatch
 from tests.agent.index.indexer_kit import PaperWatches
 
 
 @dataclass
 class Looker:
-    """Looks when it is told to, and notes when."""
+    """Notes what is told."""
 
     nursery: trio.Nursery
     watches: PaperWatches
-    takes: float = 0.0
-    """Seconds, for a look."""
-    finds: bool = False
-    """Whether a look finds that something has changed."""
     looks: list[float] = field(default_factory=list)
+    """When anything might have changed."""
     news: list[WatchNews] = field(default_factory=list)
     ways: list[tuple[str, str]] = field(default_factory=list)
 
@@ -38,41 +35,72 @@ class Looker:
         self.news.append(news)
         if news.lost:
             self.looks.append(trio.current_time() - self.began)
-            self.nursery.start_soon(self._look)
-
-    async def _look(self) -> None:
-        await trio.sleep(self.takes)
-        self.watch.looked(changed=self.finds)
 
     def _note(self) -> None:
         self.ways.append((self.watch.how, self.watch.said))
 
 
 @asynccontextmanager
-async def looker(trouble: str = "", takes: float = 0.0, *, finds: bool = False) -> AsyncIterator[Looker]:
+async def looker(trouble: str = "") -> AsyncIterator[Looker]:
     async with trio.open_nursery() as nursery:
-        yield Looker(nursery, PaperWatches(trouble=trouble), takes, finds)
+        yield Looker(nursery, PaperWatches(trouble=trouble))
         nursery.cancel_scope.cancel()
 
 
-@pytest.mark.parametrize(
-    ("takes", "finds", "looks"),
-    [
-        (0.0, False, [0, 4, 12, 28, 58, 88]),
-        (0.0, True, list(range(0, 100, 2))),
-        (1.0, True, list(range(0, 100, 11))),
-        (1.0, False, [0, 11, 22, 39, 70]),
-        (60.0, False, [0]),
-    ],
-)
-async def test_where_it_cannot_be_watched_it_is_looked_at_less_often_while_nothing_changes_and_in_a_part_of_the_time(
-    autojump_clock: MockClock, takes: float, finds: bool, looks: list[float]
+async def test_where_it_cannot_be_watched_it_is_looked_at_what_was_touched_last_first_and_it_says_so(
+    autojump_clock: MockClock
 ) -> None:
-    async with looker("No.", takes, finds=finds) as here:
+    async with looker("No.") as here:
+        here.watch.touched(["opened.py", "told.py"])
         here.watch.want(True, polling=False)
-        await trio.sleep(99.5)
-        assert here.looks == pytest.approx(looks)
-        assert here.ways == [("events", ""), ("polling", "No.")]
+        await wait_all_tasks_blocked()
+        told, warm = here.watches.looked["/w"]
+        assert (here.watch.how, here.watch.said) == ("polling", "No.")
+        assert here.news == [WatchNews(lost=True)]
+        assert warm() == ("told.py", "opened.py")
+        told(WatchNews(("changed.py", "opened.py")))
+        assert here.news[-1].paths == ("changed.py", "opened.py")
+        assert warm() == ("opened.py", "changed.py", "told.py")
+        here.watch.touched(map(str, range(2 * MOST_WARM)))
+        assert warm() == tuple(map(str, reversed(range(MOST_WARM, 2 * MOST_WARM))))
+
+
+async def test_what_the_system_tells_is_looked_at_first_when_it_cannot_tell_any_more(autojump_clock: MockClock) -> None:
+    async with looker() as here:
+        here.watch.want(True, polling=False)
+        await wait_all_tasks_blocked()
+        here.watches.told["/w"](WatchNews(("saved.py",)))
+        here.watch.want(True, polling=True)
+        await wait_all_tasks_blocked()
+        assert here.watches.looked["/w"][1]() == ("saved.py",)
+
+
+async def test_a_folder_that_is_looked_at_and_goes_is_looked_at_again_when_it_is_back(
+    autojump_clock: MockClock
+) -> None:
+    async with looker("No.") as here:
+        here.watch.want(True, polling=False)
+        await trio.sleep(10)
+        here.watches.gone.set()
+        await trio.sleep(5.5 * GONE_SECONDS)
+        assert here.looks == pytest.approx([0, 10])
+        assert here.ways[-1] == ("off", "")
+        here.watches.gone = trio.Event()
+        await trio.sleep(GONE_SECONDS)
+        assert here.looks[2:] == pytest.approx([10 + 6 * GONE_SECONDS])
+        assert here.ways[-1] == ("polling", "No.")
+
+
+async def test_a_disk_that_does_not_answer_who_looks_is_told_and_asked_again(autojump_clock: MockClock) -> None:
+    async with looker("No.") as here:
+        here.watches.look_trouble = "The disk does not answer."
+        here.watch.want(True, polling=False)
+        await trio.sleep(2.5 * GONE_SECONDS)
+        assert (here.watch.how, here.watch.said) == ("polling", "The disk does not answer.")
+        assert len(here.watches.looks.entries) == 3
+        here.watches.look_trouble = ""
+        await trio.sleep(GONE_SECONDS)
+        assert (here.watch.how, here.watch.said) == ("polling", "No.")
 
 
 async def test_watching_is_tried_again_and_who_wished_for_looking_gets_nothing_else(autojump_clock: MockClock) -> None:
@@ -80,7 +108,7 @@ async def test_watching_is_tried_again_and_who_wished_for_looking_gets_nothing_e
         here.watch.want(True, polling=False)
         await trio.sleep(WATCH_AGAIN_SECONDS + 1)
         assert here.ways == [("events", ""), ("polling", "No.")] * 2
-        assert here.looks[-1] == pytest.approx(WATCH_AGAIN_SECONDS)
+        assert here.looks == pytest.approx([0, WATCH_AGAIN_SECONDS])
         here.watches.trouble = ""
         await trio.sleep(WATCH_AGAIN_SECONDS)
         assert (here.watch.how, here.watch.said, set(here.watches.told)) == ("events", "", {"/w"})

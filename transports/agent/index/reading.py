@@ -29,8 +29,6 @@ LARGEST = 1 << 20
 PARSE_SECONDS = 5.0
 """Of the processor. Whatever takes longer is taken without its syntax."""
 TRIES = 3
-TICK_NS, COARSE_NS = 40_000_000, 2_000_000_000
-"""In which a file may change without looking so, on most disks and on those that count seconds."""
 UNSURE = -1
 
 
@@ -107,7 +105,7 @@ def _content(root: Rooted, here: int, names: tuple[str, ...]) -> tuple[FileEntry
             before = FileEntry.of(os.fstat(file))
             data = _all(file, before.size)
             if FileEntry.of(os.fstat(file)) == before:
-                return _if_sure(before), data
+                return before._replace(changed_ns=UNSURE) if before.is_fresh else before, data
     finally:
         os.close(file)
     return before._replace(changed_ns=UNSURE), data
@@ -123,11 +121,3 @@ def _all(file: int, size: int) -> bytes:
         parts.append(part)
         left -= len(part)
     return b"".join(parts)
-
-
-def _if_sure(entry: FileEntry) -> FileEntry:
-    latest = max(entry.changed_ns, entry.touched_ns)
-    coarse = entry.changed_ns % 1_000_000_000 == 0
-    if time.time_ns() - latest < (COARSE_NS if coarse else TICK_NS):
-        return entry._replace(changed_ns=UNSURE)
-    return entry

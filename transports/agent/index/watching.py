@@ -1,4 +1,5 @@
-"""Watches a workspace's folder with all below it by inotify, less what git ignores and what is hidden.
+"""Watches a workspace's folder with all below it by inotify, less what git ignores and what is hidden; or has it looked
+at (looking.py).
 
 Rules
   - A folder is watched before it is read. So what is made in it meanwhile is either seen or told, and a tree that
@@ -21,6 +22,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,6 +31,7 @@ import trio
 from codec.agent.ignores import TooLate
 from codec.agent.index.telling import WatchNews, WatchTrouble
 from codec.agent.tree_paths import DEEPEST
+from transports.agent.index.looking import FolderGone, TreeLook
 from transports.agent.walking import RULES, Rules, is_seen, rules_in, with_own
 from transports.folder.feed import Gathered, gathered
 from transports.folder.inotify import ARRIVALS, Inotify
@@ -42,16 +45,18 @@ WATCH_SECONDS = 60.0
 MOST_FOLDERS = 100_000
 THREADS = 4
 WORK_SECONDS, REST_SECONDS = 0.001, 0.0002
+LOOK_SECONDS = 2.0
+"""Between two looks at a folder."""
+SHARE = 20.0
+"""Of the time at least, for one part of looking..."""
+LOOKERS = 4
+"""...at so many folders; more of them are looked at less often."""
 LIMIT = Path("/proc/sys/fs/inotify/max_user_watches")
 LOOKS = "Until then the folder is looked at every few seconds."
 
 Names = tuple[str, ...]
 News = Callable[[WatchNews], None]
 T = TypeVar("T")
-
-
-class FolderGone(Exception):
-    """The watched folder itself is not where it was."""
 
 
 class TreeWatch:
@@ -213,6 +218,7 @@ class TreeWatches:
     def __init__(self, closed: Collection[Path] = ()) -> None:
         self._closed = identities(closed)
         self._threads = trio.CapacityLimiter(THREADS)
+        self._lookers = 0
 
     async def watch(self, path: str, told: News) -> None:
         """Tells paths, and whether anything may have changed, until it is cancelled; returns when the folder is gone.
@@ -235,6 +241,24 @@ class TreeWatches:
         except FolderGone:
             return
         finally:
+            tree.close()
+
+    async def look(self, path: str, told: News, warm: Callable[[], Collection[str]]) -> None:
+        """The same by looking. `warm`: paths that each look is at. Raises WatchTrouble if the disk does not answer."""
+        tree = TreeLook(Rooted(Path(path), firm=True, closed=self._closed))
+        self._lookers += 1
+        try:
+            await self._do(tree.begin, path)
+            told(WatchNews(lost=True))
+            while True:
+                await trio.sleep(max(LOOK_SECONDS, SHARE * tree.took) * max(1.0, self._lookers / LOOKERS))
+                paths = await self._do(partial(tree.turn, warm()), path)
+                if paths:
+                    told(WatchNews(lost=True) if "" in paths else WatchNews(tuple(paths)))
+        except FolderGone:
+            return
+        finally:
+            self._lookers -= 1
             tree.close()
 
     async def _do(self, job: Callable[[], T], path: str) -> T:
