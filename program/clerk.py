@@ -57,7 +57,8 @@ class Clerk(Protocol):
 
     def made(self, command: str, params: dict[str, Any], id: str | None, wishes: Mapping[str, Any]) -> Request: ...  # noqa: A002
 
-    def submit(self, requests: Sequence[Request]) -> None: ...
+    def submit(self, requests: Sequence[Request]) -> Mapping[str, str]:
+        """Those whose ids other requests have, each with a sentence. The others are submitted."""
 
     def endings(self, ids: Sequence[str], patience: float | None, until: float | None) -> Iterator[Ending]:
         """As they come; no more after `until`, by the clock that nobody sets."""

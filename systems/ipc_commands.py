@@ -32,8 +32,12 @@ class DeskClerk:
     def made(self, command: str, params: dict[str, Any], id: str | None, wishes: Mapping[str, Any]) -> Request:  # noqa: A002
         return self._desk.made(command, params, id, wishes)
 
-    def submit(self, requests: Sequence[Request]) -> None:
-        self._blocking.submit_many(requests)
+    def submit(self, requests: Sequence[Request]) -> Mapping[str, str]:
+        try:
+            self._blocking.submit_many(requests)
+        except IdTaken as some:
+            return some.taken
+        return {}
 
     def endings(self, ids: Sequence[str], patience: float | None, until: float | None) -> Iterator[Result]:
         tickets = [self._blocking.ticket(each) for each in ids]
@@ -74,7 +78,7 @@ def _asking() -> Iterator[None]:
 def _in_words() -> Iterator[None]:
     try:
         yield
-    except (BadParams, BadId, IdTaken) as wrong:
+    except (BadParams, BadId) as wrong:
         raise Trouble(str(wrong), code=WRONGLY_ASKED) from None
     except NotYet as late:
         raise Trouble(str(late), code=WENT_WRONG) from None

@@ -10,7 +10,8 @@
 Rules
   - What was answered before the first client came is left alone. At a start only names are compared. What stands in
     requests/ and not in responses/ is read, and so is what has come since the last client lived: it may have been
-    answered, with an error that nobody has seen, while nobody was there.
+    answered, with an error that nobody has seen, while nobody was there. To find that out takes a look at each file,
+    and what has no answer does not wait for it.
   - While we live, each request that appears is adopted, though it was answered before we looked.
   - Nobody waits for it, so it lets the server end go first, and those that come in a row are journalled together. Most
     have their answer by then, and need no errand.
@@ -120,11 +121,18 @@ class Adopting:
             return
         requests, responses = await base.ids(Tray.REQUESTS), await base.ids(Tray.RESPONSES)
         found = requests - responses
-        found |= await base.missed() & requests if self._seen is None else requests - self._seen
+        if self._seen is None:  # each is asked for its time, which takes longer than all else
+            self._consider_found(found)
+            found = await base.missed(requests)
+        else:
+            found |= requests - self._seen
         self._seen, self._overflows = requests, health.overflows
         self._looked_at = trio.current_time()
         self._took = self._looked_at - began
         self._settled &= requests
+        self._consider_found(found)
+
+    def _consider_found(self, found: frozenset[str]) -> None:
         self.consider(found - self._books.open.keys() - self._settled)
 
     async def _adopt(self, ids: list[str]) -> list[str]:

@@ -7,7 +7,7 @@ longer the one that was opened or may not be used, and BaseFull if the disk has 
 request: the call is to be made again, once `BaseIsBack` has been told or after a while.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from actors.kernel import ActorRef, AnyRef, KernelError
@@ -75,9 +75,10 @@ class Base(Protocol):
     async def stopped_server(self) -> str | None:
         """A sentence, if our server end of this folder is another process, and that is stopped (as by SIGSTOP)."""
 
-    async def missed(self) -> frozenset[str]:
-        """Of requests that have come since the last client of this folder is known to have lived, or shortly before. If
-        there was none, since shortly before our start: what was there long before the first client is history."""
+    async def missed(self, requests: Collection[str]) -> frozenset[str]:
+        """Of these requests, those that have come since the last client of this folder is known to have lived, or
+        shortly before. If there was none, since shortly before our start: what was there long before the first client
+        is history."""
 
     async def ids(self, place: Tray) -> frozenset[str]:
         """Of all plain files there whose name is that of an id. Entries that are none of ours, and may not stay, have

@@ -1,7 +1,8 @@
 """`troupe ipc submit`: puts requests into the folder of the desk; with --wait, it shows how they end.
 
 What was submitted is on the disk and goes on, whatever becomes of this command. The same call again submits nothing
-twice, if its requests have ids of their own (--id, or a file): it waits for those that are there.
+twice, if its requests have ids of their own (--id, or a file): it waits for those that are there. Those of a file whose
+ids other requests have are named, and all others are submitted, however many there are.
 """
 
 import time
@@ -28,17 +29,32 @@ PATIENCE = 10.0
 def submit(deed: SubmitAtDesk, clerk: Clerk, out: TextIO, err: TextIO) -> int:
     requests = _of_file(deed, clerk) if deed.file is not None else [_single(deed, clerk)]
     status = Status(err)
+    taken: dict[str, str] = {}
     try:
         for start in range(0, len(requests), AT_ONCE):
-            clerk.submit(requests[start : start + AT_ONCE])
+            taken.update(clerk.submit(requests[start : start + AT_ONCE]))
             status.show(f"{min(start + AT_ONCE, len(requests)):,} of {len(requests):,} submitted")
-        if deed.wait:
-            return _wait(deed, [each.id for each in requests], clerk, status, out)
+        if deed.file is None and taken:
+            raise Trouble(next(iter(taken.values())))
+        for name, why in taken.items():
+            _refuse(deed, name, why, status, out)
+        ids = [each.id for each in requests if each.id not in taken]
+        if deed.wait and ids:
+            return max(_wait(deed, ids, clerk, status, out, alone=len(requests) == 1), WENT_WRONG if taken else 0)
     finally:  # whatever is said next has a line of its own
         status.clear()
-    for each in requests:
-        streams.show(msgspec.json.encode({"id": each.id}).decode() + "\n" if deed.json else f"{each.id}\n", out)
-    return 0
+    for each in ids:
+        streams.show(msgspec.json.encode({"id": each}).decode() + "\n" if deed.json else f"{each}\n", out)
+    return WENT_WRONG if taken else 0
+
+
+def _refuse(deed: SubmitAtDesk, name: str, why: str, status: Status, out: TextIO) -> None:
+    if deed.json:
+        fields = {"id": name, **({"ok": False, "attempts": 0} if deed.wait else {}), "error": why}
+        status.clear()
+        streams.show(msgspec.json.encode(fields).decode() + "\n", out)
+    else:
+        status.say(f"{name} was not submitted: {why}")
 
 
 def _single(deed: SubmitAtDesk, clerk: Clerk) -> Request:
@@ -62,7 +78,7 @@ def _of_file(deed: SubmitAtDesk, clerk: Clerk) -> list[Request]:
     return made
 
 
-def _wait(deed: SubmitAtDesk, ids: list[str], clerk: Clerk, status: Status, out: TextIO) -> int:
+def _wait(deed: SubmitAtDesk, ids: list[str], clerk: Clerk, status: Status, out: TextIO, *, alone: bool) -> int:
     began = time.monotonic()
     shown = began - INTERVAL
     succeeded = failed = 0
@@ -71,7 +87,7 @@ def _wait(deed: SubmitAtDesk, ids: list[str], clerk: Clerk, status: Status, out:
     for ending in clerk.endings(ids, PATIENCE, late):
         succeeded, failed = succeeded + ending.ok, failed + (not ending.ok)
         status.clear()
-        streams.show(_told(ending, json=deed.json, alone=len(ids) == 1), out)
+        streams.show(_told(ending, json=deed.json, alone=alone), out)
         if not ending.ok and not deed.json:
             status.say(f"{ending.id} failed{_tries(ending)}: {ending.error}")
         now = time.monotonic()
@@ -81,7 +97,7 @@ def _wait(deed: SubmitAtDesk, ids: list[str], clerk: Clerk, status: Status, out:
     left = len(ids) - succeeded - failed
     if left:
         status.say(f"{counted(left, 'request')} not over after {deed.timeout:g} s; what is left goes on")
-    if len(ids) > 1:
+    if not alone:
         status.say(summary(Progress(len(ids), succeeded, failed)))
     return WENT_WRONG if failed or left else 0
 

@@ -4,7 +4,7 @@
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import trio
@@ -45,6 +45,8 @@ class PaperBase:
         """Our own server end is a process that is stopped."""
         self.listing_seconds = 0.0
         """To list a room takes so long, and the list is of when that began."""
+        self.missed_seconds = 0.0
+        """To ask all files for their times takes so long."""
         self.calls: list[str] = []
         self._listeners: dict[AnyRef, Callable[[News], None]] = {}
 
@@ -75,9 +77,12 @@ class PaperBase:
         await trio.lowlevel.checkpoint()
         return self.stopped
 
-    async def missed(self) -> frozenset[str]:
+    async def missed(self, requests: Collection[str]) -> frozenset[str]:
         await self._trip("missed")
-        return frozenset(name for where, name in self.files if where is Tray.REQUESTS) if self.known else frozenset()
+        if self.missed_seconds:
+            await trio.sleep(self.missed_seconds)
+        there = frozenset(name for where, name in self.files if where is Tray.REQUESTS and name in requests)
+        return there if self.known else frozenset()
 
     async def ids(self, place: Tray) -> frozenset[str]:
         await self._trip(f"ids {place.value}")

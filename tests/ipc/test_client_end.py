@@ -232,6 +232,19 @@ def test_a_look_at_all_names_holds_up_nothing_that_is_dropped_meanwhile() -> Non
     play(test, base=base, outcomes=in_turn(DONE))
 
 
+def test_what_was_left_without_an_answer_does_not_wait_until_all_that_are_old_were_asked_for_their_times() -> None:
+    base = PaperBase()
+    base.missed_seconds = 100.0
+    base.files[Tray.REQUESTS, "left"] = (Identity(9, 9), write_request(request("left")), 0.0)
+
+    async def test(desk: Desk) -> None:
+        with trio.fail_after(5.0):
+            assert (await desk.over("left"))[0].state is State.SUCCESS
+        assert base.calls.count("missed") == 1
+
+    play(test, base=base, outcomes=in_turn(DONE))
+
+
 def test_a_lone_request_is_adopted_next_however_many_have_been_dropped_before_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -215,9 +215,9 @@ class FolderBase:
         """Our ends live. Blocks: the keeper calls this in a thread."""
         self._site.claims.touch()
 
-    async def missed(self) -> frozenset[str]:
+    async def missed(self, requests: Collection[str]) -> frozenset[str]:
         found: set[str] = set()
-        ids = list(await self.ids(Tray.REQUESTS))
+        ids = list(requests)
         for start in range(0, len(ids), STEP):
             some = ids[start : start + STEP]
 

@@ -142,12 +142,14 @@ class RoomReader:
         return frozenset(id for name in changed if (id := id_of(name)) is not None)  # noqa: A001
 
     def since(self, base: OpenedBase, tray: Tray, ids: Iterable[str], moment: float) -> set[str]:
-        """Those whose files have been written since."""
+        """Those whose files have been written since. They were listed, so they are ids."""
         found, room = set(), base.room(tray)
         for id in ids:  # noqa: A001 - as in the contract
-            with suppress(FileNotFoundError):
-                if os.stat(file_of(id), dir_fd=room, follow_symlinks=False).st_mtime >= moment:
+            try:
+                if os.stat(f"{id}{SUFFIX}", dir_fd=room, follow_symlinks=False).st_mtime >= moment:
                     found.add(id)
+            except FileNotFoundError:
+                pass
         return found
 
     def _refuse(self, base: OpenedBase, tray: Tray, name: str, *, is_id: bool) -> None:

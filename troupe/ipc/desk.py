@@ -109,7 +109,7 @@ class Desk(AnyDesk):
         together: dict[str, Request] = {}
         for request in requests:
             if not _ask_the_same(together.setdefault(request.id, request), request):
-                raise IdTaken(_taken(request, together[request.id]))
+                raise IdTaken({request.id: _taken(request, together[request.id])})
         contents = {each.id: write_request(each) for each in together.values()}
         fates = await self._dropping.drop(contents)
         there = [each for each in together.values() if isinstance(fates[each.id], FileExistsError)]
@@ -120,21 +120,20 @@ class Desk(AnyDesk):
             await self._in_thread(partial(self._compare, there))
 
     def _compare(self, requests: Iterable[Request]) -> None:
-        taken = []
+        taken = {}
         for request in requests:
             other = self.folder.request(request.id)
             if other is None and (detail := self._asked(request.id)) is not None:  # an editor took it away
                 other = Request(id=request.id, command=detail.fact.command, params=detail.params or {})
             if other is None:
-                taken.append(
+                taken[request.id] = (
                     f"There is an answer to {request.id} already, and not the request that it answers, so nobody can "
                     "say whether that was the same. Start the server, which may know; or choose another id"
                 )
             elif not _ask_the_same(other, request):
-                taken.append(_taken(request, other))
+                taken[request.id] = _taken(request, other)
         if taken:
-            more = f" (and {len(taken) - 1} more)" if len(taken) > 1 else ""
-            raise IdTaken(taken[0] + more)
+            raise IdTaken(taken)
 
     # -- waiting
 

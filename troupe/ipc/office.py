@@ -1,11 +1,12 @@
 """The server's own word, over its port: attempts, what was cancelled, and what changes more than one file.
 
-The port is found through the file that a running server keeps in its state directory. A server is asked only if it
-serves our folder. Everything here blocks: call it in a thread. Calls wait for each other.
+The port is found through the file that a running server keeps in its state directory, or given. A server is asked only
+if it serves our folder. Everything here blocks: call it in a thread. Calls wait for each other.
 """
 
 import http.client
 import os
+import shlex
 import threading
 import time
 from collections.abc import Callable
@@ -97,9 +98,10 @@ class Office:
             try:
                 self._connect()
                 status, content = self._exchange(method, path, body)
-            except NoServer as absent:
+            except DeskError as wrong:
                 self._hang_up()
-                self._absent = (self._clock() + ABSENT_SECONDS, str(absent))
+                if isinstance(wrong, NoServer):
+                    self._absent = (self._clock() + ABSENT_SECONDS, str(wrong))
                 raise
         if status == 404:
             return None
@@ -114,18 +116,22 @@ class Office:
             ) from None
 
     def _connect(self) -> None:
-        """To the server of our folder."""
+        """To the server of our folder, also where its address was given. Raises DeskError if somebody else is there:
+        whoever gives an address means that server, and files alone are no answer."""
         if self._connection is not None:
             return
         self._connection = self._line(self._url or self._announced())
+        status, content = self._exchange("GET", "/totals", None)
+        served = _base_in(content) if status == 200 else ""
+        if served and _same(Path(served), self._base):
+            return
+        where = f"{served} instead" if served else "no folder"
         if self._url is None:
-            status, content = self._exchange("GET", "/totals", None)
-            served = _base_in(content) if status == 200 else ""
-            if not served or not _same(Path(served), self._base):
-                where = f"{served} instead" if served else "no folder"
-                raise NoServer(
-                    f"The running server does not serve {self._base}; it serves {where}. Set ipc.base in its settings"
-                )
+            raise NoServer(
+                f"The running server does not serve {self._base}; it serves {where}. Set ipc.base in its settings"
+            )
+        correct = f"Name that folder (`--base {shlex.quote(served)}`), or another address" if served else "Correct it"
+        raise DeskError(f"The desk at {self._url} does not serve {self._base}; it serves {where}. {correct}")
 
     def _line(self, url: str) -> http.client.HTTPConnection:
         parts = urlsplit(url)
@@ -154,11 +160,11 @@ class Office:
         return url
 
     def _exchange(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
-        """Once more on a new connection, if the old one had been closed meanwhile."""
-        connection = self._connection
-        assert connection is not None
+        """Once more on a new connection, if the old one had been closed meanwhile: another server may listen there."""
         headers = {"Accept": "application/json", **({"Content-Type": "application/json"} if body is not None else {})}
         for last in (False, True):
+            connection = self._connection
+            assert connection is not None
             fresh = connection.sock is None
             try:
                 connection.request(method, path, body, headers)
@@ -172,6 +178,8 @@ class Office:
                     raise NoServer(
                         f"The server of {self._base} does not answer ({reason}). Start it with `troupe`"
                     ) from None
+                self._hang_up()
+                self._connect()
         raise AssertionError
 
     def _hang_up(self) -> None:

@@ -72,15 +72,15 @@ class FakeDesk(AnyDesk):
 
     async def _submit(self, requests: Sequence[Request]) -> None:
         await trio.lowlevel.checkpoint()
-        taken = None
+        taken = {}
         for request in requests:
             known = self._asked.setdefault(request.id, request)
             if (known.command, known.params) != (request.command, request.params):
-                taken = f"There is a request {request.id} already, and it asks for something else"
+                taken[request.id] = f"There is a request {request.id} already, and it asks for something else"
             elif known is request:
                 self.requests.append(request)
                 self._begin(request)
-        if taken is not None:
+        if taken:
             raise IdTaken(taken)
 
     async def _check_known(self, id: str) -> None:  # noqa: A002

@@ -89,8 +89,8 @@ class AnyDesk(ABC):
         return ticket
 
     async def submit_many(self, requests: Sequence[Request]) -> list[Ticket]:
-        """All of them at once, for the price of one sync. Raises IdTaken, and then the others are submitted all the
-        same."""
+        """All of them at once, for the price of one sync. Raises IdTaken, which names those whose ids are `taken`; the
+        others are submitted all the same."""
         if requests:
             await self._submit(requests)
         return [Ticket(each.id, each.command, self) for each in requests]

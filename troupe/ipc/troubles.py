@@ -1,12 +1,20 @@
 """What can go wrong at the desk. Each text is a sentence for users: what is wrong, and what to do."""
 
+from collections.abc import Mapping
+
 
 class DeskError(Exception):
     """The folder cannot be used, or something else is in the way."""
 
 
 class IdTaken(DeskError):
-    """Another request has this id."""
+    """Other requests have these ids. What was submitted together with them is submitted all the same."""
+
+    def __init__(self, taken: Mapping[str, str]) -> None:
+        """`taken`: each id, with a sentence."""
+        self.taken = dict(taken)
+        first, *others = self.taken.values()
+        super().__init__(first + (f" (and {len(others)} more)" if others else ""))
 
 
 class BadParams(DeskError, ValueError):

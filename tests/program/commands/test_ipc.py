@@ -92,10 +92,10 @@ def test_a_file_of_instructions_is_submitted_once_however_often_it_is_given(base
     }
     assert err == "troupe: 2 requests: 0 answered, 2 failed\n"
     assert troupe(base, "submit", str(file), "--run", "again")[1] == "again-7\nagain-b\n"
-    file.write_text(json.dumps([{"id": 7, "title": "Another"}]))
-    code, _, err = troupe(base, "submit", str(file))
-    assert code == 2
-    assert "There is a request monday-7 already, with other params" in err
+    file.write_text(json.dumps([{"id": 7, "title": "Another"}, {"id": 8, "title": "New"}]))
+    code, out, err = troupe(base, "submit", str(file))
+    assert (code, out) == (1, "monday-8\n")
+    assert err.startswith("troupe: monday-7 was not submitted: There is a request monday-7 already, with other params")
 
 
 @pytest.mark.parametrize(

@@ -32,10 +32,11 @@ class Ending:
     def made(self, command: str, params: dict[str, Any], id: str | None, wishes: Mapping[str, Any]) -> Request:  # noqa: A002
         return Request(id=id or "r1", command=command, params=params)
 
-    def submit(self, requests: Sequence[Request]) -> None:
+    def submit(self, requests: Sequence[Request]) -> dict[str, str]:
         self._submitted += len(requests)
         if self._after is not None and self._submitted > self._after:
             raise self._end
+        return {}
 
     def endings(self, ids: Sequence[str], patience: float | None, until: float | None) -> Iterator[Any]:
         raise self._end

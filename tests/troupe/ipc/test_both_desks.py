@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import trio
 from hypothesis import given
+from msgspec.structs import replace
 
 from tests.ipc.test_documents import JSON
 from tests.troupe.ipc.peer import at_the_desk
@@ -66,6 +67,23 @@ async def test_the_same_again_is_the_same_request_and_something_else_is_refused(
     for command, prompt in (("echo", "b"), ("flaky", "a")):
         with pytest.raises(IdTaken, match="mine"):
             await desk.submit(command, {"prompt": prompt}, id="mine")
+
+
+async def test_of_many_that_are_submitted_together_all_that_are_taken_are_named_and_the_others_submitted(
+    desk: AnyDesk,
+) -> None:
+    many = [desk.made("echo", {"prompt": "a"}, f"n{number}", {}) for number in range(700)]
+    await desk.submit_many(many[::7])
+    other = [replace(each, params={"prompt": "b"}) if at % 3 == 0 else each for at, each in enumerate(many)]
+    with pytest.raises(IdTaken) as said:
+        await desk.submit_many(other)
+    assert list(said.value.taken) == [f"n{number}" for number in range(0, 700, 21)]
+    assert all(name in why for name, why in said.value.taken.items())
+    assert str(said.value) == said.value.taken["n0"] + " (and 33 more)"
+    left = {each.id: each.params["prompt"] for at, each in enumerate(other) if at % 21}
+    async for result in desk.as_completed([desk.ticket(name) for name in left]):
+        assert result.data == {"content": left.pop(result.id)}
+    assert not left
 
 
 async def test_results_of_a_map_come_in_order(desk: AnyDesk) -> None:

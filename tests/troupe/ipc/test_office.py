@@ -1,5 +1,6 @@
 """The server's own word: of the right server, which may come and go, and whatever it says."""
 
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -9,7 +10,7 @@ import msgspec
 import pytest
 
 from codec.ipc import Dialect, Failure, Success, write_response
-from codec.ipc.desk import Attempt, DeskTotals, RequestDetail, RequestFact, RequestState
+from codec.ipc.desk import Attempt, DeskTotals, RequestDetail, RequestFact, RequestState, Selection
 from troupe.ipc import Desk, DeskError, NoServer
 from troupe.ipc.office import SERVER_FILE, Office
 
@@ -153,3 +154,45 @@ async def test_what_was_cancelled_stays_so_whatever_answer_came_too_late(
         result = await desk.wait("r1")
     assert result.cancelled == (state == "cancelled")
     assert result.ok == (state != "cancelled" and isinstance(answer, Success))
+
+
+@pytest.mark.parametrize("serves", ["another", None])
+@pytest.mark.parametrize("ask", ["detail", "totals", "requeue", "editor"])
+def test_an_address_that_is_given_is_asked_only_if_it_serves_our_folder(
+    tmp_path: Path, start: Start, ask: str, serves: str | None
+) -> None:
+    server = start(tmp_path / serves if serves else None)
+    if serves is None:
+        server.base = ""
+    url = f"http://127.0.0.1:{server.server_address[1]}"
+    office = Office(tmp_path / "base", None, url)
+    asks: dict[str, Callable[[], object]] = {
+        "detail": lambda: office.detail("r1"),
+        "totals": office.totals,
+        "requeue": lambda: office.order("requeue", Selection(all=True)),
+        "editor": lambda: office.editor("stop"),
+    }
+    for count in (1, 2):  # also when it is asked again
+        with pytest.raises(DeskError, match=f"The desk at {url} does not serve {tmp_path / 'base'}") as said:
+            asks[ask]()
+        assert not isinstance(said.value, NoServer)
+        assert (f"--base {tmp_path / 'another'}" in str(said.value)) == (serves == "another")
+        assert server.count == count  # nothing but /totals
+    server.base = str(tmp_path / "base")
+    assert office.detail("r1") is not None
+    office.close()
+
+
+def test_where_another_server_listens_meanwhile_it_is_not_asked(tmp_path: Path, start: Start) -> None:
+    server = start()
+    office = Office(tmp_path / "base", tmp_path)
+    assert office.detail("r1") is not None
+    assert office._connection is not None
+    assert office._connection.sock is not None
+    office._connection.sock.shutdown(socket.SHUT_RDWR)  # as when its process has ended
+    server.base = str(tmp_path / "another")
+    before = server.count
+    with pytest.raises(NoServer, match="does not serve"):
+        office.detail("r1")
+    assert server.count == before + 1
+    office.close()
