@@ -22,9 +22,8 @@ class CommandPieces:
         self._left = most
         self._last = last
         self._gathered: dict[StreamName, list[str]] = {}
-        self._tails: dict[StreamName, str] = {}
-        self._untold: dict[StreamName, int] = {}
-        """Characters that were not told. Their last ones are the tail."""
+        self._untold: dict[StreamName, tuple[int, str]] = {}
+        """How many characters were not told, and the last of them."""
 
     @property
     def waiting(self) -> bool:
@@ -36,19 +35,18 @@ class CommandPieces:
             self._left -= len(now)
             self._gathered.setdefault(stream, []).append(now)
         if later:
-            self._untold[stream] = self._untold.get(stream, 0) + len(later)
-            self._tails[stream] = (self._tails.get(stream, "") + later[-self._last :])[-self._last :]
+            number, tail = self._untold.get(stream, (0, ""))
+            self._untold[stream] = number + len(later), (tail + later[-self._last :])[-self._last :]
 
     def pending(self) -> list[StreamText]:
         gathered, self._gathered = self._gathered, {}
         return [(stream, "".join(texts)) for stream, texts in gathered.items()]
 
     def rest(self) -> list[StreamText]:
+        untold, self._untold = self._untold, {}
         told = []
-        for stream, tail in self._tails.items():
-            missing = self._untold[stream] - len(tail)
+        for stream, (number, tail) in untold.items():
+            missing = number - len(tail)
             gap = f"\n[... {missing:,} characters left out ...]\n" if missing else ""
             told.append((stream, gap + tail))
-        self._tails.clear()
-        self._untold.clear()
         return told

@@ -386,6 +386,11 @@ class Screen:
         return [message["error"]["code"] for message in self.of("server.error")]
 
     @property
+    def reasons(self) -> list[str]:
+        """What it was told in words with them."""
+        return [message["error"]["message"] for message in self.of("server.error")]
+
+    @property
     def state(self) -> dict[str, Any]:
         state: dict[str, Any] = self.of("session.state")[-1]["state"]
         return state

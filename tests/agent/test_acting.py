@@ -656,7 +656,8 @@ def test_a_client_with_a_terminal_runs_a_command_and_its_result_is_the_approval(
     scene.heard.answers = lambda request: [has_done(request, exit_code=2, stdout="no rule\n", duration_ms=1200)]
     heard = scene.run()
     assert scene.commands.orders == []
-    assert heard.of(RequestCommandApproval)[0].execution_mode == "local_terminal"
+    (asked,) = heard.of(RequestCommandApproval)
+    assert (asked.execution_mode, asked.environment) == ("local_terminal", {}), "the terminal has one of its own"
     (finished,) = heard.of(CommandFinished)
     assert (finished.by, finished.exit_code) == ("client", 2)
     assert "  (in the user's terminal)\nIt ended with exit code 2 after 1.2 seconds.\n[stdout]\nno rule" in scene.result

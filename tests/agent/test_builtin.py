@@ -86,6 +86,19 @@ def test_code_is_told_before_tests_and_the_name_itself_before_names_that_have_it
     assert (one, code, test) == (0, -1, -1)
 
 
+@pytest.mark.parametrize("count", range(1, 8))
+def test_every_definition_of_a_name_is_told_the_first_with_their_code(count: int) -> None:
+    files = {f"m{number}.py": f"def okapi():\n    return {number}\n" for number in range(count)}
+    said = answered("where is okapi?", files).final.message
+    assert [number for number in range(count) if f"`m{number}.py:1`" not in said] == []
+    assert said.count("return ") == min(count, 3)
+    assert ("It is also defined here:" in said) == (count > 3)
+    both = {**files, "z.py": "def gnu():\n    return -1\n"}
+    said = answered("where are okapi_ and gnu_?".replace("_", "()"), both).final.message
+    assert "It is also defined here:" not in said, "which of them?"
+    assert ("More definitions:" in said) == (count + 1 > 3)
+
+
 def test_a_comment_above_a_definition_is_its_comment() -> None:
     assert "Its comment says: Tree is a binary tree. It is sorted." in answered("where is Tree?").final.message
 
@@ -128,7 +141,7 @@ def test_a_command_works_on_what_the_editor_shows(command: str, said: list[str])
     assert [each for each in said if each not in message] == []
 
 
-@pytest.mark.parametrize("name", ["@src/auth.py", "src/auth.py"])
+@pytest.mark.parametrize("name", ["@src/auth.py", "src/auth.py", "@src/auth.py.", "src/auth.py?", "src/auth.py!"])
 @pytest.mark.parametrize("command", ["/explain", "/test", "/refactor"])
 def test_of_a_file_that_is_named_a_command_says_what_it_says_of_one_in_the_editor(command: str, name: str) -> None:
     shown = EditorContext(active_editor=ActiveEditor(file_path="src/auth.py"))

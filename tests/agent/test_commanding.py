@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import trio
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from trio.testing import MockClock, wait_all_tasks_blocked
 
@@ -301,6 +301,7 @@ texts = st.lists(st.tuples(st.sampled_from(STREAMS), st.text(max_size=30)), max_
 
 @pytest.mark.slow
 @given(texts, st.integers(0, 200), st.integers(1, 20), st.integers(1, 7))
+@example([("stdout", "hello"), ("stderr", "x")], 0, 3, 1)
 def test_what_is_told_is_a_beginning_an_end_and_the_number_of_characters_between(
     writes: list[tuple[StreamName, str]], most: int, last: int, every: int
 ) -> None:

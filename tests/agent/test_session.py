@@ -479,6 +479,22 @@ def test_all_clients_see_the_same() -> None:
     play(test)
 
 
+def test_who_comes_and_goes_is_told_to_all_at_once_also_while_nothing_else_happens() -> None:
+    async def test(here: Stay, id: str, ann: Screen) -> None:  # noqa: A002
+        there = [ann]
+        for name in ("bob", "carol"):
+            there.append(Screen(name))
+            await here.connect(there[-1], id)
+            await trio.sleep(0.1)
+            assert [each.state["clients"] for each in there] == [len(there)] * len(there)
+        while len(there) > 1:
+            await here.drop(there.pop())
+            await trio.sleep(0.1)
+            assert [each.state["clients"] for each in there] == [len(there)] * len(there)
+
+    play(test)
+
+
 def test_only_so_many_clients_attach() -> None:
     async def test(here: Stay, id: str, ann: Screen) -> None:  # noqa: A002
         others = [Screen(f"{number}") for number in range(MOST_CLIENTS)]
@@ -487,6 +503,7 @@ def test_only_so_many_clients_attach() -> None:
         await here.connect(others[-1], id)
         await others[-1].ended.wait()
         assert others[-1].errors == ["BUSY"]
+        assert others[-1].reasons == [f"This session has {MOST_CLIENTS} clients already. Close one."]
         assert ann.state["clients"] == MOST_CLIENTS
 
     play(test)
@@ -567,6 +584,7 @@ def test_a_session_that_is_not_there_is_told_and_the_connection_ends() -> None:
             await here.connect(bob, "nowhere")
         await bob.ended.wait()
         assert bob.errors == ["SESSION_NOT_FOUND"]
+        assert bob.reasons == ["There is no such session."]
 
     play(test)
 

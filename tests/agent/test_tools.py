@@ -69,6 +69,18 @@ def test_a_long_file_is_cut_and_the_model_is_told_where_to_go_on() -> None:
     assert again.text.split("\n")[1].startswith(f"{following}\t")
 
 
+@pytest.mark.parametrize("first", range(1, 7))
+@pytest.mark.parametrize("last", range(1, 7))
+def test_of_a_file_exactly_the_lines_are_told_that_were_asked_for(first: int, last: int) -> None:
+    if last < first:
+        with pytest.raises(BadCall, match=rf"last_line \({last}\) is before first_line \({first}\)"):
+            used("read_file", file_path="src/auth.py", first_line=first, last_line=last)
+        return
+    _, *lines = used("read_file", file_path="src/auth.py", first_line=first, last_line=last).text.splitlines()
+    whole = FILES["src/auth.py"].splitlines()
+    assert lines == [f"{number}\t{whole[number - 1]}" for number in range(first, min(last, len(whole)) + 1)]
+
+
 def test_a_refused_file_is_refused_to_the_caller() -> None:
     with pytest.raises(FileRefused, match="outside of the workspace"):
         used("read_file", file_path="../x")

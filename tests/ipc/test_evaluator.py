@@ -174,6 +174,26 @@ async def test_the_texts_that_wait_are_bounded(autojump_clock: object, monkeypat
         await settled()
 
 
+async def test_a_success_that_is_told_again_and_again_waits_once_and_crowds_nobody_out(
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluator, "MOST_CHARACTERS", 1_000)
+    base, scoring, made = PaperBase(), Scoring(), list[Evaluator]()
+    scoring.gate = trio.Event()
+    spec = evaluator_spec(base, scoring, lambda: NOW)
+
+    def make() -> Evaluator:
+        made.append(Evaluator(base, scoring, lambda: NOW))
+        return made[-1]
+
+    async with staged(type(spec)(spec.id, make, mailbox=spec.mailbox)) as house:
+        for each in ("a", *["b"] * 50, "a"):
+            house["evaluator"].tell(success(each, "x" * 100))
+        await settled()
+        known = made[-1].statistics()
+        assert (known.waiting, known.dropped) == (2, 0)
+
+
 async def test_what_an_earlier_process_has_left_is_found_after_a_start(autojump_clock: object) -> None:
     base, scoring = PaperBase(), Scoring()
     for number in range(100):

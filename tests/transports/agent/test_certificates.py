@@ -45,6 +45,12 @@ async def test_whoever_trusts_the_authority_trusts_the_server(tmp_path: Path, na
     await handshake(made.context, ssl.create_default_context(cafile=str(made.authority)), name)
 
 
+def test_a_connection_is_never_negotiated_anew_nor_in_an_old_version(tmp_path: Path) -> None:
+    context = certificates(tmp_path, [], NOW).context
+    assert ssl.OP_NO_RENEGOTIATION in context.options, "before OpenSSL 3 any client could ask for it again and again"
+    assert context.minimum_version >= ssl.TLSVersion.TLSv1_2
+
+
 async def test_nobody_else_does(tmp_path: Path) -> None:
     made = certificates(tmp_path, [], NOW)
     with pytest.raises(BaseExceptionGroup) as caught:

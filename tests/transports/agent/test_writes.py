@@ -198,6 +198,38 @@ async def test_a_change_that_waits_while_another_is_given_up_does_not_begin(root
     assert everything(root) == {"there.txt": OLD}
 
 
+async def test_a_write_that_is_given_up_before_its_thread_begins_never_begins(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begins, go, over, done = threading.Event(), threading.Event(), threading.Event(), list[str]()
+    begin = writes.FolderWrites._begin
+
+    def late(self: writes.FolderWrites, write: writes.FolderWrite) -> None:
+        begins.set()
+        go.wait(10)
+        try:
+            begin(self, write)
+        finally:
+            over.set()
+
+    monkeypatch.setattr(writes.FolderWrites, "_begin", late)
+    all_writes = writes.FolderWrites(str(root))
+    limiter = trio.CapacityLimiter(1)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(all_writes.do, ["there.txt"], lambda wanted: done.append("written"), limiter)
+        assert await trio.to_thread.run_sync(begins.wait, 10)
+        nursery.cancel_scope.cancel()
+    go.set()
+    assert await trio.to_thread.run_sync(over.wait, 10)
+    with trio.fail_after(10):
+        while limiter.borrowed_tokens:  # until its thread is back
+            await trio.lowlevel.checkpoint()
+    assert done == []
+    monkeypatch.setattr(writes.FolderWrites, "_begin", begin)
+    await all_writes.do(["there.txt"], lambda wanted: done.append("the next"), limiter)
+    assert done == ["the next"]
+
+
 async def test_a_write_that_nobody_gives_up_holds_nobody_up(root: Path) -> None:
     hands, disk = FolderTrees().hands(str(root)), Hanging("sync")
     answers: list[Any] = []

@@ -103,8 +103,26 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_imports_lead_to_the_files_that_are_meant(case: str) -> None:
     files, expected = CASES[case]
+    assert _led(files) == expected
+
+
+@pytest.mark.parametrize("top", ["", "sub/", "a/b/c/"])
+@pytest.mark.parametrize("case", CASES)
+def test_imports_lead_there_wherever_in_the_workspace_the_project_lies(case: str, top: str) -> None:
+    files, expected = CASES[case]
+    shared = min(files).partition("/")[0] + "/"
+    own = shared if all(path.startswith(shared) for path in files) else ""
+
+    def moved(path: str) -> str:
+        return top + path.removeprefix(own)
+
+    there = {moved(path): [moved(target) for target in targets] for path, targets in expected.items()}
+    assert _led({moved(path): text for path, text in files.items()}) == there
+
+
+def _led(files: dict[str, str]) -> dict[str, list[str]]:
     given = {path: (language_of(path), imports_of(language_of(path), text)) for path, text in files.items()}
-    assert {path: list(targets) for path, targets in resolved(given).items()} == expected
+    return {path: list(targets) for path, targets in resolved(given).items()}
 
 
 def test_of_several_that_fit_the_nearest_is_meant() -> None:

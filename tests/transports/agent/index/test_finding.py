@@ -123,6 +123,22 @@ def test_only_the_stages_that_were_run_are_told(index: sqlite3.Connection, kind:
     assert stages == [*expected[kind], "reranking"]
 
 
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("Connection.close", "src/pool/connection.py"),
+        ("connection.close", "src/pool/connection.py"),
+        ("limits.close", "src/pool/limits.py"),
+        ("pool.limits.close", "src/pool/limits.py"),
+    ],
+)
+def test_a_name_that_says_its_class_or_its_file_means_the_one_that_is_there(
+    index: sqlite3.Connection, name: str, path: str
+) -> None:
+    assert paths(asked(index, name, "symbols")) == [path]
+    assert len(paths(asked(index, "close", "symbols"))) > 1
+
+
 def test_symbols_are_found_by_words_of_their_names(index: sqlite3.Connection) -> None:
     assert asked(index, "stream open", "symbols").hits[0].symbol == "Connection.openStream"
 
