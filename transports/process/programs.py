@@ -81,7 +81,8 @@ class Interpreters:
                 self._answers.clear()
                 self._halting.clear()
             self._answers[key] = known
-            if await self._halts(known, cwd, env):
+            self._halting.discard(str(known))
+            if await self._halts(known, env):
                 self._halting.add(str(known))
         return known
 
@@ -97,12 +98,13 @@ class Interpreters:
         raise NoSuchProgram(command, f"({found}) is not a Python interpreter that works: {_reason(outcome, said)}")
 
 
-    async def _halts(self, found: Path, cwd: Path, env: Mapping[str, str]) -> bool:
+    async def _halts(self, found: Path, env: Mapping[str, str]) -> bool:
         """It is tried with an empty script."""
         if standby.VARIABLE in env:
             return False
         halted = {**env, standby.VARIABLE: str(standby.FOLDER)}
-        outcome = await self._runner.run(Command([str(found), os.devnull], cwd, halted, bounds=ASKED))
+        command = Command([str(found), os.devnull], Path(standby.START), halted, bounds=ASKED)
+        outcome = await self._runner.run(command)
         return outcome.end == Exited(WOULD_WAIT) and not outcome.stdout.total and not outcome.stderr.total
 
 

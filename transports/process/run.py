@@ -82,8 +82,9 @@ KEEPER_SECONDS = 15.0
 """Seconds to get a keeper; a launcher may have to be restarted."""
 ASK_AGAIN_SECONDS = 1.0
 """A launcher that was halted just after it was asked never answers. That is seen when it is asked again."""
-START_SECONDS = 5.0
-"""Seconds from the order until the program runs; a busy machine may have to fork a keeper."""
+START_SECONDS = 8.0
+"""Seconds from the order until the program runs; a busy machine may have to fork a keeper. The keeper may wait in vain
+for an interpreter for three of them (`launcher/standby.py`)."""
 LATE_SECONDS = 5.0
 """Seconds after the end of a run's wall time, as far as we know it. By then its keeper has stopped it, or is stuck."""
 END_SECONDS = 8.0

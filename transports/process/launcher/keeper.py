@@ -43,6 +43,7 @@ from transports.process.launcher.orders import (
 )
 from transports.process.launcher.standby import CloneLost, Standby
 from transports.process.launcher.striking import kill_group, strike
+from transports.process.launcher.system import LINUX
 
 EARLY_SECONDS, EARLY_LOOK_SECONDS, LOOK_SECONDS = 0.1, 0.025, 0.01
 """Most programs end before the first look or soon after it, so the first looks are less frequent."""
@@ -104,6 +105,8 @@ class Keeper:
         self._poll.register(self._bell, select.POLLIN)
         self._wanted = True
         self._standby = Standby()
+        self._processors = os.sched_getaffinity(0) if LINUX else set[int]()
+        """Those that every run may use, whatever the last one has done to us."""
         self._began = 0.0
         """The beginning of the current run."""
 
@@ -125,12 +128,18 @@ class Keeper:
             self._wanted = self._line.receive()
 
     def _run(self, order: Order, streams: list[int]) -> None:
+        if LINUX and os.sched_getaffinity(0) != self._processors:
+            with suppress(OSError):  # none of them is left to us
+                os.sched_setaffinity(0, self._processors)
         self._standby.prepare(order)
         self._began = time.monotonic()
         try:
             leader = bear(order, streams, self._clone)
         except NotBorn as failure:
             self._line.say(framed(FAILED, failure.stage.encode(), b"%d" % failure.number))
+            return
+        except CloneLost:  # a clone may have run, and nobody knows how far: the run is interrupted
+            self._wanted = False
             return
         finally:
             for stream in streams:
@@ -151,7 +160,14 @@ class Keeper:
         try:
             return self._standby.clone(given)
         except CloneLost:
-            self._end_children(_reap)
+            clones: list[int] = []
+
+            def reap(clone: int) -> None:
+                _reap(clone)
+                clones.append(clone)
+
+            if not self._end_children(reap) or clones:
+                raise
             self._began = time.monotonic()
             return 0
 

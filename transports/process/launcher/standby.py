@@ -14,12 +14,17 @@ Why can no run change the next one?
   - A clone has its own memory, and none of our descriptors.
   - The interpreter that waits is not dumpable, so nobody can trace it or read or write its memory, and it is started
     while the keeper runs nothing.
-  - It hears no signal but SIGKILL and SIGSTOP. If it has ended or is halted, the next run starts in the usual way.
+  - It hears no signal but SIGKILL and SIGSTOP. If it has ended, is halted, or may not use the keeper's processors any
+    more, the next run starts in the usual way.
   - It is not a subreaper, and its clones are the keeper's children. So as long as it is the keeper's only child,
     nothing is left of a run.
 
+If it does not answer an order, it is ended. If there was a clone nevertheless, that may have run and written, so the
+run is interrupted (`keeper.py`), and not started once more.
+
 It is used only for an interpreter that was seen to halt there (`process/programs.py`), and only where the kernel lists
-children. Otherwise, and whenever something about it is unusual, a program starts in the usual way.
+children. One whose site (`.pth`, `sitecustomize`) starts threads, keeps something open, or depends on the folder in
+which it starts does not halt. Otherwise, and whenever something about it is unusual, a program starts in the usual way.
 """
 
 import os
@@ -38,6 +43,8 @@ FOLDER = Path(__file__).resolve().parent / "ahead"
 """On the PYTHONPATH of an interpreter that is to halt."""
 WOULD_WAIT = 97
 """The exit code of an interpreter that would wait, if it is tried without a keeper."""
+START = "/"
+"""The folder in which it starts, which is the keeper's own."""
 VARIABLE = "PYTHONPATH"
 AGAIN_SECONDS = 10.0
 MOST_CLONES = 64
@@ -92,7 +99,7 @@ class Standby:
         Raises CloneLost."""
         if self._line is None:
             return 0
-        folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        folder = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)  # it need not be readable
         try:
             socket.send_fds(self._line, [b"."], [*given, folder])
             pid = self._heard(CLONE_SECONDS)
@@ -149,8 +156,9 @@ class Standby:
         return int.from_bytes(self._line.recv(PID_BYTES), "big")
 
     def _waits(self) -> bool:
-        """Whether it has neither ended nor been halted."""
-        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is None
+        """Whether it has neither ended nor been halted, and no run has taken processors from it."""
+        changed = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WSTOPPED | os.WNOHANG | os.WNOWAIT)
+        return changed is None and os.sched_getaffinity(self.pid) == os.sched_getaffinity(0)
 
 
 def _can_be_halted(order: Order) -> bool:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from codec.programs import Exited
 from tests.transports.process.house import PATIENCE, Processes, open_launcher, waits
 from tests.transports.process.launcher.solution import IS_CLONE, PYTHON, Solution
 from transports.process import keepers
-from transports.process.launcher import standby
+from transports.process.launcher import census, standby
 from transports.process.launcher.ahead import sitecustomize
 from transports.process.launcher.orders import Order
 from transports.process.programs import Interpreters
@@ -88,6 +89,8 @@ ATTACKS = {
     "finds its descriptors": "assert all(refused(os.readlink, f'/proc/{other}/fd/{each}') for each in range(4))",
     "limits it": "assert refused(resource.prlimit, other, resource.RLIMIT_CPU, (1, 1))",
     "slows it": "assert refused(os.setpriority, os.PRIO_PROCESS, other, 19)",
+    "takes its processors": "os.sched_setaffinity(other, {max(os.sched_getaffinity(0))})",
+    "takes the keeper's": "os.kill(other, 9)\nos.sched_setaffinity(keeper, {max(os.sched_getaffinity(0))})",
     "joins its group": "assert refused(os.setpgid, 0, other) and refused(os.setpgid, other, 0)",
     "leaves something": "os.fork() or (os.setsid(), os.fork() or time.sleep(600))",
     "leaves much": "[os.fork() for _ in range(5)]\ntime.sleep(0.01)",
@@ -128,10 +131,11 @@ async def test_no_run_changes_the_next_one(solution: Solution, name: str) -> Non
     else:
         assert outcome.stdout.head.startswith(b"True\n")
         assert b"AssertionError" not in outcome.stderr.head, outcome.stderr.head
-    solution.script.write_text("import os\nprint(input(), os.environ['X'])")
+    solution.script.write_text("import os\nprint(input(), os.environ['X'], os.sched_getaffinity(0))")
+    expected = f"first 1 {os.sched_getaffinity(0)}\n".encode()
     for _ in range(3):
         honest = await solution.run()
-        assert (honest.end, honest.stdout.head, honest.stderr.head) == (Exited(0), b"first 1\n", b"")
+        assert (honest.end, honest.stdout.head, honest.stderr.head) == (Exited(0), expected, b"")
         assert len(solution.waiting()) <= 1
 
 
@@ -172,6 +176,89 @@ async def test_it_ends_with_its_keeper(processes: Processes, solution: Solution,
     with trio.fail_after(PATIENCE):
         while waits(waiting):  # noqa: ASYNC110  it is the system that is asked
             await trio.sleep(0.005)
+
+
+async def test_it_ends_with_its_keeper_even_if_it_is_halted_and_no_launcher_looks(
+    processes: Processes, solution: Solution
+) -> None:
+    waiting = await solution.warm()
+    pid = processes.statistics().pid
+    assert pid is not None
+    os.kill(waiting, signal.SIGSTOP)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        os.kill(processes.keepers()[0], signal.SIGKILL)
+        with trio.fail_after(PATIENCE):
+            while (seen := census.member_of(waiting)) is not None and not seen.zombie:  # noqa: ASYNC110  as above
+                await trio.sleep(0.005)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+async def test_a_run_whose_clone_is_told_of_too_late_is_interrupted_and_not_run_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its output, and whatever else it has done, would be there twice."""
+    monkeypatch.setattr(keepers, "PROGRAM", Path(__file__).parents[1] / "late_launcher.py")
+    async with open_launcher(tmp_path) as processes:
+        solution = Solution(processes)
+        solution.script.write_text("open('ran', 'a').write('x')\nprint('once')")
+        assert (await solution.run()).stdout.head == b"once\n"
+        with pytest.raises(Interrupted):
+            await solution.run()
+        assert (solution.folder / "ran").read_text() == "xx"
+        assert (await solution.run()).stdout.head == b"once\n"
+        await processes.gone()
+
+
+async def test_a_clone_begins_in_a_folder_that_may_be_entered_and_not_read(solution: Solution) -> None:
+    """No matter for root, who may read everything."""
+    await solution.warm()
+    solution.folder.chmod(0o311)
+    try:
+        clone = await solution.run()
+    finally:
+        solution.folder.chmod(0o755)
+    assert (clone.end, clone.stdout.head) == (Exited(0), b"True\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "halts"),
+    [
+        ("import sys; sys.path.append('/x')", True),
+        ("import atexit; atexit.register(print)", True),
+        ("import sys; sys.kept = open('/dev/null', 'w')", False),
+        ("import os; os.chdir('/tmp')", False),
+        ("import os, sys; sys.path.append(os.getcwd())", False),
+        ("import threading, time; threading.Thread(target=time.sleep, args=(9,), daemon=True).start()", False),
+        ("print('hello', flush=True)", False),
+        ("raise SystemExit(1)", False),
+    ],
+)
+async def test_what_a_site_does_at_each_start_decides_whether_it_is_started_ahead(
+    processes: Processes, line: str, halts: bool
+) -> None:
+    """What it keeps open would be shared by all clones, and what it learns of its folder would be wrong."""
+    version = "python{}.{}".format(*sys.version_info)
+    site = processes.folder / ".local" / "lib" / version / "site-packages"
+    site.mkdir(parents=True)
+    (site / "some.pth").write_text(f"import sys; {line}\n")
+    env = {**processes.command(["x"]).env, "HOME": str(processes.folder)}
+    interpreters = Interpreters(processes.runner)
+    found = await interpreters.resolve(PYTHON, cwd=processes.folder, env=env)
+    assert interpreters.can_be_ahead(str(found)) is halts
+
+
+async def test_an_interpreter_that_has_changed_is_tried_again(processes: Processes) -> None:
+    path = processes.folder / "python"
+    interpreters = Interpreters(processes.runner)
+    env = processes.command(["x"]).env
+    for age, (options, halts) in enumerate([("", True), ("-E", False), ("", True)]):
+        path.write_text(f'#!/bin/sh\ncase "$*" in *executable*) echo "$0";; *) exec {PYTHON} {options} "$@";; esac\n')
+        path.chmod(0o755)
+        os.utime(path, (age, age))
+        await interpreters.resolve(str(path), cwd=processes.folder, env=env)
+        assert interpreters.can_be_ahead(str(path)) is halts
 
 
 async def test_an_interpreter_is_started_ahead_if_it_was_seen_to_halt(processes: Processes) -> None:
@@ -219,4 +306,5 @@ def test_what_is_unusual_is_started_in_the_usual_way(change: dict[str, Any]) -> 
 
 
 def test_both_sides_mean_the_same() -> None:
-    assert (sitecustomize.WOULD_WAIT, sitecustomize.PID_BYTES) == (standby.WOULD_WAIT, standby.PID_BYTES)
+    ours = sitecustomize.WOULD_WAIT, sitecustomize.PID_BYTES, sitecustomize.START
+    assert ours == (standby.WOULD_WAIT, standby.PID_BYTES, standby.START)

@@ -25,13 +25,16 @@ CONTROL = 3
 STREAMS = 4
 """Descriptors that come with an order: input, output, error output, folder."""
 PID_BYTES = 4
+START = "/"
+"""The folder in which it starts. The folder of a run is known when it is ordered."""
 LEAST_VERSION = (3, 9)
 CLONE = {"x86_64": 56, "aarch64": 220}
 """The number of the system call."""
 ARM = "aarch64"
 """Takes the last two arguments of `clone` in the other order."""
 CLONE_PARENT, CHILD_SETTID, CHILD_CLEARTID, SIGCHLD = 0x00008000, 0x01000000, 0x00200000, 17
-SET_DUMPABLE, SET_NAME, GET_NAME, GET_TID_ADDRESS = 4, 15, 16, 40
+END_WITH_PARENT, SET_DUMPABLE, SET_NAME, GET_NAME, GET_TID_ADDRESS = 1, 4, 15, 16, 40
+SIGKILL = 9
 NAME = b"troupe-waits"
 """What `top` calls it while it waits."""
 
@@ -56,7 +59,10 @@ class Cloning:
         self._call = ctypes.c_long(CLONE[machine]), ctypes.c_long(flags), nothing, nothing, *last
 
     def is_to_wait(self, waits: bool) -> None:
-        """While it waits, no program of our user may trace it or read its memory."""
+        """While it waits, no program of our user may trace it or read its memory; and it ends with the keeper, even if
+        it is halted then. Clones do not inherit that."""
+        if waits:
+            self._library.prctl(END_WITH_PARENT, SIGKILL, 0, 0, 0)
         self._library.prctl(SET_DUMPABLE, int(not waits), 0, 0, 0)
         self._library.prctl(SET_NAME, NAME if waits else self._own_name, 0, 0, 0)
 
@@ -90,6 +96,14 @@ def import_the_other() -> None:
             raise
 
 
+def is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:  # it was the list itself
+        return False
+    return True
+
+
 def wait() -> None:
     """Returns in each clone."""
     modules, importers = set(sys.modules), set(sys.path_importer_cache)
@@ -104,6 +118,10 @@ def wait() -> None:
     cloning = Cloning()
     if len(os.listdir("/proc/self/task")) != 1:
         raise OSError("threads are not cloned")
+    if any(int(number) > CONTROL and is_open(int(number)) for number in os.listdir("/proc/self/fd")):
+        raise OSError("something has been opened that clones would share")
+    if os.getcwd() != START or START in sys.path:
+        raise OSError("this is not the folder in which the clones begin")
     heard = signals.pthread_sigmask(signals.SIG_BLOCK, signals.valid_signals())
     cloning.is_to_wait(True)
     try:
