@@ -9,10 +9,10 @@ from codec.judge import Forget, OpenProblem, RunAll, StateProblems
 from codec.words import counted
 from tests.web import board_stage, judge_stage
 from tests.web.conftest import Visit
+from tests.web.judge_page import SUMS, standing
 from tests.web.judge_stage import init
 from tests.web.looks import looked_at
 from tests.web.scenes import LONG_NAME, hello, node, supervisor
-from tests.web.test_judge_page import SUMS, standing
 from tests.web.test_judge_truth import NUMBERED
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

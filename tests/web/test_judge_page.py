@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -11,13 +10,11 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from actors.judge.telling import unknown
 from codec.judge import (
-    Batch,
     Cancel,
     Commands,
     Compare,
     Notice,
     OpenProblem,
-    RequestCase,
     RequestInit,
     RunAll,
     Running,
@@ -25,18 +22,16 @@ from codec.judge import (
     RunProgress,
     RunSettings,
     Standing,
-    StateCase,
     StateProblems,
     StateUpdate,
     SwitchInterpreter,
     UpdateSettings,
 )
+from tests.web.judge_page import MIXED, PASSES, SUMS, WRONG, badge, is_open, item, lines, standing, text
 from tests.web.judge_stage import (
     TRACEBACK,
-    JudgeStage,
     Show,
     begun,
-    case,
     contest,
     ended,
     init,
@@ -48,59 +43,15 @@ from tests.web.judge_stage import (
     told,
     whole_run,
 )
-from tests.web.looks import SCHEMES, looked_at
 from tests.web.stage import write
-from tests.web.test_design import CONTRASTS
-
-NAMELESS = """() => [...document.querySelectorAll("button, a[href], input, select")]
-    .filter((element) => element.checkVisibility())
-    .filter((element) => !(element.ariaLabel || element.textContent.trim() || element.labels?.length))
-    .map((element) => element.outerHTML)"""
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
-SUMS = problem("a", count=3)
-PASSES = [result(1, actual="3\n"), result(2, actual="5\n"), result(3, actual="7\n")]
-WRONG = result(2, "WA", "6\n", diff_summary="line 1: expected '5' got '6'")
-MIXED = [PASSES[0], WRONG, PASSES[2]]
 
 
 @pytest.fixture
 def show(chromium: Browser) -> Iterator[Show]:
     with showing(chromium) as show:
         yield show
-
-
-def item(page: Page, index: int) -> Locator:
-    return page.locator(f'judge-case[data-index="{index}"]')
-
-
-def standing(page: Page) -> Locator:
-    return page.locator("judge-controls .standing .text")
-
-
-def badge(page: Page, index: int) -> Locator:
-    return item(page, index).locator(".letters")
-
-
-def text(page: Page, index: int, label: str) -> Locator:
-    return item(page, index).get_by_role("group", name=label, exact=True)
-
-
-def lines(page: Page, index: int, label: str) -> list[str]:
-    """The lines of a text, as soon as there are any: they are drawn when they come into sight."""
-    drawn = text(page, index, label).locator(".line")
-    expect(drawn).not_to_have_count(0)
-    return drawn.all_text_contents()
-
-
-def is_open(page: Page, index: int, expected: bool = True) -> None:
-    expect(item(page, index).locator(".fold")).to_have_attribute("aria-expanded", str(expected).lower())
-
-
-def no_wider_than_its_window(page: Page) -> None:
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert page.locator(".desk").evaluate("desk => desk.scrollWidth <= desk.clientWidth")
 
 
 # --- runs -------------------------------------------------------------------------------------------------------------
@@ -349,193 +300,6 @@ def test_failed_cases_can_be_shown_alone(show: Show) -> None:
     expect(page.locator("judge-case:visible")).to_have_count(2)
     stage.say(*whole_run(many, *[result(n) for n in range(1, 9)]))
     expect(page.locator("judge-case:visible")).to_have_count(8)
-
-
-# --- texts and differences --------------------------------------------------------------------------------------------
-
-
-def failing(expected: str, actual: str, **fields: Any) -> list[Any]:
-    shown = problem("a", case(1, "1 2\n", expected), case(2))
-    settings = fields.pop("settings", RunSettings())
-    return [init(shown, settings=settings), *whole_run(shown, result(1, "WA", actual, **fields), result(2))]
-
-
-def test_a_difference_is_marked_on_either_side_word_by_word(show: Show) -> None:
-    page, _ = show(*failing("Yes\n1 2 3 4\nend\n", "Yes\n1 2 5 4\nend\n"))
-    expect(text(page, 1, "Expected").locator("mark")).to_have_text("3")
-    expect(text(page, 1, "Actual").locator("mark")).to_have_text("5")
-    expect(text(page, 1, "Expected").locator("[data-tone=good]")).to_have_text("1 2 3 4")
-    expect(text(page, 1, "Actual").locator("[data-tone=bad]")).to_have_text("1 2 5 4")
-    assert lines(page, 1, "Input") == ["1 2"]
-
-
-def test_blanks_that_differ_can_be_seen_and_are_not_part_of_the_text(show: Show) -> None:
-    page, _ = show(*failing("1\t2\n3\n", "1 2 \n3"))
-    actual, expected = text(page, 1, "Actual"), text(page, 1, "Expected")
-    assert lines(page, 1, "Actual") == ["1 2 ", "3"]
-    signs = "blanks => blanks.map(({ dataset }) => dataset.sign)"
-    assert actual.locator(".blank").evaluate_all(signs) == ["·", "·"]
-    assert lines(page, 1, "Expected") == ["1\t2", "3"]
-    assert expected.locator(".blank").evaluate_all(signs) == ["→"]
-    expect(actual.locator(".remark")).to_have_attribute("data-sign", "no newline at end")
-    expect(expected.locator(".remark")).to_have_count(0)
-    ends = "lines => lines.map(line => getComputedStyle(line, '::after').content)"
-    assert expected.locator(".line").evaluate_all(ends) == ['"↵"', '"↵"']
-
-
-def test_blanks_are_shown_everywhere_when_asked_for(show: Show) -> None:
-    page, _ = show(*failing("a b\nc\n", "a b\nd\n"))
-    expect(text(page, 1, "Actual").locator("mark")).to_have_text("d")
-    expect(text(page, 1, "Input").locator(".blank")).to_have_count(0)
-    page.get_by_role("button", name="Show all blanks").click()
-    expect(text(page, 1, "Input").locator(".blank")).to_have_count(1)
-    expect(text(page, 1, "Actual").locator(".blank")).to_have_count(1)
-
-
-def test_a_character_that_cannot_be_seen_is_shown_by_its_number(show: Show) -> None:
-    page, _ = show(*failing("a b\n", "a\u00a0b\u202e\r\n\u200b\n"))
-    odd = text(page, 1, "Actual").locator(".odd")
-    expect(odd).to_have_count(3)
-    signs = odd.evaluate_all("signs => signs.map(({ dataset }) => dataset.sign)")
-    assert signs == ["U+00A0", "U+202E", "U+200B"]
-
-
-def test_text_that_contains_html_is_shown_and_not_run(show: Show) -> None:
-    evil = "<img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>&amp;"
-    shown = problem("a", case(1, f"{evil}\n", f"{evil}\n"), name=evil, group=evil, url="javascript:alert(1)")
-    wrong = result(1, "RE", f"{evil}!\n", console=f"{evil}\n", reason=evil, diff_summary=evil)
-    page, _ = show(
-        init(shown), StateProblems((listed(shown),)), Notice("warn", evil), *whole_run(shown, wrong)
-    )  # fmt: skip
-    expect(page.get_by_role("heading", level=1)).to_have_text(evil)
-    for label in ("Input", "Expected", "Console"):
-        assert lines(page, 1, label) == [evil]
-    assert lines(page, 1, "Actual") == [f"{evil}!"]
-    expect(page.locator("judge-notices p")).to_have_text(evil)
-    expect(page.locator("judge-problem a:visible, main img, main script")).to_have_count(0)
-    assert page.title().endswith(evil)
-
-
-def test_copying_gives_the_text_as_the_program_wrote_it(show: Show) -> None:
-    page, _ = show(*failing("1\t2\n", "1  2 \n3"), permissions=["clipboard-read", "clipboard-write"])
-    page.get_by_role("button", name="Copy actual").click()
-    expect(page.get_by_text("Copied.")).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == "1  2 \n3"
-
-
-def test_a_text_that_was_cut_is_fetched_whole_on_request(show: Show) -> None:
-    long = "".join(f"{n}\n" for n in range(20_000))
-    shown = problem("a", case(1, long, "3\n"))
-    page, stage = show(init(shown), *whole_run(shown, result(1, "WA", "4\n")))
-    expect(item(page, 1).locator(".input .size")).to_have_text("the first 16.4 kB of 109 kB")
-    page.get_by_role("button", name="Show all of input").click()
-    assert stage.heard(RequestCase) == [RequestCase(1, shown.id)]
-    whole = replace(shown.cases[0], input_content=long, input_cut=False)
-    stage.say(StateCase(problem_id=shown.id, case=whole))
-    expect(item(page, 1).locator(".input .size")).to_have_text("109 kB")
-    expect(page.get_by_role("button", name="Show all of input")).to_be_hidden()
-    stage.say(StateUpdate(shown))
-    expect(item(page, 1).locator(".input .size")).to_have_text("109 kB")
-
-
-def test_a_text_that_was_cut_is_copied_whole(show: Show) -> None:
-    long = "".join(f"{n}\n" for n in range(20_000))
-    shown = problem("a", case(1, long, "3\n"))
-    page, stage = show(
-        init(shown), *whole_run(shown, result(1, "WA", "4\n")), permissions=["clipboard-read", "clipboard-write"]
-    )
-    page.get_by_role("button", name="Copy input").click()
-    stage.heard(RequestCase)
-    stage.say(StateCase(problem_id=shown.id, case=replace(shown.cases[0], input_content=long, input_cut=False)))
-    expect(page.get_by_text("Copied.")).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == long
-
-
-def test_what_the_server_has_no_more_of_is_said_so(show: Show) -> None:
-    page, stage = show(*failing("3\n", "4\n" * 20_000))
-    page.get_by_role("button", name="Show all of actual").click()
-    stage.heard(RequestCase)
-    stage.say(StateCase(problem_id="abc999/abc999_a", case=case(1, "1 2\n", "3\n")))
-    expect(item(page, 1).locator(".actual .size")).to_have_text(
-        "the first 16.4 kB of 40.0 kB; the server has no more"
-    )  # fmt: skip
-
-
-def test_a_difference_behind_the_cut_is_said_to_be_there(show: Show) -> None:
-    same = "0123456789\n" * 2_000
-    page, _ = show(*failing(f"{same}1\n", f"{same}2\n"))
-    expect(page.get_by_text("The first difference comes after the part that is shown here.")).to_be_visible()
-    expect(item(page, 1).locator("[data-tone=good].line, [data-tone=bad].line")).to_have_count(0)
-
-
-def test_the_first_difference_is_scrolled_into_sight_and_the_next_can_be_gone_to(show: Show) -> None:
-    expected = [f"line {n}" for n in range(1, 1001)]
-    actual = [f"{line}!" if n in (600, 900) else line for n, line in enumerate(expected, 1)]
-    page, _ = show(*failing("\n".join(expected) + "\n", "\n".join(actual) + "\n"))
-    for label, word in (("Expected", "line 600"), ("Actual", "line 600!")):
-        expect(text(page, 1, label).get_by_text(word, exact=True)).to_be_in_viewport()
-    expect(page.get_by_text("Difference 1 of 2")).to_be_visible()
-    page.keyboard.press("n")
-    expect(text(page, 1, "Actual").locator(".line[data-tone]")).to_have_text("line 900!")
-    expect(text(page, 1, "Actual").locator(".line[data-tone]")).to_be_in_viewport()
-    expect(page.get_by_text("Difference 2 of 2")).to_be_visible()
-    page.get_by_role("button", name="Next difference").click()
-    expect(text(page, 1, "Expected").get_by_text("line 600", exact=True)).to_be_in_viewport()
-
-
-def test_the_two_sides_scroll_together(show: Show) -> None:
-    expected = "".join(f"line {n}\n" for n in range(1, 1001))
-    page, _ = show(*failing(expected, expected.replace("line 3\n", "line three\n")))
-    expect(text(page, 1, "Actual").get_by_text("line three")).to_be_in_viewport()
-    text(page, 1, "Actual").evaluate("lines => { lines.scrollTop = 9000 }")
-    expect(text(page, 1, "Expected").get_by_text("line 505", exact=True)).to_be_in_viewport()
-
-
-def test_a_difference_far_out_in_a_long_line_is_in_sight(show: Show) -> None:
-    numbers = [str(n) for n in range(3_000)]
-    wrong = [*numbers[:2_500], "x", *numbers[2_501:]]
-    page, _ = show(*failing(" ".join(numbers) + "\n", " ".join(wrong) + "\n"))
-    for label, word in (("Expected", "2500"), ("Actual", "x")):
-        expect(text(page, 1, label).locator("mark")).to_have_text(word)
-        expect(text(page, 1, label).locator("mark")).to_be_in_viewport()
-        assert len(lines(page, 1, label)[0]) < 5_000
-
-
-def test_the_two_sides_stand_beside_each_other_where_there_is_room(show: Show) -> None:
-    page, _ = show(*failing("1\n", "2\n"))
-    expect(text(page, 1, "Actual").locator("mark")).to_be_visible()
-    for width, beside in ((1280, True), (400, False)):
-        with looked_at(page, width):
-            expected, actual = (text(page, 1, label).bounding_box() for label in ("Expected", "Actual"))
-            assert expected is not None
-            assert actual is not None
-            assert (expected["y"] == actual["y"]) == beside
-
-
-def test_outputs_of_ten_thousand_lines_are_drawn_where_they_are_looked_at(show: Show) -> None:
-    expected = "".join(f"{n} {n * n}\n" for n in range(10_000))
-    actual = expected.replace("9990 99800100\n", "9990 0\n")
-    big = replace(case(1, "1\n", expected), expected_content=expected, expected_cut=False)
-    shown = problem("a", big)
-    wrong = replace(result(1, "WA", ""), actual=actual, actual_size=len(actual), actual_cut=False)
-    page, _ = show(init(shown), *whole_run(shown, wrong))
-    expect(text(page, 1, "Actual").locator("mark")).to_have_text("0")
-    expect(text(page, 1, "Actual").locator("mark")).to_be_in_viewport()
-    assert page.locator(".line").count() < 300
-    text(page, 1, "Actual").evaluate("lines => { lines.scrollTop = 0 }")
-    expect(text(page, 1, "Actual").get_by_text("3 9", exact=True)).to_be_in_viewport()
-    assert page.locator(".line").count() < 300
-
-
-def test_a_hundred_failed_cases_are_drawn_where_they_are_looked_at(show: Show) -> None:
-    texts = ["".join(f"{n} {k}\n" for n in range(100)) for k in range(2)]
-    shown = problem("a", *[case(n, texts[0], texts[0]) for n in range(1, 101)])
-    page, _ = show(init(shown), *whole_run(shown, *[result(n, "WA", texts[1]) for n in range(1, 101)]))
-    expect(standing(page)).to_have_text("0/100 passed, 120 ms · 100 WA")
-    expect(text(page, 1, "Actual").locator("mark").first).to_be_visible()
-    assert page.locator(".line").count() < 1_500  # the text has thirty thousand
-    page.keyboard.press("k")
-    expect(text(page, 100, "Actual").locator("mark").first).to_be_attached()
 
 
 # --- the problem and the list -----------------------------------------------------------------------------------------
@@ -942,246 +706,3 @@ def test_the_interpreter_is_switched(show: Show) -> None:
     page.get_by_role("radiogroup", name="Interpreter").get_by_text("PyPy").click()
     assert stage.heard(SwitchInterpreter) == [SwitchInterpreter("pypy")]
     expect(page.get_by_role("radio", name="PyPy")).to_be_checked()
-
-
-# --- the keyboard -----------------------------------------------------------------------------------------------------
-
-
-def pressing(show: Show, *keys: str) -> tuple[Page, JudgeStage]:
-    page, stage = show(init(SUMS), contest(), *whole_run(SUMS, *MIXED))
-    is_open(page, 2)
-    for key in keys:
-        page.keyboard.press(key)
-    return page, stage
-
-
-@pytest.mark.parametrize(
-    ("keys", "said"),
-    [
-        ("r", RunAll(None, SUMS.id)),
-        ("f", RunAll((2,), SUMS.id)),
-        ("3", RunOne(3, SUMS.id)),
-        ("x", RunOne(1, SUMS.id)),
-        ("j j x", RunOne(2, SUMS.id)),
-        ("k x", RunOne(3, SUMS.id)),
-        ("g x", RunOne(2, SUMS.id)),
-        ("]", OpenProblem("abc999/abc999_b")),
-    ],
-)
-def test_keys_run_and_walk(show: Show, keys: str, said: Any) -> None:
-    _, stage = pressing(show, *keys.split())
-    assert stage.heard(type(said)) == [said]
-
-
-@pytest.mark.parametrize("key", ["c", "Escape"])
-def test_a_key_cancels(show: Show, key: str) -> None:
-    page, stage = show(init(SUMS), begun(SUMS))
-    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
-    page.keyboard.press(key)
-    assert stage.heard(Cancel) == [Cancel(SUMS.id)]
-
-
-def test_keys_walk_and_fold_the_cases(show: Show) -> None:
-    page, _ = pressing(show, "j")
-    expect(page.get_by_role("button", name="Case 1", exact=True)).to_be_focused()
-    page.keyboard.press("Enter")
-    is_open(page, 1)
-    page.keyboard.press("j")
-    expect(page.get_by_role("button", name="Case 2", exact=True)).to_be_focused()
-    page.keyboard.press("Enter")
-    is_open(page, 2, False)
-    page.keyboard.press("o")
-    is_open(page, 1, False)
-    page.keyboard.press("o")
-    for index in (1, 2, 3):
-        is_open(page, index)
-
-
-@pytest.mark.parametrize("key", ["Escape", "b", "Enter"])
-def test_who_was_in_a_list_that_closes_is_at_its_button(show: Show, key: str) -> None:
-    page, stage = show(init(SUMS), contest(), begun(SUMS), viewport={"width": 400, "height": 800})
-    nav, button = page.get_by_role("navigation", name="Problems"), page.get_by_role("button", name="Problems")
-    button.press("Enter")
-    nav.get_by_role("link", name="B - Two").focus()
-    page.keyboard.press(key)
-    expect(nav).to_be_hidden()
-    expect(button).to_be_focused()
-    assert stage.so_far(Cancel) == []
-    page.keyboard.press("Escape")
-    assert stage.heard(Cancel) == [Cancel(SUMS.id)]
-
-
-def test_a_button_s_name_holds_what_is_written_on_it(show: Show) -> None:
-    page, _ = show(init(SUMS), *whole_run(SUMS, *MIXED))
-    expect(page.locator("judge-controls").get_by_role("button", name="to case 2")).to_have_text("to case 2")
-
-
-def test_no_level_of_headings_is_left_out(show: Show) -> None:
-    page, _ = show(init(SUMS), *whole_run(SUMS, *MIXED))
-    is_open(page, 2)
-    levels = page.locator(".desk").locator("h1, h2, h3, h4").evaluate_all(
-        "all => all.filter(each => each.checkVisibility()).map(each => Number(each.localName[1]))"
-    )  # fmt: skip
-    assert levels[:2] == [1, 2]
-    assert all(after <= before + 1 for before, after in pairwise(levels))
-    assert 3 in levels
-
-
-def test_what_is_open_is_printed_on_white_also_where_it_was_not_in_sight(show: Show) -> None:
-    many = problem("a", count=20)
-    wrong = [replace(WRONG, index=index) for index in range(1, 21)]
-    page, _ = show(init(many), *whole_run(many, *wrong), color_scheme="dark")
-    is_open(page, 20)
-    expect(item(page, 20).locator("judge-lines .line")).to_have_count(0)
-    page.emulate_media(media="print")
-    printing(page)
-    expect(item(page, 20).locator("judge-lines .line").first).to_be_attached()
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert page.evaluate("document.documentElement.scrollHeight > 2 * innerHeight")
-    expect(page.get_by_role("navigation", name="Problems")).to_be_hidden()
-    expect(page.locator("button:visible:not(.fold, .file)")).to_have_count(0)
-    assert page.locator("judge-controls .progress").bounding_box()["y"] < 300  # type: ignore[index]
-
-
-def printing(page: Page, when: str = "before") -> None:
-    """Make the page believe that it is printed, without a printer."""
-    page.evaluate(f"window.dispatchEvent(new Event('{when}print'))")
-
-
-def test_a_long_text_is_printed_whole_and_stands_afterwards_where_it_stood(show: Show) -> None:
-    expected = "".join(f"{number}\n" for number in range(1_000))
-    long = problem("a", case(1, "1\n", expected), case(2, "x" * 6_000 + "\n", "1\n" * 20))
-    wrong = result(1, "WA", expected.replace("\n500\n", "\n-500\n"))
-    page, _ = show(init(long), *whole_run(long, wrong, result(2, "WA", "2 " * 3_000)))
-    actual = text(page, 1, "Actual")
-    expect(actual.locator("mark")).to_have_text("-")
-    place = actual.evaluate("lines => lines.scrollTop")
-    assert place > 0
-    pages = re.findall(rb"/Type\s*/Page\b", page.pdf())
-    assert len(pages) > 1_000 * 18 / 1_123  # lines of 18 pixels, on pages of 1,123
-    page.wait_for_function("([lines, place]) => lines.scrollTop === place", arg=[actual.element_handle(), place])
-    expect(actual.locator("mark")).to_have_text("-")
-    page.emulate_media(media="print")
-    page.set_viewport_size({"width": 700, "height": 900})
-    printing(page)
-    expect(actual.locator(".line")).to_have_count(1_000)
-    endless = text(page, 2, "Input").locator(".line")
-    assert len(endless.text_content() or "") == 6_000
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert page.evaluate(OVERFLOWING) == []
-    page.emulate_media(media="screen")  # as it is when a browser says so; on paper every line is in sight
-    printing(page, "after")
-    expect(actual.locator(".line").nth(200)).not_to_be_attached()
-
-
-OVERFLOWING = """() => [...document.querySelectorAll("judge-lines")]
-    .filter((lines) => lines.scrollWidth > lines.clientWidth || lines.scrollHeight > lines.clientHeight + 1)
-    .map((lines) => `${lines.ariaLabel} ${lines.scrollWidth} ${lines.clientWidth}`)"""
-
-
-def test_of_more_lines_than_a_book_the_rest_is_counted_on_paper(show: Show) -> None:
-    shown = problem("a", count=1)
-    page, stage = show(init(shown), *whole_run(shown, result(1, "WA", "6\n", actual_size=99_999, actual_cut=True)))
-    whole = replace(result(1, "WA"), actual="6\n" * 30_000, actual_size=60_000)
-    stage.say(StateCase(problem_id=shown.id, case=shown.cases[0], result=whole))
-    expect(text(page, 1, "Actual").locator(".line").first).to_be_visible()
-    printing(page)
-    expect(page.locator("judge-lines .line:nth-child(9000)").first).to_be_attached()
-    expect(page.locator("judge-lines p.left").first).to_contain_text("more lines")
-    assert page.locator("judge-lines .line").count() <= 10_000 + 120
-
-
-def test_keys_open_the_list_the_settings_and_the_help(show: Show) -> None:
-    page, _ = pressing(show, "b")
-    expect(page.get_by_role("navigation", name="Problems")).to_be_hidden()
-    page.keyboard.press("s")
-    expect(page.get_by_role("dialog", name="Settings")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog")).to_have_count(0)
-    page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="Keyboard").get_by_text("Run the failed cases")).to_be_visible()
-
-
-@pytest.mark.parametrize("where", ["search", "settings", "help", "control"])
-def test_keys_mean_nothing_while_somebody_types_or_reads_a_dialog(show: Show, where: str) -> None:
-    page, stage = pressing(show)
-    opening = {"search": ["/"], "settings": ["s"], "help": ["?"], "control": []}[where]
-    for key in opening:
-        page.keyboard.press(key)
-    page.keyboard.press("Control+r" if where == "control" else "r")
-    for _ in range(2):  # the first empties a search, the second leaves it
-        page.keyboard.press("Escape")
-    if where == "control":  # that is the browser's key, and has reloaded the page
-        expect(standing(page)).to_be_visible()
-    page.keyboard.press("3")
-    stage.heard(RunOne)
-    assert stage.so_far(RunAll) == []
-
-
-# --- for every reader -------------------------------------------------------------------------------------------------
-
-FULL = [
-    init(problem("a", case(1, "1 2\n", "3 4\nx\n"), *[case(n) for n in range(2, 8)])),
-    contest(),
-    *whole_run(
-        problem("a"),
-        result(1, "WA", "3 5 \nx", diff_summary="line 1: expected '3 4' got '3 5 '"),
-        result(2, "TLE", "", cpu_ms=2500, reason="stopped after 2,400 ms", contended=True),
-        result(3, "RE", "", console=TRACEBACK, exit_code=1),
-        result(4),
-    ),
-    begun(problem("a"), 2),
-    Notice("warn", "pypy3 is not installed."),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "opening",
-    [
-        [init()],
-        FULL,
-        [init(replace(SUMS, unsupported="x" * 400, name="N" * 200, group="G" * 200)), contest()],
-        failing("1 " * 3_000 + "\n", "2 " * 3_000),
-    ],
-    ids=["empty", "full", "endless words", "endless lines"],
-)
-def test_the_page_is_no_wider_than_its_window(show: Show, opening: list[Any]) -> None:
-    page, _ = show(*opening)
-    expect(page.get_by_role("heading", level=1).filter(visible=True)).to_be_visible()
-    for width in (1280, 700, 400, 320):
-        page.set_viewport_size({"width": width, "height": 800})
-        page.keyboard.press("b")
-        no_wider_than_its_window(page)
-        page.keyboard.press("s")
-        expect(page.get_by_role("dialog", name="Settings")).to_be_visible()
-        no_wider_than_its_window(page)
-        page.keyboard.press("Escape")
-
-
-@pytest.mark.parametrize("opening", [[init()], FULL[:-2]], ids=["empty", "full"])
-def test_all_text_can_be_read(show: Show, opening: list[Any]) -> None:
-    page, _ = show(*opening)
-    expect(page.get_by_role("heading", level=1).filter(visible=True)).to_be_visible()
-    for colors in SCHEMES:
-        with looked_at(page, 1280, colors, height=2400):
-            assert page.evaluate(CONTRASTS) == []
-
-
-def test_everything_that_can_be_used_has_a_name_and_every_id_is_one_of_its_kind(show: Show) -> None:
-    page, _ = show(*FULL)
-    expect(badge(page, 3)).to_have_text("RE")
-    page.keyboard.press("s")
-    assert page.evaluate(NAMELESS) == []
-    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(({ id }) => id)")
-    assert len(ids) == len(set(ids))
-    described = page.evaluate(
-        "[...document.querySelectorAll('[aria-controls]')].every((each) =>"
-        " document.getElementById(each.getAttribute('aria-controls')))"
-    )
-    assert described
-
-
-def test_a_batch_that_is_complete_says_nothing_of_its_size(show: Show) -> None:
-    page, _ = show(init(SUMS), StateProblems((listed(SUMS, batch=Batch("x", 1)),)))
-    expect(page.locator("judge-problems .problem")).to_have_count(1)
-    expect(page.locator("judge-problems .missing")).to_have_count(0)

@@ -27,6 +27,7 @@ from codec.judge import (
     StateUpdate,
 )
 from tests.judge.test_truth import CUT_OFF, IN_THE_MIDDLE, ISSUE, ONE_AFTER_ALL, STEPS, Model, play
+from tests.web.judge_page import MIXED, PASSES, SUMS, WRONG, badge, item, lines, no_wider_than_its_window, standing
 from tests.web.judge_stage import (
     JudgeStage,
     Show,
@@ -45,18 +46,7 @@ from tests.web.judge_stage import (
 )
 from tests.web.looks import LOOKS, looked_at
 from tests.web.test_design import CONTRASTS
-from tests.web.test_judge_page import (
-    MIXED,
-    PASSES,
-    SUMS,
-    TOWERS,
-    WRONG,
-    badge,
-    item,
-    lines,
-    no_wider_than_its_window,
-    standing,
-)
+from tests.web.test_judge_page import TOWERS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
