@@ -52,14 +52,15 @@ class Cleared:
             hero.tell(*[Fault(kind, target, _sentence(kind, target)) for kind, target in own])
             self._gone.update((target, True) for _, target in own)
 
-    def refusal(self, component: str, target: str, scene: Scene) -> str | None:
+    def spawned(self, target: str) -> None:
+        """There is such a component again. What goes wrong with it from now on has nothing to do with the reader."""
+        self._gone.pop(target, None)
+
+    def refusal(self, component: str, target: str) -> str | None:
         """The error for a script that goes on with a component that was cleared away, or "" if the script has been told
         before. None: the component was not cleared away."""
         told = self._gone.get(target)
         if told is None:
-            return None
-        if scene.owner(target) is not None:  # the component was spawned again
-            del self._gone[target]
             return None
         self._gone[target] = True
         return "" if told else _sentence(component, target)

@@ -24,13 +24,11 @@ class Part(enum.Enum):
     SILENT = "silent"
     HERO = "hero"
     SCREEN = "screen"
-    GONE = "gone"
 
 
 class PartEvent(enum.Enum):
     DRAWS = "draws"
     LOOKS = "looks"
-    LEAVES = "leaves"
 
 
 MOVES = Table(
@@ -38,7 +36,6 @@ MOVES = Table(
     {
         PartEvent.DRAWS: {Part.SILENT: Part.HERO, Part.HERO: Part.HERO},
         PartEvent.LOOKS: {Part.SILENT: Part.SCREEN, Part.SCREEN: Part.SCREEN},
-        PartEvent.LEAVES: {Part.SILENT: Part.GONE, Part.HERO: Part.GONE, Part.SCREEN: Part.GONE},
     },
 )
 
@@ -70,9 +67,6 @@ class Member:
 
     def looks(self) -> None:
         self._shown_by(PartEvent.LOOKS)
-
-    def leaves(self) -> None:
-        self._shown_by(PartEvent.LEAVES)
 
     def _shown_by(self, event: PartEvent) -> None:
         """What the peer does shows what part it has."""

@@ -40,6 +40,7 @@ from codec.sidekick import (
     Mouth,
     Other,
     Said,
+    Spawn,
     Update,
     encode,
 )
@@ -173,7 +174,6 @@ class Room(Actor[RoomMessage]):
                 self._wait_for(gone.peer_id)
             self._tell_others(member, self._announce(gone.peer_id, gone.role, "offline", gone.version))
         self._showings.leave(member)
-        member.leaves()
         self._look_around()
 
     def _wait_for(self, peer_id: str) -> None:
@@ -341,6 +341,8 @@ class Room(Actor[RoomMessage]):
         refusal = self.scene.fold(said, _owner(member))
         if refusal is None:
             self._relayed.append(said)
+            if type(said) is Spawn:
+                self._cleared.spawned(said.target)
         else:
             self._refuse(member, said, refusal)
 
@@ -437,7 +439,7 @@ class Room(Actor[RoomMessage]):
 
     def _refuse(self, member: Member, said: Drawn, sentence: str) -> None:
         component, target = getattr(said, "component", "global"), getattr(said, "target", None)
-        cleared = self._cleared.refusal(component, target or "", self.scene)
+        cleared = self._cleared.refusal(component, target or "")
         if cleared is None:
             self._tell_wrong(member, Fault(component, target or "", sentence))
         elif cleared:

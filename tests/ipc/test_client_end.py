@@ -364,6 +364,42 @@ def test_while_our_own_server_end_is_a_stopped_process_no_attempt_is_burnt_and_t
     run_in_virtual_time(main)
 
 
+def test_the_time_for_which_our_own_server_end_is_a_stopped_process_is_no_part_of_an_attempt() -> None:
+    async def main() -> None:
+        base = PaperBase()
+        with a_state() as directory:
+            async with desk(directory, base, ClientTerms(attempt_seconds=100.0)) as it:
+                await it.submit(request("a"))
+                for _ in range(3):  # at the end of its 100 seconds it runs
+                    await trio.sleep(25.0)
+                    base.stopped = "process 7 is stopped"
+                    await trio.sleep(35.0)
+                    base.stopped = None
+                    await trio.sleep(5.0)
+                assert (await it.open("a")).attempt == 1
+                await trio.sleep(20.0)
+                assert (await it.open("a")).attempt == 2
+
+    run_in_virtual_time(main)
+
+
+def test_while_its_peer_answers_what_scripts_have_dropped_a_request_waits_for_its_turn() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("ours"))
+        await trio.sleep(1.0)
+        dropped = [f"dropped-{number}" for number in range(5)]
+        for each in dropped:
+            put(desk.base, request(each))
+        for each in dropped:
+            await trio.sleep(60.0)
+            desk.base.foreign_put(Tray.RESPONSES, each, write_response(each, DONE))
+        assert (await desk.open("ours")).attempt == 1
+        await trio.sleep(110.0)
+        assert (await desk.open("ours")).attempt == 2
+
+    play(test, terms=ClientTerms(in_flight=1, attempt_seconds=100.0))
+
+
 def test_a_crash_of_the_end_alone_leaves_no_errand_behind() -> None:
     async def test(desk: Desk) -> None:
         await desk.submit(*(request(str(n)) for n in range(5)))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 import trio
 
 from actors.sidekick.room import GRACE
@@ -101,6 +102,21 @@ async def test_a_script_that_goes_on_with_what_was_cleared_is_told_once_and_no_p
         await hero.say(spawn_grid("g0"), paint(0, 0, target="g0"), paint(99, 0, target="g0"))
         assert screen.line.kinds() == ["grid/spawn", "grid/update", "grid/error"]
         assert hero.line.kinds() == ["grid/error"]
+
+
+@pytest.mark.parametrize("mistakes", [0, 1])
+async def test_of_a_component_that_was_spawned_again_every_mistake_is_told_as_if_nobody_had_cleared_it(
+    autojump_clock: object, mistakes: int
+) -> None:
+    remove = {"id": 0, "component": "grid", "type": "remove", "target": "g"}
+    async with house() as troupe, troupe.hero_and_screen() as (hero, screen):
+        await hero.say(spawn_grid("g"))
+        await screen.say(CLEAR_BOARD)
+        hero.line.take()
+        await hero.say(spawn_grid("g"), *[paint(99, 0, target="g")] * mistakes, remove, paint(0, 0, target="g"))
+        said = [one["payload"]["message"] for one in hero.line.take()]
+        assert len(said) == mistakes + 1
+        assert "cleared" not in "".join(said)
 
 
 async def test_only_a_page_clears_the_board_so(autojump_clock: object) -> None:

@@ -216,7 +216,7 @@ async def test_health_and_the_page_alone_need_no_token() -> None:
 async def test_refusals_are_told_in_json(trouble: Exception, status: int, body: dict[str, Any] | None) -> None:
     async with open_port(PaperDesk(trouble=trouble)) as house:
         answer = await ask(house, "GET", "/v1/sessions/s1", headers=AUTHORIZED)
-        assert answer.status_code == status
+        assert (answer.status_code, answer.headers["content-type"]) == (status, "application/json")
         assert answer.json()["detail"]
         if body is not None:
             assert answer.json() == body
