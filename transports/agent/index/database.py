@@ -11,6 +11,9 @@ Rules
     free than `room_for_others` says, and what its log would take once more.
   - Damage is noticed when SQLite stumbles over it, and by the application's and the version's number when the file is
     opened. Then the file is put aside under another name (one, the last, is kept), and another one is made. It says so.
+  - SQLite maps the index of its log (the -shm file) into memory. Whoever touches a part of it that somebody has cut off
+    is ended by SIGBUS. A worker may end; the server may not, so it looks before each question, and gives a file that is
+    shorter than it was its length again. The zeros that it has then tell SQLite to make it anew from the log.
   - The file may be put aside by somebody else at any moment. So whoever takes the lock, or asks, looks first whether
     the file of that name is still the one that they have opened.
 """
@@ -19,6 +22,7 @@ import fcntl
 import os
 import sqlite3
 import stat
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -33,11 +37,15 @@ LONG_LOG = 4 << 20
 """Bytes. A shorter log is let be."""
 LEAST_ROOM, MOST_ROOM = 8 << 20, 64 << 20
 """Bytes. In between, it is a tenth of the disk."""
+MAPPED_AT_ONCE, LOG_OF_ONE = 32 << 10, 4_000 * 4_096
+"""Bytes of a -shm file that are mapped together, and of the log that they tell of."""
 BUSY_SECONDS = 20.0
 ASIDE = ".damaged"
 BESIDE = ("-wal", "-shm", "-journal")
 DAMAGED_NOTICE = "The index was damaged. It is made anew."
 OTHER_VERSION_NOTICE = "The index was made by another version of Troupe. It is made anew."
+
+_mending = threading.Lock()
 
 _DAMAGE = {
     sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR,
@@ -274,11 +282,14 @@ class ReadableIndex:
         self._path = path
         self._connection: sqlite3.Connection | None = None
         self._number = -1
+        self._mapped = -1, 0
+        """The number of the -shm file, and how many bytes of it there were."""
 
     def connection(self) -> sqlite3.Connection | None:
-        """None: there is no index. Raises IndexDamaged, or sqlite3.Error."""
+        """None: there is no index. Raises IndexDamaged, sqlite3.Error, or OSError."""
         number = number_of(self._path)
         if self._connection is not None and number == self._number:
+            self._make_whole()
             return self._connection
         self.close()
         if number is None:
@@ -305,8 +316,26 @@ class ReadableIndex:
         except BaseException:
             connection.close()
             raise
-        self._connection, self._number = connection, number
+        self._connection, self._number, self._mapped = connection, number, (-1, 0)
+        self._make_whole()
         return connection
+
+    def _make_whole(self) -> None:
+        """By its name: to close a file that was opened twice would drop SQLite's locks on it."""
+        path = self._path.with_name(f"{self._path.name}-shm")
+        with _mending:
+            try:
+                status = os.lstat(path)
+            except FileNotFoundError:
+                return
+            number, most = self._mapped
+            if status.st_ino == number and status.st_size < most:
+                if status.st_size:  # what is left of it would count
+                    os.truncate(path, 0)
+                log = _size(self._path.with_name(f"{self._path.name}-wal"))
+                os.truncate(path, max(most, MAPPED_AT_ONCE * (log // LOG_OF_ONE + 2)))
+            else:
+                self._mapped = status.st_ino, status.st_size
 
     def damaged(self) -> IndexDamaged:
         return IndexDamaged(self._number)

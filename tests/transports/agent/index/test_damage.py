@@ -259,6 +259,76 @@ async def test_a_log_that_is_deleted_while_somebody_reads_in_it_is_damage_that_i
             assert house.tables() == await fresh(house)
 
 
+@pytest.mark.parametrize("left", [0, 1, 136, 32 << 10, 40_000])
+def test_who_asks_is_not_ended_by_an_index_of_the_log_that_was_cut_off(file: Path, left: int) -> None:
+    """SIGBUS would end the server. So this is done by another process."""
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            index, other = ReadableIndex(file), ReadableIndex(file)
+            with closing(sqlite3.connect(file, isolation_level=None)) as writer:
+                writer.execute("PRAGMA wal_autocheckpoint = 0")
+                writer.execute("CREATE TABLE much (text)")
+                for each in (index, other):
+                    assert asked(each) == 60
+                writer.execute("BEGIN")
+                writer.executemany("INSERT INTO much VALUES (?)", [("x" * 3_000,)] * 6_000)
+                writer.execute("COMMIT")
+                assert file.with_name("one.db-shm").stat().st_size > 40_000
+                for each in (index, other):
+                    assert asked(each) == 60
+                os.truncate(file.with_name("one.db-shm"), left)
+                for each in (index, other, index):
+                    assert asked(each) == 60
+                writer.execute("DELETE FROM file WHERE path LIKE 'p0/%'")
+                for each in (index, other):
+                    assert asked(each) == 48
+                assert writer.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+                assert writer.execute("SELECT count(*) FROM much").fetchone() == (6_000,)
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+async def test_a_worker_that_is_ended_by_it_is_followed_by_another_one(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        for number in range(3):
+            house.write(f"new{number}.py", f"okapi_{number} = 1\n")
+            await house.update()
+            assert (await house.found(f"okapi_{number}"))[0] == f"new{number}.py"
+            os.truncate(house.file.with_name("one.db-shm"), 0)
+        house.write("last.py", "okapi_last = 1\n")
+        facts = await house.update()
+        assert (facts.complete, facts.troubles) == (True, ())
+        assert (await house.found("okapi_last"))[0] == "last.py"
+        assert house.tables() == await fresh(house)
+
+
+def asked(index: ReadableIndex) -> int:
+    connection = index.connection()
+    assert connection is not None
+    ((count,),) = connection.execute("SELECT count(*) FROM file")
+    return int(count)
+
+
+def test_an_index_of_the_log_that_is_another_file_by_now_is_let_be(file: Path) -> None:
+    index = ReadableIndex(file)
+    with closing(sqlite3.connect(file, isolation_level=None)) as writer:
+        writer.execute("CREATE TABLE little (text)")
+        assert asked(index) == 60
+        shm = file.with_name("one.db-shm")
+        shm.rename(shm.with_name("kept"))
+        shm.write_bytes(b"x" * 100)
+        assert asked(index) == 60
+        assert shm.read_bytes() == b"x" * 100
+        shm.unlink()
+        assert asked(index) == 60
+        shm.with_name("kept").rename(shm)
+    index.close()
+
+
 async def test_what_is_not_found_while_the_workspace_is_away_has_not_gone(tmp_path: Path) -> None:
     async with open_indexes(tmp_path) as house:
         house.write("a/one.py", "def one():\n    pass\n")
