@@ -60,3 +60,10 @@ async def test_what_the_boards_have_no_room_for_is_told_in_order_and_of_each_kin
         upkeep.soil()
         assert boards.heard[-1] == Soiled("a")
         assert len(begun) == 1
+
+
+def test_while_there_is_nobody_to_tell_each_change_reports_again() -> None:
+    stage = SimpleNamespace(registry=SimpleNamespace(find=lambda key: None))
+    upkeep = Upkeep("a", cast(Any, None), cast(Any, stage), lambda: 1.0, lambda task: None)
+    upkeep.soil()
+    assert upkeep.clean
