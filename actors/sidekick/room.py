@@ -87,7 +87,8 @@ class Room(Actor[RoomMessage]):
         self._state: BoardState | None = None  # as it was last told to the pages that follow it
 
     async def started(self, kept: object | None) -> None:
-        self._upkeep = Upkeep(self.name, self.ref, self.stage, self._wall, self.run_beside)
+        beside = self.incarnation.run_beside  # the room's own would make the two know each other (Actor.let_go)
+        self._upkeep = Upkeep(self.name, self.ref, self.stage, self._wall, beside)
         if isinstance(kept, tuple):
             self.scene, self.members, away = kept
             self._upkeep.soil()

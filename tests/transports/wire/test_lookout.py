@@ -1,4 +1,8 @@
-"""A lookout reads for many connections in one task, and what it does for one of them is no concern of the others."""
+"""A lookout reads for many connections in one task, and what it does for one of them is no concern of the others.
+
+On a busy machine a connection may be put off while it is served, and then it takes turns as one that took long. So
+where it matters who reads, the clock stands still.
+"""
 
 import socket
 import sys
@@ -60,7 +64,7 @@ class Steps(trio.abc.Instrument):
         self.of[task.name] += 1
 
 
-async def test_what_is_taken_needs_no_step_of_the_task_that_waits() -> None:
+async def test_what_is_taken_needs_no_step_of_the_task_that_waits(mock_clock: MockClock) -> None:
     async def reader(line: Line) -> None:
         await line.wire.receive_directly(MOST, line.take)
 
@@ -80,7 +84,7 @@ async def test_what_is_taken_needs_no_step_of_the_task_that_waits() -> None:
         nursery.cancel_scope.cancel()
 
 
-async def test_others_have_their_turn_among_many_that_come_at_the_same_time() -> None:
+async def test_others_have_their_turn_among_many_that_come_at_the_same_time(mock_clock: MockClock) -> None:
     passes = 0
     seen: list[int] = []
 
@@ -135,7 +139,7 @@ ENDS: dict[str, tuple[Take | None, Callable[[Line], object], object]] = {
 
 @pytest.mark.parametrize(("take", "event", "outcome"), ENDS.values(), ids=ENDS)
 async def test_what_is_not_taken_is_for_the_task_that_waits_and_the_next_line_goes_on(
-    take: Take | None, event: Callable[[Line], object], outcome: object
+    mock_clock: MockClock, take: Take | None, event: Callable[[Line], object], outcome: object
 ) -> None:
     got: list[object] = []
 
@@ -170,7 +174,7 @@ async def test_the_library_that_closes_wakes_the_task_that_waits() -> None:
         await line.wire.aclose()
 
 
-async def test_nothing_is_lost_that_comes_while_nobody_waits() -> None:
+async def test_nothing_is_lost_that_comes_while_nobody_waits(mock_clock: MockClock) -> None:
     async with lines(1) as (_, (line,)):
         for number in range(4):
             with trio.CancelScope() as scope:
@@ -251,7 +255,7 @@ async def test_who_took_long_a_moment_ago_takes_turns(autojump_clock: MockClock)
         assert (len(line.taken), len(got)) == (4, 1)
 
 
-async def test_a_number_that_is_used_again_is_read_by_its_new_owner_alone() -> None:
+async def test_a_number_that_is_used_again_is_read_by_its_new_owner_alone(mock_clock: MockClock) -> None:
     async with lines(2) as (watching, (old, _)), trio.open_nursery() as nursery:
         nursery.start_soon(_until_closed, old)
         await wait_all_tasks_blocked()
