@@ -266,19 +266,22 @@ class DetachedEditor:
 
     def _look(self) -> EditorSeen:
         self._recall()
-        code = self._process.poll() if self._process is not None else None
         if self._record is None:
-            return EditorSeen(None, 0.0, code)
+            return EditorSeen(None, 0.0, self._code())
         age = max(0.0, _uptime() - self._record.at)
         if not self._census.there:
-            lives = self._process is not None and code is None
-            return EditorSeen(self._process.pid if self._process and lives else None, age, code)
+            code = self._code()
+            return EditorSeen(self._process.pid if self._process and code is None else None, age, code)
         if self._main is None or not self._lives(self._main):
             self._main = self._oldest(self._record) if age < HANDOVER_SECONDS else None
             if self._main is not None:
                 with suppress(OSError):  # then it is found by its token
                     self._write(replace(self._record, process=self._main))
-        return EditorSeen(self._main.pid if self._main else None, age, code)
+        pid = self._main.pid if self._main else None
+        return EditorSeen(pid, age, self._code())  # asked last: what was found dead has its code by now
+
+    def _code(self) -> int | None:
+        return self._process.poll() if self._process is not None else None
 
     def _lives(self, each: Known) -> bool:
         if self._census.start(each.pid) == each.start:

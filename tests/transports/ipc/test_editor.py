@@ -184,6 +184,29 @@ async def test_an_id_that_was_given_out_again_is_not_taken_for_the_editor(make: 
     assert Census().start(os.getppid()) is not None
 
 
+async def test_a_look_that_finds_nothing_left_tells_the_exit_code_though_the_end_came_while_it_looked(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ordinary = Census.start
+
+    made = make()
+    await made.claim()
+    await made.launch()
+    launched = (await made.look()).pid
+    assert launched is not None
+
+    def start(self: Census, pid: int) -> int | None:
+        if pid == launched:
+            os.kill(launched, signal.SIGKILL)
+            os.waitid(os.P_PID, launched, os.WEXITED | os.WNOWAIT)
+        return ordinary(self, pid)
+
+    monkeypatch.setattr(Census, "start", start)
+    seen = await made.look()
+    monkeypatch.undo()
+    assert (seen.pid, seen.code) == (None, -signal.SIGKILL)
+
+
 @pytest.mark.parametrize("token", ["0" * 32, "x", "=", "\0"])
 async def test_a_record_that_names_another_process_of_ours_makes_it_neither_the_editor_nor_ends_it(
     make: Make, tmp_path: Path, token: str
