@@ -1,5 +1,5 @@
-"""The interfaces that the agent needs from outside. transports/agent/ implements them, and so do the tests. What they
-say of files is in codec/agent/files.py, which the disk shares; of commands in codec/agent/commands.py.
+"""The interfaces that the agent needs from outside. transports/agent/ implements them, and so do the tests. Their words
+for files are in codec/agent/files.py, which the disk shares; those for commands are in codec/agent/commands.py.
 
 `Tree` is a workspace's folder, below which alone anything is read. `Providers` are the servers of models.
 """

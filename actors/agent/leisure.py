@@ -1,4 +1,4 @@
-"""Work with whole files, beside the loop: with large ones it takes seconds, and nobody else is to wait for that."""
+"""Work with whole files, beside the loop: a large file takes seconds, and nobody else should wait for that."""
 
 from collections.abc import Callable
 from typing import TypeVar
