@@ -136,8 +136,8 @@ async def run_command(
     *,
     commands: Commands,
 ) -> CommandOutcome:
-    """For a turn's task: runs the command, and awaits `said` with its output. `command_id`: TURN_ID-cN. Whoever gives
-    up the wait, at any moment, has asked the command to stop; `commands_ended` tells when it has."""
+    """For a turn's task: runs the command, and awaits `said` with its output. `command_id`: TURN_ID-cN. If the
+    caller gives up the wait, at any moment, that asks the command to stop; `commands_ended` tells when it has."""
     life = CommandLife(order)
     try:
         try:

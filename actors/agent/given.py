@@ -61,9 +61,9 @@ class Tree(Protocol):
 
 
 class Hands(Protocol):
-    """The same folder, to be changed. What Tree refuses is refused here too, and so are hard links and files of other
-    accounts. Who asks for a change and is cancelled is free at once, also if the disk hangs; what becomes of the change
-    is known when those have `rested`. Until then nothing else is changed in this folder."""
+    """The same folder, to be changed. It refuses what Tree refuses, and also hard links and files of other accounts. A
+    caller that is cancelled while its change runs is free at once, also if the disk hangs. What became of the change is
+    known when such changes have `rested`. Until then nothing else is changed in this folder."""
 
     async def images(self, paths: Sequence[str]) -> Sequence[FileImage | FileRefused | None]:
         """The whole files, as they are now. None: there is none."""

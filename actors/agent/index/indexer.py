@@ -421,7 +421,7 @@ class Indexer(Actor[Heard]):
             self._show()
 
     def _show(self) -> IndexStatus:
-        """All are told the same, in the same order. Who has changed something is told at once what came of it."""
+        """All are told the same, in the same order. An actor that has changed something is told the outcome at once."""
         status = self._status()
         if status != self._shown:
             self._shown = status

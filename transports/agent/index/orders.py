@@ -38,7 +38,7 @@ class Scan(Struct, frozen=True, array_like=True, tag=True):
     place: IndexPlace
     paths: tuple[str, ...] | None = None
     anew: bool = False
-    """First of all, mark every file as one that is to be read. Whoever is killed then, the mark stands."""
+    """First of all, mark every file as one that is to be read. The mark outlives any kill that follows."""
 
 
 class Prepare(Struct, frozen=True, array_like=True, tag=True):
