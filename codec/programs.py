@@ -1,7 +1,8 @@
 """How far a program may go, and how its run went. Values only.
 
-Whoever wants a program run and whoever runs it speak in these, so nothing is put into other words on the way: the judge
-says its bounds and reads the outcome, and what lies between (`transports/process/`) hands both on as they are.
+The caller that wants a program run and the code that runs it use the same values, so nothing is put into other words on
+the way: the judge says its bounds and reads the outcome, and what lies between (`transports/process/`) hands both on as
+they are.
 """
 
 from enum import Enum

@@ -1,14 +1,14 @@
-"""What the agent asks of somebody at a terminal: a change of a file, a command, a tool, and what to do about an editor
-that does not tell how its command went.
+"""Requests of the agent, asked at a terminal: a change of a file, a command, a tool, and what to do about an editor
+that does not say how its command went.
 
     asked --the reader's answer--> sent to the server, which tells it to all clients
     asked --somebody else has answered, or its time is up--> the question ends, and it is said who has
     an editor's terminal tells nothing of a command --a while--> asked whether to do without it, until it does
 
 Rules
-  - All that will happen is shown before it is asked about, every character of it: what would move the cursor, or turn
-    the writing, is shown as its code.
-  - Requests are asked one by one, in their order. What was typed before a question is no answer to it.
+  - Everything that will happen is shown before the question, every character of it: a character that would move the
+    cursor, or turn the writing, is shown as its code.
+  - Requests are asked one by one, in their order. Words that were typed before a question are no answer to it.
   - Only a whole word answers. An empty line asks again.
 """
 

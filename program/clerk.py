@@ -1,7 +1,7 @@
-"""What the commands of `troupe ipc` need of the desk: a clerk, who knows its folder and its server.
+"""The interface between the commands of `troupe ipc` and the desk: a clerk, who knows its folder and its server.
 
-The library for scripts (troupe/ipc/) does the work. systems/ipc_commands.py hands it in, and turns what it complains of
-into a `Trouble`.
+The library for scripts (troupe/ipc/) does the work. systems/ipc_commands.py hands it in, and turns its errors into a
+`Trouble`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

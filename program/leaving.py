@@ -1,9 +1,9 @@
 """Ends the process although something in it hangs, such as a thread on a disk that does not answer.
 
-The tree ends in order, and each actor in it has its grace; whoever waits for a thread then leaves it behind. Once the
-tree is gone, the process ends without such threads, and waits only for those that tidy up. If it is still there some
-seconds after it was asked to end, whatever hangs, it leaves all the same. What was given up is said. What signals mean
-meanwhile is in the table of ending.py.
+The tree ends in order, and each actor in it has its grace; a task that waits for a thread then leaves the thread
+behind. Once the tree is gone, the process ends without such threads, and waits only for those that tidy up. If the
+process is still there some seconds after it was asked to end, whatever hangs, it leaves all the same, and logs what it
+gave up. The table of ending.py says what signals mean meanwhile.
 
 Nothing that was acknowledged is lost: a kill is a normal way to stop.
 """

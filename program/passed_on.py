@@ -1,5 +1,6 @@
-"""The output of a command, passed on line by line: without colours, and with every other character shown that would
-move the cursor. What a program writes over itself, as a progress does, is passed on as it is at the end of its line."""
+"""The output of a command, passed on line by line: without colours, and with every other character that would move the
+cursor shown as its code. A line that a program writes over, as a progress bar does, is passed on as it stands at its
+end."""
 
 import re
 

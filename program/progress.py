@@ -1,5 +1,5 @@
-"""How far many requests have got, as one line: a bar, and figures after it. As the terminal narrows, the bar shrinks
-first, and then the last figures go."""
+"""Shows in one line how far many requests have got: a bar, and figures after it. As the terminal narrows, the bar
+shrinks first, and then the last figures are left out."""
 
 from msgspec import Struct
 

@@ -1,7 +1,7 @@
 """Stops in order when a signal asks for it.
 
-What each signal means, now and at other times, is in the table of ending.py. The same request often comes twice at
-once - a terminal sends Ctrl-C to a whole process group, and a wrapper passes its own on - so what comes within `ECHO`
+The table of ending.py says what each signal means, now and at other times. The same request often comes twice at once -
+a terminal sends Ctrl-C to a whole process group, and a wrapper passes its own on - so a signal that comes within `ECHO`
 seconds of the first is taken for its echo.
 """
 

@@ -1,4 +1,4 @@
-"""Lines that somebody types at the terminal, for a question that may end before it is answered."""
+"""Reads lines that somebody types at the terminal, for a question that may end before it is answered."""
 
 import os
 import sys

@@ -1,6 +1,7 @@
-"""The words of a command line as values: paths, sizes, rooms, numbers; and what is said of one that is none.
+"""The words of a command line as values (paths, sizes, rooms, numbers), and the sentence for a word that is none.
 
-Each takes a word and returns its value, or raises an ArgumentTypeError, of which argparse makes the sentence.
+Each function takes a word and returns its value, or raises an ArgumentTypeError, which argparse turns into the
+sentence.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Calls that do something: the frame from a call to what the model is told of it.
+"""Calls that act: the way from a call to what the model is told of it.
 
     call ─> the policy's verdict ─┬─ deny ─> it fails with the rule's sentence; POLICY_VIOLATION
                                   ├─ ask ──> the request, kept and told; the turn waits ─> refused, or:
@@ -8,7 +8,7 @@ Rules
   - Nothing is done that the policy denies, whatever a person has answered, and nothing in mode plan.
   - Whatever is done is in the log as begun before it is done; its end, what is told of it, and the end of its requests
     are one commit. A turn that is not heard any more begins nothing.
-  - A request that was made before the server ended is acted upon by the same ways (`resumed`).
+  - A request that was made before the server ended is acted upon in the same way (`resumed`).
 
     asking.py    requests and their answers      changing.py, replacing.py    files
     outcomes.py  what becomes of a call          running.py                   commands

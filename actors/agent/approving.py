@@ -3,10 +3,11 @@
 Rules
   - A request is in the row from the commit of its event. Nobody is told of an answer, the turn included, before that is
     kept, too.
-  - What is to be remembered for the workspace is stored there first. Meanwhile the answer counts already: whoever else
-    answers is too late. If it cannot be stored, the client is told, and the answer stands for this once.
+  - An approval that is to be remembered for the workspace is stored there first. Meanwhile the answer counts already: a
+    second answer is too late. If the approval cannot be stored, the client is told, and the answer stands for this
+    once.
   - The time of a request is told in seconds since 1970, so it passes also while no server runs.
-  - What an editor does without a word is an answer, too (noticing.py).
+  - If an editor applies a patch without a word, that is an answer, too (noticing.py).
   - When its turn ends, whatever still waits is resolved as cancelled, before the last word.
 """
 

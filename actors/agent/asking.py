@@ -1,14 +1,14 @@
-"""What a turn asks of people, and of the programs in which they work: approvals, and what a client does itself.
+"""What a turn asks of people, and of the programs in which they work: approvals, and work that a client does itself.
 
     the turn's task ── TurnAsks ──> session ── the request ──> clients
     the turn's task <── Answers <── the turn's mailbox <── RequestSettled ── session
 
 Rules
-  - The time in which a turn waits for a person is not the turn's: `waited` is what its limits are extended by.
-  - Whenever it waits for what a client does itself, it says so, and until when.
-  - A request may be settled twice: by an approval, and then by what the client did upon it. The later one counts.
-  - What a turn keeps, it has when `keep` returns. If the turn is not heard any more, it ends there (NotHeard): what it
-    was about to do is not done.
+  - The time in which a turn waits for a person does not count as the turn's: its limits are extended by `waited`.
+  - Whenever a turn waits for a client that does the work itself, it says so, and until when.
+  - A request may be settled twice: by an approval, and then by the client's result. The later one counts.
+  - What a turn wants kept is stored when `keep` returns. If the turn is not heard any more, it ends there (NotHeard),
+    and does not do what it was about to do.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence

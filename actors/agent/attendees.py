@@ -1,8 +1,8 @@
 """The clients that are attached to a session, and what they are told.
 
-No client keeps the session waiting. One whose mailbox is full has fallen behind: it is told so once, by the lane that
-is never full, and nothing more is delivered to it before it attaches again, when it reads from the store what it has
-missed.
+No client keeps the session waiting. A client whose mailbox is full has fallen behind. It is told so once, by the lane
+that is never full, and nothing more is delivered to it until it attaches again. Then it reads from the store what it
+has missed.
 """
 
 from collections.abc import Collection, Sequence

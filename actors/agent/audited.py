@@ -1,13 +1,13 @@
-"""What changes in what a session's workspace allows, told in the session's log: who reads the log reads it in its place
-between the requests, answers and deeds.
+"""Changes in what a session's workspace allows, told in the session's log. So a reader of the log finds them in their
+place between the requests, answers and deeds.
 
     in the workspace's audit log (codec/agent/audit.py)    the policy, and what is remembered there
     said by the session itself                             its mode, and what is remembered in it
 
 Rules
-  - A session tells all entries since it was made, each once and in their order: how far it has come is in its row, in
+  - A session tells all entries since it was made, each once and in their order. How far it has come is in its row, in
     the same commit.
-  - One that sleeps tells them when it wakes, and whoever reads the log over HTTP wakes it.
+  - A session that sleeps tells them when it wakes, and a reader of its log over HTTP wakes it.
 """
 
 import logging

@@ -1,11 +1,11 @@
 """How much fits into a model's context: an estimate of tokens, and what is left out first.
 
-Nobody but the model's own tokenizer knows how many tokens a text has. We count one for every three bytes, which is too
-many for nearly all text: a prompt that is said to fit, fits. (English has some 4.5 bytes a token, code some 3.5; what
-is written with three bytes a character has about one token for each.)
+Only the model's own tokenizer knows how many tokens a text has. We count one for every three bytes, which is too many
+for nearly all text. So a prompt that is said to fit, fits. (English has some 4.5 bytes a token, code some 3.5. In
+scripts with three bytes a character, each character is about one token.)
 
-A request is a system message, the past (earlier turns), the newest message of the user, and what has been said since
-in this turn. When it becomes too long, these go, in this order, and only as many as needed:
+A request is a system message, the past (earlier turns), the newest message of the user, and what has been said since in
+this turn. If it is too long, these parts are left out, in this order, and only as many as needed:
   1. the oldest outputs of tools, but those of the last round
   2. the past, which is compacted into a summary (compaction.py; once in a turn)
   3. the oldest rounds of this turn

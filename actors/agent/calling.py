@@ -1,10 +1,10 @@
-"""Calls of tools in a turn: each is checked, executed within its limits, and told, whatever the model has sent.
+"""Calls of tools in a turn: each is checked, executed within its limits, and reported, whatever the model has sent.
 
 A call that cannot work (no such tool, wrong arguments, a file that is refused) fails, and the model is told why in a
-sentence that it can act on; the turn goes on. What a turn's tools may tell in all is limited, and so is how often the
-same call may be repeated.
+sentence that it can act on. Then the turn goes on. All that a turn's tools may tell together is limited, and so is how
+often the same call may be repeated.
 
-A tool with hands gets whole files and diffs. These are executed as they came, and told cut: the file itself, and the
+A tool that acts gets whole files and diffs. These are executed as they came, but reported cut: the file itself, and the
 diff that everybody is shown, say the rest.
 """
 

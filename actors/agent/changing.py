@@ -1,13 +1,13 @@
-"""Changes of files in a turn: from what a call wants to what is asked, and what is told of the answers.
+"""Changes of files in a turn: from what a call wants to the requests for it, and from the answers to the report.
 
     call ─> wishes ─> the policy's denials ─> images ─> drafts ─> the policy's verdicts ─> patch.proposed
          ─> answers ─> what is approved is done (replacing.py) ─> told
 
 Rules
   - The disk is neither touched nor read for what the policy denies, and one denial ends the call.
-  - One call is one group: if one of its files has to be asked about, all are, at once; what is approved is then done at
-    once. Some of the files or hunks may be refused, and the others are done.
-  - A deletion by its own tool has no diff: it is asked as tool.request_approval, and done here.
+  - One call is one group. If one of its files has to be asked about, all of them are, at once, and all that is approved
+    is then done at once. Some of the files or hunks may be refused, and the others are done.
+  - A deletion by its own tool has no diff: it is asked about as tool.request_approval, and done here.
   - A client that applies patches itself is left to do it: its success is the approval and the result. If a patch is
     approved and its client has not applied it in a while, it is done here.
 """

@@ -5,13 +5,14 @@
 
 Rules
   - The session never waits for a client, and this actor never waits for its socket: a task beside it sends what is held
-    for it (holding.py). A client that does not read falls behind, and is then read from the store what it has missed,
-    from the last number that it was sent. So is one whose session has failed and come back.
-  - While nothing else is to be sent, events are sent by whoever delivers them: each step of the scheduler costs as much
-    as what all others do meanwhile, and a token has no time for that. In a flood they gather, and go together.
+    for it (holding.py). A client that does not read falls behind. What it has missed is then read from the store, from
+    the last number that it was sent. The same is done if its session has failed and come back.
+  - While nothing else waits to be sent, an event is sent by the task that delivers it: each step of the scheduler costs
+    as much as everything that others do meanwhile, and a token has no time for that. In a flood events gather, and go
+    together.
   - Numbers rise, and none is sent twice. Tokens that wait together are sent as one, with the last one's number.
   - `cumulative_text` is the text of the turn so far. It is left out for clients with the capability `token_delta`.
-  - Whatever a client says wrongly is answered with a server.error that says where, and the client stays.
+  - A mistake in what a client says is answered with a server.error that says where, and the client stays.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What a running command says, as the session's log has it: without secrets, and so in whole lines."""
+"""The output of a running command, as the session's log has it: without secrets, and therefore in whole lines."""
 
 from actors.agent.saying import Voice, encodable
 from codec.agent.action_events import CommandOutput, StreamName

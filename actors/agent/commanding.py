@@ -9,15 +9,15 @@
     the turn's actor ends                 `stop` is set
     the tree stops, or somebody stops it  `stop` is set
 
-A turn's task is gone in a moment when the turn is cancelled, and cannot wait for what it has started. This actor can:
-it ends only after the outcome has come, which is when nothing is left. So whoever wants to say "cancelled" waits for
-the turn's actor, and then for its commands (`commands_ended`), which have the turn's id in their own.
+A turn's task is gone in a moment when the turn is cancelled, and cannot wait for a command that it has started. This
+actor can: it ends only after the outcome has come, which is when nothing is left. So to say "cancelled", a session
+waits for the turn's actor, and then for its commands (`commands_ended`), whose names contain the turn's id.
 
 Rules
   - A command that is stopped before it has begun never begins.
-  - Output is told by the turn's own task, at most 20 pieces a second, and bounded (command_pieces.py). However slowly
-    it is heard, the command is never held up, and nothing piles up here.
-  - If this actor is killed, its run is cancelled, and the keeper ends the command all the same. Only nobody can say
+  - Output is reported by the turn's own task, at most 20 pieces a second, and bounded (command_pieces.py). However
+    slowly it is heard, the command is never held up, and nothing piles up here.
+  - If this actor is killed, its run is cancelled, and the keeper ends the command all the same. But then nobody can say
     when.
 """
 
@@ -136,8 +136,8 @@ async def run_command(
     *,
     commands: Commands,
 ) -> CommandOutcome:
-    """For a turn's task: runs the command, and awaits `said` with its output. `command_id`: TURN_ID-cN. Whoever gives
-    up the wait, at any moment, has asked the command to stop; `commands_ended` tells when it has."""
+    """For a turn's task: runs the command, and awaits `said` with its output. `command_id`: TURN_ID-cN. If the
+    caller gives up the wait, at any moment, that asks the command to stop; `commands_ended` tells when it has."""
     life = CommandLife(order)
     try:
         try:

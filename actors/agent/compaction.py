@@ -1,9 +1,9 @@
 """Compaction: earlier turns give way to a summary, so that a conversation never outgrows its model.
 
-The model itself is asked for the summary, by a request of its own without tools. If that fails, says nothing, or says
-more than it stands for, a digest is made instead: what the user asked, which files were read, how each answer began.
-The digest has a greatest length, so every compaction makes the past shorter, and the past is compacted once in a turn
-at most. The newest of the earlier turns stay as they are, if they fit.
+The model itself is asked for the summary, by a request of its own without tools. If that fails, says nothing, or is
+longer than what it replaces, a digest is made instead: what the user asked, which files were read, how each answer
+began. The digest has a greatest length, so every compaction makes the past shorter, and the past is compacted once in a
+turn at most. The newest of the earlier turns stay as they are, if they fit.
 """
 
 from collections.abc import Sequence

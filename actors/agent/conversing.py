@@ -1,8 +1,8 @@
 """The loop of a turn: model, tools, model, until the model answers without a call, or a limit is reached.
 
-Each request is made to fit (budget.py, compaction.py) and is cleaned of secrets (withheld.py) just before it is sent;
-nothing reaches a model otherwise. When a limit is reached, the model is asked once more, without tools, for an answer
-from what it knows; if it gives none, the turn says so in words of its own.
+Each request is made to fit (budget.py, compaction.py) and is cleaned of secrets (withheld.py) just before it is sent.
+Nothing reaches a model in another way. When a limit is reached, the model is asked once more, without tools, for an
+answer from what it knows. If it gives none, the turn says so in words of its own.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence

@@ -1,7 +1,8 @@
-"""The agent for its port: it reads what is asked, passes it to the actor that knows, and answers in JSON.
+"""The agent for its port: it reads each question, passes it to the actor that knows the answer, and answers in JSON.
 
 The transport knows no actors and no messages: it gets bytes from here. A refusal is a ContractRefusal (the client's
-mistake, or a thing that is not there) or a KernelError (nobody is there, or has time); the text of either can be shown.
+mistake, or something that does not exist) or a KernelError (the actor is gone, or busy). The text of either can be
+shown.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence

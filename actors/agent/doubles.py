@@ -1,8 +1,8 @@
 """No line of a file is told twice in one message.
 
-Several reasons may want the same lines: they are selected, an error stands in them, a search has found them. Whoever
-comes first tells them; a later material tells the lines that are still missing, or nothing. Lines are known by the
-numbers that numbered() has put before them. What has no such lines (diagnostics, a terminal) stays as it is.
+Several reasons may want the same lines: they are selected, an error stands in them, a search has found them. The first
+material tells them; a later one tells only the lines that are still missing, or nothing. Lines are known by the numbers
+that numbered() has put before them. Material without such lines (diagnostics, a terminal) stays as it is.
 """
 
 import re

@@ -1,5 +1,5 @@
-"""A call that changes files, in its other forms: what it wants of each file, what the policy is asked about it, how it
-is proposed, and how it is found again in the requests that were made for it."""
+"""A call that changes files, in its other forms: its wishes for each file, the question to the policy, the proposal,
+and how the call is found again in the requests that were made for it."""
 
 from msgspec.structs import replace
 

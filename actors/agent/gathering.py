@@ -1,8 +1,8 @@
 """Reads for a prompt what prompt.py wants read, and looks for what the question is about.
 
 Whatever cannot be read is left out: an editor may show a file that is gone, or that is outside of the workspace. If the
-user has named it, there is a sentence in its place. Only the search for the question is a stage of its own, of which
-clients are told.
+user has named that file, a sentence stands in its place. Only the search for the question is a stage of its own, which
+clients are told about.
 """
 
 from collections.abc import Sequence

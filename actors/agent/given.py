@@ -1,5 +1,5 @@
-"""The interfaces that the agent needs from outside. transports/agent/ implements them, and so do the tests. What they
-say of files is in codec/agent/files.py, which the disk shares; of commands in codec/agent/commands.py.
+"""The interfaces that the agent needs from outside. transports/agent/ implements them, and so do the tests. Their words
+for files are in codec/agent/files.py, which the disk shares; those for commands are in codec/agent/commands.py.
 
 `Tree` is a workspace's folder, below which alone anything is read. `Providers` are the servers of models.
 """
@@ -61,9 +61,9 @@ class Tree(Protocol):
 
 
 class Hands(Protocol):
-    """The same folder, to be changed. What Tree refuses is refused here too, and so are hard links and files of other
-    accounts. Who asks for a change and is cancelled is free at once, also if the disk hangs; what becomes of the change
-    is known when those have `rested`. Until then nothing else is changed in this folder."""
+    """The same folder, to be changed. It refuses what Tree refuses, and also hard links and files of other accounts. A
+    caller that is cancelled while its change runs is free at once, also if the disk hangs. What became of the change is
+    known when such changes have `rested`. Until then nothing else is changed in this folder."""
 
     async def images(self, paths: Sequence[str]) -> Sequence[FileImage | FileRefused | None]:
         """The whole files, as they are now. None: there is none."""

@@ -1,14 +1,14 @@
-"""Changes of files that a turn had begun when it ended, by a cancel, a failure or a kill: the files tell which of them
-were done. Until then the log says of each only that it was begun.
+"""Changes of files that a turn had begun when it ended by a cancel, a failure or a kill: the files tell which of them
+were done. Until then the log says of each change only that it was begun.
 
     begun ─> the turn has ended ─┬─ the files tell ──────────────────> done, or failed
                                  └─ the disk does not answer ─> unknown ─> it answers ─> done, or failed
 
 Rules
-  - A file that is as it was to be was changed; one that is as it was before was not. Of one that is neither, because
-    somebody has changed it since, nothing is said: undo looks at it once more.
-  - Nothing is told by a file as long as a write that was given up may still come. The turn's last word does not wait
-    for that. Whoever looks afterwards does so as long as the session is awake; undo looks for itself.
+  - A file that is as it was meant to be was changed; a file that is as it was before was not. Nothing is said of a file
+    that is neither, because somebody has changed it since: undo looks at it once more.
+  - As long as a write that was given up may still come, a file tells nothing. The turn's last word does not wait for
+    that. Somebody looks afterwards as long as the session is awake; undo looks for itself.
   - A look sweeps what a killed process has left beside the files.
 """
 

@@ -1,8 +1,8 @@
 """The tools with hands: what a model may call to change files and to run commands.
 
-They stand beside those that only read (tools.py), with the same schemas and checks, and are executed by acting.py: what
-the policy says of each, what the user answers, and what is done then. A turn that has no hands is not offered them, nor
-is one in mode plan.
+They stand beside the tools that only read (tools.py), with the same schemas and checks. acting.py executes them: what
+the policy says of each call, what the user answers, and what is done then. A turn that has no hands is not offered
+these tools, nor is a turn in mode plan.
 """
 
 from collections.abc import Mapping

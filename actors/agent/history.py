@@ -3,7 +3,7 @@
 Rules
   - Every call of a tool has exactly one result, right behind the message that called it. A call whose turn was
     cancelled, or interrupted by the end of the server, is closed by a result that says so.
-  - Of each turn a model is told what the user said, what was called with which result, and the text that was kept
+  - Of each turn a model is told what the user said, the calls with their results, and the text that was kept
     (MessageFinal). What the editor told with an earlier message is left out: it was true then.
   - A summary (ContextCompacted) stands in the place of the turns up to its number.
 """

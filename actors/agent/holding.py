@@ -1,8 +1,8 @@
-"""What a client is still to be sent: a pure, bounded store of messages in their order.
+"""What has still to be sent to a client: a pure, bounded store of messages in their order.
 
-Events that come faster than the client reads are held up to a limit. Beyond it the client is behind: the events are
-dropped, and so are all that come before it has begun to read again from the store. Of session.state only the newest
-matters; of answers to the client's own messages only some are held.
+Events that come faster than the client reads are held up to a limit. Beyond it the client is behind: these events are
+dropped, and so is every event that comes before the client has begun to read again from the store. Of session.state
+only the newest matters; of answers to the client's own messages only some are held.
 """
 
 from collections import deque

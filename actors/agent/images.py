@@ -4,9 +4,9 @@
     agent/image-in-doubt, key SESSION/DIGEST   the same, as long as no event is known that names it
 
 A blob begins with the session's id, so no other session has it (the store counts no references). A session that keeps
-the same content twice keeps it once. That there is such a blob is noted before it is there, so when its session is
-removed none stays behind, also if no event names it. What was proposed and refused, or kept just before a kill, is in
-doubt, and is dropped when that is known (letting_go.py).
+the same content twice keeps it once. The note that there is such a blob is made before the blob. So when its session is
+removed none stays behind, even if no event names it. An image of a change that was proposed and refused, or that was
+kept just before a kill, is in doubt, and is dropped when no event turns out to name it (letting_go.py).
 """
 
 from collections.abc import Collection, Sequence

@@ -1,8 +1,9 @@
 """What the file in the editor imports: of each file of the workspace that it imports, the definitions that it uses.
 
 It is read from the files as they are now, so it needs no index. imports.py says what is imported, and resolving.py
-which file of the workspace is meant; what fits none is a library, and is left out. Of the definitions those are shown
-whose names the importing file has, the first ones first; of a file without any, its beginning.
+which file of the workspace is meant; an import that fits no file is a library, and is left out. The definitions that
+are shown are those whose names the importing file has, the first ones first. Of a file without any, its beginning is
+shown.
 """
 
 import re

@@ -1,5 +1,5 @@
-"""What a session says of a turn in its place, when nothing of that turn is left: which of its changes were done, which
-of its commands have not ended, and the MessageFinal that it has not said."""
+"""What a session says in a turn's place when nothing of that turn is left: which of its changes were done, which of its
+commands have not ended, and the MessageFinal that the turn has not said."""
 
 from collections.abc import Sequence
 from typing import Any

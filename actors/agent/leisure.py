@@ -1,4 +1,4 @@
-"""Work with whole files, beside the loop: with large ones it takes seconds, and nobody else is to wait for that."""
+"""Work with whole files, beside the loop: a large file takes seconds, and nobody else should wait for that."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -14,7 +14,7 @@ _threads = trio.CapacityLimiter(THREADS)
 
 
 async def at_leisure(size: int, job: Callable[[], _Result]) -> _Result:
-    """The result of a pure job about so many bytes. Whoever gives up the wait is free at once."""
+    """The result of a pure job about so many bytes. A caller that gives up the wait is free at once."""
     if size <= SMALL:
         return job()
     return await trio.to_thread.run_sync(job, abandon_on_cancel=True, limiter=_threads)

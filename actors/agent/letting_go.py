@@ -1,13 +1,13 @@
-"""Images of files that nothing refers to are let go: of patches that were refused, or that nobody has answered.
+"""Drops images of files that nothing refers to: those of patches that were refused, or that nobody has answered.
 
     kept for a turn ─> in doubt ─┬─ an event of the log names it       it stays, as long as its session
                                  ├─ a request that waits names it      it stays in doubt
                                  └─ nothing names it                   it is dropped
 
 Rules
-  - Nobody looks while a turn's actor may keep images: the session looks after the actor has ended, before the next
-    begins, and when it starts itself, so what a kill has left is found then.
-  - It looks at what is kept, and so it waits until all that was said is kept.
+  - Nobody looks while a turn's actor may keep images. The session looks after the actor has ended, before the next
+    begins, and when the session itself starts; so whatever a kill has left is found then.
+  - It looks at what is stored, so it waits until everything that was said is stored.
   - If the store does not answer, the images stay in doubt, and the next look finds them.
 """
 

@@ -3,8 +3,8 @@
     agent/session/ID        the log: an entry for each event, or for the tokens of one commit (codec/agent/kept.py)
     agent/session, key ID   the row; a large one is a blob, and the row is its digest
 
-Each entry knows its numbers, which are not its position: an entry may hold many tokens, and after a kill numbers are
-left out. The entry of a number is found by halving. Whoever reads needs no actor; only the session's own writes.
+Each entry knows its numbers, which differ from its position: an entry may hold many tokens, and after a kill numbers
+are left out. The entry of a number is found by halving. To read needs no actor; only the session's own actor writes.
 """
 
 import logging

@@ -22,8 +22,8 @@ client       Deliver, ShowState, TellOnly, FellBehind,
              Dismissed                                     from its session
              ClientHeard                                   from the port
 
-One session is one log. Only its actor writes it, so only that gives numbers. A turn ends with a MessageFinal, which it
-says itself; if it is cancelled or fails, the session says it, when the turn's actor has ended.
+One session is one log. Only its actor writes it, so only that actor gives numbers. A turn ends with a MessageFinal,
+which it says itself. If the turn is cancelled or fails, the session says it, when the turn's actor has ended.
 """
 
 from collections.abc import Sequence

@@ -6,7 +6,7 @@ Rules
   - A choice is checked first: the settings allow its server, and that has the model. Several that are checked at once
     are stored in the order in which their checks end, and each is answered with what it replaced.
   - Servers may be slow. So they are asked beside the mailbox and not for long, and all who ask for the list meanwhile
-    share one look.
+    share one answer.
 """
 
 import logging

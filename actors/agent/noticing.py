@@ -1,14 +1,14 @@
 """Patches that an editor has applied without a word: their files tell.
 
-The client of the system from which the contract comes applies a patch itself, and tells nobody. So while a patch waits
-for an answer, or for the editor that is to apply what was approved, and a client is there that applies patches, the
-patch's file is looked at from time to time. When it is exactly as the patch makes it, the patch is applied, and
-that is settled as the result of such a client (requests.py).
+The client of the system from which the contract comes applies a patch itself, and tells nobody. So a patch's file is
+looked at from time to time while the patch waits (for an answer, or for the editor that is to apply it) and a client is
+there that applies patches. When the file is exactly as the patch makes it, the patch counts as applied, and is settled
+as the result of such a client (requests.py).
 
 Rules
-  - Only exactly counts: of an approval by hunks, the file with these hunks and without the others.
+  - Only an exact match counts: for an approval by hunks, the file with these hunks and without the others.
   - A file has to be so at two looks. An editor that tells what it does has told it by then, and its word counts.
-  - The first answer wins, as ever. What the server has begun to do itself is not looked at.
+  - The first answer wins, as always. A file that the server has begun to change itself is not looked at.
   - Looks take a small part of the time, however many files wait and however slow the disk is.
 """
 

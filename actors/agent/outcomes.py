@@ -1,4 +1,4 @@
-"""What becomes of a call with hands: what is told of it, and what is kept in one commit with that."""
+"""What becomes of a call that acts: what is told of it, and what is kept in one commit with that."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,11 +1,11 @@
 """The order in which the events of a session are numbered, kept and sent: a pure core, which knows no store.
 
 Rules
-  - Numbers rise by one. Each event has the next one, whoever says it.
-  - What is sent is sent in the order of the numbers. An event waits until it is kept; a token is sent before that, if
-    its number is reserved: a kill may lose it, but its number is never given again. Whatever comes after an event that
+  - Numbers rise by one. Each event gets the next one, wherever it comes from.
+  - Events are sent in the order of their numbers. An event waits until it is kept. A token is sent before that, if its
+    number is reserved: a kill may lose it, but its number is never given again. Whatever comes after an event that
     waits, waits too.
-  - What is kept is kept in the order of the numbers, a commit after the other. A commit that has failed, or whose
+  - Events are kept in the order of their numbers, one commit after the other. A commit that has failed, or whose
     outcome is unknown, is tried again exactly as it was, before anything else.
   - Each commit says up to which number clients may see tokens before the next one. While no turn runs, that is the last
     number: then a kill leaves no hole. A commit that takes numbers back has taken them back from the moment at which it

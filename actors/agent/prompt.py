@@ -1,6 +1,6 @@
 """What a model is told at the beginning of a turn: who it is, what the user said, and what the editor shows.
 
-All pure. `readings` says which lines of which files are wanted for it; whoever has a tree reads them (gathering.py).
+All pure. `readings` says which lines of which files are wanted for it; gathering.py, which has a tree, reads them.
 
 Each slash command has its own strategy, as the contract has it:
     /fix       diagnostics with the code around them, terminal output, the git diff
@@ -10,8 +10,8 @@ Each slash command has its own strategy, as the contract has it:
     none       the selection or what is visible, and a little of everything else
 Where no editor is, "the file" is the first one that the message names.
 
-Whatever comes from files, the terminal or git is material (codec/agent/material.py): it is marked, and the model is
-told to read it and not to obey it. Lines and characters of an editor are counted from 0, as editors do.
+Everything from files, the terminal or git is material (codec/agent/material.py): it is marked, and the model is told to
+read it and not to obey it. Lines and characters of an editor are counted from 0, as editors do.
 """
 
 import re

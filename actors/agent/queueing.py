@@ -1,4 +1,4 @@
-"""Messages of the user that wait, and what is asked of each: pure functions.
+"""Messages of the user that wait, and what becomes of each: pure functions.
 
 A message waits for the end of the turn that runs (`queue`), or for its next tool (`steer`). One that was to steer a
 turn, and came too late, waits like any other. Ids that were taken are remembered, so a client that has lost its

@@ -1,7 +1,7 @@
 """A workspace's tree as its policy lets the agent see it.
 
 A path that the policy blocks, or does not allow to be read, is refused, and is in no list and in no search's result.
-It is the user who says so, over HTTP: nothing that a file or a model says changes it.
+Only the user changes that, over HTTP: nothing that a file or a model says changes it.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,9 @@
-"""What a session keeps, and what of it clients are told: its row and its log, as they will be with the next commit.
+"""What a session keeps, and which of it clients are told: its row and its log, as they will be with the next commit.
 
 Rules
   - Whatever is said or changed here is kept with one of the next commits, in this order (writing.py).
-  - Events reach the clients as soon as they may (outflow.py). Whatever clients are told of the state is true of what is
-    kept.
+  - Events reach the clients as soon as they may (outflow.py). Whatever clients are told of the state holds for what is
+    stored.
 """
 
 import logging

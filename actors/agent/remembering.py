@@ -5,7 +5,7 @@
 
 Rules
   - A change and its entry in the audit log are one commit.
-  - What allows the same is remembered once, so an answer whose outcome nobody knows may be given again.
+  - Two approvals that allow the same are remembered as one, so an answer whose outcome nobody knows may be given again.
   - A record that cannot be read allows nothing, and is left out. It does not stand in the way of others.
 """
 

@@ -1,13 +1,13 @@
-"""What is approved is done to the files: in one group, begun in the log before the disk is touched, and told after it.
+"""Approved changes are done to the files: in one group, begun in the log before the disk is touched, and told after it.
 
     images ─> how each change is done to its file as it is now ─> file.changed begun ─> Hands.change
            ─> file.changed done or failed, patch.applied
 
 Rules
-  - A file that is not as it was when the change was shown gets both changes, if they touch different places (a merge of
-    three); else it is left as it is, and FILE_MODIFIED says what can be done about it.
+  - A file that is not as it was when the change was shown gets both changes, if they touch different places (a
+    three-way merge). Otherwise it is left as it is, and FILE_MODIFIED says what can be done about it.
   - A file that changes between the look and the stroke is looked at again, a few times.
-  - Before each stroke, what the file is and what it will be are kept as blobs, and the log says that it is begun; if
+  - Before each stroke, the file's old and new content are kept as blobs, and the log says that the change is begun; if
     the turn is not heard any more, it is not begun. After a kill the file tells which of both it is, and so it does
     after a write that was given up (half_done.py).
 """

@@ -12,9 +12,10 @@
 Rules
   - Each request is settled once. The first answer counts, and every further one is refused and changes nothing. After
     an approval one result may follow, as long as the server has not begun to act itself.
-  - A command for a client's terminal has begun with its approval, if such a client is there; one that needs no approval
-    with being asked for. Of that client only a result is taken, until a user takes the command back; then none is.
-  - Nobody answers what nobody was shown: a request whose event is not sent yet is unknown.
+  - A command for a client's terminal has begun with its approval, if such a client is there; a command that needs no
+    approval has begun when the client is asked for it. From that client only a result is accepted, until a user takes
+    the command back; then none is.
+  - Nobody can answer a request before it was shown: a request whose event is not sent yet is unknown.
   - A refusal settles a whole patch, and an approval by hunks refuses all the others.
   - Only a whole approval is remembered, and only a command can be remembered exactly.
 """

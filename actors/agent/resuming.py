@@ -1,4 +1,4 @@
-"""A turn that was suspended, as it is taken up again: pure folds over what it has said before the server ended."""
+"""How a suspended turn is taken up again: pure folds over what it had said before the server ended."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,7 +1,7 @@
 """What a session's log tells: its tokens joined, its messages, and a turn so far. Pure folds over entries.
 
-Joined tokens are one token with the last one's number: whoever has seen that has seen all of them. The text of a turn
-is all its tokens, from its message to its end.
+Joined tokens are one token with the last one's number: a client that has seen that number has seen all of them. The
+text of a turn is all its tokens, from its message to its end.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,7 @@
 """What a turn may do now: the policy, the session's mode and the remembered approvals, as they are at this moment.
 
-A turn lasts, and waits for people. So it looks again before each call that acts, and once more when it has its answer:
-what has been forbidden meanwhile is not done, and what has been remembered meanwhile holds.
+A turn lasts, and waits for people. So it looks again before each call that acts, and once more when it has its answer.
+Then a call that was forbidden meanwhile is not done, and an approval that was remembered meanwhile holds.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

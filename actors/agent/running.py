@@ -1,15 +1,15 @@
-"""Commands in a turn: what the policy says of one, who runs it, and what the model is told of its end.
+"""Commands in a turn: what the policy says of a command, where it runs, and what the model is told of its end.
 
     call ─> the policy's verdict ─> command.request_approval ─> the answer ─┬─> the client has run it
                                                                             └─> command.started ─> run here ─> told
 
 Rules
-  - In the policy's mode local_terminal a client with the capability terminal_exec runs it, in a terminal that the user
-    sees: it is asked also if nobody has to approve, and its result is the approval too. If there is no such client,
-    the command is run here.
+  - In the policy's mode local_terminal a client with the capability terminal_exec runs the command, in a terminal that
+    the user sees. The client is asked even if nobody has to approve, and its result is the approval, too. If there is
+    no such client, the command is run here.
   - command.started is kept before the command starts, and nothing starts if the turn is not heard any more.
-  - A command that may have begun is never begun again: not here after a client was to run it, not after a kill. A user
-    alone may say that it is run here instead, because only a user sees whether the client has begun it.
+  - A command that may have begun is never begun again: not here after a client was asked to run it, not after a kill.
+    Only a user may say that it is run here instead, because only a user sees whether the client has begun it.
   - A cancelled turn leaves nothing: the command's own actor (commanding.py) ends with the turn.
 """
 

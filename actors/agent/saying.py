@@ -1,7 +1,7 @@
 """What a turn says to its session, and what it remembers of it for its last word.
 
-The text of a turn is exactly its tokens, one after the other: MessageFinal has the same text as a client has seen.
-Thoughts of a model come in very small pieces, and each event is stored: so they are gathered to lines.
+The text of a turn is exactly its tokens, one after the other: MessageFinal has the same text as a client has seen. A
+model's thoughts come in very small pieces, and each event is stored, so the pieces are gathered to lines.
 """
 
 from collections.abc import Iterable

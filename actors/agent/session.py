@@ -1,14 +1,14 @@
 """A session: one log, one turn at a time, and the clients that are attached.
 
 Rules
-  - It alone writes its log, so it alone gives numbers (record.py). What happens is kept before it is sent, shown or
-    answered; tokens alone are sent earlier.
-  - A session outlives its clients and the process. A turn that was under way when either end of it failed has ended:
-    its MessageFinal says that it was interrupted, with the text that is kept (turn_keeping.py). What waits in the queue
-    begins then. One that waited for answers is suspended, and goes on with them.
+  - The session alone writes its log, so it alone gives numbers (record.py). Every event is kept before it is sent,
+    shown or answered; only tokens are sent earlier.
+  - A session outlives its clients and the process. A turn that was under way when the session or the process ended has
+    ended, too: its MessageFinal says that it was interrupted, with the text that is kept (turn_keeping.py), and the
+    queue goes on. But a turn that waited for answers is suspended, and goes on with them.
   - While nothing can be kept, nothing new is taken, and clients are told why.
-  - A session that nobody needs ends: no client, no turn but one that is suspended, nothing that waits. Then it is a row
-    in the store. It ends after a while, or sooner, if many others are left after it (sessions.py).
+  - A session that nobody needs ends: it has no client, no turn (or a suspended one), and nothing that waits. Then it is
+    a row in the store. It ends after a while, or sooner, if many others are left after it (sessions.py).
   - No handler waits for anything, so every message may be handled where it is brought.
 """
 

@@ -1,14 +1,14 @@
 """All sessions: the fact of each, and the actors of those that are awake.
 
 Rules
-  - Every fact is here, read from the rows at the start. A fact that a session tells is in the store already. So a
+  - Every fact is here, read from the rows at the start. A fact that a session reports is in the store already. So a
     session that nobody needs costs its fact, and a row.
-  - Only a session's own actor changes it. Whatever is asked for about one wakes it; that happens beside, so nobody
-    waits for another's session.
+  - Only a session's own actor changes it. Every request for a session wakes it; that happens beside the mailbox, so
+    nobody waits for another's session.
   - Of the sessions that nobody needs any more, those that were left last stay awake for a while; the others are told to
     rest. So a thousand that are looked through cost no more than some dozens.
-  - What a kill has left unfinished is taken up at the start: turns that were under way are ended, queues go on, and
-    what was being deleted is removed.
+  - Work that a kill has left unfinished is taken up at the start: turns that were under way are ended, queues go on,
+    and sessions that were being deleted are removed.
 """
 
 import logging

@@ -1,5 +1,5 @@
-"""What the actors of the agent do with the store alike: they read a whole space, and say in words why something was not
-stored."""
+"""What all actors of the agent do with the store in the same way: they read a whole space, and say in words why
+something was not stored."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager

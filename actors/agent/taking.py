@@ -2,7 +2,7 @@
 
 Rules
   - A message is acknowledged when it is kept. The same id again is the same message.
-  - While nothing can be kept, nothing is taken, and who has said it is told why.
+  - While nothing can be kept, no message is taken, and its sender is told why.
   - A plan is carried out once: its number is kept with the message that begins the turn, and with the session's mode.
 """
 

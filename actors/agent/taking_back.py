@@ -1,8 +1,8 @@
-"""A session's door to undo and redo (undoing.py). A turn is not begun while files are put back, and none is undone
-while another runs or waits for an answer.
+"""A session's door to undo and redo (undoing.py). No turn begins while files are put back, and none is undone while
+another runs or waits for an answer.
 
-The same may be asked again without harm. So a server that ends in the middle of it has done a part, and the same
-question does the rest.
+The same undo may be asked for again without harm. So if a server ends in the middle of it, a part is done, and the same
+request does the rest.
 """
 
 from collections.abc import Callable

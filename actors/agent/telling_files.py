@@ -1,13 +1,13 @@
-"""The files that say what a workspace's tests run: whether they say now what they said when the turn began.
+"""The files that say what a workspace's tests run, and whether they still say what they said when the turn began.
 
-The policy may let tests run without asking. That was meant of the tests as they were: so whoever has changed what they
-run since, a tool of the agent, a command, or anybody else, somebody is asked.
+The policy may let tests run without asking. That was meant of the tests as they were. So if anybody has changed what
+they run since (a tool of the agent, a command, the user), a user is asked.
 
 Rules
   - The files are read when the turn begins, before its model is asked, and again when a test command is to be run.
-  - Whoever approves a command has seen what its files said when it was asked: from then on that counts.
-  - What cannot be told counts as changed: a turn that goes on after the end of a server, a disk that does not answer, a
-    file that may not be read.
+  - A user who approves a command has seen what its files said when it was asked about: from then on that counts.
+  - A file counts as changed if nobody can tell: in a turn that goes on after the end of a server, on a disk that does
+    not answer, for a file that may not be read.
   - Files that git ignores, and files beyond the nearest MOST_LISTED, are looked at only in the workspace's root.
 """
 

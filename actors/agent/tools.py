@@ -1,9 +1,8 @@
 """The tools of a turn: what a model may call, and what each does with the workspace's files.
 
 A tool is a function over a Tree, with a struct for its arguments. The JSON Schema that a model sees is made from that
-struct, and so is the check of what a model sends: whatever is wrong with it is told to the model in a sentence that
-says what the tool takes. Nothing here writes or executes: the tools that do have no function here, and stand in
-hand_tools.py.
+struct, and so is the check of the model's arguments: the model is told every mistake in a sentence that says what the
+tool takes. Nothing here writes or executes: the tools that do have no function here, and stand in hand_tools.py.
 
 update_plan is in the table for its schema and its check only: it tells the turn, not the tree.
 """

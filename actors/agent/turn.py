@@ -8,10 +8,10 @@ Rules
   - It says, in this order: thinking (analyzing), the retrieval's status (retrieving), then for each round the tokens of
     the model and its calls (executing); at the end one MessageFinal, and nothing after it.
   - A model that fails, hangs or breaks off is no crash: server.error MODEL_ERROR, then a MessageFinal without success.
-  - Whatever a model calls, and with whatever arguments, is told to it as the tool's failure, within limits
-    (calling.py); then the turn ends with words (conversing.py).
+  - A faulty call, whatever the model calls and with whatever arguments, is reported to the model as the tool's failure,
+    within limits (calling.py); then the turn ends with words (conversing.py).
   - Between two rounds it reads what the user says meanwhile to steer it, and what the editor shows now.
-  - What it does with the workspace goes by the policy, and by what people answer (acting.py). Their answers come to the
+  - The policy, and people's answers, decide what it does with the workspace (acting.py). The answers come to the
     mailbox (RequestSettled), and the task waits for them.
   - A turn that was suspended by the end of the server takes up what it has said (resuming.py), acts upon the answers
     that have come since, and goes on with its model.

@@ -1,11 +1,11 @@
 """A session's turn, from the message with which it begins to its last word. Its states are in session_states.py.
 
 Rules
-  - Each turn has exactly one MessageFinal, and nothing comes after that. A turn says its own; for one that is
-    cancelled, cannot begin, or fails, the session does, when the turn's actor has ended.
+  - Each turn has exactly one MessageFinal, and nothing comes after that. A turn says its own. The session says it for a
+    turn that is cancelled, cannot begin, or fails, when the turn's actor has ended.
   - The actor is started when the message is kept, and only then.
-  - A cancelled turn is not heard any more from that moment. What it holds dies with its actor; of its commands nothing
-    is left either when the last word is said. Its requests are resolved before that.
+  - A cancelled turn is not heard any more from that moment. Everything that it holds dies with its actor, and when the
+    last word is said, nothing of its commands is left either. Its requests are resolved before that.
   - A turn whose requests have outlived its actor is suspended (suspending.py). It goes on in another actor when all
     answers are kept, or it is cancelled: never both.
 """

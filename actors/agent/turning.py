@@ -1,4 +1,5 @@
-"""What a session does for a turn: it gathers what the turn is made from, and knows how far the turn has come."""
+"""What a session does for a turn: it gathers everything that the turn is made from, and knows how far the turn has
+come."""
 
 from functools import partial
 

@@ -1,19 +1,20 @@
-"""What undoing a turn restores, and doing it again: decided from the log's file.changed events and from how the files
-are now. Nothing here waits, and nothing is remembered but the log.
+"""What undo and redo of a turn restore: decided from the log's file.changed events and from how the files are now.
+Nothing here waits, and nothing is remembered but the log.
 
 Rules
-  - A turn's part in a file is from its first image to its last. Undoing puts the first in the place of the last, and
-    doing it again the last in the place of the first. Files that the turn has not touched do not appear.
-  - A file that is already as it is to be is left alone. So whatever was done before a kill is done, and the same again
-    does the rest.
+  - A turn's part in a file is from its first image to its last. Undo puts the first in the place of the last, and redo
+    the last in the place of the first. Files that the turn has not touched do not appear.
+  - A file that already is as wanted is left alone. So whatever was done before a kill stays done, and the same order
+    again does the rest.
   - A file that is in neither state is refused: somebody has changed it since, or a later turn has. So turns are undone
     in any order in which nothing is lost.
-  - A file that somebody else has changed between two changes of the turn is refused too: the first image does not have
-    what they did.
-  - Whoever names no turn means the last one that has done anything and is not undone. If that has only run commands,
-    nothing is undone: the turn before it is not taken in its place.
+  - A file that somebody else has changed between two changes of the turn is refused, too, because the first image does
+    not contain that change.
+  - An undo that names no turn means the last one that has done anything and is not undone. If that turn has only run
+    commands, nothing is undone: the turn before it is not taken in its place.
   - A folder that the turn has made for a file goes with the last file in it, and no other folder does.
-  - A change that only begun, or is unknown, was done if the file says so. Until it is compared, both are possible.
+  - A change that has only begun, or whose outcome is unknown, was done if the file says so. Until the file is compared,
+    both are possible.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

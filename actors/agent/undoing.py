@@ -1,10 +1,10 @@
-"""Undoing a turn, and doing it again: what is to be restored is asked of the log and the disk, and done in one group.
+"""Undo and redo of a turn: the log and the disk say what has to be restored, and it is done in one group.
 
 Rules
-  - What is to be done is decided anew each time, from the log and the files as they are (undo_plans.py). So after a
-    kill at any moment the same again does what is missing, or says what is so.
-  - It is in the log before the first file is changed (TurnUndone, begun), and again with what became of each file. The
-    second one makes the turn an undone one.
+  - It is decided anew each time what has to be done, from the log and the files as they are (undo_plans.py). So after a
+    kill at any moment the same order again does what is missing, or reports what is already so.
+  - The undo is in the log before the first file is changed (TurnUndone, begun), and again with what became of each
+    file. The second entry makes the turn an undone one.
   - While a write that was given up may still come, nothing is decided.
   - A file that cannot be restored does not keep the others from it.
   - The images are those that the log names; no others are needed, and none is made.

@@ -7,14 +7,14 @@
     What is remembered in them: remembering.py
 
 Rules
-  - A workspace's id is made from its folder's real path: the same folder is the same workspace, also if two register it
-    at once, and if nobody knows whether the first attempt was stored.
+  - A workspace's id is made from its folder's real path. So the same folder is the same workspace, also if two clients
+    register it at once, and if nobody knows whether the first attempt was stored.
   - Nothing is answered before it is on the disk. A policy and the entry in its audit log are one commit.
-  - Disks may hang. So folders are looked at beside the mailbox, and not for long: if a look takes too long, what was
-    seen last counts.
-  - How far an index is, its indexer tells again and again. It is answered from here, without asking anybody, and kept
-    when an index becomes ready or fails, when it is so no longer, and now and then before that. After a restart nothing
-    is told to be under way that is not.
+  - Disks may hang. So folders are looked at beside the mailbox, and not for long. If a look takes too long, the last
+    known state counts.
+  - An indexer reports again and again how far its index is. Questions about that are answered from here, without asking
+    anybody. The state is kept when an index becomes ready or fails, when it is so no longer, and now and then before
+    that. After a restart no index is reported as under way that is not.
   - A record of another version, or a damaged one, is left out. An unreadable policy counts as one that allows next to
     nothing, since it may have forbidden something; the next change stores a readable one.
 """

@@ -1,8 +1,8 @@
-"""Keeps a session: a task beside its actor that commits what has gathered, while the actor goes on.
+"""Stores a session: a task beside its actor commits what has gathered, while the actor goes on.
 
 Rules
-  - What cannot be sent without it is committed at once. Tokens alone wait until the first of them is 50 ms old. While
-    one commit is under way, the next one gathers.
+  - An event that can only be sent when it is kept is committed at once. Tokens alone wait until the first of them is 50
+    ms old. While one commit is under way, the next one gathers.
   - The row goes with the events: a commit holds everything up to one moment.
   - A commit that fails is tried again, the same one, until it is done. Meanwhile the session is in trouble, and says
     so. Nothing is sent, shown or answered before it is kept.

@@ -1,8 +1,8 @@
-"""The factory of problems: whoever needs a problem's actor gets it here, and it is started if need be.
+"""The factory of problems: it gives out the actor of a problem, and starts it if need be.
 
-There is one actor for each problem that somebody looks at, runs or posts. They live in the crowd PROBLEMS; what is
-here are the parts that each is made of, and that whoever asks for one also works with. It is a value and no actor: the
-intake and the panels start a problem each in their own time, and none waits for another's.
+There is one actor for each problem that somebody looks at, runs or posts. They live in the crowd PROBLEMS. This file
+has the parts that each of them is made of, and that the callers also work with. The factory is a value and no actor:
+the intake and the panels start a problem each in their own time, and none waits for another's.
 """
 
 from collections.abc import Callable

@@ -81,7 +81,7 @@ class DeadLetter:
     untaken: bool = False
     """The actor was alive, but no clause of its handler takes such a message. The kernel has logged that."""
     at_the_end: bool = False
-    """The whole tree was being stopped. Whoever asked is told so, and nobody can do more."""
+    """The whole tree was being stopped. The asker is told so, and nobody can do more."""
 
 
 @dataclass(frozen=True, slots=True)

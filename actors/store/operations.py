@@ -19,17 +19,16 @@
 
 A Put or Delete may be `soft`. It is answered when no end of this program can undo it any more, kill -9 included, but it
 does not wait for the disk: a power cut undoes it, unless something that is not soft was answered since, or some five
-seconds have passed. All changes are
-kept in their order: whatever is undone, nothing that came after it is kept. Together is soft if all its changes are,
-so with an Append it never is.
+seconds have passed. All changes are kept in their order: if a change is undone, so is everything that came after it.
+Together is soft if all its changes are, so with an Append it never is.
 
 A log counts its events from 1, without a gap. Trimmed events are gone but still counted; a dropped log starts over.
 Only the owner knows the meaning of an event, a value or a blob; here they are bytes. The store records no times. Order
 is given by sequence numbers, so no clock can disturb it.
 
-The same data is one blob, however often it was put, and DropBlob deletes it for all: the store counts no references.
-So who drops a blob must know that nobody else names its digest. Who cannot know writes something of its own, such as
-an id, into the data.
+The same data is one blob, however often it was put, and DropBlob deletes it for all: the store counts no references. So
+a caller that drops a blob must know that nobody else names its digest. A caller that cannot know writes something of
+its own, such as an id, into the data.
 
 A page of an answer holds at most `limit` entries and about PAGE_BYTES, but at least one entry if there is any.
 """

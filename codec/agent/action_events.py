@@ -1,6 +1,6 @@
-"""What the agent does with a workspace, as events of a session's log: what it asks, what is answered, what it does.
+"""What the agent does with a workspace, as events of a session's log: its requests, the answers, its deeds.
 
-They are the audit log, too: every request, answer, change of a file and command stands in them, in the order in which
+They are the audit log, too: every request, answer, change of a file and command is among them, in the order in which
 they happened. The first four have the contract's names, and so has `file_path`: from the workspace's root, with /.
 """
 

@@ -7,10 +7,10 @@
 An address whose path names a version elsewhere (https://host/v1beta/openai) is the whole of it: nothing is added.
 A name or a key in an address would end up in lists and logs, so it is refused.
 
-Whoever has the token may name an address, and nobody should be able to send our questions anywhere with it. So a server
-is asked only if the settings name it: as a family's server, or in `model_addresses`. There the word "loopback" stands
-for every port of this machine, and an address for itself and all below it. Link-local addresses and those at which
-clouds tell a machine its keys are never asked, whoever names them.
+A client with the token may name an address, but nobody should be able to send our questions to any address with it. So
+a server is asked only if the settings name it: as a family's server, or in `model_addresses`. There the word "loopback"
+stands for every port of this machine, and an address for itself and all below it. Link-local addresses, and those at
+which clouds tell a machine its keys, are never asked, whoever names them.
 """
 
 import re

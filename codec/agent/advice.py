@@ -1,4 +1,5 @@
-"""What a model is told beside what has happened: how it may go on. Whoever shows a result to people leaves it out."""
+"""Advice for a model, beside the report of what has happened: how it may go on. Texts that show a result to people
+leave it out."""
 
 import re
 

@@ -1,6 +1,7 @@
-"""What is asked, as a text: for clients that have no card of their own for it, such as a dialog with two buttons.
+"""A request as a text: for clients that have no card of their own for it, such as a dialog with two buttons.
 
-It says all that will happen, so nobody approves what stands nowhere. What does not print is written as an escape.
+It says all that will happen, so nobody approves anything that is not written there. Characters that do not print are
+written as escapes.
 """
 
 from collections.abc import Sequence

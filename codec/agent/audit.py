@@ -1,5 +1,6 @@
-"""The audit log of a workspace: stream `agent/audit/WORKSPACE`, an entry for every change of its policy and of what is
-remembered there, never changed and never taken away. Each session of the workspace tells them in its own log, too."""
+"""The audit log of a workspace: stream `agent/audit/WORKSPACE`, an entry for every change of its policy and of its
+remembered approvals, never changed and never removed. Each session of the workspace tells the entries in its own log,
+too."""
 
 from codec.agent.approvals import Remembered
 from codec.agent.numbered import Numbered

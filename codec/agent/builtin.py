@@ -1,7 +1,7 @@
 """The embedded model: it searches the workspace for the words of a question, reads the best places, and tells them.
 
-It needs no model, no network and no state: what it says is a function of the messages so far. Like any model it answers
-a request with calls of tools until it knows enough:
+It needs no model, no network and no state: its answer is a function of the messages so far. Like any model it answers a
+request with calls of tools until it knows enough:
 
     round 0   update_plan, then search_symbols and search_text for the words of the question
     round 1   read_file at the definitions, or at the best hits; list_files if nothing was found

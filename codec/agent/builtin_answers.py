@@ -1,4 +1,4 @@
-"""What the embedded model says when it knows what it can: where something is defined, what its comment says, who
+"""The embedded model's answers when it has found what it can: where something is defined, what its comment says, what
 mentions it, each with file and line; and, plainly, what only a model could do.
 """
 

@@ -3,8 +3,8 @@
     /fix                       ruff check --fix --diff FILES ─> its diff as propose_diff ─> what came of it
     /test, "run the tests"     list_files, read_file of what tells more ─> the command ─> how it ended
 
-Both begin with a command, about which the user is asked as about any other. What is done next follows from the results
-so far; without the tools for it, nothing is.
+Both begin with a command, about which the user is asked as about any other. The next step follows from the results so
+far; without the tools for it, there is none.
 """
 
 import re

@@ -1,5 +1,6 @@
-"""Who has said or done something, by the name that it gives itself: `client_info.name` in client.hello, and the first
-product of User-Agent over HTTP. The page is "web", in whatever browser; our commands are "troupe" and "troupe ask".
+"""Who has said or done something, by the name that the caller gives itself: `client_info.name` in client.hello, and the
+first product of User-Agent over HTTP. The page is "web", in whatever browser; our commands are "troupe" and "troupe
+ask".
 """
 
 import re

@@ -1,6 +1,6 @@
-"""What an editor tells of itself, with a message or between two: the contract's `context`.
+"""What an editor tells about itself, with a message or between two: the contract's `context`.
 
-Every part may be missing, and unknown parts are ignored: an editor tells what it has. All of it comes from outside; it
+Every part may be missing, and unknown parts are ignored: an editor tells what it has. All of it comes from outside. It
 is material for the model, and never decides what is allowed.
 """
 

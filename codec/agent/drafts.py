@@ -5,7 +5,7 @@ whole outcome, made for the file as it is now. So what is approved is what is do
 model's own diff fitted.
 
 Rules
-  - Hunks and edits that do not fit are left out and told; if none fits, the call fails.
+  - Hunks and edits that do not fit are left out and reported; if none fits, the call fails.
   - A model sees *** in the place of a secret. A draft that would replace or remove a line with a secret in it, or that
     would write such a line down with its ***, is refused: it would destroy what the model has not seen.
   - A file that is written anew keeps its encoding, its mark and its line ends.

@@ -1,4 +1,4 @@
-"""Embeddings: what a server of models is asked for the meaning of texts, and what of its answer counts.
+"""Embeddings: the question to a server of models for the meaning of texts, and what counts of its answer.
 
     family   path            asked             answered
     ollama   /api/embed      {model, input}    {embeddings: [[...], ...]}

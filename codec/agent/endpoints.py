@@ -1,7 +1,7 @@
-"""The endpoints of the agent's port as a table: what is asked, what is answered, what is refused.
+"""The endpoints of the agent's port as a table: questions, answers, refusals.
 
-The OpenAPI document is made from it (schemas.py), so whoever adds an endpoint to the port adds a line here. Every
-endpoint but the first wants the token. The stream of a session is a WebSocket; its messages are listed beside it.
+The OpenAPI document is made from it (schemas.py), so a new endpoint of the port needs a line here. Every endpoint but
+the first wants the token. The stream of a session is a WebSocket; its messages are listed beside it.
 """
 
 from typing import Annotated, Any, Literal

@@ -4,8 +4,8 @@
 without a slash matches the name of a file or folder at any depth, as in .gitignore; what a folder matches, all below it
 matches. Paths are compared as they are: no leading dot is ever stripped.
 
-No glob takes long, for the whole server waits while an expression is matched. What stands between two stars is taken
-where it is found first, and no other place is tried after that (?>...): none would leave more for the rest.
+No glob takes long, for the whole server waits while an expression is matched. A part between two stars is taken where
+it is found first, and no other place is tried after that (?>...): none would leave more for the rest.
 """
 
 import re

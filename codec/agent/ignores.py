@@ -5,13 +5,13 @@
 
 Rules
   - The last line that matches counts. Of several files, the deepest that says anything counts. Nothing below an ignored
-    folder can be named back: so whoever walks does not enter it.
+    folder can be named back, so a walk does not enter it.
   - A line with a / before its end is anchored in its folder; any other means a name at any depth. A / at the end means
     folders only.
   - * and ? and [] match within a name, ** between slashes any number of names.
 
 A repository may be hostile, so no line takes long: a name is matched in at most (length of the line) x (length of the
-name) steps. There may still be thousands of such lines: so whoever asks says when it is late.
+name) steps. There may still be thousands of such lines, so the caller says when it is late.
 """
 
 import re

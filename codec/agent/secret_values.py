@@ -1,4 +1,4 @@
-"""Whether a name is a secret's, and whether a value looks like a secret: what every form of withheld.py asks."""
+"""Whether a name is a secret's, and whether a value looks like a secret. Every form of withheld.py asks this."""
 
 import re
 from collections.abc import Iterable

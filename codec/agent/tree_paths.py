@@ -2,8 +2,8 @@
 
 Rules
   - A path is relative to the workspace's root and never leads upwards: no /, no .., no drive, no backslash.
-  - Whatever any file system takes for `.git` is closed, at every depth: in capitals, with characters that are not seen,
-    with what Windows leaves off at the end of a name, by its short name, or one of its streams.
+  - Every name that any file system takes for `.git` is closed, at every depth: in capitals, with characters that are
+    not seen, with characters that Windows leaves off at the end of a name, by its short name, or one of its streams.
 """
 
 import re

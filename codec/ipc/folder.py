@@ -1,4 +1,4 @@
-"""What can stand in the base folder, and what is told of it: words that its disk and both ends share."""
+"""What can stand in the base folder, and the news of it: words that the disk and both ends share."""
 
 import enum
 from collections.abc import Mapping

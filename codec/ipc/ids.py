@@ -60,5 +60,5 @@ def id_of(name: str) -> str | None:
 
 def in_turn(ids: Iterable[str]) -> list[str]:
     """In the order in which they were probably made: ids that end in a count, and those that begin with the time, stand
-    in theirs. Who finds many at once takes them in this order, so that both ends are at work at the same ones."""
+    in theirs. An end that finds many at once takes them in this order, so that both ends work at the same ones."""
     return sorted(sorted(ids), key=len)

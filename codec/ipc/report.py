@@ -1,6 +1,6 @@
 """Runs side by side: what came of each, and how far they are apart.
 
-A run is a number of requests that belong together: a model, a prompt, a day. Whoever asks for a report says which.
+A run is a number of requests that belong together: a model, a prompt, a day. The caller of a report says which.
 
 Rules
   - Every request is counted once, however often it is met. The last that is met under an id counts.

@@ -9,7 +9,7 @@ Rules
   - Reading is total: any bytes are a Response, or BadResponse with a sentence that says what is wrong.
   - A response that is in two dialects at once, as an end writes it that does not know who reads it (`BOTH`), is read in
     the first of the three that it is in.
-  - What failed and says nothing of why, fails with a sentence that says so.
+  - A failed response without a reason fails with a sentence that says so.
 """
 
 from collections.abc import Collection, Mapping

@@ -1,10 +1,10 @@
 """`troupe ask`: the agent in the terminal.
 
-With a running server it uses its port, as a page does. Without one it runs the agent's part of the tree for
-the time of one turn (`AgentMeans.here`), at a port of its own, so that there is one way only in which a turn is asked.
+With a running server it uses the server's port, as a page does. Without one it runs the agent's part of the tree for
+the time of one turn (`AgentMeans.here`), at a port of its own, so that there is only one way in which a turn is asked.
 
-What the agent asks before it acts is asked of whoever sits at the terminal (program/approving.py). Where nobody does,
-and with --json, it is declined, and that is said.
+Before the agent acts, it asks at the terminal (program/approving.py). Without a terminal, and with --json, its requests
+are declined, and the command says so.
 
     standard output    the answer, as it comes; with --json every event of the turn, one a line
     standard error     what the agent does meanwhile; errors

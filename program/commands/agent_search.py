@@ -1,7 +1,7 @@
 """`troupe search`: the places in a folder that go with some words.
 
-With a running server it asks that one's index, which is current. Without one it runs the agent's part of the tree for
-the time of the search (`AgentMeans.here`); the index stays, so the next search only looks for what has changed.
+With a running server it asks that server's index, which is current. Without one it runs the agent's part of the tree
+for the time of the search (`AgentMeans.here`). The index stays, so the next search only looks for what has changed.
 
 A folder within a registered workspace is searched by that workspace's index: what lies below the folder comes first,
 then the rest. Paths are shown from the folder that is searched; --json has them from the workspace's root.

@@ -1,4 +1,4 @@
-"""`troupe ipc ...`: submits requests at the desk, and shows and orders what becomes of them.
+"""`troupe ipc ...`: submits requests at the desk, shows what becomes of them, and gives orders about them.
 
 submit, evaluate, report     work on the files alone
 status, watch                too; a running server is asked for what the files do not tell

@@ -1,7 +1,8 @@
 """`troupe ipc evaluate`: writes eval/ID.json for each success whose request has a reference. It needs no server.
 
-It does at once what the server's evaluator does in its own time, and both may be at it: each evaluation is written as a
-whole, and both write the same. What has been evaluated is left alone, unless the answer or the reference has changed.
+It does at once what the server's evaluator does in its own time. Both may do it at the same time, because each
+evaluation is written as a whole, and both write the same. A finished evaluation is left alone, unless the answer or the
+reference has changed.
 
     exit code    when
     0            all that can be evaluated is

@@ -5,8 +5,8 @@
     --run NAME=day:2026-01-31    what was archived on that day
     --run NAME=base:FOLDER       all requests of another base
 
-Without --run, there is a run for each submitter, or a single one. A pattern and a submitter look into the archive too;
-where an id stands in both, the one that is not archived counts, and of the archived the latest.
+Without --run, there is a run for each submitter, or a single one. A pattern and a submitter look into the archive, too.
+If an id stands in both, the one that is not archived counts; of several archived ones the latest counts.
 
     exit code    when
     0            the report has been made

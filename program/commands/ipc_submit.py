@@ -1,8 +1,8 @@
 """`troupe ipc submit`: puts requests into the folder of the desk; with --wait, it shows how they end.
 
-What was submitted is on the disk and goes on, whatever becomes of this command. The same call again submits nothing
-twice, if its requests have ids of their own (--id, or a file): it waits for those that are there. Those of a file whose
-ids other requests have are named, and all others are submitted, however many there are.
+A submitted request is on the disk and goes on, whatever becomes of this command. The same call again submits nothing
+twice, if its requests have ids of their own (--id, or a file): it waits for the requests that are there already. If
+other requests have some of a file's ids, these are named, and all the others are submitted, however many there are.
 """
 
 import time

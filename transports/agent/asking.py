@@ -9,8 +9,8 @@ Rules
     memory, at most 64 kB, and no time.
   - Every wait has a deadline, and every body a limit. No redirect is followed, no cookie kept, nothing decompressed,
     and for this machine's own servers no proxy of the environment is used.
-  - Where a name leads is looked at before a byte is sent there: to a link-local address nothing is sent, and what is
-    called this machine's must be this machine.
+  - A name is resolved before a byte is sent: nothing is sent to a link-local address, and a name that is said to be
+    this machine's must lead to this machine.
   - Whatever goes wrong is a ModelTrouble.
 """
 

@@ -1,4 +1,5 @@
-"""Certificates for the agent's port, made on demand: an authority of this machine's own, and one that it signs.
+"""Certificates for the agent's port, made on demand: that of an authority of this machine's own, and the server's,
+which the authority signs.
 
     agent-ca.pem     the authority, which the user may tell a browser or an editor to trust
     agent-ca.key     its key, for this account alone

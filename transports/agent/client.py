@@ -1,6 +1,6 @@
 """The other end of the agent's port: HTTP with the token, and the stream of a session. It is for commands.
 
-If no server answers, the error is `Unreachable`, with a text for the user. What the server refuses is an answer.
+If no server answers, the error is `Unreachable`, with a text for the user. A refusal by the server is an answer.
 """
 
 import ssl

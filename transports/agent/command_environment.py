@@ -1,7 +1,7 @@
 """The environment of the agent's commands.
 
-It is made of a list of names that hold no secrets, and of settings for a program that nobody sits in front of: no
-pager, no colours, no questions. What is settled for git (git_settings.py) and for PATH holds whatever the order says.
+It is made of a list of variables that hold no secrets, and of settings for a program that nobody sits in front of: no
+pager, no colours, no questions. The settings for git (git_settings.py) and for PATH hold, whatever the order says.
 """
 
 import os

@@ -1,7 +1,7 @@
 """The output of a command, as text.
 
-What no UTF-8 is becomes U+FFFD. A character that comes in two reads is one character. Everything else stays as it is,
-control characters too: whoever shows it escapes them.
+Bytes that are no UTF-8 become U+FFFD. A character that comes in two reads is one character. Everything else stays as it
+is, control characters, too: the page or terminal that shows it escapes them.
 """
 
 import codecs

@@ -6,15 +6,16 @@
 Rules
   - A line is run by /bin/sh, which every system has and which is what programs mean by "the shell" (system(3), make). A
     user's own shell would read a user's own settings.
-  - The folder is opened name by name below the workspace's root, no link is followed, and the command begins in what
-    was opened: it does not matter what has its name by then.
-  - Its keeper (transports/process/) ends all of it, whatever it has started, before the outcome is told: when it ends,
-    when it is stopped, when it exceeds a limit. A program that is to live on has to be started by somebody else.
+  - The folder is opened name by name below the workspace's root, no link is followed, and the command begins in the
+    folder that was opened, whatever has its name by then.
+  - The command's keeper (transports/process/) ends it with everything that it has started before the outcome is told:
+    when it ends, when it is stopped, when it exceeds a limit. So a program that should go on running has to be started
+    by somebody else.
   - Without `network` it has no network, where the system allows that (`confines`). It has a loopback of its own, so
-    tests that talk to themselves work, and nothing outside of it is reached, other servers of this machine included.
-    What does not work then: downloads, `sudo`, `ping`, files that are given to others (`chown`).
+    tests that talk to themselves work, but it reaches nothing outside of that, other servers of this machine included.
+    Downloads, `sudo`, `ping` and giving files to others (`chown`) do not work then.
   - It is no sandbox. A command can do what its user can: read and write every file of that account, outside the
-    workspace too, and reach sockets that are files (docker, an ssh agent). It is asked about for that reason.
+    workspace, too, and reach sockets that are files (docker, an ssh agent). That is why the user is asked.
 """
 
 import os

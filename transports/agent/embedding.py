@@ -1,7 +1,7 @@
 """Asking one server of models for the meaning of texts, many at a time.
 
-Where the server is, and whether it may be asked, is found out for each request: providers.py decides it, and with it
-whether a key is sent. All that a server can do wrong is a ModelTrouble.
+For each request providers.py decides where the server is, whether it may be asked, and whether a key is sent. Whatever
+a server does wrong is a ModelTrouble.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The gate of the agent's port: whoever has no token comes no further.
+"""The gate of the agent's port: a client without a token comes no further.
 
     a program                Authorization: Bearer TOKEN
     a page's fetch           the same
@@ -8,7 +8,8 @@
 Rules
   - Tokens and tickets are compared in constant time.
   - Wrong ones are counted by the address that they come from. Above the limit further wrong ones are told to wait. The
-    right one is never refused, or whoever guesses could lock out the user, who comes from the same address.
+    right one is never refused. Otherwise a program that guesses could lock out the user, who comes from the same
+    address.
 """
 
 import hmac

@@ -1,7 +1,7 @@
 """What git is kept from in the agent's commands.
 
-Git runs programs that a repository names, and whoever has written the repository decides which. A plain `git status`
-or `git diff` must not run them:
+Git runs programs that a repository names, so the author of a repository decides which. A plain `git status` or `git
+diff` must not run them:
 
     hooks, fsmonitor       off
     bare repositories      a folder of the workspace that looks like one is none: such a folder comes with any clone

@@ -1,4 +1,4 @@
-"""A workspace's folder, to be changed by the agent: whole files are read, replaced, made and deleted.
+"""A workspace's folder, for the agent's changes: whole files are read, replaced, made and deleted.
 
     hands = trees.hands(root)
     (image,) = await hands.images(["src/app.py"])
@@ -7,9 +7,9 @@
 Rules
   - Nothing outside of the folder is changed, and no file that is not as the change was made for (transports/folder/
     replacing.py). `.git` is closed, as for reading.
-  - Files that are there to hold secrets are not read, and so they are not written either: nobody could show what was in
-    them, or undo it.
-  - Whoever gives up is free at once. What has become of a change that was given up is known when its thread is back
+  - Files that are there to hold secrets are not read. So they are not written either: nobody could show what was in
+    them, or undo the change.
+  - A caller that gives up is free at once. The outcome of a change that was given up is known when its thread is back
     (writes.py): until then nothing else is changed here.
   - Size and number are limited, for reading as for a change.
 """

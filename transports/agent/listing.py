@@ -1,7 +1,7 @@
-"""Which models a server has, and whether it has one of them.
+"""Asks a server which models it has, and whether it has a certain one.
 
-Ollama is asked for each model's window too, several at a time, and llama.cpp for its only one. What has not come by the
-deadline is left out: a list without windows is better than none.
+Ollama is asked for each model's window, too, several at a time, and llama.cpp for its only one. A window that has not
+come by the deadline is left out: a list without windows is better than none.
 """
 
 from collections.abc import Sequence

@@ -14,8 +14,8 @@ WS   /v1/sessions/{id}/stream
 GET  /   /web/...                                 the page and its files, which hold nothing that is secret
 
 Every refusal is `{"detail": sentence, "code": ...}`. A path of the contract is never looked for among the page's files:
-another method is a 405 that names those of this path, and no more. gate.py says who is let in; the door checks Host and
-Origin.
+another method on such a path is answered with a 405 that names the methods of this path, and no more. gate.py says who
+is let in; the door checks Host and Origin.
 """
 
 import re

@@ -1,15 +1,16 @@
-"""The servers of models: Ollama, whatever speaks OpenAI's protocol, and the model that is built in.
+"""The servers of models: Ollama, any server that speaks OpenAI's protocol, and the built-in model.
 
-A request names a provider and, if it likes, an address. Without an address it is the first configured server of that
-provider. An address that no setting names is not asked (codec/agent/addresses.py), whoever names it: every way to a
-server goes through `expect`. A key goes only to the address for which it is configured; any other server is asked
-without one. Keys stay in the environment: what is configured is a variable's name.
+A request names a provider and may name an address. Without an address the first configured server of that provider is
+meant. An address that no setting names is not asked (codec/agent/addresses.py), whoever names it: every way to a server
+goes through `expect`. A key goes only to the address for which it is configured; any other server is asked without one.
+Keys stay in the environment: the settings hold only a variable's name.
 
     opening    the question is sent; a status other than 200 is a sentence     -> answering
     answering  deltas, as they come                                            -> ended
     ended      the model has finished; if only the stream has, it was cut off
 
-What a server refuses but can do without is left out, and it is asked again: its words say what that is.
+If a server refuses a part of a request that is not essential, as its words tell, the server is asked again without that
+part.
 """
 
 import os

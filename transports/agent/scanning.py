@@ -1,7 +1,7 @@
-"""What is in a workspace's folder, less what git ignores (walking.py), and which of it holds some words.
+"""Lists a workspace's folder, less what git ignores (walking.py), and finds the files that hold certain words.
 
-A walk is limited by time and by the number of folders, and a scan by bytes, too. What was found until then counts; and
-what is near comes first, so what a limit leaves out is what is farthest away.
+A walk is limited by time and by the number of folders, and a scan by bytes, too. At a limit, what was found until then
+counts. Near files come first, so a limit leaves out those that are farthest away.
 """
 
 import time

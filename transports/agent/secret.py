@@ -1,7 +1,7 @@
 """The token of the agent's port: made once, kept in a file that this account alone can read.
 
 A file that is a link, belongs to another account or holds no token of ours is refused with a sentence. A token that
-others could read (the file's mode lets them) may be known to them, so it is replaced.
+others could read (by the file's mode) may be known to them, so it is replaced.
 """
 
 import re

@@ -1,4 +1,5 @@
-"""What is asked of a disk that may hang: in a thread, with a deadline, and given up as soon as nobody waits for it."""
+"""Calls to a disk that may hang: each is made in a thread, with a deadline, and given up as soon as nobody waits for
+it."""
 
 from collections.abc import Callable
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""A workspace's folder, for the agent: its files are read, listed and searched, and nothing outside of it is.
+"""A workspace's folder, as the agent reads it: files in it are read, listed and searched, and nothing outside of it.
 
     trees = FolderTrees()
     root = await trees.check("/home/me/project")
@@ -8,12 +8,12 @@ Rules
   - Each name of a path is opened by descriptor inside the folder before it, and no link is followed, the root included
     (transports/folder/rooted.py). So it does not matter what changes on the disk between two looks.
   - Only plain files are read: a FIFO or a device is not even opened. A hard link is a plain file of this folder: nobody
-    can tell it from any other, and only who may read a file can link it.
+    can tell it from any other, and only an account that may read a file can link it.
   - The filesystem's root, the kernel's own folders, and Troupe's (its state, with the token in it) are no workspaces.
     Troupe's is not entered through a workspace that contains it, either, by whichever name.
   - `.git` is closed, and files that are there to hold secrets are listed but not read (codec/agent/file_texts.py).
-  - Disks may hang. Everything happens in threads, a few for each workspace, and has a deadline. Who gives up is free at
-    once; the thread sees it and ends soon.
+  - Disks may hang. Everything happens in threads, a few for each workspace, and has a deadline. A caller that gives up
+    is free at once; the thread sees it and ends soon.
 """
 
 import os

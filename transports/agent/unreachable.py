@@ -1,6 +1,6 @@
-"""Why a server of models could not be reached or broke off, in a sentence that says what to do.
+"""Says why a server of models could not be reached or broke off, in a sentence that says what to do.
 
-httpx wraps what happened twice or thrice. The reason is found down the chain of causes.
+httpx wraps an error twice or three times. The reason is found by following the chain of causes.
 """
 
 import socket

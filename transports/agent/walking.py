@@ -1,11 +1,11 @@
-"""Walks through a workspace's folder: what is in it, less what git ignores.
+"""Walks through a workspace's folder, less what git ignores.
 
 Rules
   - Folders that are near come first, and names are in order.
   - Hidden folders, links, and whatever is no plain file are left out, and so are names that are not written in UTF-8. A
-    folder that cannot be read is left out. Only if the one that was asked for cannot be read, that is an error.
-  - Whoever walks says when it is late, and how many folders are enough. `cut` says whether that was the end.
-  - Whoever asks for what is in an ignored folder means it, and there git's rules do not count.
+    folder that cannot be read is left out. Only if the folder that was asked for cannot be read, that is an error.
+  - The caller says when it is late, and how many folders are enough. `cut` says whether such a limit ended the walk.
+  - A caller that asks for an ignored folder means it, so there git's rules do not count.
 """
 
 import os

@@ -3,15 +3,16 @@
     under way ──> over
         └─ given up ──> over
 
-A thread in a system call cannot be ended, and a disk may hang. So whoever gives up a write is free at once, as with
-reading. But a write has done nothing, or all of it, or a part, and that is known only when its thread is back.
+A thread in a system call cannot be ended, and a disk may hang. So a caller that gives up a write is free at once, as
+with reading. But the write has then done nothing, or all of it, or a part, and that is known only when its thread is
+back.
 
 Rules
-  - A write that was given up begins no rename any more (`wanted`). The one that it is in may still come.
-  - Until its thread is back, nothing else is written below the same root: nobody could tell what is written over what.
+  - A write that was given up begins no rename any more (`wanted`). A rename that it has begun may still happen.
+  - Until its thread is back, nothing else is written below the same root: nobody could tell which write came last.
   - A write that has not begun when it is given up never begins.
-  - `rested` returns when those that were given up are over. Only then the files say what became of them.
-  - A write has a deadline. After that it is given up for whoever waits.
+  - `rested` returns when all writes that were given up are over. Only then do the files say what became of them.
+  - A write has a deadline. After that it is given up on behalf of the caller that waits.
 """
 
 import threading

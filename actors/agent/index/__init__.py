@@ -1,1 +1,1 @@
-"""The index of a workspace: who keeps it up to date, and who asks it."""
+"""The index of a workspace: the actors that keep it up to date, and those that ask it."""

@@ -1,7 +1,7 @@
 """What the port asks about indexes, and how it is answered in JSON.
 
-Nobody waits for an index: a question that is not answered soon is answered from what the workspace itself knows. A
-search without an index reads the files, and says so.
+Nobody waits for an index: if it does not answer soon, the answer comes from what the workspace itself knows. A search
+without an index reads the files, and says so.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence

@@ -1,5 +1,5 @@
-"""The vectors of an index, filled in beside its updates: one filling at a time, again when an update has come
-meanwhile, and after longer and longer times when the embedding model fails."""
+"""The vectors of an index, filled in beside its updates. There is one filling at a time. It runs again when an update
+has come meanwhile, and after longer and longer times when the embedding model fails."""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol

@@ -1,5 +1,5 @@
-"""Those who follow a status. Each tells which one it has seen, and is answered with the next other one, or after a
-while with the same, so that nobody waits for ever on a connection that is gone."""
+"""Those who follow a status. Each follower tells which status it has seen last, and is answered with the next other
+one, or after a while with the same, so that nobody waits for ever on a connection that is gone."""
 
 from collections.abc import Callable
 from functools import partial

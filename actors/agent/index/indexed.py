@@ -3,9 +3,9 @@
 Rules
   - A turn never waits long for the index. If there is none, or it does not answer in time, the files are read, as
     without it; `why_not` says why then.
-  - While the index is being made, what it has comes first, and reading the files fills it up; but the file or the
-    definition that is named comes before all else, wherever it was found.
-  - What the index answers is a place to look at. Its lines are read from the disk when they are told, through the same
+  - While the index is being made, its own places come first, and reading the files fills them up. But the file or the
+    definition that the question names comes before everything else, wherever it was found.
+  - An answer of the index is a place to look at. Its lines are read from the disk when they are shown, through the same
     tree: within the policy, without secrets, and true.
 """
 

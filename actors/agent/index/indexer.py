@@ -5,18 +5,19 @@
 
 Rules
   - The work is done elsewhere, in processes and threads. Here it is a task beside the mailbox, one update at a time,
-    and no message waits for it. What changes meanwhile is gathered (changes.py), and is the next update.
-  - The index begins with its first use: a search, a rebuild, a refresh, a change that was told. Who only asks how far
-    it is begins nothing. As long as it is awake, its folder is watched; where it cannot be watched, it is looked at
-    every few seconds, and the status says so.
+    and no message waits for it. Changes that come meanwhile are gathered (changes.py) for the next update.
+  - The index begins with its first use: a search, a rebuild, a refresh, a reported change. To ask how far it is begins
+    nothing. As long as the indexer is awake, its folder is watched. A folder that cannot be watched is looked at every
+    few seconds, and the status says so.
   - A rebuild breaks off the update that runs. Cancelling is safe at any moment, and so is a kill: the next update goes
     on from the last commit.
-  - What fails is tried again, after longer and longer times, and sooner if somebody asks. A folder that is gone leaves
-    its index as it is, and is found again when it is back.
+  - An update that fails is tried again, after longer and longer times, and sooner if somebody asks. A folder that is
+    gone leaves its index as it is, and is found again when it is back.
   - A disk that hangs is not waited for: everything here has a deadline.
   - Its status is told at most ten times a second, to those who follow it and to the workspaces.
-  - When an update is over, the vectors that are missing are asked for, beside everything else: it may take an hour, and
-    a save is found meanwhile. If the embedding model's server is away, that is said, and it is asked again later.
+  - When an update is over, the missing vectors are asked for, beside everything else: that may take an hour, and a save
+    is found meanwhile. If the embedding model's server is away, the status says so, and the server is asked again
+    later.
   - An indexer that nobody needs ends, unless its workspace is to be watched all the time.
 """
 
@@ -420,7 +421,7 @@ class Indexer(Actor[Heard]):
             self._show()
 
     def _show(self) -> IndexStatus:
-        """All are told the same, in the same order. Who has changed something is told at once what came of it."""
+        """All are told the same, in the same order. An actor that has changed something is told the outcome at once."""
         status = self._status()
         if status != self._shown:
             self._shown = status

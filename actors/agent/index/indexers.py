@@ -1,11 +1,12 @@
-"""All indexers that are awake: who wants the index of a workspace asks here for its actor, which is started for it.
+"""All indexers that are awake. An actor that wants the index of a workspace asks here for its indexer, which is started
+if need be.
 
 Rules
-  - At most MOST_AWAKE are awake. One more puts the one to sleep that was asked for longest ago, and before those whose
-    update runs, the others. What sleeps has lost nothing: its index is on the disk.
-  - What was to be indexed or watched all the time is awake again after a restart, as far as there is room. An index
+  - At most MOST_AWAKE are awake. When one more is wanted, the one that was asked for longest ago is put to sleep, if
+    possible one whose update is not running. An indexer that sleeps has lost nothing: its index is on the disk.
+  - After a restart, indexers that are to index or watch all the time are awake again, as far as there is room. An index
     that was being made then goes on.
-  - One that crashes is restarted alone.
+  - An indexer that crashes is restarted alone.
   - An index that nobody has used for a long time is deleted at the start. It is made anew when somebody uses it again.
 """
 

@@ -1,5 +1,5 @@
-"""Questions to an index: each is answered beside the mailbox, within the policy and a deadline, and at most so many run
-at once. Who has given up is not searched for any longer."""
+"""Questions to an index: each is answered beside the mailbox, within the policy and a deadline, and a limited number
+run at once. The search for an asker that has given up stops."""
 
 from collections.abc import Callable
 from functools import partial

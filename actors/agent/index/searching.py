@@ -1,8 +1,8 @@
 """Asking a workspace's index, and showing its hits as the disk has them now.
 
-A hit is a place as it was indexed. What is shown of it is read when it is shown; if the file has changed since, the
-place is looked for anew by the hit's name and by the words. So no line is shown that is not there, and secrets are
-withheld as in every reading.
+A hit is a place as it was indexed. Its lines are read when they are shown; if the file has changed since, the place is
+looked for anew by the hit's name and by the words. So no line is shown that is not there, and secrets are withheld as
+in every reading.
 """
 
 from collections.abc import Sequence

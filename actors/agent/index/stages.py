@@ -1,5 +1,5 @@
-"""What a turn looks for in the index before it asks its model: the places that its question is likely about, and a word
-for each stage that was really run."""
+"""What a turn looks for in the index before it asks its model: the places that its question is likely about, and a
+report of each stage that really ran."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,7 @@
-"""How far an index is, in the words of the contract. Pure: what is known, and what the indexer is at.
+"""How far an index is, in the words of the contract. Pure: it needs what is known, and what the indexer is doing.
 
-`indexing` is said while a whole update runs, or is to be run, that somebody waits for, and until the index is
-complete for the first time. An update of what was just saved is over before anybody could read that it runs, so the
+The status is `indexing` while a whole update that somebody waits for runs or is due, and until the index is complete
+for the first time. An update of a file that was just saved is over before anybody could read that it runs, so the
 status stays `ready`.
 """
 

@@ -1,7 +1,7 @@
 """What an editor tells of changed files, made into paths from the root. Pure.
 
-Only the path is taken from what it tells: what the file is now, the disk says. So a hash that is not the disk's changes
-nothing, and whether a file was made, changed or deleted does not matter.
+Only the path is taken from the editor's report: the disk says what the file is now. So a hash that differs from the
+disk's changes nothing, and it does not matter whether a file was made, changed or deleted.
 """
 
 from collections.abc import Iterable

@@ -1,12 +1,12 @@
-"""How one folder is watched: by the system's word, or by looking.
+"""How one folder is watched: by the system's events, or by looking.
 
 Rules
-  - Where the system cannot watch, the folder is looked at every few seconds, a part at a time, and it says so.
+  - Where the system cannot watch, the folder is looked at every few seconds, a part at a time, and the status says so.
     Watching is tried again from time to time.
-  - What lately changed, was told or opened is in each look. So a save is seen in seconds where somebody works, also in
-    a large folder; elsewhere when its turn comes.
-  - A folder that is gone is not watched, and nobody says so. It is looked for every few seconds; as soon as it is there
-    again, the news is that anything may have changed.
+  - Files that lately changed, were told or were opened are in each look. So a save is seen in seconds where somebody
+    works, also in a large folder; elsewhere it is seen when its turn comes.
+  - A folder that is gone is not watched, and is not reported as watched. It is looked for every few seconds. As soon as
+    it is there again, the news is that anything may have changed.
 """
 
 from collections import OrderedDict

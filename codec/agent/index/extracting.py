@@ -1,7 +1,7 @@
 """What the index takes out of one file: everything at once, in the process that reads it.
 
-Nothing that a file holds makes this fail: what no grammar reads, or not in time, is divided by its lines, and its
-definitions are found by their first lines if at all (codec/agent/symbols.py).
+Nothing that a file holds makes this fail: a text that no grammar reads, or none in time, is divided by its lines, and
+its definitions are found by their first lines if at all (codec/agent/symbols.py).
 """
 
 import re

@@ -1,5 +1,5 @@
-"""What a file is for: code, test, doc, example, or data. By the names of its folders and its own, as many ecosystems
-have them, and for what a program made by its first lines."""
+"""What a file is for: code, test, doc, example, or data. Its own name and those of its folders tell this, as many
+ecosystems use them; the first lines of a file tell whether a program made it."""
 
 import re
 from typing import Final

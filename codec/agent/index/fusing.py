@@ -1,7 +1,8 @@
 """Answers that were found by words and names, and answers that were found by their meaning, as one list.
 
-Their scores cannot be compared, so their places are: each list gives a hit 1 / (60 + its place), and a hit of both has
-both. Hits of one file that overlap are one. Who asks for a single name gets what has that name first.
+Their scores cannot be compared, so their places are: each list gives a hit 1 / (60 + its place), and a hit of both
+lists has the sum. Hits of one file that overlap are one. A question for a single name gets the places with that name
+first.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,5 @@
-"""What somebody means who writes a name or a path: the file that is called so, or the place where the name is defined.
+"""The places that a name or a path in a question means: the file that is called so, or the place where the name is
+defined.
 
 Lines are enough to see that, and no grammar is asked: it is for files that the index has not read yet. A line that is
 taken for a definition and is none does no more harm than a wrong order.

@@ -1,12 +1,12 @@
 """Options with which a program runs others, takes its settings from elsewhere, or writes where nobody expects it.
 
-Who allows `git log` means git's own work. So the words behind an allowed entry are looked through, and one of these
-asks. The words of the entry are the user's, and are never questioned. An interpreter (python, node) has no such
-options: whoever allows it allows all that it can do.
+A user who allows `git log` means git's own work. So the words behind an allowed entry are looked through, and a word
+that is one of these options asks. The words of the entry are the user's, and are never questioned. An interpreter
+(python, node) has no such options: whoever allows it allows all that it can do.
 
-Most programs take the beginning of a long option for the whole. So what begins one of _LONG_NAMES asks as well, unless
-it is the whole name of another. A program that another one starts (`python -m pytest`, `uv run pytest`) has its options
-too.
+Most programs take the beginning of a long option for the whole. So a word that begins one of _LONG_NAMES asks as well,
+unless it is the whole name of another option. A program that another one starts (`python -m pytest`, `uv run pytest`)
+has its own options, too.
 """
 
 import re

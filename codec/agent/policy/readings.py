@@ -1,4 +1,5 @@
-"""Whether a command shows a file of settings: `cat .env` tells what a model is not told when it reads .env itself."""
+"""Whether a command shows a file of settings: `cat .env` would tell a model what it is not told when it reads .env
+itself."""
 
 import re
 from fnmatch import fnmatchcase

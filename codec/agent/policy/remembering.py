@@ -1,11 +1,12 @@
 """Which approvals can be remembered, and what they then cover.
 
-What is remembered is a beginning of one simple command, word by word, and whatever goes on from it is allowed. So it is
-the whole command, or less where that is surely what the user means: a program's subcommand (`git status`), a test
-runner. What would do harm with more words (rm, git push, a shell, curl) cannot be remembered so.
+A remembered approval is the beginning of one simple command, word by word, and every command that goes on from it is
+allowed. So it is the whole command, or less where that is surely what the user means: a program's subcommand (`git
+status`), a test runner. A command that would do harm with more words (rm, git push, a shell, curl) cannot be remembered
+so.
 
-Or exactly one command is, with the folder in which it runs. Then nothing goes on from it, so it may be one that does
-harm, or a line of several, as long as none of these does harm and the text alone tells what they are.
+Or it is exactly one command, with the folder in which it runs. Then nothing goes on from it, so it may be a command
+that does harm, or a line of several, as long as none of these does harm and the text alone tells what they are.
 """
 
 from codec.agent.approvals import Remembered

@@ -1,8 +1,8 @@
 """What a command runs that its words do not say: npm's script, the recipe of a target, pytest's addopts.
 
-A card shows it beside the command, as far as the files tell that say so. It is only shown: nobody decides by it. What
-is decided is whether somebody has to look: the policy must let the files be read that say what a test command runs, and
-they must say what they said when the turn began, or when somebody last approved it (commands.py).
+A card shows it beside the command, as far as the files tell it. It is only shown: no verdict depends on it. But it
+decides whether a user has to look: the policy must let the files be read that say what a test command runs, and they
+must say what they said when the turn began, or when somebody last approved it (commands.py).
 """
 
 import json

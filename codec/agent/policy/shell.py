@@ -8,7 +8,7 @@ same order. So what can only be misread by one of the two is never taken for cle
 What is clear to bash may be something else to the shell behind an editor's terminal (zsh, fish, PowerShell). Hence a
 comment, a history's !, a word that begins with = or ^, and a backslash before a quote are not clear either.
 
-Words whose value only a run would tell are None.
+A word whose value only running the line would tell is None.
 """
 
 import re

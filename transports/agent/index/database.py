@@ -1,21 +1,23 @@
 """The file of an index: how it is opened, who may write to it, and what happens when it is damaged.
 
 Rules
-  - Workers write, one at a time: who writes holds a lock (flock) on a file beside it, and the others wait for the lock
-    without looking again and again. The server only asks.
-  - What is lost is found again by a scan. So nothing is synced but the log before it is copied into the file
+  - Workers write, one at a time. The writer holds a lock (flock) on a file beside the index, and the others wait for
+    the lock without looking again and again. The server only asks.
+  - A scan finds again what was lost. So nothing is synced but the log before it is copied into the file
     (synchronous=NORMAL): a power cut may undo the last commits, and damages nothing.
   - While several read and write, the log is never begun anew, and grows. So when all is written it is copied and
-    emptied (`settle`), unless somebody reads in it just then: nobody waits for that.
+    emptied (`settle`), unless somebody reads in it just then. Nobody waits for that.
   - An index never fills its disk, on which the server keeps what it has acknowledged: it writes nothing while less is
     free than `room_for_others` says, and what its log would take once more.
   - Damage is noticed when SQLite stumbles over it, and by the application's and the version's number when the file is
-    opened. Then the file is put aside under another name (one, the last, is kept), and another one is made. It says so.
-  - SQLite maps the index of its log (the -shm file) into memory. Whoever touches a part of it that somebody has cut off
-    is ended by SIGBUS. A worker may end; the server may not, so it looks before each question, and gives a file that is
-    shorter than it was its length again. The zeros that it has then tell SQLite to make it anew from the log.
-  - The file may be put aside by somebody else at any moment. So whoever takes the lock, or asks, looks first whether
-    the file of that name is still the one that they have opened.
+    opened. Then the file is put aside under another name (only the last one is kept), another one is made, and the
+    caller is told.
+  - SQLite maps the index of its log (the -shm file) into memory. A process that touches a part of it that somebody has
+    cut off is ended by SIGBUS. A worker may end; the server may not. So the server looks before each question, and
+    gives a file that is shorter than it was its length again. The zeros in it then tell SQLite to make it anew from the
+    log.
+  - The file may be put aside by somebody else at any moment. So a process that takes the lock, or asks, looks first
+    whether the file of that name is still the one that it has opened.
 """
 
 import fcntl

@@ -1,4 +1,4 @@
-"""A question to the index: what SQL brings for it, the best places of that, and why.
+"""A question to the index: the candidates that SQL finds for it, the best of them, and why they are the best.
 
     symbol_search   definitions that have a name of the question (symbol_search.py)
     text_search     chunks that have its words (text_search.py)
@@ -7,8 +7,8 @@
 Rules
   - Nothing of a question reaches FTS5's own language: words are letters and digits, in quotes.
   - Every search has a limit, so a question takes about as long in a large workspace as in a small one.
-  - `readable` is asked before anything is counted. What it denies is in no hit, no count, and no reason.
-  - The same index gives the same answer: whatever counts the same is ordered by its path and line.
+  - `readable` is asked before anything is counted. A file that it denies is in no hit, no count, and no reason.
+  - The same index gives the same answer: places with the same score are ordered by path and line.
 """
 
 import sqlite3

@@ -1,7 +1,7 @@
 """The indexes of all workspaces, in a folder of our own.
 
-Updates go to the crew. Questions are answered in a thread, from a connection that only reads: each has a deadline, and
-who gives up is free at once. A question that stumbles over damage has the file put aside, and is asked again.
+Updates go to the crew. Questions are answered in a thread, from a connection that only reads. Each has a deadline, and
+an asker that gives up is free at once. A question that stumbles over damage has the file put aside, and is asked again.
 """
 
 import os

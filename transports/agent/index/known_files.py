@@ -1,4 +1,4 @@
-"""The files that a question comes to, each asked of the policy once: what it denies is not known at all."""
+"""The files that a question comes to. The policy is asked once for each; a file that it denies counts as unknown."""
 
 import sqlite3
 from collections import Counter

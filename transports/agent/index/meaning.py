@@ -3,7 +3,7 @@
     SeekMeanings ──> texts without a vector ──> the model ──> KeepMeanings, and again, to the end
 
 Rules
-  - It begins where it was left: what is kept is kept, and a text that has a vector is never sent again.
+  - It goes on where it stopped: what was stored stays stored, and a text that has a vector is never sent again.
   - It runs beside updates, which it never holds up: each order is short, and the model is waited for in between.
   - A question waits for its own vector for a moment only. Without it, the words answer alone.
 """

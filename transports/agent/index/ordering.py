@@ -1,4 +1,4 @@
-"""An order that stands by itself: whoever gives it wants its answer, or a sentence."""
+"""An order that stands by itself: its caller gets the answer, or an error with a sentence."""
 
 from collections.abc import Callable
 from typing import Protocol, TypeVar

@@ -1,5 +1,5 @@
-"""What the server wants of a worker, and what it is told. Only paths and counts pass between them, and of
-the vectors (vector_rows.py) texts and numbers.
+"""What the server orders of a worker, and what the worker answers. Only paths and counts pass between them and, for the
+vectors (vector_rows.py), texts and numbers.
 
     order        parts                            answer
     Scan         FoundChanged, again and again    Scanned
@@ -13,7 +13,7 @@ the vectors (vector_rows.py) texts and numbers.
     KeepMeanings                                  Written
 
 Instead of its answer any order may have an IndexRefusal. Orders can be repeated: each makes the index true to the disk
-as it is then. `place` says whose index it is.
+as it is then. `place` says which index is meant.
 """
 
 import msgspec
@@ -38,7 +38,7 @@ class Scan(Struct, frozen=True, array_like=True, tag=True):
     place: IndexPlace
     paths: tuple[str, ...] | None = None
     anew: bool = False
-    """First of all, mark every file as one that is to be read. Whoever is killed then, the mark stands."""
+    """First of all, mark every file as one that is to be read. The mark outlives any kill that follows."""
 
 
 class Prepare(Struct, frozen=True, array_like=True, tag=True):

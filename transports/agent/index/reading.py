@@ -1,11 +1,12 @@
-"""What is taken out of one file of the workspace, and what must not be.
+"""What the index takes out of one file of the workspace, and what it must not take.
 
 Rules
-  - Files that are there to hold secrets are not opened. Nor is what is no plain file: even that may have an effect.
-  - Of a private key, and of a file that is no text or too large, only the name and the size are kept.
+  - Files that are there to hold secrets are not opened. Nor is anything that is no plain file: even to open it may have
+    an effect.
+  - Only the name and the size are kept of a private key, and of a file that is no text or too large.
   - Secrets within a text are withheld before anything is taken out of it.
-  - A file that is written to while it is read is read again, a few times. What is kept with it is how it was before it
-    was read; so if it has changed since, the next scan sees that.
+  - A file that is written to while it is read is read again, a few times. It is kept with the times and size that it
+    had before it was read. So if it has changed since, the next scan sees that.
   - A file that has changed within the last tick of the disk's clock might change again, and look the same. It is kept
     with a time that never was, and so the next scan looks into it.
 """

@@ -1,6 +1,6 @@
 """Words as FTS5's porter has them: asked of SQLite itself, so that both are the same.
 
-Each thread asks for itself, and keeps what it was told.
+Each thread asks for itself, and keeps the answers.
 """
 
 import sqlite3

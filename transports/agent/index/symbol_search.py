@@ -1,8 +1,8 @@
 """The definitions that have a name of a question.
 
-They are found by an index over lower(name). What begins with the only word of a question counts too (somebody is
-typing), and, if there is nothing else, what is spelled nearly so. Who looks for symbols alone, by several words, also
-finds those whose names have some of the words.
+They are found by an index over lower(name). A name that begins with the only word of a question counts, too (somebody
+is typing), and, if nothing else is found, a name that is spelled nearly so. A search for symbols alone, by several
+words, also finds definitions whose names have only some of the words.
 """
 
 import sqlite3

@@ -1,15 +1,15 @@
-"""An update of an index, from its begin to its end: what is to be read is found by one order of a crew, and read by
-others beside it.
+"""An update of an index, from its beginning to its end: one order of a crew finds what has to be read, and others
+beside it read it.
 
     Scan ── FoundChanged, ... ──> waiting ── ReadPaths, ... (as many at once as there are members)
       └──── Scanned                                               then Relate
 
 Rules
   - The first batches are small, so that something can be found soon. Later ones are large: each is one commit.
-  - For a new index a reader is got ready while the folder is listed: both take about as long.
-  - A member that ends while it reads a batch is no trouble of the index. The batch is read again file by file, and the
-    file that ends its reader once more is left out, until it changes.
-  - Nothing is remembered from one update to the next but what is in the index. So it can be ended anywhere.
+  - For a new index a reader is prepared while the folder is listed: both take about as long.
+  - If a member ends while it reads a batch, the index is not in trouble. The batch is read again file by file, and a
+    file that ends its reader once more is left out until it changes.
+  - Nothing is remembered from one update to the next but what is in the index. So an update can be ended anywhere.
   - If the index turns out to be damaged, it has been put aside, and the whole workspace is read into a new one.
 """
 

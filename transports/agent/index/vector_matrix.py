@@ -1,8 +1,9 @@
-"""The vectors of one index in memory, and which are most like a question's. Exact: all of them are compared.
+"""The vectors of one index in memory, and the search for those that are most like a question's. Exact: all of them are
+compared.
 
-It is made when somebody asks, in the thread of the question, and follows the index: the numbers of vectors only grow
-within an era (vector_rows.py), so only the new ones are read. Which chunk has which is read anew when the index has
-another generation.
+The matrix is made when somebody asks, in the thread of the question, and follows the index. The numbers of vectors only
+grow within an era (vector_rows.py), so only the new ones are read. The table of which chunk has which vector is read
+anew when the index has another generation.
 """
 
 import sqlite3

@@ -1,4 +1,4 @@
-"""The vectors of an index: which text has one, and which chunk has which.
+"""The vectors of an index: which texts have one, and which chunk has which.
 
     vector        a text's, under its digest. It stays when the text is gone, until there are too many such: who goes
                   back to another branch asks no model again

@@ -1,4 +1,4 @@
-"""Which files there are, and which of them are not as the index has them."""
+"""Finds the files of a workspace, and those that differ from what the index has."""
 
 import os
 import sqlite3

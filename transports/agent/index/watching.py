@@ -2,13 +2,14 @@
 at (looking.py).
 
 Rules
-  - A folder is watched before it is read. So what is made in it meanwhile is either seen or told, and a tree that
-    appears while it is written is watched whole.
-  - What git ignores is not watched: node_modules costs nothing. A .gitignore that has changed is a folder that has.
-  - A save is several events, so a lone one is told after a few milliseconds, together with those; a flood is gathered
-    for longer.
-  - A folder that was renamed is watched on under its new name: inotify knows it by its number, and not by its path.
-    Both names are told. What has left the workspace is no longer watched.
+  - A folder is watched before it is read. So a file that is made in it meanwhile is either seen or reported, and a tree
+    that appears while it is written is watched whole.
+  - Files that git ignores are not watched: node_modules costs nothing. If a .gitignore has changed, its whole folder
+    counts as changed.
+  - A save is several events. So a lone event is reported after a few milliseconds, together with the others of its
+    save; a flood is gathered for longer.
+  - A renamed folder stays watched under its new name, because inotify knows it by its number and not by its path. Both
+    names are reported. A folder that has left the workspace is no longer watched.
   - If events were lost, all is watched anew, and anything may have changed. If the system allows no more watches, that
     is an error whose sentence says what to do.
 

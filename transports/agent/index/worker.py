@@ -1,8 +1,8 @@
-"""The program of a member that works on indexes. It is started by its path with `-I -S`: what follows its limits in the
-arguments is its module path.
+"""The program of a member that works on indexes. It is started by its path with `-I -S`; the arguments after its limits
+are its module path.
 
-It keeps the files of the last few indexes open. What takes a while to load, the grammars, is loaded with the first file
-that is read; a worker that scans does without.
+It keeps the files of the last few indexes open. The grammars, which take a while to load, are loaded with the first
+file that is read; a worker that scans does without.
 """
 
 import gc

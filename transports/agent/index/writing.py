@@ -1,4 +1,5 @@
-"""The rows of one file of the workspace: put in, and taken out. In a transaction of database.py."""
+"""Puts the rows of one file of the workspace into the index, and takes them out, within a transaction of
+database.py."""
 
 import sqlite3
 from collections.abc import Iterable, Sequence
