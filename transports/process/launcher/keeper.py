@@ -173,7 +173,10 @@ class Keeper:
 
     def _children(self) -> list[int]:
         """Everything that belongs to a run is one of these, or below one."""
-        return [child for child in census.own_children() if child != self._standby.pid]
+        return self._besides(census.own_children())
+
+    def _besides(self, children: list[int]) -> list[int]:
+        return [child for child in children if child != self._standby.pid]
 
     def _attend(self, run: Account) -> None:
         """Waits until the leader has ended, or must be ended."""
@@ -244,8 +247,9 @@ class Keeper:
                     self._reap(ended, reap)
             except ChildProcessError:
                 return True
-            left = self._children()
-            if not left and self._standby.pid:  # while one waits, there is no ECHILD that would prove it
+            children = census.own_children()
+            left = self._besides(children)
+            if children and not left:  # while one waits, there is no ECHILD; a list that could not be read is empty
                 return True
             if time.monotonic() > until:
                 return False

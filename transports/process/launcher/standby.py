@@ -8,14 +8,16 @@ keeper gets the same program again, it starts the interpreter once and halts it 
                                                              AGAIN_SECONDS without a run-----------------------> NONE
 
 What a program can see of it: all clones have the same seed of hashes and the same addresses. Their CPU time begins with
-them, so it does not contain the interpreter's start.
+them, so it does not contain the interpreter's start. The collector has counted, and memory is used, a little otherwise,
+and the kernel still tells of the environment in which the interpreter was started.
 
 Why can no run change the next one?
   - A clone has its own memory, and none of our descriptors.
   - The interpreter that waits is not dumpable, so nobody can trace it or read or write its memory, and it is started
     while the keeper runs nothing.
-  - It hears no signal but SIGKILL and SIGSTOP. If it has ended, is halted, or may not use the keeper's processors any
-    more, the next run starts in the usual way.
+  - It heeds no signal but SIGKILL and SIGSTOP, and the two that the C library keeps for itself, which end it. If it has
+    ended, is halted, was sent any signal, or may not use the keeper's processors any more, the next run starts in the
+    usual way.
   - It is not a subreaper, and its clones are the keeper's children. So as long as it is the keeper's only child,
     nothing is left of a run.
 
@@ -23,8 +25,9 @@ If it does not answer an order, it is ended. If there was a clone nevertheless, 
 run is interrupted (`keeper.py`), and not started once more.
 
 It is used only for an interpreter that was seen to halt there (`process/programs.py`), and only where the kernel lists
-children. One whose site (`.pth`, `sitecustomize`) starts threads, keeps something open, or depends on the folder in
-which it starts does not halt. Otherwise, and whenever something about it is unusual, a program starts in the usual way.
+children. One whose site (`.pth`, `sitecustomize`) starts threads or processes, keeps something open, or depends on the
+folder in which it starts does not halt. Otherwise, and whenever something about it is unusual, a program starts in the
+usual way.
 """
 
 import os
@@ -35,7 +38,7 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from transports.process.launcher.census import LISTS_CHILDREN
+from transports.process.launcher.census import LISTS_CHILDREN, own_children
 from transports.process.launcher.orders import Order
 from transports.process.launcher.system import DEAF_TO, IGNORED_BY_PYTHON
 
@@ -147,6 +150,8 @@ class Standby:
             theirs.close()
             if self._heard(READY_SECONDS) != self.pid:
                 raise OSError("it does not halt")
+            if own_children() != [self.pid]:
+                raise OSError("it leaves something to us at each start")
             if select.select([reads], [], [], 0)[0]:
                 raise OSError("it writes something at each start")
 

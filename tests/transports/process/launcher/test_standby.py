@@ -81,6 +81,8 @@ ATTACKS = {
     "kills it": "os.kill(other, signal.SIGKILL)",
     "halts it": "os.kill(other, signal.SIGSTOP)",
     "interrupts it": "[os.kill(other, each) for each in (2, 15, 1, 10, 12, 14, 20, 28)]",
+    "fills its queue of signals": "[libc.sigqueue(other, 40, None) for _ in range(3000)]",
+    "has it go on": "os.kill(other, signal.SIGCONT)",
     "traces it": "assert libc.ptrace(16, other, 0, 0) == -1 and libc.ptrace(0x4206, other, 0, 0) == -1",
     "reads its memory": "assert refused(open, f'/proc/{other}/mem', 'rb') and refused(open, f'/proc/{other}/maps')",
     "writes its memory": "assert refused(open, f'/proc/{other}/mem', 'r+b')",
@@ -120,6 +122,13 @@ def written():
 """
 
 
+HONEST = """
+import os
+(queued,) = [line.split()[1] for line in open("/proc/self/status") if line.startswith("SigQ")]
+print(input(), os.environ["X"], os.sched_getaffinity(0), int(queued.partition("/")[0]) < 3000)
+"""
+
+
 @pytest.mark.parametrize("name", ATTACKS)
 async def test_no_run_changes_the_next_one(solution: Solution, name: str) -> None:
     await solution.warm()
@@ -131,8 +140,8 @@ async def test_no_run_changes_the_next_one(solution: Solution, name: str) -> Non
     else:
         assert outcome.stdout.head.startswith(b"True\n")
         assert b"AssertionError" not in outcome.stderr.head, outcome.stderr.head
-    solution.script.write_text("import os\nprint(input(), os.environ['X'], os.sched_getaffinity(0))")
-    expected = f"first 1 {os.sched_getaffinity(0)}\n".encode()
+    solution.script.write_text(HONEST)
+    expected = f"first 1 {os.sched_getaffinity(0)} True\n".encode()
     for _ in range(3):
         honest = await solution.run()
         assert (honest.end, honest.stdout.head, honest.stderr.head) == (Exited(0), expected, b"")
@@ -230,6 +239,7 @@ async def test_a_clone_begins_in_a_folder_that_may_be_entered_and_not_read(solut
         ("import sys; sys.kept = open('/dev/null', 'w')", False),
         ("import os; os.chdir('/tmp')", False),
         ("import os, sys; sys.path.append(os.getcwd())", False),
+        ("import subprocess; subprocess.Popen(['/bin/sleep', '60']).returncode = 0", False),
         ("import threading, time; threading.Thread(target=time.sleep, args=(9,), daemon=True).start()", False),
         ("print('hello', flush=True)", False),
         ("raise SystemExit(1)", False),

@@ -29,19 +29,22 @@ START = "/"
 """The folder in which it starts. The folder of a run is known when it is ordered."""
 LEAST_VERSION = (3, 9)
 CLONE = {"x86_64": 56, "aarch64": 220}
-"""The number of the system call."""
+SET_ROBUST_LIST, GET_ROBUST_LIST = {"x86_64": 273, "aarch64": 99}, {"x86_64": 274, "aarch64": 100}
+"""The numbers of the system calls."""
 ARM = "aarch64"
 """Takes the last two arguments of `clone` in the other order."""
 CLONE_PARENT, CHILD_SETTID, CHILD_CLEARTID, SIGCHLD = 0x00008000, 0x01000000, 0x00200000, 17
 END_WITH_PARENT, SET_DUMPABLE, SET_NAME, GET_NAME, GET_TID_ADDRESS = 1, 4, 15, 16, 40
 SIGKILL = 9
+HERE = os.path.dirname(os.path.abspath(__file__))
 NAME = b"troupe-waits"
 """What `top` calls it while it waits."""
 
 
 class Cloning:
     """Python's own fork makes children of ours, so this calls the kernel, as the C library's fork does: the kernel
-    writes the number of the new thread to where the library keeps it."""
+    writes the number of the new thread to where the library keeps it, and the clone tells the kernel once more where
+    the library lists the locks that are to be released if the thread dies."""
 
     def __init__(self) -> None:
         import ctypes
@@ -57,6 +60,9 @@ class Cloning:
         self._own_name = ctypes.create_string_buffer(16)
         library.prctl(GET_NAME, self._own_name, 0, 0, 0)
         self._call = ctypes.c_long(CLONE[machine]), ctypes.c_long(flags), nothing, nothing, *last
+        locks, size = ctypes.c_void_p(), ctypes.c_size_t()
+        library.syscall(ctypes.c_long(GET_ROBUST_LIST[machine]), 0, ctypes.byref(locks), ctypes.byref(size))
+        self._list_locks = ctypes.c_long(SET_ROBUST_LIST[machine]), locks, size
 
     def is_to_wait(self, waits: bool) -> None:
         """While it waits, no program of our user may trace it or read its memory; and it ends with the keeper, even if
@@ -71,20 +77,23 @@ class Cloning:
         self._library.PyOS_BeforeFork()
         pid: int = self._library.syscall(*self._call)
         if pid == 0:
+            self._library.syscall(*self._list_locks)
             self._library.PyOS_AfterFork_Child()
         else:
             self._library.PyOS_AfterFork_Parent()
         return pid
 
 
-def leave_no_trace() -> None:
+def leave_the_environment() -> None:
     import posix
 
-    here = os.path.dirname(os.path.abspath(__file__))
     os.environ.pop("PYTHONPATH", None)
     posix.environ.pop(b"PYTHONPATH", None)
-    sys.path.remove(here)
-    sys.path_importer_cache.pop(here, None)
+
+
+def leave_the_modules() -> None:
+    sys.path.remove(HERE)
+    sys.path_importer_cache.pop(HERE, None)
     del sys.modules["sitecustomize"]
 
 
@@ -104,6 +113,11 @@ def is_open(number: int) -> bool:
     return True
 
 
+def has_children() -> bool:
+    with open("/proc/self/task/" + str(os.getpid()) + "/children") as listed:
+        return bool(listed.read())
+
+
 def wait() -> None:
     """Returns in each clone."""
     modules, importers = set(sys.modules), set(sys.path_importer_cache)
@@ -118,6 +132,8 @@ def wait() -> None:
     cloning = Cloning()
     if len(os.listdir("/proc/self/task")) != 1:
         raise OSError("threads are not cloned")
+    if has_children():
+        raise OSError("something goes on that belongs to no run")
     if any(int(number) > CONTROL and is_open(int(number)) for number in os.listdir("/proc/self/fd")):
         raise OSError("something has been opened that clones would share")
     if os.getcwd() != START or START in sys.path:
@@ -138,6 +154,8 @@ def wait() -> None:
             os.close(stream)
         data, extra, _, _ = control.recvmsg(1, space)
         if not data:
+            os._exit(0)
+        if signals.sigpending():  # a run has sent them, and they take room in a queue that all of the user's share
             os._exit(0)
         held = extra[0][2]
         streams = [int.from_bytes(held[at : at + 4], sys.byteorder) for at in range(0, len(held), 4)]
@@ -161,11 +179,15 @@ def wait() -> None:
 
 
 if __name__ == "sitecustomize":  # and not when a test imports it
-    try:
-        leave_no_trace()
+    leave_the_modules()
+    if os.environ.get("PYTHONPATH") == HERE:
+        try:
+            leave_the_environment()
+            import_the_other()
+            wait()
+        except BaseException:
+            os._exit(1)  # the script must not run; the keeper starts it in the usual way
+    else:  # a clone begins a further interpreter in its own process, which remembers the path of the first
         import_the_other()
-        wait()
-    except BaseException:
-        os._exit(1)  # the script must not run; the keeper starts it in the usual way
     if "sitecustomize" not in sys.modules:
         raise ImportError("there is none", name="sitecustomize")

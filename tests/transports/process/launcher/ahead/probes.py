@@ -127,6 +127,28 @@ thread.join()
 print(threading.main_thread().native_id == os.getpid() == threading.get_native_id())
 print(numbers[0] != os.getpid(), threading.active_count(), threading.current_thread() is threading.main_thread())
 """,
+    "a further interpreter": """
+import os
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+code = '''
+import ctypes, os, sys
+print(sys.argv, sys.path, sorted(sys.path_importer_cache), 'sitecustomize' in sys.modules, os.environ.get('PYTHONPATH'))
+'''
+for path in (None, "/elsewhere"):
+    if path is not None:
+        os.environ["PYTHONPATH"] = path
+    interpreters.run_string(interpreters.create(), code)
+    print("there")
+""",
+    "its locks": """
+import ctypes, os
+place, size = ctypes.c_void_p(), ctypes.c_size_t()
+number = {"x86_64": 274, "aarch64": 100}[os.uname().machine]
+print(ctypes.CDLL(None).syscall(number, 0, ctypes.byref(place), ctypes.byref(size)), bool(place.value), size.value)
+""",
     "children": """
 import os, subprocess, sys
 try:
