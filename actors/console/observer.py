@@ -10,7 +10,7 @@ Rules
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from actors.console.messages import (
     FirstPicture,
@@ -22,7 +22,8 @@ from actors.console.messages import (
     ViewerMessage,
     Watch,
 )
-from actors.console.picture import Picture, SlotSample, Surroundings, draw, drawn_paths, greeting, walk
+from actors.console.picture import Picture, Surroundings, draw, greeting, walk
+from actors.console.rates import Rates
 from actors.console.systems import SystemFact, health, restarted_lately, status
 from actors.kernel import (
     Actor,
@@ -55,8 +56,6 @@ class Observer(Actor[ObserverMessage]):
         self.listening = listening  # the last report of each system's listener
         self.viewers: set[ActorRef[ViewerMessage]] = set()
         self.history: dict[str, deque[float]] = {}  # rates; "" is the whole server
-        self.handled: dict[str, int] = {}  # as of the last tick
-        self.rates: dict[str, float] = {}
         self.lag = 0.0  # seconds by which the last tick was late
         self.walls: dict[tuple[str, str], tuple[float, float]] = {}  # for each time of a row: kernel time, wall time
         self.stops: deque[StopNote] = deque(maxlen=REMEMBERED)
@@ -70,8 +69,7 @@ class Observer(Actor[ObserverMessage]):
         self.stage.registry.claim(NAME, self.ref)
         self._remember()
         self._unwatch = self.stage.watch(self._trace)
-        self.measured_at = self.stage.now()
-        self.handled = self._count(list(self.stage.slots()))  # before our time: no rate of ours
+        self.rates = Rates(self.stage)
         self._measure()
         self._next_tick()
 
@@ -123,43 +121,16 @@ class Observer(Actor[ObserverMessage]):
     # -- the picture
 
     def _measure(self) -> None:
-        """Measures, once a tick, how many messages each actor has handled since the last tick."""
-        now = self.stage.now()
-        passed = now - self.measured_at
-        self.measured_at = now
-        slots = list(self.stage.slots())
-        before, self.handled = self.handled, self._count(slots)
-        self.rates = {
-            path: round((count - before.get(path, 0)) / passed, 1)
-            for path, count in self.handled.items()
-            if count > before.get(path, 0) and passed > 0
-        }
-        inside = self._inside(slots)
-        inside[""] = self.rates.get("", 0.0)
-        assert self.stage.root is not None
-        drawn = ["", *drawn_paths(self.stage.root.ref)]
-        self.history = {path: self.history.get(path) or deque(maxlen=HISTORY) for path in drawn}
-        for path, rates in self.history.items():
-            rates.append(round(inside.get(path, 0.0), 1))
-
-    def _count(self, slots: Sequence[Slot]) -> dict[str, int]:
-        handled = {slot.path: slot.handled for slot in slots}
-        handled[""] = self.stage.handled_by_gone + sum(slot.box.handled for slot in slots if slot.stop is None)
-        return handled
-
-    def _inside(self, slots: Sequence[Slot]) -> dict[str, float]:
-        """Of each actor its rate and those of all below it: what its branch shows when it is folded. Those that are
-        not named have none, as most of a large tree have most of the time."""
-        inside = self.rates.copy()
-        for slot in reversed(slots):  # children before their parents
-            if (rate := inside.get(slot.path)) and slot.supervisor is not None:
-                above = slot.supervisor.ref.path
-                inside[above] = inside.get(above, 0.0) + rate
-        return inside
+        """Measure, once a tick, and remember the rates of the actors that are drawn."""
+        sums, before, self.history = self.rates.measure(), self.history, {}
+        rates = [(slot.path, round(sums.get(slot.place, 0.0), 1)) for _, slot, _ in walk(self._root)]
+        for path, rate in (("", self.rates.overall), *rates):
+            self.history[path] = history = before.get(path) or deque(maxlen=HISTORY)
+            history.append(rate)
 
     def _draw(self) -> Picture:
         now, wall = self.stage.now(), self.facts.wall()
-        inside, walls = self._inside(list(self.stage.slots())), {}
+        sums, walls = self.rates.sums(), {}
 
         def settled(path: str, what: str, at: float) -> float:
             # A wall time is computed once: the clocks drift apart, and an unchanged row must not be sent again.
@@ -168,14 +139,17 @@ class Observer(Actor[ObserverMessage]):
             return walls[path, what][1]
 
         nodes: dict[str, Node] = {}
-        for sample in self._walk():
-            path, again = sample.statistics.path, sample.statistics.restarted_at
+        for parent, slot, folded in walk(self._root):
+            statistics = slot.statistics()
+            path, again = statistics.path, statistics.restarted_at
             nodes[path] = draw(
-                sample,
-                since=settled(path, "changed", sample.statistics.since),
+                statistics,
+                parent,
+                folded,
+                since=settled(path, "changed", statistics.since),
                 restarted=None if again is None else settled(path, "restarted", again),
-                rate=self.rates.get(path, 0.0),
-                inside=round(inside.get(path, 0.0), 1),
+                rate=self.rates.of(slot),
+                inside=round(sums.get(slot.place, 0.0), 1),
                 now=now,
             )
         self.walls = walls
@@ -185,7 +159,7 @@ class Observer(Actor[ObserverMessage]):
             totals=Totals(
                 actors=overall.living,
                 handled=overall.handled,
-                rate=self.rates.get("", 0.0),
+                rate=self.rates.overall,
                 restarts=overall.restarts,
                 dead_letters=overall.dead_letters,
                 dropped=overall.drops,
@@ -204,15 +178,15 @@ class Observer(Actor[ObserverMessage]):
             crashes_seen=self.crashes_seen,
         )
 
-    def _walk(self) -> Iterator[SlotSample]:
+    @property
+    def _root(self) -> Slot:
         assert self.stage.root is not None
-        return walk(self.stage.root.ref)
+        return self.stage.root
 
     def _statuses(self, nodes: Mapping[str, Node]) -> tuple[System, ...]:
-        root = self.stage.root
-        assert root is not None
+        root = self._root
         slots: dict[str, SlotStatistics] = {}
-        for child in root.ref.children():
+        for child in root.children():
             statistics = child.statistics()
             slots[statistics.path.rpartition("/")[2]] = statistics
         return tuple(

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from actors.kernel import AnyRef, SlotState, SlotStatistics
+from actors.kernel import Slot, SlotState, SlotStatistics
 from codec.console import Change, DeadNote, Hello, Lately, Node, NodeState, StopNote, System, Totals
 
 CROWD = 100
@@ -29,14 +29,6 @@ STATES: dict[SlotState, NodeState] = {
 }
 
 
-class SlotSample(Struct, frozen=True):
-    """One slot, as the kernel describes it."""
-
-    parent: str | None
-    statistics: SlotStatistics
-    folded: int
-
-
 class Picture(Struct, frozen=True):
     """`stops`, `dead` and `crashes` are the newest ones; `..._seen` counts all that ever were."""
 
@@ -52,35 +44,33 @@ class Picture(Struct, frozen=True):
     crashes_seen: int
 
 
-def walk(root: AnyRef, crowd: int = CROWD, rows: int = ROWS) -> Iterator[SlotSample]:
-    """The tree, parents before children, children in start order."""
-    for parent, ref, folded in _drawn(root, crowd, rows):
-        yield SlotSample(parent, ref.statistics(), folded)
-
-
-def drawn_paths(root: AnyRef, crowd: int = CROWD, rows: int = ROWS) -> Iterator[str]:
-    """The paths of the same actors. Nobody is asked how it is, which would take most of the time."""
-    return (ref.path for _, ref, _ in _drawn(root, crowd, rows))
-
-
-def _drawn(root: AnyRef, crowd: int, rows: int) -> Iterator[tuple[str | None, AnyRef, int]]:
-    """Each with the path of its parent, and the number of its children that are not drawn."""
-    waiting: list[tuple[str | None, AnyRef]] = [(None, root)]
+def walk(root: Slot, crowd: int = CROWD, rows: int = ROWS) -> Iterator[tuple[str | None, Slot, int]]:
+    """The tree as far as it is drawn, parents before children, children in start order: each with the path of its
+    parent, and the number of its children that are not drawn."""
+    waiting: list[tuple[str | None, Slot]] = [(None, root)]
     room = rows
     while waiting and room > 0:
-        parent, ref = waiting.pop()
+        parent, slot = waiting.pop()
         room -= 1
-        children = ref.children()
+        children = slot.children()
         shown = children[: min(crowd, max(0, room - len(waiting)))]
-        yield parent, ref, len(children) - len(shown)
-        path = ref.path
+        yield parent, slot, len(children) - len(shown)
+        path = slot.path
         waiting.extend((path, child) for child in reversed(shown))
 
 
-def draw(sample: SlotSample, *, since: float, restarted: float | None, rate: float, inside: float, now: float) -> Node:
+def draw(
+    statistics: SlotStatistics,
+    parent: str | None,
+    folded: int,
+    *,
+    since: float,
+    restarted: float | None,
+    rate: float,
+    inside: float,
+    now: float,
+) -> Node:
     """`now` is kernel time, the other two are wall time."""
-    statistics = sample.statistics
-    parent = sample.parent
     return Node(
         path=statistics.path,
         parent=parent,
@@ -97,7 +87,7 @@ def draw(sample: SlotSample, *, since: float, restarted: float | None, rate: flo
         error=statistics.trouble or statistics.error,
         note=statistics.note,
         dynamic=statistics.dynamic,
-        folded=sample.folded,
+        folded=folded,
         called=statistics.called,
         inside=inside,
         crashes=statistics.crashes,

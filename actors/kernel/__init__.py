@@ -19,6 +19,7 @@ from actors.kernel.errors import (
 )
 from actors.kernel.lease import Lease
 from actors.kernel.mailbox import Mailbox, MailboxStatistics, Overflow
+from actors.kernel.place import Place
 from actors.kernel.ref import ActorRef, AnyRef, Children
 from actors.kernel.registry import Key, Registry
 from actors.kernel.reply import Reply
@@ -70,6 +71,7 @@ __all__ = [
     "NotTaken",
     "Overflow",
     "PeerGone",
+    "Place",
     "Registry",
     "Reply",
     "Restart",

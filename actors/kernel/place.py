@@ -22,7 +22,7 @@ MOST_VACANT = 256
 
 
 class Place:
-    __slots__ = ("_inside", "_vacant", "crashed_at", "crashes", "dropped", "error", "handled", "started_at", "starts")
+    __slots__ = ("_vacant", "crashed_at", "crashes", "dropped", "error", "handled", "inside", "started_at", "starts")
 
     def __init__(self) -> None:
         self.starts = 0
@@ -32,7 +32,7 @@ class Place:
         self.error: str | None = None  # the last failure, in a line
         self.handled = 0  # by slots that have ended for good
         self.dropped = 0
-        self._inside: dict[Hashable, Place] | None = None
+        self.inside: dict[Hashable, Place] | None = None  # by the ids of its children
         self._vacant: OrderedDict[Hashable, float] | None = None  # places inside without a child: since when
 
     @property
@@ -57,21 +57,21 @@ class Place:
 
     def take(self, id: Hashable, now: float) -> "Place":  # noqa: A002 - as in ChildSpec
         """The place of the child with this id."""
-        if self._inside is None:
-            self._inside = {}
+        if self.inside is None:
+            self.inside = {}
         if self._vacant is not None:
             self._expire(self._vacant, now)
             self._vacant.pop(id, None)
-        place = self._inside.get(id)
+        place = self.inside.get(id)
         if place is None:
-            place = self._inside[id] = Place()
+            place = self.inside[id] = Place()
         return place
 
     def leave(self, id: Hashable, now: float, *, vacant: bool) -> None:  # noqa: A002
         """A dynamic child has ended for good. `vacant`: the child may come back."""
-        assert self._inside is not None
+        assert self.inside is not None
         if not vacant:
-            del self._inside[id]
+            del self.inside[id]
             return
         if self._vacant is None:
             self._vacant = OrderedDict()
@@ -79,11 +79,11 @@ class Place:
         self._expire(self._vacant, now)
 
     def _expire(self, vacant: "OrderedDict[Hashable, float]", now: float) -> None:
-        assert self._inside is not None
+        assert self.inside is not None
         while vacant and (len(vacant) > MOST_VACANT or next(iter(vacant.values())) <= now - VACANT_SECONDS):
             forgotten, _ = vacant.popitem(last=False)
-            del self._inside[forgotten]
+            del self.inside[forgotten]
 
     def __len__(self) -> int:
         """How many places there are: this one and all inside it."""
-        return 1 + sum(map(len, (self._inside or {}).values()))
+        return 1 + sum(map(len, (self.inside or {}).values()))

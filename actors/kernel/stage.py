@@ -169,6 +169,20 @@ class Stage:
             yield slot
             stack.extend(reversed(slot.children()))
 
+    def families(self) -> "Iterator[tuple[Slot | None, list[Slot]]]":
+        """The same by families: the root, which has no supervisor, and then each supervisor that has children, with
+        them. An actor without children is looked at once, in the list that it is in."""
+        if self.root is None:
+            return
+        stack = [self.root]
+        yield None, [self.root]
+        while stack:
+            slot = stack.pop()
+            children = slot.children()
+            if children:
+                yield slot, children
+                stack.extend([child for child in reversed(children) if child.place.inside])
+
     def statistics(self) -> StageStatistics:
         return StageStatistics(
             living=self.living,

@@ -62,18 +62,20 @@ class Member:
         self.follows = False  # our own page, which is sent the state of the board
         self.absorbs_clear_until = 0.0  # until then, the first clearAll of a hero that came back is ignored
 
-    def draws(self) -> None:
-        self._shown_by(PartEvent.DRAWS)
+    def draws(self) -> bool:
+        """True: that shows that it is a hero, which was not known."""
+        return self._shown_by(PartEvent.DRAWS)
 
-    def looks(self) -> None:
-        self._shown_by(PartEvent.LOOKS)
+    def looks(self) -> bool:
+        return self._shown_by(PartEvent.LOOKS)
 
-    def _shown_by(self, event: PartEvent) -> None:
-        """What the peer does shows what part it has."""
+    def _shown_by(self, event: PartEvent) -> bool:
         part = MOVES.after(event, self.part, self.ref)
-        if part is not self.part:
-            self.part = part
-            self.takes_part(part.value)
+        if part is self.part:
+            return False
+        self.part = part
+        self.takes_part(part.value)
+        return True
 
     def ear_for(self, texts: list[bytes]) -> Ear:
         """The ear for this peer. The peer's first message decides the dialect."""

@@ -84,6 +84,7 @@ class Room(Actor[RoomMessage]):
         self._show_on: Timer | None = None  # pending <=> there are showings
         self._forsaken: Timer | None = None
         self._cleared = Cleared()
+        self._scripts = self._pages = 0
         self._state: BoardState | None = None  # as it was last told to the pages that follow it
 
     async def started(self, kept: object | None) -> None:
@@ -114,7 +115,7 @@ class Room(Actor[RoomMessage]):
                 self._hear(member, message.texts)
         elif isinstance(message, PictureWanted):
             self._upkeep.picture(self.scene, self._heroes() if message.keep else None)
-            self._look_around()
+            self._look_at_board()
         else:
             return False
         return True
@@ -181,15 +182,11 @@ class Room(Actor[RoomMessage]):
         self._away[peer_id] = self.tell_later(GRACE, GraceOver(peer_id))
 
     def _look_around(self) -> None:
-        scripts, pages = self._count(Part.HERO), self._count(Part.SCREEN)
-        self.note = f"{scripts} drawing, {pages} watching"
-        self._upkeep.tell(scripts, pages, self.scene)
-        drawn_at = None if self.scene.is_empty else self._upkeep.drawn_at
-        state = BoardState(scripts, None if drawn_at is None else int(drawn_at * 1000))
-        if state != self._state:
-            self._state = state
-            self._tell_state()
-        if not scripts:
+        """A peer has come or gone, or has taken a part."""
+        self._scripts, self._pages = self._count(Part.HERO), self._count(Part.SCREEN)
+        self.note = f"{self._scripts} drawing, {self._pages} watching"
+        self._look_at_board()
+        if not self._scripts:
             self._cleared.forget()
         if self._forsaken is not None:
             self._forsaken.cancel()
@@ -198,6 +195,15 @@ class Room(Actor[RoomMessage]):
         if not self.members and not self._lasting:
             self._forsaken = self.tell_later(FORSAKEN_AFTER, Forsaken())
             self._vacancies.enter(self.ref, self._give_way)
+
+    def _look_at_board(self) -> None:
+        """Tell how the board stands, if that is news."""
+        drawn_at = None if self.scene.is_empty else self._upkeep.drawn_at
+        self._upkeep.tell(self._scripts, self._pages, drawn_at)
+        state = BoardState(self._scripts, None if drawn_at is None else int(drawn_at * 1000))
+        if state != self._state:
+            self._state = state
+            self._tell_state()
 
     def _give_way(self) -> None:
         """Drop the board at once, because its memory or its place is needed now. Then the room ends, unless a peer has
@@ -322,7 +328,7 @@ class Room(Actor[RoomMessage]):
             self._cleared.take(self.scene, heroes)
             self._relayed.append(ClearAll(encode(ClearAll())))
             self._upkeep.soil(at_once=True)
-            self._look_around()
+            self._look_at_board()
 
     def _tell_state(self, *members: Member) -> None:
         if self._state is not None:
@@ -351,7 +357,8 @@ class Room(Actor[RoomMessage]):
         if member.part is Part.SCREEN:
             self._tell_wrong(member, Fault("global", "", "a sidekick does not clear the board"))
             return
-        member.draws()
+        if member.draws():
+            self._look_around()
         absorbed = trio.current_time() < member.absorbs_clear_until
         member.absorbs_clear_until = 0.0
         if absorbed:
@@ -367,7 +374,8 @@ class Room(Actor[RoomMessage]):
         if member.part is Part.HERO:
             self._tell_wrong(member, Fault(said.component, said.src or "", "a hero does not send events or errors"))
             return
-        member.looks()
+        if member.looks():
+            self._look_around()
         if len(said.raw) > LONGEST_FEEDBACK:
             wrong = f"a message to a script may be {LONGEST_FEEDBACK:,} bytes long, not {len(said.raw):,}"
             self._tell_wrong(member, Fault(said.component, said.src or "", wrong))
@@ -389,7 +397,7 @@ class Room(Actor[RoomMessage]):
             return
         if self._upkeep.clean:
             self._upkeep.soil()
-            self._look_around()
+            self._look_at_board()
         if self._news:
             self._spread_news(speaker)
         told: dict[Mouth, bytes] = {}

@@ -49,13 +49,15 @@ class Upkeep:
         self._stage = stage
         self._wall = wall
         self._run_beside = run_beside
+        self._told: tuple[int, int, float | None] | None = None
         self._waiting: dict[type, BoardsMessage] = {}
         """What the mailbox had no room for. Invariant: not empty <=> `_deliver` runs."""
 
-    def tell(self, scripts: int, pages: int, scene: Scene) -> None:
-        """Report the room's current state."""
-        drawn_at = None if scene.is_empty else self.drawn_at
-        self._tell(Stands(self._room, self._name, scripts, pages, drawn_at))
+    def tell(self, scripts: int, pages: int, drawn_at: float | None) -> None:
+        """Report how the room stands, if that has changed since it was last told."""
+        standing = scripts, pages, drawn_at
+        if standing != self._told and self._tell(Stands(self._room, self._name, *standing)):
+            self._told = standing
 
     def soil(self, *, at_once: bool = False) -> None:
         """The board has changed: report that."""

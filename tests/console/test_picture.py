@@ -8,7 +8,7 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.console.picture import Picture, difference, drawn_paths, newest, walk
+from actors.console.picture import Picture, difference, newest, walk
 from actors.kernel import Actor, ChildSpec, Crowd, run
 from codec.console import Change, DeadNote, Node, StopNote, System, Totals
 
@@ -100,24 +100,29 @@ async def test_a_crowd_is_drawn_by_its_first_members_and_counted(autojump_clock:
         top = await nursery.start(run, ChildSpec("top", Crowd))
         for number in range(8):
             await top.start_child(ChildSpec(number, Idle))
-        samples = list(walk(top, crowd=5))
-        assert [(sample.statistics.path, sample.folded) for sample in samples] == [
+        assert [(slot.path, folded) for _, slot, folded in walk(top._slot, crowd=5)] == [
             ("top", 3),
             *((f"top/{number}", 0) for number in range(5)),
         ]
-        assert len(list(walk(top, crowd=100, rows=4))) == 4
-        assert next(iter(walk(top, crowd=100, rows=4))).folded == 5
+        assert len(list(walk(top._slot, crowd=100, rows=4))) == 4
+        _, _, folded = next(walk(top._slot, crowd=100, rows=4))
+        assert folded == 5
         await top.stop()
 
 
 @pytest.mark.parametrize(("crowd", "rows"), [(100, 100), (100, 9), (100, 4), (2, 100), (2, 4), (1, 1), (0, 9), (9, 0)])
-async def test_the_paths_are_those_of_the_actors_that_are_drawn(crowd: int, rows: int) -> None:
+async def test_what_is_drawn_is_bounded_and_what_is_left_out_is_counted(crowd: int, rows: int) -> None:
     async with trio.open_nursery() as nursery:
         top = await nursery.start(run, ChildSpec("top", Crowd))
         for number in range(4):
             branch = await top.start_child(ChildSpec(number, Crowd))
             for leaf in range(number):
                 await branch.start_child(ChildSpec(leaf, Idle))
-        drawn = [sample.statistics.path for sample in walk(top, crowd=crowd, rows=rows)]
-        assert list(drawn_paths(top, crowd=crowd, rows=rows)) == drawn
+        drawn = list(walk(top._slot, crowd=crowd, rows=rows))
+        assert len(drawn) <= rows
+        for parent, slot, folded in drawn:
+            shown = [child for above, child, _ in drawn if above == slot.path]
+            assert shown == slot.children()[: len(shown)]
+            assert (len(shown) <= crowd, folded) == (True, len(slot.children()) - len(shown))
+            assert parent == (slot.path.rpartition("/")[0] or None)
         await top.stop()

@@ -483,6 +483,21 @@ async def test_the_default_room_can_be_asked_for_by_name() -> None:
         assert troupe.room().statistics().note == "1 drawing, 1 watching"
 
 
+@pytest.mark.parametrize(
+    ("message", "note"),
+    [
+        pytest.param(CLEAR, "1 drawing, 0 watching", id="it clears the board, and there is nothing to relay"),
+        pytest.param(spawn_grid(), "1 drawing, 0 watching", id="it draws"),
+        pytest.param(click("nobody's"), "0 drawing, 1 watching", id="it sends an event"),
+    ],
+)
+async def test_a_peer_counts_from_the_message_that_shows_its_part(message: Json, note: str) -> None:
+    async with house() as troupe, troupe.client() as peer:
+        assert troupe.room().statistics().note == "0 drawing, 0 watching"
+        await peer.say(message)
+        assert troupe.room().statistics().note == note
+
+
 async def test_a_room_that_is_forsaken_goes_and_the_default_room_stays(autojump_clock: object) -> None:
     async with house() as troupe:
         async with troupe.client("B"), troupe.client():

@@ -8,7 +8,7 @@ import trio
 import trio.testing
 
 from actors.kernel import MailboxFull
-from actors.sidekick.board_messages import Pictured, Snapshot, Soiled
+from actors.sidekick.board_messages import Pictured, Snapshot, Soiled, Stands
 from actors.sidekick.scene import Scene
 from actors.sidekick.upkeep import Upkeep
 
@@ -67,3 +67,18 @@ def test_while_there_is_nobody_to_tell_each_change_reports_again() -> None:
     upkeep = Upkeep("a", cast(Any, None), cast(Any, stage), lambda: 1.0, lambda task: None)
     upkeep.soil()
     assert upkeep.clean
+
+
+def test_how_a_room_stands_is_told_when_it_is_news_and_again_if_nobody_heard_it() -> None:
+    there: list[Boards] = []
+    stage = SimpleNamespace(registry=SimpleNamespace(find=lambda key: there[0] if there else None))
+    upkeep = Upkeep("a", cast(Any, None), cast(Any, stage), lambda: 1.0, lambda task: None)
+    upkeep.tell(1, 0, None)
+    boards = Boards()
+    boards.has_room.set()
+    there.append(boards)
+    told = [(1, 0, None), (1, 1, None), (1, 1, 2.0), (1, 1, 3.0), (1, 0, 3.0), (1, 1, 3.0)]
+    for scripts, pages, drawn_at in told:
+        for _ in range(3):
+            upkeep.tell(scripts, pages, drawn_at)
+    assert boards.heard == [Stands(cast(Any, None), "a", *each) for each in told]
