@@ -1,7 +1,7 @@
 """How the tests are shared out among the workers of `pytest -n auto`.
 
 A worker takes whole files, in the order in which they stand here. Many tests wait most of their time, for a server, a
-browser or a deadline, so there is one worker more than there are cores. A long file that began last would be waited for
+browser or a deadline, so there are two workers more than cores. A long file that began last would be waited for
 by everybody, so the longest come first, then those with the most slow tests, and last those without any. Among equals,
 and within a file, pytest-randomly's order stands; but a test that looks at what the others of its file have seen
 (marker: last) comes after them.
@@ -59,7 +59,7 @@ LONGEST = (
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
-    return (yield) + 1
+    return (yield) + 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
