@@ -17,6 +17,7 @@ import select
 import signal
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -70,9 +71,12 @@ class Nursery:
 
 
 def main() -> int:
-    for name in json.loads(sys.stdin.buffer.readline()):
-        with suppress(ImportError):  # one that only another module can import
-            importlib.import_module(name)
+    wanted = json.loads(sys.stdin.buffer.readline())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # hypothesis minds that it is not pytest who imports it
+        for name in wanted:
+            with suppress(ImportError):  # one that only another module can import
+                importlib.import_module(name)
     gc.collect()
     gc.freeze()
     for line in iter(sys.stdin.buffer.readline, b""):
