@@ -79,15 +79,8 @@ def draft(wish: FileWish, base: bytes | None) -> Draft:
 
 
 def by_diff(text: str) -> list[FileWish]:
-    """Raises PatchUnreadable or DraftRefused."""
-    patches = parse_diff(text)
-    if not patches:
-        raise DraftRefused("The diff has no file in it. Begin each file with --- a/PATH and +++ b/PATH.")
-    paths = [patch.path for patch in patches]
-    twice = next((path for path in paths if paths.count(path) > 1), None)
-    if twice is not None:
-        raise DraftRefused(f"{twice} stands in the diff twice. Put all its hunks below one header.")
-    return [FileWish(patch.path, partial(_patched, patch), patch.action == "delete") for patch in patches]
+    """Raises PatchUnreadable, also if there is no diff in it."""
+    return [FileWish(patch.path, partial(_patched, patch), patch.action == "delete") for patch in parse_diff(text)]
 
 
 def by_edits(edits: Iterable[tuple[str, str, str]]) -> list[FileWish]:

@@ -1,9 +1,10 @@
 """What fits into a model's context, and what goes first."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.agent.budget import CUT, Talk, cut_to, pruned, room, squeezed, tokens, weight
+from actors.agent.budget import CUT, Talk, cut_to, pruned, room, squeezed, tokens, weight, weights
 from actors.agent.compaction import compacted, digest, is_better, is_worthwhile, kept, outgoing, summary_request, upto
 from actors.agent.history import Past, PastTurn, result_message
 from codec.agent.material import Material, parted, told
@@ -11,6 +12,7 @@ from codec.agent.models import ModelConfig, ModelMessage, ToolCall
 from tests.agent.turn_kit import faults
 
 SYSTEM = ModelMessage(role="system", content="You help.")
+MODEL = ModelConfig(provider="ollama")
 
 
 def round_of(number: int, output: str) -> tuple[ModelMessage, ...]:
@@ -159,3 +161,86 @@ def test_a_summary_that_is_empty_or_longer_than_what_it_stands_for_is_not_taken(
     assert not is_better("  ", past, 100)
     assert not is_better("x" * 400, past, 100)
     assert not is_better("x" * 900, past, 10_000) or tokens("x" * 900) <= sum(map(weight, past.messages))
+
+
+@pytest.mark.parametrize(("room", "stay"), [(0, 0), (14, 0), (15, 1), (29, 1), (30, 2), (1000, 2)])
+def test_the_newest_turns_stay_as_far_as_they_fit(room: int, stay: int) -> None:
+    past = past_of(*("abcdef" for _ in range(5)))
+    assert weights(past.turns[0].messages) == 15
+    assert kept(past, room) == past.turns[5 - stay :]
+    assert upto(past, room) == 10 * (5 - stay)
+    assert outgoing(past, room) == Past(None, past.turns[: 5 - stay])
+    assert compacted(past, "short", room) == Past("short", past.turns[5 - stay :])
+    assert is_worthwhile(past, room)
+    assert is_worthwhile(compacted(past, "short", room), room) is False
+    assert is_better("short", past, 2)
+    assert not is_better("short.." * 10, past, 2)
+
+
+def test_a_summary_may_be_as_long_as_what_it_stands_for_and_as_it_may_be() -> None:
+    past = past_of("abc")
+    longest = "x" * (3 * weights(past.messages))
+    assert is_better(longest, past, tokens(longest))
+    assert not is_better(f"{longest}x", past, 10_000)
+    assert not is_better(longest, past, tokens(longest) - 1)
+
+
+def test_what_a_summary_is_asked_of_is_told_with_who_said_it_and_what_was_called() -> None:
+    messages = (ModelMessage(role="user", content="Why?"), *round_of(1, "secret  code"), *round_of(2, "x" * 3_000))
+    (_, said) = summary_request(Past("Hello.", (PastTurn(messages, 9),)), MODEL, 100, 4_000).messages
+    told = [line for line in said.content.splitlines() if line.startswith(("Before", "user:", "assistant", "tool"))]
+    assert told == [
+        "Before that: Hello.",
+        "user: Why?",
+        "assistant (calls read_file): I look.",
+        "tool: secret code",
+        "assistant (calls read_file): I look.",
+        f"tool: {'x' * 1_999}…",
+    ]
+
+
+@pytest.mark.parametrize(("most", "words"), [(1, 50), (100, 50), (103, 51), (2_000, 1_000)])
+def test_a_summary_is_asked_for_in_half_as_many_words_as_it_may_have_tokens(most: int, words: int) -> None:
+    (asked, _) = summary_request(past_of("a"), MODEL, most, 4_000).messages
+    assert f"at most {words} words" in asked.content
+
+
+@pytest.mark.parametrize("room", [0, 100])
+def test_where_there_is_no_room_a_summary_is_asked_of_nothing(room: int) -> None:
+    (_, said) = summary_request(past_of("abc" * 1_000), MODEL, 100, room).messages
+    assert "abcabc" not in said.content
+
+
+def test_a_digest_keeps_the_newest_lines_as_far_as_they_fit_and_says_that_it_left_some_out() -> None:
+    past = past_of(*(f"answer {number}" for number in range(10)))
+    lines = [f"The user said: Q{n}\nThe assistant answered: answer {n - 1}" for n in range(1, 11)]
+    whole = "\n".join(lines).splitlines()
+    all_of_it = sum(tokens(line) + 1 for line in whole) + 10
+    assert digest(past, all_of_it).splitlines() == whole
+    for most in range(40, all_of_it):
+        left_out, *there = digest(past, most).splitlines()
+        assert left_out == "(Older parts are left out.)"
+        assert there == whole[len(whole) - len(there) :]
+        used = sum(tokens(line) + 1 for line in there)
+        assert used <= most - 10 < used + tokens(whole[-len(there) - 1]) + 1
+
+
+def test_a_digest_says_each_thing_shortly() -> None:
+    def called(name: str, arguments: object) -> ModelMessage:
+        return ModelMessage(role="assistant", tool_calls=(ToolCall(id="1", name=name, arguments=arguments),))
+
+    calls = [called("read", {"path": f"{number}.py"}) for number in range(13)]
+    odd = [called("run", "no object"), called("list", {}), called("read", {"path": "0.py"})]
+    told = [ModelMessage(role="user", content="u" * 301), ModelMessage(role="assistant", content="a" * 401)]
+    blank = ModelMessage(role="assistant", content=" \n")
+    turn = PastTurn((*told, blank, *odd, called("read", {"path": "p" * 61}), *calls), 1)
+    assert digest(Past(None, (turn,)), 10_000).splitlines() == [
+        f"The user said: {'u' * 299}…",
+        f"The assistant answered: {'a' * 399}…",
+        f"Looked at: run, list, read 0.py, read {'p' * 59}…, " + ", ".join(f"read {n}.py" for n in range(1, 9)),
+    ]
+
+
+def test_of_a_summary_a_third_of_a_digest_may_be() -> None:
+    said = digest(Past("s" * 3_000, ()), 300)
+    assert 90 <= tokens(said) <= 100

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from random import Random
 
 import pytest
 import trio
@@ -379,6 +380,44 @@ async def test_a_hold_is_renewed_while_it_lasts_for_whoever_was_restarted(autoju
         assert len(holds) >= 200 / editor.AGAIN_SECONDS - 5
         assert all(each.seconds > 2 * editor.AGAIN_SECONDS for each in holds)
         assert not [each for each in at._puppets["client"].messages if isinstance(each, Release)]
+
+
+@pytest.mark.parametrize("by_ping", [False, True])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+async def test_whatever_happens_one_ping_at_most_lies_there_and_none_where_nobody_waits_for_it(
+    autojump_clock: object, seed: int, by_ping: bool
+) -> None:
+    random, program, base = Random(seed), PaperProgram(), PaperBase()
+    peer = Answering(base)
+    states = set()
+    async with managed(program, base, Readiness(by_ping=by_ping), peer) as at:
+        for _ in range(60):
+            match random.randrange(8):
+                case 0:
+                    peer.on = not peer.on
+                case 1:
+                    program.pid, program.code = None, random.choice((None, 0, 1))
+                case 2:
+                    program.refusal = random.choice((None, None, "no such command"))
+                case 3:
+                    program.holder = random.choice((None, None, "another one has it"))
+                case 4:
+                    program.hands_over = not program.hands_over
+                case 5:
+                    await at.ref.ask(random.choice((StopEditor, StartEditor)), timeout=5)
+            await trio.sleep(random.choice((0.01, 0.3, 1, 4, 25, 70)))
+            await wait_all_tasks_blocked()
+            pings = [id for tray, id in base.files if tray is Tray.REQUESTS and id.startswith(PING)]  # noqa: A001
+            state = at.editor.state
+            known = state is EditorState.STARTING and program.pid is not None and not by_ping
+            none = known or state in NOBODY_WAITS
+            assert len(pings) <= (0 if none else 1), state
+            states.add(state)
+    assert EditorState.RESTING in states
+
+
+NOBODY_WAITS = {EditorState.STANDING_BY, EditorState.RESTING, EditorState.ENDING, EditorState.STOPPED}
 
 
 def test_from_every_state_the_editor_can_be_up_again() -> None:

@@ -2,16 +2,19 @@
 
 With MEASURED, each test becomes a line of that file: how long it took, whether it passed, and which probes
 (`probes.py`) were reached meanwhile. What a test's setup reached counts for its whole file, as a fixture may have been
-made for all of it. With ASKED, a file of JSON, only the tests that it names are run, each with a limit; and those that
-were never measured, as their names may change from run to run.
+made for all of it. At the end comes a line with the modules from outside of the tree. With ASKED, a file of JSON, only
+the tests that it names are run, each with a limit; and those that were never measured, as their names may change from
+run to run.
 
 A failing property fails at once: nobody reads the smallest example of a mutant.
 """
 
 import json
 import os
+import sys
 import time
 from collections.abc import Generator
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
@@ -20,6 +23,17 @@ from hypothesis import Phase, settings
 MEASURED = "TROUPE_MUTANTS_MEASURED"
 REACHED = "TROUPE_MUTANTS_REACHED"
 ASKED = "TROUPE_MUTANTS_ASKED"
+
+
+def foreign(root: Path) -> list[str]:
+    """What this process has imported from outside of the tree."""
+    found = []
+    for name, module in [*sys.modules.items()]:
+        match getattr(module, "__spec__", None):
+            case ModuleSpec(name=own, origin=str(origin)) if own == name and Path(origin).is_file():
+                if not Path(origin).is_relative_to(root):
+                    found.append(name)
+    return found
 
 
 class Measure:
@@ -42,6 +56,9 @@ class Measure:
 
     def pytest_collection_finish(self) -> None:
         self._note(imported=self._take())
+
+    def pytest_sessionfinish(self) -> None:
+        self._note(foreign=foreign(Path.cwd()))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_setup(self) -> Generator[None, object, object]:

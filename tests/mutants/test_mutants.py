@@ -379,6 +379,55 @@ def test_at_first_sight_only_the_nearest_are_asked(house: Path, tmp_path: Path) 
 
 
 @pytest.mark.slow
+def test_slow_tests_are_asked_the_sooner_the_less_they_take_and_the_less_else_they_come_to(
+    house: Path, tmp_path: Path
+) -> None:
+    tests = house / "tests/console/test_sums.py"
+    tests.write_text(
+        dedent(
+            """
+            import pytest, time
+            from codec.sums import least, untested
+
+            @pytest.mark.slow
+            def test_long():
+                time.sleep(0.3)
+                least(1, 2)
+
+            @pytest.mark.slow
+            def test_wide():
+                time.sleep(0.2)
+                least(1, 2), untested(1)
+
+            @pytest.mark.slow
+            def test_short():
+                time.sleep(0.1)
+                least(1, 2)
+            """
+        )
+    )
+    tried = [mutant_of(house, NO_FAULT), mutant_of(house, UNTESTED)]
+    trial = Trial(house, tmp_path / "scratch", tried, stages=2)
+    assert [fate for _, fate, _ in trial.fates()] == ["survived", "survived"]
+    assert [seen.name.partition("::")[2] for seen in trial.asks(1, 0, tried[0])] == [
+        "test_short",
+        "test_long",
+        "test_wide",
+    ]
+
+
+@pytest.mark.slow
+def test_one_mutant_after_another_has_a_process_that_knows_nothing_of_the_last(house: Path, tmp_path: Path) -> None:
+    """Only what is from outside of the tree has been imported before."""
+    (house / "tests/console/test_sums.py").write_text(
+        "import sys\n\nassert 'codec' not in sys.modules\nassert 'hypothesis' in sys.modules\n\n"
+        "from codec.sums import least\n\n\ndef test_least():\n    assert (least(1, 2), least(2, 1)) == (1, 1)\n"
+    )
+    fates = fate_of(house, tmp_path / "scratch", TURNED, NO_FAULT)
+    assert {line: fate for line, (fate, _) in fates.items()} == {TURNED: "killed", NO_FAULT: "survived"}
+
+
+@pytest.mark.slow
 def test_a_mutant_that_hangs_is_told_as_that(house: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "LEAST_LIMIT", 1.0)
     source = b"import time\n\n\ndef least(a, b):\n    time.sleep(0)\n    return min(a, b)\n"

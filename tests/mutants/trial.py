@@ -12,21 +12,20 @@ nothing; a slow one has to fail twice; one that takes five times as long as it d
 import ast
 import importlib.util
 import json
-import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
 from tests.mutants.mutations import Mutant
+from tests.mutants.nursery import Nursery
 from tests.mutants.probes import probed
 from tests.mutants.rooms import Imports
 from tests.mutants.swift import ASKED, MEASURED, REACHED
@@ -34,9 +33,18 @@ from tests.mutants.swift import ASKED, MEASURED, REACHED
 Fate = Literal["killed", "timed out", "survived"]
 STAGES = ("the room's quick tests", "its slow ones", "the whole house's quick ones", "all but the browsers'")
 OPTIONS = ["-o", "addopts=--strict-markers", "-q"]
-WITHOUT = ["-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:xdist"]
+WITHOUT = [
+    "-W",
+    "ignore::pytest.PytestAssertRewriteWarning",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:randomly",
+    "-p",
+    "no:xdist",
+]
 SEEDED = ["-p", "tests.mutants.swift", "--hypothesis-seed=0"]
-PYTEST = [sys.executable, "-m", "pytest", *OPTIONS, *WITHOUT, *SEEDED]
+PYTEST = [*OPTIONS, *WITHOUT, *SEEDED]
 QUICK = "not slow and not browser"
 SLOW = "slow and not browser"
 PARTS = (24, 120, 480, 100_000)
@@ -77,6 +85,8 @@ class Measured:
     """The number of a mutant, and the tests that come to its place."""
     imported: set[int] = field(default_factory=set)
     """Places that are reached when the file is imported: every test comes there that is near."""
+    foreign: set[str] = field(default_factory=set)
+    """Modules from outside of the tree that the tests have imported."""
 
     def add(self, lines: Iterable[str]) -> None:
         files: defaultdict[str, set[str]] = defaultdict(set)
@@ -84,6 +94,9 @@ class Measured:
         for line in map(json.loads, lines):
             if (imported := line.get("imported")) is not None:
                 self.imported |= {*imported}
+                continue
+            if (foreign := line.get("foreign")) is not None:
+                self.foreign |= {*foreign}
                 continue
             seen = Seen(line["test"], line["slow"], line["seconds"], line["passed"])
             self.tests[seen.name] = seen
@@ -134,14 +147,16 @@ class Trial:
         """Each mutant, what became of it, and what killed it or how many tests did not. Survivors come last."""
         living = dict(enumerate(self._tried))
         for stage in range(self._most_stages):
-            self._measure(stage, living)
-            for number, mutant in list(living.items()):
-                fate, by = self._fate(stage, number, mutant)
-                if fate != "survived":
-                    del living[number]
-                    yield mutant, fate, by
-                else:
-                    print(f"still alive: {mutant.file}:{mutant.line}  {len(self._asked[number])} tests come there")
+            with closing(Nursery(self.copy, self._measured.foreign)) as self._nursery:
+                self._measure(stage, living)
+            with closing(Nursery(self.copy, self._measured.foreign)) as self._nursery:  # it knows more of them now
+                for number, mutant in list(living.items()):
+                    fate, by = self._fate(stage, number, mutant)
+                    if fate != "survived":
+                        del living[number]
+                        yield mutant, fate, by
+                    else:
+                        print(f"still alive: {mutant.file}:{mutant.line}  {len(self._asked[number])} tests come there")
         for number, mutant in living.items():
             yield mutant, "survived", f"{len(self._asked[number])} tests come there"
 
@@ -185,8 +200,10 @@ class Trial:
             raise Unfit(said)
         self._measured.add(told.read_text().splitlines())
 
-    def _asks(self, stage: int, number: int, mutant: Mutant) -> list[Seen]:
-        """Tests of this stage that come there, the nearest first of those that are equally quick."""
+    def asks(self, stage: int, number: int, mutant: Mutant) -> list[Seen]:
+        """Tests of this stage that come there. The quick ones: the nearest first of those that are equally quick. The
+        slow ones: first those that take the least time and come to the fewest other places, and what starts a whole
+        server last."""
         files = {file: rank for rank, file in enumerate(self.files(stage, mutant))}
         names = self._measured.reach[number]
         if number in self._measured.imported or number in self._cached:
@@ -196,12 +213,15 @@ class Trial:
             for seen in map(self._measured.tests.__getitem__, names)
             if seen.passed and seen.file in files and seen.slow == bool(stage % 2) and seen.name not in self._doubted
         ]
+        if stage % 2:
+            places = Counter(name for reached in self._measured.reach.values() for name in reached)
+            return sorted(found, key=lambda seen: (seen.seconds * places[seen.name], files[seen.file], seen.name))
         return sorted(found, key=lambda seen: (files[seen.file] // 3, seen.seconds > 0.1, files[seen.file], seen.name))
 
     # --- what becomes of a mutant
 
     def _fate(self, stage: int, number: int, mutant: Mutant) -> tuple[Fate, str]:
-        asks = self._asks(stage, number, mutant)
+        asks = self.asks(stage, number, mutant)
         self._asked[number] |= {seen.name for seen in asks}
         for begin, end in pairwise((0, *PARTS)):
             waiting = asks[begin:end]
@@ -236,29 +256,10 @@ class Trial:
         self, files: Sequence[str], deadline: float, *options: str, env: Mapping[str, str]
     ) -> tuple[int | None, str]:
         """What pytest returned (None: it took too long), and what it said."""
-        for heard in (signal.SIGINT, signal.SIGHUP):  # under nohup they are ignored, and would be by the tests
-            if signal.getsignal(heard) is signal.SIG_IGN:
-                signal.signal(heard, signal.default_int_handler if heard is signal.SIGINT else signal.SIG_DFL)
         said = self.copy.parent / "said"
         scrap = self.copy.parent / "scrap"
-        with said.open("wb") as output:
-            running = subprocess.Popen(
-                [*PYTEST, f"--basetemp={scrap}", *options, *files],
-                cwd=self.copy,
-                env={**os.environ, "PYTHONPATH": str(self.copy), "PYTEST_ADDOPTS": "", **env},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-            )
-            try:
-                code: int | None = running.wait(deadline)
-            except subprocess.TimeoutExpired:
-                code = None
-            finally:
-                with suppress(ProcessLookupError):
-                    os.killpg(running.pid, signal.SIGKILL)  # and what the tests left, if they were stopped
-                running.wait()
+        words = [*PYTEST, f"--basetemp={scrap}", *options, *files]
+        code = self._nursery.run(words, env, said, deadline)
         text = said.read_text(errors="replace")
         return 0 if code == 5 else code, text if len(text) < 200_000 else text[-200_000:]
 

@@ -187,12 +187,11 @@ def _c_sharp_field(walk: Walk, node: Node, place: Around) -> None:
 
 
 def _c_sharp_file_namespace(walk: Walk, node: Node, place: Around) -> None:
-    """`namespace A.B;`: the whole file is in it."""
+    """`namespace A.B;`: the whole file is in it, though it stands beside it in the tree."""
     name = node.child_by_field_name("name")
     if name is not None:
         walk.add(node, walk.text(name), "namespace", place, name.start_point[0], block=False)
         walk.whole = walk.text(name)
-        walk.enter(node, place)
 
 
 _C_SHARP: dict[str, Rule] = {

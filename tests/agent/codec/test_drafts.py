@@ -1,11 +1,15 @@
 """What a call makes of a file before anybody is asked."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codec.agent.action_events import DiffHunk
 from codec.agent.drafts import (
     DraftRefused,
+    FileWish,
     by_content,
     by_deletion,
     by_diff,
@@ -13,6 +17,7 @@ from codec.agent.drafts import (
     changed_places,
     draft,
     lines_of,
+    refuse_lost_secrets,
     written_anew,
 )
 from codec.agent.patches import made_diff
@@ -168,3 +173,96 @@ def test_the_changed_lines_are_told_as_they_are_counted_now(before: bytes | None
 @pytest.mark.parametrize(("data", "count"), [(b"", 0), (b"a", 1), (b"a\n", 1), (b"a\n\nb", 3), (b"\0\1", 0)])
 def test_lines_are_counted_as_people_do(data: bytes, count: int) -> None:
     assert lines_of(data) == count
+
+
+TWO = "--- a/a.txt\n+++ b/a.txt\n@@ -2 +2 @@\n-line 2\n+LINE 2\n"
+
+
+@pytest.mark.parametrize(
+    ("wishes", "base", "told"),
+    [
+        (lambda: by_diff(TWO), None, "Hunk 1 of a.txt was left out: There is no such file."),
+        (lambda: by_edits([("a", "x", "y")]), None, "Edit 1 of a was left out: There is no file a. To make it,"),
+        (lambda: by_edits([("a", "", "y")]), TEN, "Edit 1 of a was left out: `old` is empty, and the file is not."),
+        (lambda: by_edits([("a", "no", "y"), ("a", "none", "y")]), TEN, "Edit 1 of a was left out: "),
+        (lambda: by_content("a", TEN.decode()), TEN, "Nothing would change in a. It is so already."),
+        (lambda: by_edits([("a", "line 2", "x"), ("a", "x", "line 2"), ("a", "no", "")]), TEN,
+         "Nothing would change in a. Edit 3 of a"),
+        (lambda: by_content("a", "\0"), TEN, "The content of a has a NUL in it."),
+    ],
+)  # fmt: skip
+def test_of_what_no_draft_can_be_made_it_is_said_why(
+    wishes: Callable[[], list[FileWish]], base: bytes | None, told: str
+) -> None:
+    with pytest.raises(DraftRefused) as refused:
+        draft(wishes()[0], base)
+    assert str(refused.value).startswith(told)
+    assert "stands for a text" not in str(refused.value)
+
+
+def test_each_file_of_a_diff_and_of_edits_is_a_wish_in_their_order() -> None:
+    wishes = by_diff(TWO + TWO.replace("a.txt", "b.txt") + TWO)
+    assert [(each.path, each.deletes) for each in wishes] == [("a.txt", False), ("b.txt", False)]
+    assert [each.path for each in by_edits([("b", "", "1"), ("a", "", "1"), ("b", "1", "2")])] == ["b", "a"]
+
+
+def test_a_hunk_that_fits_elsewhere_is_told_with_its_line() -> None:
+    (wish,) = by_diff("--- a/a.txt\n+++ b/a.txt\n@@ -2,3 +2,3 @@\n line 5\n-line 6\n+LINE 6\n line 7\n")
+    assert draft(wish, TEN).notes == ("Hunk 1 of a.txt fitted at line 6.",)
+
+
+def hunk_at(start: int, content: str) -> DiffHunk:
+    return DiffHunk(old_start=start, old_lines=1, new_start=start, new_lines=1, content=content)
+
+
+KEY = b'import os\napi_key = "hunter2hunter2"\ndef f(): ...\n'
+
+
+@pytest.mark.parametrize(
+    ("start", "content", "told"),
+    [
+        (1, '-import os\n+import sys\n api_key = "***"\n def f(): ...', None),
+        (1, '-import os\n-api_key = "***"', "Line 2 of a.py holds a secret"),
+        (1, '+NEW=1\n import os\n-api_key = "***"', "Line 2 of a.py holds a secret"),
+        (2, '-api_key = "***"', "Line 2 of a.py holds a secret"),
+        (3, "-def f(): ...", None),
+        (2, '+x=1\n\\ No newline\n api_key = "***"\n-def f(): ...', None),
+        (3, '+api_key = "***"', "This would write *** into a.py"),
+        (3, '+  api_key = "***" ', "This would write *** into a.py"),
+        (3, "+OTHER=***", None),
+        (3, "+api_key = mine", None),
+        (2, ' api_key = "***"', None),
+    ],
+)
+def test_a_hunk_may_stand_around_a_secret_and_neither_remove_nor_blank_it(
+    start: int, content: str, told: str | None
+) -> None:
+    hunk = hunk_at(start, content)
+    if told is None:
+        refuse_lost_secrets("a.py", KEY, [hunk])
+        return
+    with pytest.raises(DraftRefused) as refused:
+        refuse_lost_secrets("a.py", KEY, [hunk])
+    assert str(refused.value).startswith(told)
+    refuse_lost_secrets("a.py", b"import os\napi_key = 1\ndef f(): ...\n", [hunk])
+    refuse_lost_secrets("a.py", b"\0", [hunk])
+
+
+@pytest.mark.parametrize(
+    ("starts", "content", "most", "told"),
+    [
+        ((1,), " a\n-b\n+B", 12, "2"),
+        ((1,), " a\n-b\n-c\n+B\n+C\n+D", 12, "2-4"),
+        ((1,), "-a\n+A\n b\n+C", 12, "1, 3"),
+        ((0,), "-a", 12, "1"),
+        ((5,), "-a\n\\ No newline at end of file\n+A\n\\ No newline at end of file", 12, "5"),
+        ((5,), "-a\n b\n\\ No newline at end of file\n+A", 12, "5, 6"),
+        ((3, 9), "-a\n+A", 12, "3, 9"),
+        ((3, 9, 12), "-a\n+A", 3, "3, 9, 12"),
+        ((3, 9, 12), "-a\n+A", 2, "3, 9 and 1 place more"),
+        ((3, 9, 12), "-a\n+A", 1, "3 and 2 places more"),
+    ],
+)
+def test_changed_places_are_runs_of_lines(starts: tuple[int, ...], content: str, most: int, told: str) -> None:
+    hunks = [hunk_at(start, content) for start in starts]
+    assert changed_places(hunks, most) == told

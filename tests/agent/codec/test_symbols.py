@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codec.agent.symbols import around, definitions, language_of
+from codec.agent.symbols import LONGEST_LINE, around, definitions, language_of
 
 CASES = [
     ("a.py", "class Login(Base):", ("Login", "class")),
@@ -90,3 +90,50 @@ def test_languages_are_known_by_the_ending() -> None:
         None,
         "c",
     ]
+
+
+some_code = st.lists(
+    st.sampled_from(["def login():", "  LOGIN = 1", "LOGOUT = 2", "class Login:", "logout = 1", "", "x"]), max_size=8
+).map("\n".join)
+
+
+@given(some_code, st.sampled_from(["", "login", "log", "out", "quux"]), st.integers(0, 9))
+def test_those_that_hold_a_word_are_those_whose_lines_do(text: str, word: str, first: int) -> None:
+    every = list(definitions("a.py", text, first))
+    assert [each.line for each in every] == [each.line + first - 1 for each in definitions("a.py", text)]
+    lines = text.split("\n")
+    assert list(definitions("a.py", text, first, word)) == [
+        each for each in every if word in lines[each.line - first].lower()
+    ]
+
+
+@pytest.mark.parametrize("word", ["", "f"])
+def test_a_line_that_is_too_long_defines_nothing(word: str) -> None:
+    def of(length: int) -> list[str]:
+        return [each.name for each in definitions("a.py", "def f():".ljust(length, "#"), holding=word)]
+
+    assert (of(LONGEST_LINE), of(LONGEST_LINE + 1)) == (["f"], [])
+
+
+AROUND = {
+    "a.ts": (
+        "// first\nclass A {\n  f(a) {\n    x(\n    )\n  }\n\n  @g\n  .b()\n\n  c = 1\n}\nconst y = 1\n\n"
+        "function h() {\n}\n}\n",
+        {1: (1, 1), 2: (2, 12), 3: (3, 6), 4: (3, 6), 5: (3, 6), 6: (3, 6), 7: (2, 12), 8: (2, 12), 9: (2, 12),
+         10: (2, 12), 11: (2, 12), 12: (2, 12), 13: (13, 13), 14: (14, 14), 15: (15, 16), 16: (15, 16)},
+    ),
+    "a.py": (
+        "def f(\n    a,\n):\n    x()\n\n\ny = 1\n",
+        {1: (1, 4), 2: (1, 4), 3: (1, 4), 4: (1, 4), 5: (5, 5), 6: (6, 6), 7: (7, 7), 8: (8, 8), 9: (9, 9)},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("first", [1, 40])
+@pytest.mark.parametrize("path", AROUND)
+def test_a_definition_goes_on_until_the_indentation_is_back(path: str, first: int) -> None:
+    text, expected = AROUND[path]
+    more = first - 1
+    found = {line: around(path, text, line + more, first) for line in expected}
+    assert {line: (begin - more, end - more) for line, (begin, end) in found.items()} == expected
+    assert around(path, text, first - 1, first) == (first - 1, first - 1)

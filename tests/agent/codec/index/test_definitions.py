@@ -1,9 +1,9 @@
-
 """What each language defines: a source, and each definition in it as `line-last kind name`, with its containers."""
 
 import pytest
 
-from codec.agent.index.extracting import extracted
+from codec.agent.index.extracting import _definitions, extracted
+from codec.agent.index.languages import language_of
 
 CASES = {
     "a.py": (
@@ -366,6 +366,24 @@ public class C : D {
         16-16 type A.B.C.Del
         """,
     ),
+    "b.cs": (
+        r"""namespace A.B;
+#if DEBUG
+class C { class D { void M() {} } }
+#else
+static class E { public static readonly int One = 1, Two = 2; }
+#endif
+""",
+        """
+        1-1 namespace A.B
+        3-3 class A.B.C
+        3-3 class A.B.C.D
+        3-3 method A.B.C.D.M
+        5-5 class A.B.E
+        5-5 constant A.B.E.One
+        5-5 constant A.B.E.Two
+        """,
+    ),
     "a.rb": (
         r"""module Outer
   class Inner < Base
@@ -547,6 +565,36 @@ def test_a_file_gives_its_definitions(path: str) -> None:
     ]
     assert found == [line.strip() for line in expected.strip().split("\n")]
     assert facts.errors == 0
+
+
+IN_PIECES = {
+    "a.py": "X a b lower Alias y field CONST",
+    "a.js": "secret LIMIT",
+    "a.ts": "x move Red Green m f A.B c area size over VERSION",
+    "a.go": "A B one two Serve",
+    "a.rs": "inner A B N area Out X Y T",
+    "A.java": "MAX x y RED GREEN value",
+    "a.c": "MAX SIZE callback RED GREEN counter pointer fp names f ext",
+    "a.cpp": "a::b Stack size operator== A B value_type lambda",
+    "a.cs": "A.B Max x y Done X Y Del",
+    "b.cs": "A.B One Two",
+    "a.rb": "LIMIT name age old Point",
+    "a.php": "App\\Http LIMIT x A name other Hearts",
+    "a.css": "--main",
+    "a.json": "",
+    "a.sh": "PATH_X NAME LIMIT",
+    "a.html": "main my-element other",
+    "a.md": "",
+    "a.rst": "",
+}
+"""What is no piece of its own: variables, constants, what is only declared, and what only gives its name to others."""
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_what_has_a_body_of_its_own_can_be_a_piece_and_nothing_else(path: str) -> None:
+    text, _ = CASES[path]
+    found, _ = _definitions(path, language_of(path, ""), text, text.split("\n"), text.encode(), None)
+    assert " ".join(each.name for each in found if not each.block) == IN_PIECES[path]
 
 
 @pytest.mark.parametrize("path", CASES)

@@ -1,11 +1,13 @@
 """Words in identifiers."""
 
+from collections.abc import Callable
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from codec.agent.index import identifiers
-from codec.agent.index.identifiers import LONGEST, humps_of, words_of
+from codec.agent.index.identifiers import LONGEST, _Humps, _Joined, humps_of, joined_words, split, words_of
 
 CASES = {
     "getUserName": "get user name",
@@ -54,10 +56,36 @@ def test_a_run_that_is_too_long_for_a_name_stays_whole_and_is_cut() -> None:
     assert humps_of("aB" * (LONGEST // 2) + "c") == ""
 
 
-def test_no_more_identifiers_are_known_by_heart_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(identifiers, "MOST_KNOWN", 3)
+@given(st.from_regex(r"[A-Za-z0-9]{1,12}", fullmatch=True))
+@example("1")
+@example("a1")
+@example("aB")
+@example("A")
+@example("Ab")
+@example("ABc")
+def test_an_identifier_has_humps_if_and_only_if_it_has_several_words(name: str) -> None:
+    words = [*words_of(name)]
+    assert humps_of(name) == (" ".join(words) if len(words) > 1 else "")
+
+
+@pytest.mark.parametrize("most", [1, 3])
+@pytest.mark.parametrize(
+    ("read", "kept", "over"),
+    [
+        (split, lambda: len(identifiers._known), 0),
+        (joined_words, lambda: len(identifiers._joined), 0),
+        (humps_of, lambda: len(identifiers._plain) + len(identifiers._humps), 1),
+    ],
+)
+def test_identifiers_are_known_by_heart_until_there_is_no_more_room_and_then_anew(
+    monkeypatch: pytest.MonkeyPatch, read: Callable[[str], object], kept: Callable[[], int], over: int, most: int
+) -> None:
+    """`over`: so many may come before it is looked at how many there are."""
+    for name, empty in (("_known", {}), ("_plain", set()), ("_humps", _Humps()), ("_joined", _Joined())):
+        monkeypatch.setattr(identifiers, name, empty)
+    monkeypatch.setattr(identifiers, "MOST_KNOWN", most)
+    sizes = []
     for number in range(10):
-        assert [*words_of(f"getUser{number}Name")] == ["get", "user", str(number), "name"]
-        assert humps_of(f"getUser{number}Name") == f"get user {number} name"
-        assert len(identifiers._known) <= 3
-        assert len(identifiers._humps) <= 4
+        read(("get{}", "G{}et", "word{}")[number % 3].format("AbCdEfGhIj"[number]))
+        sizes.append(kept())
+    assert sizes == [number % (most + over) + 1 for number in range(10)]

@@ -135,3 +135,30 @@ def test_an_import_that_leads_out_of_the_workspace_leads_nowhere() -> None:
     languages = ("python", "javascript", "c", "go", "rust", "java", "c_sharp", "ruby", "php", "css", "html", "bash")
     for language in languages:
         assert resolved({"a/b": (language, odd), "c": ("", ())}) == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "leads"),
+    [
+        ("json.py", "json", True),  # a file at the top may hide the library's
+        ("json/__init__.py", "json", True),
+        ("json/sub/x.py", "json.sub.x", True),
+        ("a/json.py", "json", False),
+        ("a/json.py", "json.tool", False),
+        ("a/json/__init__.py", "json", False),
+        ("a/json/__init__.py", "json.tool", False),
+        ("a/b/json.py", "json", False),
+        ("src/json.py", "json", True),  # it stands beside who imports it
+        ("src/json/__init__.py", "json", True),
+        ("src/json/sub/__init__.py", "json.sub", True),
+        ("src/json/sub/x.py", "json.sub.x", True),
+        ("a/kit.py", "kit", True),  # no library's name
+        ("a/kit/__init__.py", "kit.missing", True),
+        ("a/kit/sub/x.py", "kit.sub.x", True),
+    ],
+)
+def test_a_module_of_the_standard_librarys_name_is_meant_only_from_below_its_own_root(
+    path: str, name: str, leads: bool
+) -> None:
+    files = {path: ("python", ()), "src/app/main.py": ("python", (name,))}
+    assert resolved(files) == ({"src/app/main.py": (path,)} if leads else {})

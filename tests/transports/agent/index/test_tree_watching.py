@@ -8,6 +8,7 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from random import Random
 
 import pytest
 import trio
@@ -15,8 +16,9 @@ import trio.testing
 
 from codec.agent.index.telling import WatchNews, WatchTrouble
 from transports.agent.index import watching
-from transports.agent.index.watching import TreeWatches
+from transports.agent.index.watching import TreeWatch, TreeWatches
 from transports.agent.walking import Rules
+from transports.folder.feed import Gathered
 from transports.folder.inotify import FolderEvent, Inotify
 from transports.folder.rooted import Rooted
 
@@ -141,6 +143,51 @@ async def test_a_folder_that_leaves_the_workspace_is_watched_no_more(root: Path,
         root.joinpath("src/b.py").write_text("x")
         await ear.hears("src/b.py")
         assert ear.paths == {"src/b.py"}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_comes_goes_and_moves_as_many_folders_are_known_as_there_are(root: Path, seed: int) -> None:
+    """Each is told as the system does: its folder's number, and its name."""
+    shutil.rmtree(root / "node_modules")
+    shutil.rmtree(root / ".git")
+    shutil.rmtree(root / ".hidden")
+    tree = TreeWatch(Rooted(root, firm=True), Inotify())
+    random = Random(seed)
+
+    def folders() -> dict[str, str]:
+        return {str(path.relative_to(root)): str(path) for path in root.rglob("*") if path.is_dir()}
+
+    def told(*paths: str) -> None:
+        found = Gathered()
+        for path in paths:
+            above, _, name = path.rpartition("/")
+            names = tuple(above.split("/")) if above else ()
+            for number in [number for number, (its, _) in tree._folders.items() if its == names]:
+                found.names.setdefault(number, set()).add(name)
+                found.folders.add(number)
+        tree.taken(found)
+
+    try:
+        tree.begin()
+        for step in range(25):
+            there = sorted(folders())
+            at = random.choice(["", *there])
+            new = f"{at}/n{step}" if at else f"n{step}"
+            match random.choice(("made", "gone", "moved")):
+                case "gone" if at:
+                    shutil.rmtree(root / at)
+                    told(at)
+                case "moved" if at:
+                    target = f"m{step}"
+                    (root / at).rename(root / target)
+                    told(at, target)
+                case _:
+                    (root / new / "below").mkdir(parents=True)
+                    told(new)
+            assert {"/".join(names) for names, _ in tree._folders.values()} == {"", *folders()}
+            assert len(tree) == len(folders()) + 1
+    finally:
+        tree.close()
 
 
 async def test_when_the_rules_change_the_folder_is_told_and_what_they_hid_is_watched(root: Path) -> None:
