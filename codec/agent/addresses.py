@@ -136,10 +136,9 @@ def _numeric(host: str) -> IPv4Address | IPv6Address | None:
     if not ODD_NUMBER.fullmatch(host):
         return None
     *parts, last = (int(each, 16 if "x" in each else 8 if each[0] == "0" else 10) for each in host.split("."))
-    try:
-        return IPv4Address(sum(part << (24 - 8 * place) for place, part in enumerate(parts)) + last)
-    except ValueError:
+    if len(parts) > 3 or any(part > 255 for part in parts) or last >= 256 ** (4 - len(parts)):
         return None
+    return IPv4Address(sum(part << (24 - 8 * place) for place, part in enumerate(parts)) + last)
 
 
 def _plain(address: str | IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:

@@ -1,5 +1,7 @@
+from socket import inet_aton
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from codec.agent.addresses import (
@@ -140,6 +142,23 @@ def test_v1_is_added_unless_the_address_names_a_version(address: str, root: str)
 )
 def test_this_machine_is_told_from_others(address: str, here: bool) -> None:
     assert is_loopback(address) is here
+
+
+EDGES = [0, 1, 126, 127, 128, 255, 256, 65535, 65536, 2**24 - 1, 2**24]
+NUMBERS = st.one_of(st.sampled_from(EDGES), st.integers(0, 2**32))
+PARTS = st.lists(st.tuples(NUMBERS, st.sampled_from(["{:d}", "{:#x}", "0{:o}"])), min_size=1, max_size=5)
+
+
+@given(PARTS)
+@example([(127, "{:d}"), (0, "{:d}"), (0, "{:d}"), (256, "{:d}")])
+@example([(383, "{:d}"), (1, "{:d}")])
+def test_an_odd_number_means_what_the_system_takes_it_for(parts: list[tuple[int, str]]) -> None:
+    host = ".".join(form.format(number) for number, form in parts)
+    try:
+        here = inet_aton(host)[0] == 127 or inet_aton(host) == bytes(4)
+    except OSError:
+        here = False
+    assert is_loopback(f"http://{host}") is here
 
 
 @pytest.mark.parametrize(
