@@ -143,6 +143,44 @@ def test_a_run_is_asked_for_once_however_often_the_key_is_pressed(show: Show) ->
     assert len(stage.so_far(RunAll)) == 1
 
 
+@pytest.mark.parametrize("running", [False, True])
+def test_the_second_click_of_a_double_one_is_meant_for_what_the_button_said_at_the_first(
+    show: Show, running: bool
+) -> None:
+    page, stage = show(init(SUMS), *([begun(SUMS)] if running else []))
+    button = page.get_by_role("button", name="Cancel" if running else "Run all")
+    button.hover()
+    page.mouse.down(click_count=1)
+    page.mouse.up(click_count=1)
+    stage.heard(Cancel if running else RunAll)
+    stage.say(ended(SUMS, PASSES[0], cancelled=True) if running else begun(SUMS))
+    other = page.get_by_role("button", name="Run all" if running else "Cancel")
+    expect(other).to_be_enabled()
+    for count in (2, 3):
+        page.mouse.down(click_count=count)
+        page.mouse.up(click_count=count)
+    page.get_by_role("radiogroup", name="Interpreter").get_by_text("PyPy").click()
+    stage.heard(SwitchInterpreter)
+    assert stage.so_far(RunAll if running else Cancel) == []
+    other.click()
+    assert len(stage.heard(RunAll if running else Cancel)) == 1
+
+
+def test_enter_that_is_held_presses_once(show: Show) -> None:
+    page, stage = show(init(SUMS))
+    page.get_by_role("button", name="Run all").focus()
+    page.keyboard.down("Enter")
+    stage.heard(RunAll)
+    stage.say(begun(SUMS))
+    expect(page.get_by_role("button", name="Cancel")).to_be_enabled()
+    for _ in range(3):
+        page.keyboard.down("Enter")  # playwright repeats a key that is down
+    page.keyboard.up("Enter")
+    page.get_by_role("radiogroup", name="Interpreter").get_by_text("PyPy").click()
+    stage.heard(SwitchInterpreter)
+    assert stage.so_far(Cancel) == []
+
+
 def test_a_refused_run_can_be_asked_for_again(show: Show) -> None:
     page, stage = show(init(SUMS))
     button = page.get_by_role("button", name="Run all")
@@ -359,6 +397,16 @@ def test_a_long_list_is_searched(show: Show) -> None:
     expect(nav.get_by_text("Nothing matches “nobody”.")).to_be_visible()
     page.keyboard.press("Escape")
     expect(nav.locator(".problem")).to_have_count(5)
+
+
+def test_what_was_searched_for_in_vain_is_told_whole(show: Show) -> None:
+    page, _ = show(init(SUMS), contest())
+    expect(page.get_by_role("heading", level=1)).to_have_text("A - Sums")
+    page.keyboard.press("/")
+    write(page.get_by_role("searchbox"), "https://codeforces.com/contest/1/problem/B")
+    told = page.get_by_text("Nothing matches")
+    expect(told).to_be_in_viewport(ratio=1)
+    assert told.evaluate("one => one.scrollWidth <= one.clientWidth")
 
 
 def test_a_short_list_has_no_search_until_it_is_asked_for(show: Show) -> None:
@@ -665,6 +713,19 @@ def test_what_another_page_changes_is_shown_but_not_over_what_is_being_typed(sho
     stage.say(init(SUMS, settings=RunSettings(timeout_ms=5, jobs=4)))
     expect(dialog.get_by_label("Cases at once")).to_have_value("4")
     expect(typed).to_have_value("77")
+
+
+def test_what_another_page_changes_is_shown_also_where_the_focus_is_but_nothing_was_typed(show: Show) -> None:
+    page, stage = show(init(SUMS))
+    dialog = settings_of(page)
+    field = dialog.get_by_label("Time limit")
+    field.focus()
+    for limit in (5, 6, None):
+        stage.say(init(SUMS, settings=RunSettings(timeout_ms=limit)))
+        expect(field).to_have_value("" if limit is None else str(limit))
+    write(field, "77")
+    field.press("Tab")
+    assert stage.heard(UpdateSettings) == [UpdateSettings({"timeoutMs": 77})]
 
 
 def test_changed_settings_leave_results_and_folds_as_they_were(show: Show) -> None:

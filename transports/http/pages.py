@@ -1,9 +1,10 @@
 """The links from each page to the others, and the page for addresses that do not exist.
 
-GET /pages.json    the systems that have a page and are up, with their addresses
+GET /pages.json    the systems that are switched on and have a page, with their addresses
 
 Rules
-  - The addresses are those that the listeners have reported: real ports, without systems that are switched off or down.
+  - The addresses are those that the listeners have reported: real ports. The address of a system that is down, or not
+    up yet, is null, so a page knows that it should ask again.
   - A browser that follows a link asks for HTML. It gets errors as a page with the usual bar, which leads to the other
     pages. Every other client gets only the sentence, as text.
 """
@@ -26,7 +27,7 @@ Addresses = Callable[[], Mapping[str, str | None]]
 def add_pages(app: Application, web: Traversable, addresses: Addresses) -> Application:
     @app.get("/pages.json")
     async def pages() -> Response:
-        there = [{"name": name, "url": url} for name, url in addresses().items() if url is not None]
+        there = [{"name": name, "url": url} for name, url in addresses().items()]
         return Response(json.dumps(there), content_type=TYPES[".json"], headers={"cache-control": "no-store"})
 
     @app.after_request

@@ -5,8 +5,9 @@
  * folder.
  *
  * If the server does not send the page a list of the systems, the attribute `pages` says where the bar can fetch it.
- * The bar does so at the beginning, when a lost connection is back, and when the user returns to the page. If there is
- * no room for the links beside the page's own content, a button opens them.
+ * The bar does so at the beginning, when a lost connection is back, and when the user returns to the page; and again and
+ * again while a system is still missing, because a page may be back before the rest of the server. If there is no room
+ * for the links beside the page's own content, a button opens them.
  */
 
 import { HouseElement, h, mark } from "./element.js";
@@ -27,6 +28,10 @@ export function safeLink(url) {
   }
 }
 
+/** Milliseconds until a list is asked for again in which a system is missing. They double with each time. */
+const FIRST_WAIT = 250;
+const LONGEST_WAIT = 15_000;
+
 let lastId = 0;
 
 /** Systems that users know by another name than the settings do. */
@@ -43,6 +48,9 @@ class HouseBar extends HouseElement {
   #themeIcon = icon("auto");
   #themeButton = h("button.quiet", { type: "button", onclick: () => this.#turnTheme() }, this.#themeIcon);
   #shown = "";
+  #wait = FIRST_WAIT;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #again;
 
   build() {
     mark(this, "role", "banner");
@@ -65,19 +73,38 @@ class HouseBar extends HouseElement {
   }
 
   connected() {
+    this.#askAnew();
+    this.listen(document, "visibilitychange", () => document.hidden || this.#askAnew());
+  }
+
+  disconnected() {
+    clearTimeout(this.#again);
+  }
+
+  #askAnew() {
+    this.#wait = FIRST_WAIT;
     this.#ask();
-    this.listen(document, "visibilitychange", () => document.hidden || this.#ask());
   }
 
   async #ask() {
+    clearTimeout(this.#again);
     const place = this.getAttribute("pages");
     if (!place) return;
     try {
       const answer = await fetch(place);
-      if (answer.ok) this.systems = await answer.json();
+      if (answer.ok) this.#hear(await answer.json());
     } catch {
       // the server does not answer now: the bar keeps the list it has
     }
+  }
+
+  /** A system without an address is switched on, but not up (yet). */
+  #hear(systems) {
+    this.systems = systems;
+    clearTimeout(this.#again);
+    if (document.hidden || !this.isConnected || systems.every(({ url }) => url !== null)) return;
+    this.#again = setTimeout(() => this.#ask(), this.#wait);
+    this.#wait = Math.min(2 * this.#wait, LONGEST_WAIT);
   }
 
   set systems(systems) {
@@ -102,7 +129,7 @@ class HouseBar extends HouseElement {
     this.#pill.hidden = false;
     this.#pill.state = state;
     if (state !== "live") return;
-    if (this.#wasLive) this.#ask();
+    if (this.#wasLive) this.#askAnew();
     this.#wasLive = true;
   }
 

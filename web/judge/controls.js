@@ -2,6 +2,9 @@
  * <judge-controls>: buttons to run and to cancel, the score, the interpreter. `controls.show(panel, {live, blanks,
  * onlyFailed})`.
  * Announces "runall", "runfailed", "cancel", "interpreter" with its name, "blanks", "onlyfailed", "gofailed".
+ *
+ * The first button runs, or cancels. The second click of a double one, and Enter that is held, are meant for what the
+ * button did at first: they do nothing when it does something else by then.
  */
 
 import { HouseElement, h, icon, mark, put, turn } from "../house/house.js";
@@ -14,8 +17,8 @@ class JudgeControls extends HouseElement {
   #running = false;
   #runSign = icon("play");
   #runWord = h("span", {}, "Run all");
-  #run = h("button.run", { type: "button", onclick: () => this.announce(this.#running ? "cancel" : "runall") },
-    this.#runSign, this.#runWord);
+  #run = h("button.run", { type: "button", onclick: (event) => this.#press(event) }, this.#runSign, this.#runWord);
+  #pressed = "";
   #failedWord = h("span", {}, "Run failed");
   #failedCount = h("b.badge");
   #failed = h("button.failed", { type: "button", onclick: () => this.announce("runfailed") },
@@ -36,6 +39,7 @@ class JudgeControls extends HouseElement {
   #bar = h("div.progress", { role: "progressbar", ariaLabel: "Cases run" }, this.#fill);
 
   build() {
+    this.#run.addEventListener("keydown", (event) => event.repeat && event.preventDefault());
     const interpreters = h("div.interpreters", { role: "radiogroup", ariaLabel: "Interpreter" },
       ...this.#choices.map(([, label]) => label));
     const buttons = h("div.buttons", {}, this.#run, this.#failed, h("span.space"), interpreters);
@@ -69,6 +73,14 @@ class JudgeControls extends HouseElement {
     this.#onlyFailed.hidden = cases.size < MANY || !(mixed || onlyFailed);
     mark(this.#onlyFailed, "aria-pressed", String(onlyFailed));
     this.#showStanding(panel);
+  }
+
+  /** @param {MouseEvent} event */
+  #press({ detail }) {
+    const wish = this.#running ? "cancel" : "runall";
+    if (detail > 1 && wish !== this.#pressed) return;
+    this.#pressed = wish;
+    this.announce(wish);
   }
 
   #showStanding(panel) {

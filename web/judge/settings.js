@@ -3,7 +3,7 @@
  *
  * A field is sent when it loses the focus, alone, as the user wrote it. The server knows which values are allowed; if
  * it refuses one, the field says why (`refuse(sentence)`; true if the sentence was about fields that are in sight). A
- * change by another page is shown at once, but never replaces text that is being typed or was refused. A command is
+ * change by another page is shown at once, but never replaces text that has been typed or was refused. A command is
  * chosen from those that the server's configuration names.
  *
  * Announces "setting" with the change as it is on the wire.
@@ -56,6 +56,7 @@ const changeAt = (path, value) => path.split(".").reduceRight((inner, name) => (
 class JudgeSettings extends HouseElement {
   #fields = new Map();
   #sent = new Map(); // path -> the settings at the time when a change was sent whose answer has not come yet
+  #written = new Map(); // path -> the text that was last written into the field for the user to see
   /** @type {import("../messages").Judge.RunSettings | null} */
   #settings = null;
   #dialog = h("dialog", { ariaLabel: "Settings" });
@@ -96,11 +97,20 @@ class JudgeSettings extends HouseElement {
       }
       if (this.#sent.get(field.path) === settings) continue;
       this.#sent.delete(field.path);
-      if (input.ariaInvalid || (document.activeElement === input && !field.choices && !field.flag)) continue;
       const value = valueAt(settings, field.path);
       if (field.flag) input.checked = value;
-      else input.value = value ?? "";
+      else if (field.choices) input.value = value;
+      else this.#write(field, String(value ?? ""));
     }
+  }
+
+  /** Writes into a field, unless the user has done so and has not left it, or what was written was refused. */
+  #write({ path }, text) {
+    const { input } = this.#fields.get(path);
+    const typed = document.activeElement === input && input.value !== this.#written.get(path);
+    if (typed || input.ariaInvalid) return;
+    this.#written.set(path, text);
+    if (input.value !== text) input.value = text;
   }
 
   /** Shows at the fields why the server has refused them. */
