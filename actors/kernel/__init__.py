@@ -39,7 +39,7 @@ from actors.kernel.supervisor import (
     supervisor_spec,
 )
 from actors.kernel.table import Table
-from actors.kernel.timers import Timer, growing_wait
+from actors.kernel.timers import Timer, Timers, growing_wait
 
 __all__ = [
     "Actor",
@@ -84,6 +84,7 @@ __all__ = [
     "Supervisor",
     "Table",
     "Timer",
+    "Timers",
     "TooManyChildren",
     "TooManyRestarts",
     "TooSlow",

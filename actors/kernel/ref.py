@@ -124,6 +124,11 @@ class ActorRef(Generic[M]):
         ActorDown."""
         return await self._slot.supervising().start_child(spec)
 
+    def begin_child(self: "ActorRef[Children[C]]", spec: "ChildSpec[C]") -> "ActorRef[C]":
+        """Begin to start a dynamic child, without waiting until it is ready; what it is told meanwhile waits for it. If
+        the start fails, it has ended, and a monitor tells. Raises TooManyChildren, NameTaken or ActorDown."""
+        return self._slot.supervising().begin_child(spec).ref
+
     def lease(self: "ActorRef[Children[C]]", spec: "ChildSpec[C]") -> "Lease[C]":
         """A temporary child that cannot outlive a block: `async with ref.lease(spec) as child`."""
         return self._slot.supervising().lease(spec)

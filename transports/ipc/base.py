@@ -127,7 +127,7 @@ class FolderBase:
     # -- news
 
     def attend(self, who: ActorRef[M], news: Callable[[News], M]) -> None:
-        listener = self._listeners[who] = Attending(lambda what: who.tell(news(what)))
+        listener = self._listeners[who] = Attending(lambda what: who.hand(news(what)))
         if self._trouble is not None:
             self._tell_one(listener, BaseIsGone(self._trouble))
         elif self._openings:
