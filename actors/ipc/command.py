@@ -34,7 +34,7 @@ from msgspec.structs import replace
 from actors.ipc.apart import RunApart, RunIsLost
 from actors.ipc.given import TOO_LATE, TROUBLE, Asked, Base, BothFiles, Occupied
 from actors.ipc.handlers import CommandContext, Handlers
-from actors.ipc.server_journal import ServerJournal, in_short
+from actors.ipc.server_journal import FirstStart, ServerJournal, in_short
 from actors.ipc.server_steps import (
     Cancel,
     Forget,
@@ -47,10 +47,11 @@ from actors.ipc.server_steps import (
     View,
     Wanted,
     Write,
+    first_start,
     next_step,
 )
 from actors.ipc.steps import Answer, Identity, SetAside, Torn, Wait
-from actors.kernel import Actor, Key
+from actors.kernel import Actor, KernelError, Key
 from codec.ipc import BOTH, Dialect, Failure, Outcome, Request, Success, Wishes, write_response
 
 LARGE_ANSWER = 64 << 10
@@ -120,6 +121,21 @@ class KnownBefore(Struct, frozen=True):
     files: BothFiles | None = None
     """As they have just been found."""
     may_have_row: bool = True
+    start: FirstStart | None = None
+    """It has no row but this, which is on its way."""
+
+    def begun(self, id: str, means: ServerMeans) -> "KnownBefore":  # noqa: A002 - as in the contract
+        """The same. If it is to run at once, its start is on its way to the journal: to make its command takes as long,
+        and need not wait for that."""
+        files = self.files
+        if self.may_have_row or files is None or files.response is not None or not isinstance(files.request, Asked):
+            return self
+        request = files.request.request
+        if request.wishes.deadline is not None or request.wishes.not_before is not None:
+            return self
+        with suppress(KernelError):  # the command tries it again
+            return replace(self, start=means.journal.begin(first_start(id, Wanted(request.fingerprint))))
+        return self
 
 
 class CommandRan(Struct, frozen=True):
@@ -143,7 +159,8 @@ class RunningCommand(Actor[StirCommand]):
         self._files = before.files
         """None: they are to be looked at."""
         self._row: Row | None = None
-        self._loaded = not before.may_have_row
+        self._start = before.start
+        self._loaded = not before.may_have_row and before.start is None
         self._unsaved: Row | None = None
         """The row is decided, and its journalling is to be done with the writing; this is what the journal knows."""
         self._wake = trio.Event()
@@ -204,8 +221,7 @@ class RunningCommand(Actor[StirCommand]):
                     self._files = None
             try:
                 if not self._loaded:
-                    self._row = await self._means.journal.load(self._id)
-                    self._loaded = True
+                    await self._load()
                 if self._files is None:
                     self._files = await self._means.base.look(self._id)
                     continue  # what came meanwhile is newer
@@ -219,6 +235,14 @@ class RunningCommand(Actor[StirCommand]):
                 seconds = min(2 * seconds, SELDOM_SECONDS)
             else:
                 seconds, self.note = AGAIN_SECONDS, None
+
+    async def _load(self) -> None:
+        start, self._start = self._start, None
+        if start is None:
+            self._row = await self._means.journal.load(self._id)
+        else:
+            self._row, self._may_run = await start.saved(), True
+        self._loaded = True
 
     async def _step(self, files: BothFiles) -> None:
         if self._is_to_be_removed(files):

@@ -107,11 +107,14 @@ class Hands:
 
     def start(self, id: str, known: KnownBefore) -> bool:  # noqa: A002
         """False: it cannot be, now."""
-        make = partial(RunningCommand, id, self._means, [known])
+        given: list[KnownBefore] = []
+        make = partial(RunningCommand, id, self._means, given)
         # what it leaves unread is counted when it has ended
         spec = ChildSpec(id, make, restart=Restart.TRANSIENT, unread_is_lost=False)
         try:
-            self._take(id, self._crowd.begin_child(spec))
+            ref = self._crowd.begin_child(spec)
+            given.append(known.begun(id, self._means))  # it is made later, in a step of its own
+            self._take(id, ref)
         except NameTaken:  # it is still there, from before: it will hear of it
             before = self._crowd.child(id)
             if before is None:

@@ -21,7 +21,7 @@ from actors.kernel.lease import Lease
 from actors.kernel.mailbox import Mailbox, MailboxStatistics, Overflow
 from actors.kernel.ref import ActorRef, AnyRef, Children
 from actors.kernel.registry import Key, Registry
-from actors.kernel.reply import Reply
+from actors.kernel.reply import PostedQuestion, Reply
 from actors.kernel.slot import Slot
 from actors.kernel.spec import AnySpec, ChildSpec, Restart
 from actors.kernel.stage import Crash, DeadLetter, Stage, StageStatistics, Tracer, run
@@ -70,6 +70,7 @@ __all__ = [
     "NotTaken",
     "Overflow",
     "PeerGone",
+    "PostedQuestion",
     "Registry",
     "Reply",
     "Restart",

@@ -7,7 +7,7 @@ needed: an `ActorRef[Add | Total]` is an `ActorRef[Add]`. Every ref is an `AnyRe
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Generic, Never, TypeVar
 
-from actors.kernel.reply import Reply
+from actors.kernel.reply import PostedQuestion, Reply
 from actors.kernel.stop import Stop
 
 if TYPE_CHECKING:
@@ -88,6 +88,13 @@ class ActorRef(Generic[M]):
         reply: Reply[R] = Reply(self._slot)
         answer: R = await reply.asked(make(reply), timeout)
         return answer
+
+    def post(self, make: Callable[[Reply[R]], M]) -> PostedQuestion[R]:
+        """Send a question, synchronously, and wait for its answer later: `await pending.answer(timeout=1)`. What is to
+        be done meanwhile need not wait for it. Raises ActorDown or MailboxFull. Nobody has to wait for the answer."""
+        reply: Reply[R] = Reply(self._slot)
+        reply.posted(make(reply))
+        return PostedQuestion(reply)
 
     # -- life
 

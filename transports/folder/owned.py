@@ -21,7 +21,7 @@ class NotOurs(OSError):
     """The text is a sentence for users: what is wrong with a folder, and what to do."""
 
 
-def open_own(name: str | Path, here: int | None, path: Path, said: Callable[[str], None]) -> int:
+def open_own(name: str | Path, here: int | None, path: str | Path, said: Callable[[str], None]) -> int:
     """Opens a folder, by its name in the folder `here`. Raises NotOurs. `path`: as it is shown. The caller closes the
     descriptor."""
     try:
