@@ -192,13 +192,16 @@ class ClientEnd(Actor[ClientMessage]):
     # -- messages
 
     def at_once(self, message: ClientMessage) -> bool:
-        if type(message) is TellLedgerNow:
-            self._noting.flush()
-            message.reply.set(None)
-            return True
-        if type(message) is not SubmitRequests or self._halts.down is not None:
-            return False
-        self._accepting.add(message)
+        match message:
+            case ClientNews(news):
+                self._heard(news)
+            case TellLedgerNow(reply):
+                self._noting.flush()
+                reply.set(None)
+            case SubmitRequests() if self._halts.down is None:
+                self._accepting.add(message)
+            case _:
+                return False
         return True
 
     async def handle(self, message: ClientMessage) -> None:

@@ -21,8 +21,8 @@ Rules
 """
 
 import logging
-import math
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import assert_never
@@ -34,7 +34,7 @@ from msgspec.structs import replace
 from actors.ipc.apart import RunApart, RunIsLost
 from actors.ipc.given import TOO_LATE, TROUBLE, Asked, Base, BothFiles, Occupied
 from actors.ipc.handlers import CommandContext, Handlers
-from actors.ipc.server_journal import ServerJournal, in_short
+from actors.ipc.server_journal import FirstStart, ServerJournal, in_short
 from actors.ipc.server_steps import (
     Cancel,
     Forget,
@@ -47,10 +47,11 @@ from actors.ipc.server_steps import (
     View,
     Wanted,
     Write,
+    first_start,
     next_step,
 )
 from actors.ipc.steps import Answer, Identity, SetAside, Torn, Wait
-from actors.kernel import Actor, Key
+from actors.kernel import Actor, KernelError, Key
 from codec.ipc import BOTH, Dialect, Failure, Outcome, Request, Success, Wishes, write_response
 
 LARGE_ANSWER = 64 << 10
@@ -120,6 +121,21 @@ class KnownBefore(Struct, frozen=True):
     files: BothFiles | None = None
     """As they have just been found."""
     may_have_row: bool = True
+    start: FirstStart | None = None
+    """It has no row but this, which is on its way."""
+
+    def begun(self, id: str, means: ServerMeans) -> "KnownBefore":  # noqa: A002 - as in the contract
+        """The same. If it is to run at once, its start is on its way to the journal: to make its command takes as long,
+        and need not wait for that."""
+        files = self.files
+        if self.may_have_row or files is None or files.response is not None or not isinstance(files.request, Asked):
+            return self
+        request = files.request.request
+        if request.wishes.deadline is not None or request.wishes.not_before is not None:
+            return self
+        with suppress(KernelError):  # the command tries it again
+            return replace(self, start=means.journal.begin(first_start(id, Wanted(request.fingerprint))))
+        return self
 
 
 class CommandRan(Struct, frozen=True):
@@ -143,7 +159,8 @@ class RunningCommand(Actor[StirCommand]):
         self._files = before.files
         """None: they are to be looked at."""
         self._row: Row | None = None
-        self._loaded = not before.may_have_row
+        self._start = before.start
+        self._loaded = not before.may_have_row and before.start is None
         self._unsaved: Row | None = None
         """The row is decided, and its journalling is to be done with the writing; this is what the journal knows."""
         self._wake = trio.Event()
@@ -152,10 +169,15 @@ class RunningCommand(Actor[StirCommand]):
         self._may_run = self._running = self._written = self._over = self._ran = False
         self._is_ours = False
         """The response that stands there, or is being written, is a success of ours."""
-        self._took = 0.0
-        """The run, in seconds."""
+        self._began = self._took = 0.0
+        """When the run has begun, and how many seconds it took."""
+        self._saved = trio.Event()
+        """Set but while a row is journalled beside the writing."""
+        self._saved.set()
         self._ended: Outcome | None = None
         self._run_apart: RunApart[Outcome] | None = None
+        self._fault: Exception | None = None
+        """Raised by a run: a fault of ours, for what a handler raises is an outcome."""
         self._run_is_gone = trio.Event()
         self._dialects: Collection[Dialect] = BOTH
 
@@ -181,11 +203,17 @@ class RunningCommand(Actor[StirCommand]):
             case _:
                 self.unknown(message)
 
+    def let_go(self) -> None:
+        if self._run_apart is not None:
+            self._run_apart.leave()
+
     # -- the steps
 
     async def _work(self) -> None:
         seconds = AGAIN_SECONDS
         while not self._over:
+            if self._fault is not None:
+                raise self._fault
             if self._wake.is_set():
                 self._wake = trio.Event()
                 if self._stirred:
@@ -193,8 +221,7 @@ class RunningCommand(Actor[StirCommand]):
                     self._files = None
             try:
                 if not self._loaded:
-                    self._row = await self._means.journal.load(self._id)
-                    self._loaded = True
+                    await self._load()
                 if self._files is None:
                     self._files = await self._means.base.look(self._id)
                     continue  # what came meanwhile is newer
@@ -208,6 +235,14 @@ class RunningCommand(Actor[StirCommand]):
                 seconds = min(2 * seconds, SELDOM_SECONDS)
             else:
                 seconds, self.note = AGAIN_SECONDS, None
+
+    async def _load(self) -> None:
+        start, self._start = self._start, None
+        if start is None:
+            self._row = await self._means.journal.load(self._id)
+        else:
+            self._row, self._may_run = await start.saved(), True
+        self._loaded = True
 
     async def _step(self, files: BothFiles) -> None:
         if self._is_to_be_removed(files):
@@ -275,31 +310,26 @@ class RunningCommand(Actor[StirCommand]):
             await self._means.base.answer(self._id, data)
             self._written = True
             return
-        troubles: list[Exception] = []
-        at_once = self._took > LONG_RUN_SECONDS
-        patience = trio.CancelScope(deadline=-math.inf if at_once else trio.current_time() + WRITING_SECONDS)
+        patience = 0.0 if self._took > LONG_RUN_SECONDS else WRITING_SECONDS
+        late = self.stage.timers.after(patience, self._begin_to_save)
+        try:
+            await self._means.base.answer(self._id, data)
+            self._written = True
+        finally:
+            late.cancel()
+            await self._saved.wait()
+        self._unsaved = None  # the next row says so, and says all that this one did
 
-        async def save() -> None:
-            with patience:
-                await trio.sleep_forever()
-            if not self._written:
-                try:
-                    await self._save_decided()
-                except TROUBLE as trouble:
-                    troubles.append(trouble)
+    def _begin_to_save(self) -> None:
+        self._saved = trio.Event()
+        self.run_beside(self._save_beside)
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(save)
-            try:
-                await self._means.base.answer(self._id, data)
-                self._written = True
-            except (Occupied, *TROUBLE) as trouble:
-                troubles.append(trouble)
-            patience.cancel()
-        if self._written:  # the next row says so, and says all that this one did
-            self._unsaved = None
-        elif troubles:
-            raise troubles[-1]
+    async def _save_beside(self) -> None:
+        try:
+            with suppress(*TROUBLE):  # the answer may stand all the same; else it is tried again before the next step
+                await self._save_decided()
+        finally:
+            self._saved.set()
 
     async def _save_decided(self) -> None:
         assert self._row is not None
@@ -339,31 +369,29 @@ class RunningCommand(Actor[StirCommand]):
 
     def _begin(self, request: Request) -> None:
         assert self._row is not None
-        means = self._means
+        means, seconds, command = self._means, self._means.terms.command_seconds, request.command
         context = CommandContext(request, self._row.starts, means.handlers, means.journal, means.wall)
+        run, on_end = partial(means.handlers.run, context, seconds), partial(self._has_run, command)
         self._may_run, self._running = False, True
         self._run_is_gone = trio.Event()
-        self.run_beside(self._run, context)
+        self._began = self.stage.now()
+        self._run_apart = RunApart(run, seconds, f"{self.ref.path}: {command}", self.stage.timers, on_end)
 
-    async def _run(self, context: CommandContext) -> None:
-        command, seconds, lost = context.request.command, self._means.terms.command_seconds, False
-        run = partial(self._means.handlers.run, context, seconds)
-        began = trio.current_time()
-        try:
-            self._run_apart = RunApart(run, seconds, f"{self.ref.path}: {command}")
-            self._ended = await self._run_apart.result()
-        except RunIsLost:
-            lost = True
+    def _has_run(self, command: str, outcome: Outcome | None, error: Exception | None) -> None:
+        is_lost = isinstance(error, RunIsLost)
+        if is_lost:
+            seconds = self._means.terms.command_seconds
             logger.warning("%s of the request %s does not let itself be ended, and goes on", command, self._id)
             self._ended = Failure(
                 f"{command} was not over after {seconds:g} seconds, and did not let itself be ended", permanent=True
             )
-        finally:
-            self._running, self._ran, self._run_apart = False, True, None
-            self._took = trio.current_time() - began
-            self._run_is_gone.set()
-            self._wake.set()
-            self._report(CommandRan(self._id, lost))
+        else:
+            self._ended, self._fault = outcome, error
+        self._running, self._ran, self._run_apart = False, True, None
+        self._took = self.stage.now() - self._began
+        self._run_is_gone.set()
+        self._wake.set()
+        self._report(CommandRan(self._id, is_lost))
 
     # -- waiting, and the end
 
@@ -391,7 +419,7 @@ class RunningCommand(Actor[StirCommand]):
     def _report(self, report: CommandReport) -> None:
         end = self.stage.registry.find(SERVER_REPORTS)
         if end is not None:
-            end.urgent(report)
+            end.hand(report, urgent=True)
 
 
 def fingerprint_of(files: BothFiles) -> bytes | None:

@@ -1,7 +1,6 @@
 """Hands: the requests that the server end is at, each a command (command.py) in a crowd of its own.
 
     in hand     means
-    starting    its command is being started; news of it is counted
     running     its command is there, and its handler may run
     ran         its handler has ended: the next one may run, while this answer is on its way to the disk
 
@@ -16,11 +15,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 
-import trio
 from msgspec import Struct
 
 from actors.ipc.command import (
-    AGAIN_SECONDS,
     CommandOver,
     CommandRan,
     KnownBefore,
@@ -44,8 +41,7 @@ def is_quiet(settled: Settlement | None) -> bool:
 
 
 class InHand(Struct):
-    ref: ActorRef[StirCommand] | None = None
-    """None: it is starting."""
+    ref: ActorRef[StirCommand]
     stirs: int = 0
     over: CommandOver | None = None
     look_again: bool = False
@@ -107,36 +103,33 @@ class Hands:
             id = ref.path.rpartition("/")[2]  # noqa: A001
             command = crowd.child(id)
             if command is not None:
-                self._take(id, InHand(look_again=True), command)
+                self._take(id, command, look_again=True)
 
-    async def start(self, id: str, known: KnownBefore) -> bool:  # noqa: A002
+    def start(self, id: str, known: KnownBefore) -> bool:  # noqa: A002
         """False: it cannot be, now."""
-        hand = self._in_hand[id] = InHand()
-        make = partial(RunningCommand, id, self._means, [known])
+        given: list[KnownBefore] = []
+        make = partial(RunningCommand, id, self._means, given)
+        # what it leaves unread is counted when it has ended
+        spec = ChildSpec(id, make, restart=Restart.TRANSIENT, unread_is_lost=False)
         try:
-            # what it leaves unread is counted when it has ended
-            spec = ChildSpec(id, make, restart=Restart.TRANSIENT, unread_is_lost=False)
-            ref = await self._crowd.start_child(spec)
+            ref = self._crowd.begin_child(spec)
+            given.append(known.begun(id, self._means))  # it is made later, in a step of its own
+            self._take(id, ref)
         except NameTaken:  # it is still there, from before: it will hear of it
             before = self._crowd.child(id)
             if before is None:
-                del self._in_hand[id]
                 return False
-            hand.look_again, ref = True, before
+            self._take(id, before, look_again=True)
         except KernelError as error:
             logger.info("the request %s has to wait: %s", id, error)
-            del self._in_hand[id]
-            await trio.sleep(AGAIN_SECONDS)
             return False
-        self._take(id, hand, ref)
         return True
 
-    def _take(self, id: str, hand: InHand, ref: ActorRef[StirCommand]) -> None:  # noqa: A002
-        hand.ref = ref
-        self._in_hand[id] = hand
+    def _take(self, id: str, ref: ActorRef[StirCommand], *, look_again: bool = False) -> None:  # noqa: A002
+        self._in_hand[id] = InHand(ref, look_again=look_again)
         self._ids[ref] = id
         self._monitor(ref)
-        if hand.look_again:
+        if look_again:
             self.stir(id)
         self._on_change()
 
@@ -147,9 +140,8 @@ class Hands:
         if of_answer and hand.over is not None and is_quiet(hand.over.settled):
             return
         hand.stirs += 1
-        if hand.ref is not None:
-            with suppress(KernelError):  # it is told more than it can take: then it knows
-                hand.ref.hand(StirCommand(of_answer))
+        with suppress(KernelError):  # it is told more than it can take: then it knows
+            hand.ref.hand(StirCommand(of_answer))
 
     def look_again(self, id: str) -> None:  # noqa: A002
         self._in_hand[id].look_again = True

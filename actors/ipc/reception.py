@@ -27,6 +27,7 @@ from actors.ipc.given import TROUBLE, Asked, BothFiles, Tray
 from actors.ipc.hands import HandEnded, Hands, is_quiet
 from actors.ipc.server_steps import Phase
 from actors.ipc.steps import Torn
+from actors.store import all_of
 from codec.ipc import Wishes, in_turn
 
 AT_ONCE = 256
@@ -214,21 +215,8 @@ class Reception:
         self._on_change()
 
     async def _look_at(self, ids: list[str]) -> None:
-        found: dict[str, BothFiles] = {}
-        troubles: list[Exception] = []
-
-        async def look(id: str) -> None:  # noqa: A002
-            try:
-                found[id] = await self._means.base.look(id)
-            except TROUBLE as trouble:
-                troubles.append(trouble)
-
-        async with trio.open_nursery() as nursery:
-            for id in ids:  # noqa: A001
-                nursery.start_soon(look, id)
-        if troubles:
-            raise troubles[0]
-        await self._forget([each for each in ids if self._sorted(each, found[each])])
+        found = await all_of(ids, self._means.base.look, AT_ONCE)
+        await self._forget([id for id, files in zip(ids, found, strict=True) if self._sorted(id, files)])  # noqa: A001
         self._on_turn()
         self._on_change()
 

@@ -3,7 +3,7 @@
     BaseNews       from the base       what has happened to the files
     CommandRan     from a command      its handler has ended: the next one may run
     CommandOver    from a command      there is nothing to do for its request
-    LookAtTorn, TellLedger             from itself, later
+    LookAtTorn, FillHands, TellLedger  from itself, later
 
 A request waits in the reception (reception.py) until its turn comes, and then it is in hand (hands.py) until its
 command (command.py) has ended.
@@ -22,6 +22,7 @@ import trio
 from msgspec import Struct
 
 from actors.ipc.command import (
+    AGAIN_SECONDS,
     SERVER_REPORTS,
     TORN_SECONDS,
     CommandOver,
@@ -36,7 +37,7 @@ from actors.ipc.hands import COMMANDS, MOST_ENDING, Hands
 from actors.ipc.messages import LEDGER, RunningNow
 from actors.ipc.reception import Reception
 from actors.ipc.server_journal import ServerJournal
-from actors.kernel import Actor, AnySpec, ChildSpec, Down, KernelError, Stop, crowd_spec, supervisor_spec
+from actors.kernel import Actor, AnySpec, ChildSpec, Down, KernelError, Stop, Timer, crowd_spec, supervisor_spec
 from codec.ipc import in_turn
 
 CLAIM_SECONDS = 10.0
@@ -55,11 +56,15 @@ class LookAtTorn(Struct, frozen=True):
     pass
 
 
+class FillHands(Struct, frozen=True):
+    """There may be room, or a request whose time has come."""
+
+
 class TellLedger(Struct, frozen=True):
     pass
 
 
-ServerEndMessage = BaseNews | CommandReport | LookAtTorn | TellLedger
+ServerEndMessage = BaseNews | CommandReport | LookAtTorn | FillHands | TellLedger
 
 
 class ServerEnd(Actor[ServerEndMessage]):
@@ -71,7 +76,8 @@ class ServerEnd(Actor[ServerEndMessage]):
         self._handlers = handlers
         self._terms = terms
         self._wall = wall
-        self._filler = trio.Event()
+        self._next_fill: Timer | None = None
+        self._is_serving = self._has_to_wait = False
         self._down_because: str | None = None
         self._base_trouble: str | None = None
         self._told: RunningNow | None = None
@@ -86,7 +92,7 @@ class ServerEnd(Actor[ServerEndMessage]):
             means,
             self._hands,
             on_torn=lambda: self.tell_later(TORN_SECONDS, LookAtTorn()),
-            on_turn=lambda: self._filler.set(),
+            on_turn=self._fill,
             on_change=self._changed,
         )
         registry.claim(SERVER_REPORTS, self.ref)
@@ -97,7 +103,7 @@ class ServerEnd(Actor[ServerEndMessage]):
     def trouble(self) -> str | None:
         return self._down_because or self._base_trouble
 
-    async def handle(self, message: ServerEndMessage) -> None:
+    def at_once(self, message: ServerEndMessage) -> bool:
         match message:
             case BaseNews(news):
                 self._heard(news)
@@ -105,9 +111,20 @@ class ServerEnd(Actor[ServerEndMessage]):
                 self._hands.heard_over(message)
             case CommandRan():
                 if self._hands.heard_ran(message):
-                    self._filler.set()
+                    self._fill()
+            case _:
+                return False
+        return True
+
+    async def handle(self, message: ServerEndMessage) -> None:
+        match message:
+            case BaseNews() | CommandOver() | CommandRan():
+                self.at_once(message)
             case LookAtTorn():
                 self._reception.look_at_torn()
+            case FillHands():
+                self._next_fill, self._has_to_wait = None, False
+                self._fill()
             case TellLedger():
                 self._telling = False
                 self._tell_ledger()
@@ -118,7 +135,7 @@ class ServerEnd(Actor[ServerEndMessage]):
         ended = self._hands.ended(down.ref)
         if ended is not None:
             self._reception.ended(ended)
-            self._filler.set()
+            self._fill()
             self._changed()
 
     async def stopping(self, stop: Stop) -> None:
@@ -138,8 +155,8 @@ class ServerEnd(Actor[ServerEndMessage]):
                 self._base_trouble = why
             case BaseIsBack():
                 self._base_trouble = None
-        self._reception.stir()
-        self._filler.set()
+                self._reception.stir()
+                self._fill()
 
     # -- a life
 
@@ -153,7 +170,8 @@ class ServerEnd(Actor[ServerEndMessage]):
         self._base.attend(self.ref, BaseNews)
         self.run_beside(self._reception.read)
         self.run_beside(self._reception.look_around)
-        self.run_beside(self._fill)
+        self._is_serving = True
+        self._fill()
 
     async def _claim(self) -> str | None:
         try:
@@ -161,30 +179,26 @@ class ServerEnd(Actor[ServerEndMessage]):
         except TROUBLE as trouble:
             return str(trouble)
 
-    async def _fill(self) -> None:
+    def _fill(self) -> None:
         """Whose turn has come is taken in hand."""
-        hands, reception = self._hands, self._reception
-        while True:
-            self._filler = trio.Event()
-            id = None  # noqa: A001
-            if hands.have_room and self._base_trouble is None:
-                id = reception.take(self._wall())  # noqa: A001
-            if id is not None:
-                await self._start(id)
-                continue
-            now = self._wall()
-            moment = reception.next_moment(now)
-            soon = trio.CancelScope()
-            if moment is not None and hands.have_room:
-                soon.deadline = trio.current_time() + min(max(moment - now, 0.01), FIRST_LOOK_SECONDS)
-            with soon:
-                await self._filler.wait()
+        hands, reception, now = self._hands, self._reception, self._wall()
+        if self._next_fill is not None and not self._has_to_wait:
+            self._next_fill.cancel()
+            self._next_fill = None
+        while self._may_begin and (id := reception.take(now)) is not None:  # noqa: A001
+            if id in hands:
+                hands.stir(id)
+            elif not hands.start(id, reception.known(id)):
+                reception.put_back(id)
+                self._has_to_wait = True
+                self._next_fill = self.tell_later(AGAIN_SECONDS, FillHands())
+        if self._may_begin and (moment := reception.next_moment(now)) is not None:
+            self._next_fill = self.tell_later(min(max(moment - now, 0.01), FIRST_LOOK_SECONDS), FillHands())
 
-    async def _start(self, id: str) -> None:  # noqa: A002
-        if id in self._hands:
-            self._hands.stir(id)
-        elif not await self._hands.start(id, self._reception.known(id)):
-            self._reception.put_back(id)
+    @property
+    def _may_begin(self) -> bool:
+        can = self._is_serving and not self._has_to_wait and self._base_trouble is None
+        return can and self._hands.have_room
 
     # -- telling
 

@@ -26,8 +26,8 @@ from msgspec.structs import replace
 
 from actors.ipc.blobs import OwnBlobs, named_in
 from actors.ipc.server_steps import Phase, Row
-from actors.kernel import Registry
-from actors.store import STORE, Delete, StoreClient
+from actors.kernel import PostedQuestion, Registry
+from actors.store import SECONDS, STORE, Delete, StoreClient
 from codec.ipc import Failure, Outcome, Success
 
 VERSION = b"1"
@@ -52,6 +52,16 @@ class _Value(msgspec.Struct, frozen=True, array_like=True):
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(_Value).decode
 _outcome = msgspec.json.Decoder(Success | Failure).decode
+
+
+class FirstStart(msgspec.Struct, frozen=True):
+    row: Row
+    saving: PostedQuestion[None]
+
+    async def saved(self) -> Row:
+        """The row, when the journal has it. To be called once."""
+        await self.saving.answer(timeout=SECONDS)
+        return self.row
 
 
 class ServerJournal:
@@ -102,6 +112,11 @@ class ServerJournal:
             await self._blobs.drop(row.id, [before])
         if blob:
             self._named[row.id] = blob
+
+    def begin(self, row: Row) -> "FirstStart":
+        """The first start of a request of which nothing is known is on its way to the journal."""
+        value = _Value(row.fingerprint, row.phase.value, row.starts)
+        return FirstStart(row, self._store.begin_put(self._rows, row.id, VERSION + _encode(value), soft=True))
 
     async def forget(self, ids: Iterable[str]) -> None:
         left = list(ids)

@@ -117,6 +117,16 @@ def next_step(id: str, row: Row | None, view: View) -> Step:  # noqa: A002 - as 
             return Journal(Row(id, row.fingerprint)) if view.response is None and is_error else Wait()
 
 
+def first_start(id: str, request: Wanted) -> Row:  # noqa: A002
+    """What is journalled before a request runs of which nothing is known, and to which there is no response."""
+    row, view = None, View(request, None)
+    while row is None or not row.starts:
+        step = next_step(id, row, view)
+        assert isinstance(step, Journal)
+        row = step.row
+    return row
+
+
 def _begin(row: Row, before: Row | None, view: View) -> Step:
     """Another request than the journal knows of."""
     if view.running:

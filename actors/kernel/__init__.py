@@ -22,7 +22,7 @@ from actors.kernel.mailbox import Mailbox, MailboxStatistics, Overflow
 from actors.kernel.place import Place
 from actors.kernel.ref import ActorRef, AnyRef, Children
 from actors.kernel.registry import Key, Registry
-from actors.kernel.reply import Reply
+from actors.kernel.reply import PostedQuestion, Reply
 from actors.kernel.slot import Slot
 from actors.kernel.spec import AnySpec, ChildSpec, Restart
 from actors.kernel.stage import Crash, DeadLetter, Stage, StageStatistics, Tracer, run
@@ -40,7 +40,7 @@ from actors.kernel.supervisor import (
     supervisor_spec,
 )
 from actors.kernel.table import Table
-from actors.kernel.timers import Timer, growing_wait
+from actors.kernel.timers import Timer, Timers, growing_wait
 
 __all__ = [
     "Actor",
@@ -72,6 +72,7 @@ __all__ = [
     "Overflow",
     "PeerGone",
     "Place",
+    "PostedQuestion",
     "Registry",
     "Reply",
     "Restart",
@@ -86,6 +87,7 @@ __all__ = [
     "Supervisor",
     "Table",
     "Timer",
+    "Timers",
     "TooManyChildren",
     "TooManyRestarts",
     "TooSlow",

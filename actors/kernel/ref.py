@@ -7,7 +7,7 @@ needed: an `ActorRef[Add | Total]` is an `ActorRef[Add]`. Every ref is an `AnyRe
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Generic, Never, TypeVar
 
-from actors.kernel.reply import Reply
+from actors.kernel.reply import PostedQuestion, Reply
 from actors.kernel.stop import Stop
 
 if TYPE_CHECKING:
@@ -89,6 +89,13 @@ class ActorRef(Generic[M]):
         answer: R = await reply.asked(make(reply), timeout)
         return answer
 
+    def post(self, make: Callable[[Reply[R]], M]) -> PostedQuestion[R]:
+        """Send a question, synchronously, and wait for its answer later: `await pending.answer(timeout=1)`. What is to
+        be done meanwhile need not wait for it. Raises ActorDown or MailboxFull. Nobody has to wait for the answer."""
+        reply: Reply[R] = Reply(self._slot)
+        reply.posted(make(reply))
+        return PostedQuestion(reply)
+
     # -- life
 
     async def stop(self, grace: float | None = None) -> Stop:
@@ -123,6 +130,11 @@ class ActorRef(Generic[M]):
         """Start a dynamic child and wait until it is ready. Raises StartFailed, TooManyChildren, NameTaken or
         ActorDown."""
         return await self._slot.supervising().start_child(spec)
+
+    def begin_child(self: "ActorRef[Children[C]]", spec: "ChildSpec[C]") -> "ActorRef[C]":
+        """Begin to start a dynamic child, without waiting until it is ready; what it is told meanwhile waits for it. If
+        the start fails, it has ended, and a monitor tells. Raises TooManyChildren, NameTaken or ActorDown."""
+        return self._slot.supervising().begin_child(spec).ref
 
     def lease(self: "ActorRef[Children[C]]", spec: "ChildSpec[C]") -> "Lease[C]":
         """A temporary child that cannot outlive a block: `async with ref.lease(spec) as child`."""

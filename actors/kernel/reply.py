@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from actors.kernel.slot import Slot
 
 R = TypeVar("R", contravariant=True)  # a Reply that takes any answer can be used where one that takes an int is needed
+A = TypeVar("A", covariant=True)
 
 
 class ReplyState(enum.Enum):
@@ -141,15 +142,29 @@ class Reply(Envelope, Generic[R]):
 
     # -- the asker's side
 
-    async def asked(self, message: object, timeout: float) -> Any:
-        await checkpoint_if_cancelled()
+    def posted(self, message: object) -> None:
+        """The question is on its way. Its answer may be waited for, once, as that of one that was `asked`."""
         self.message = message
         try:
             self._post()
-        except (ActorDown, MailboxFull):  # an asker that tries again and again must not starve other tasks
+        except (ActorDown, MailboxFull):
             self.let_go()
-            await cancel_shielded_checkpoint()
             raise
+
+    async def asked(self, message: object, timeout: float) -> Any:
+        """`message`: None, if it was posted before."""
+        try:
+            await checkpoint_if_cancelled()
+        except BaseException:
+            if message is None and self.state is WAITING:
+                self._abandon()
+            raise
+        if message is not None:
+            try:
+                self.posted(message)
+            except (ActorDown, MailboxFull):  # an asker that tries again and again must not starve other tasks
+                await cancel_shielded_checkpoint()
+                raise
         if self._outcome is not None:  # answered already, or dropped at once by the mailbox's policy
             self.let_go()
             await cancel_shielded_checkpoint()
@@ -200,3 +215,17 @@ class Reply(Envelope, Generic[R]):
                 box.unwanted()
         else:
             self._slot.asker_left(self, self._on_abandon)
+
+
+class PostedQuestion(Generic[A]):
+    """A question that was posted (`ActorRef.post`)."""
+
+    __slots__ = ("_reply",)
+
+    def __init__(self, reply: Reply[Any]) -> None:
+        self._reply = reply
+
+    async def answer(self, *, timeout: float) -> A:
+        """It is waited for once. Raises and withdraws as `ActorRef.ask` does."""
+        answer: A = await self._reply.asked(None, timeout)
+        return answer

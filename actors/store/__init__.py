@@ -2,7 +2,7 @@
 StoreClient."""
 
 from actors.store.backup import copy_database
-from actors.store.client import StoreClient
+from actors.store.client import SECONDS, StoreClient
 from actors.store.directory import StateDirectory
 from actors.store.errors import (
     Conflict,
@@ -25,6 +25,7 @@ from actors.store.store import Store, store_spec
 __all__ = [
     "MAX_EVENT",
     "MAX_VALUE",
+    "SECONDS",
     "STORE",
     "Append",
     "Conflict",

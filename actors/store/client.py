@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Coroutine, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from actors.kernel import ActorRef
+from actors.kernel import ActorRef, PostedQuestion
 from actors.store.messages import Ask, StatisticsAsked, StoreMessage, StoreStatistics, Write
 from actors.store.operations import (
     Append,
@@ -75,6 +75,10 @@ class StoreClient:
     def put(self, space: str, key: str, value: bytes, *, soft: bool = False) -> Call[None]:
         """Soft: see operations.py."""
         return self._write(Put(space, key, value, soft))
+
+    def begin_put(self, space: str, key: str, value: bytes, *, soft: bool = False) -> PostedQuestion[None]:
+        """The same, and whoever asks need not wait for it at once."""
+        return self._ref.post(partial(Write, Put(space, key, value, soft)))
 
     def get(self, space: str, key: str) -> Call[bytes | None]:
         return self._ask(Get(space, key))

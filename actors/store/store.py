@@ -78,6 +78,17 @@ class Store(Actor[StoreMessage]):
         await self._reading.opened()
         self.stage.registry.claim(NAME, self.ref)
 
+    def at_once(self, message: StoreMessage) -> bool:
+        """While there is room, an order or a question goes to its desk in the asker's own step."""
+        match message:
+            case Write() if not self._writing.full:
+                self._writing.take(message)
+            case Ask() if not self._reading.full:
+                self._reading.take(message)
+            case _:
+                return False
+        return True
+
     async def handle(self, message: StoreMessage) -> None:
         match message:
             case Write():

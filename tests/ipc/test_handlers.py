@@ -1,7 +1,7 @@
 """Handlers: whatever one does ends as an outcome, and nothing else."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,7 @@ import trio
 from hypothesis import given
 from trio.testing import MockClock
 
-from actors.ipc import apart
-from actors.ipc.apart import RunApart, RunIsLost
+from actors.ipc.apart import LOST_SECONDS, RunApart, RunIsLost
 from actors.ipc.commands import NO_AGENT, NO_MODEL, EchoModel, Mode, known_commands
 from actors.ipc.handlers import (
     LARGEST_ANSWER,
@@ -23,6 +22,7 @@ from actors.ipc.handlers import (
     KnownCommand,
     given_command,
 )
+from actors.kernel import Timers
 from codec.ipc import Failure, Outcome, Request, Success
 from tests.ipc.test_documents import JSON
 
@@ -161,61 +161,82 @@ def test_what_a_handler_raises_while_it_is_cancelled_harms_nobody() -> None:
     assert run(Handlers([KnownCommand("hang", hang)]), "hang") == Failure("hang was not over after 30 seconds")
 
 
-def test_what_a_run_apart_returns_or_raises_is_told_to_whoever_waits_and_of_one_that_was_cancelled_nothing() -> None:
+class Ends:
+    """What is told of a run apart."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[object, Exception | None]] = []
+        self.over = trio.Event()
+
+    def __call__(self, returned: object, raised: Exception | None) -> None:
+        self.told.append((returned, raised))
+        self.over.set()
+
+
+async def end_of(run: Callable[[], Awaitable[object]], cancelled_after: float = math.inf) -> list[Any]:
+    """All that is told of a run that may take a second, in a minute."""
+    ends, timers = Ends(), Timers()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(timers.run)
+        apart = RunApart(run, 1.0, "a run", timers, ends)
+        with trio.move_on_after(cancelled_after):
+            await ends.over.wait()
+        if not ends.told:
+            apart.cancel()
+        await trio.sleep(60)
+        nursery.cancel_scope.cancel()
+    return ends.told
+
+
+def test_how_a_run_apart_ends_is_told_once() -> None:
     async def returns() -> str:
         return "an answer"
 
     async def raises() -> str:
-        raise ValueError("no answer")
+        raise LookupError("no answer")
 
     async def hangs() -> str:
         await trio.sleep_forever()
 
     async def main() -> None:
-        assert await RunApart(returns, SECONDS, "a run").result() == "an answer"
-        with pytest.raises(ValueError, match="no answer"):
-            await RunApart(raises, SECONDS, "a run").result()
-        cancelled = RunApart(hangs, SECONDS, "a run")
-        cancelled.cancel()
-        assert await cancelled.result() is None
+        assert await end_of(returns) == [("an answer", None)]
+        ((returned, raised),) = await end_of(raises)
+        assert (returned, str(raised)) == (None, "no answer")
+        assert await end_of(hangs, cancelled_after=0.0) == [(None, None)]
 
-    trio.run(main)
+    trio.run(main, clock=MockClock(autojump_threshold=0))
 
 
+@pytest.mark.parametrize(("cancelled_after", "lost_after"), [(math.inf, 1.0 + LOST_SECONDS), (0.5, 0.5 + LOST_SECONDS)])
 def test_a_run_that_swallows_every_exception_is_left_behind_and_what_it_returns_is_nobodys(
-    monkeypatch: pytest.MonkeyPatch,
+    cancelled_after: float, lost_after: float
 ) -> None:
-    monkeypatch.setattr(apart, "LOST_SECONDS", 0.02)
-    swallowed = 0
-    is_over = False
+    swallowed: list[float] = []
+    began = 0.0
 
     async def swallow() -> str:
-        nonlocal swallowed
-        while not is_over:
+        while trio.current_time() < began + 30:
             try:
-                await trio.sleep(1)
-            except BaseException:
-                swallowed += 1
+                await trio.sleep(20)
+            except trio.Cancelled:
+                swallowed.append(trio.current_time() - began)
+                with trio.CancelScope(shield=True):
+                    await trio.sleep(20)
         return "late"
 
     async def main() -> None:
-        nonlocal is_over
-        run = RunApart(swallow, 0.01, "a run")
-        await trio.lowlevel.checkpoint()
-        run.cancel()
-        with pytest.raises(RunIsLost):
-            await run.result()
-        is_over = True
+        nonlocal began
+        began = trio.current_time()
+        ((returned, raised),) = await end_of(swallow, cancelled_after)
+        assert returned is None
+        assert isinstance(raised, RunIsLost)
 
-    trio.run(main)
-    assert swallowed > 0
+    trio.run(main, clock=MockClock(autojump_threshold=0))
+    assert swallowed[0] == pytest.approx(min(cancelled_after, lost_after))
 
 
-def test_what_a_run_raises_is_raised_where_it_is_waited_for_and_who_leaves_cancels_it() -> None:
+def test_who_leaves_a_run_ends_it_and_is_told_nothing() -> None:
     ended = False
-
-    async def fail() -> None:
-        raise LookupError("gone")
 
     async def hang() -> None:
         nonlocal ended
@@ -225,17 +246,14 @@ def test_what_a_run_raises_is_raised_where_it_is_waited_for_and_who_leaves_cance
             ended = True
 
     async def main() -> None:
-        with pytest.raises(LookupError, match="gone"):
-            await RunApart(fail, 1.0, "a run").result()
-        with trio.move_on_after(1) as left:
-            await RunApart(hang, 100.0, "a run").result()
-        assert left.cancelled_caught
-        cancelled = RunApart(hang, 100.0, "a run")
-        cancelled.cancel()
-        await cancelled.result()
+        ends, timers = Ends(), Timers()
+        apart = RunApart(hang, 100.0, "a run", timers, ends)
+        await trio.sleep(1)
+        apart.leave()
+        await trio.sleep(1)
+        assert (ended, ends.told, timers.statistics().pending) == (True, [], 0)
 
     trio.run(main, clock=MockClock(autojump_threshold=0))
-    assert ended
 
 
 def test_a_cancellation_from_outside_goes_through() -> None:

@@ -3,8 +3,6 @@
 from types import SimpleNamespace
 from typing import Any
 
-import trio
-
 from actors.ipc.command import CommandOver, CommandRan, KnownBefore
 from actors.ipc.hands import Hands
 from actors.kernel import ChildSpec
@@ -24,20 +22,19 @@ class PaperCrowd:
     def __init__(self) -> None:
         self.specs: list[ChildSpec[Any]] = []
 
-    async def start_child(self, spec: ChildSpec[Any]) -> Any:
-        await trio.lowlevel.checkpoint()
+    def begin_child(self, spec: ChildSpec[Any]) -> Any:
         self.specs.append(spec)
         return PaperHand()
 
 
-async def test_one_whose_handler_has_ended_makes_room_for_another_once() -> None:
+def test_one_whose_handler_has_ended_makes_room_for_another_once() -> None:
     means: Any = SimpleNamespace(terms=SimpleNamespace(concurrency=2))
     crowd: Any = PaperCrowd()
     begun: list[Any] = []
     hands = Hands(means, crowd, begun.append, lambda: None)
     for id in "ab":  # noqa: A001
         assert hands.have_room
-        assert await hands.start(id, KnownBefore())
+        assert hands.start(id, KnownBefore())
     assert (hands.have_room, hands.running, [*hands]) == (False, 2, ["a", "b"])
     assert hands.heard_ran(CommandRan("a", lost=True))
     assert (hands.have_room, hands.running, hands.lost) == (True, 1, 1)
@@ -52,14 +49,14 @@ async def test_one_whose_handler_has_ended_makes_room_for_another_once() -> None
         assert ended.look_again is (ended.id == "b"), "of b nobody knows how it has ended"
 
 
-async def test_news_that_comes_as_one_ends_has_it_looked_at_again_and_is_no_dead_letter() -> None:
+def test_news_that_comes_as_one_ends_has_it_looked_at_again_and_is_no_dead_letter() -> None:
     means: Any = SimpleNamespace(terms=SimpleNamespace(concurrency=2))
     paper = PaperCrowd()
     crowd: Any = paper
     begun: list[Any] = []
     hands = Hands(means, crowd, begun.append, lambda: None)
     for id, heard in (("a", 1), ("b", 0)):  # noqa: A001
-        assert await hands.start(id, KnownBefore())
+        assert hands.start(id, KnownBefore())
         hands.stir(id)
         hands.heard_over(CommandOver(id, heard=heard))
         ended = hands.ended(begun.pop())

@@ -8,14 +8,15 @@ import trio
 from trio.testing import MockClock
 
 import codec.ipc.request
+from actors.ipc.command import AGAIN_SECONDS, KnownBefore
 from actors.ipc.given import TOO_LATE, Tray
-from actors.ipc.handlers import CommandContext, KnownCommand
-from actors.ipc.hands import COMMANDS
+from actors.ipc.handlers import CommandContext, Handlers, KnownCommand
+from actors.ipc.hands import COMMANDS, Hands
 from actors.ipc.messages import LEDGER
 from actors.ipc.server_steps import POISON
 from actors.kernel import Why
 from actors.kernel.testing import Puppet, staged
-from codec.ipc import Dialect, Failure, Success, write_response
+from codec.ipc import Dialect, Failure, Outcome, Success, write_response
 from tests.ipc.paper import PaperBase
 from tests.ipc.server_kit import EPOCH, ServerDesk, asked, serving, specs, state_directory
 
@@ -468,3 +469,42 @@ async def test_what_is_found_at_once_is_run_in_the_order_in_which_its_ids_count(
         async with serving(base, directory, [handler.command], concurrency=1):
             await trio.sleep(60)
     assert handler.runs == names
+
+
+async def test_what_cannot_be_begun_now_is_begun_later(
+    base: PaperBase, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, tried = Hands.start, list[tuple[str, float]]()
+
+    def refused_twice(hands: Hands, id: str, known: KnownBefore) -> bool:  # noqa: A002
+        tried.append((id, trio.current_time()))
+        return len(tried) > 2 and start(hands, id, known)
+
+    monkeypatch.setattr(Hands, "start", refused_twice)
+    with state_directory() as directory:
+        async with serving(base, directory) as (desk, _):
+            desk.put("r")
+            assert await desk.success("r") == {"message": "pong"}
+            await trio.sleep(60)
+    assert [id for id, _ in tried] == ["r"] * 3  # noqa: A001
+    assert tried[1][1] - tried[0][1] >= AGAIN_SECONDS
+
+
+async def test_a_fault_of_ours_in_a_run_ends_its_command_which_begins_anew(
+    base: PaperBase, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, faults = Handlers.run, [ZeroDivisionError("a fault")]
+
+    async def faulty(handlers: Handlers, context: CommandContext, seconds: float) -> Outcome:
+        if faults:
+            raise faults.pop()
+        return await run(handlers, context, seconds)
+
+    monkeypatch.setattr(Handlers, "run", faulty)
+    with state_directory() as directory:
+        async with serving(base, directory) as (desk, house):
+            desk.put("r")
+            assert await desk.success("r") == {"message": "pong"}
+            await trio.sleep(60)
+            assert [crash.error for crash in house.stage.crashes] == ["ZeroDivisionError: a fault"]
+            assert house.stage.registry.get(COMMANDS).children() == []

@@ -596,3 +596,54 @@ async def test_a_question_is_gone_as_soon_as_its_asker_has_the_answer() -> None:
             assert [ref() for ref in seen[:-1]] == [None, None]
         finally:
             gc.enable()
+
+
+@pytest.mark.parametrize("waits", [0.0, 5.0], ids=["before the answer", "after the answer"])
+async def test_the_answer_to_a_question_that_was_posted_is_waited_for_later(waits: float) -> None:
+    puppet = Puppet("a")
+    async with staged(puppet.spec()) as house:
+        pending = house["a"].post(answer(3, before=pause(1)))
+        await trio.sleep(waits)
+        with assert_checkpoints():
+            assert await pending.answer(timeout=2) == 3
+        assert trio.current_time() == max(waits, 1.0)
+        assert house.stage.statistics().timers.pending == 0
+
+
+async def test_a_question_that_was_posted_is_withdrawn_when_who_waits_for_it_gives_up() -> None:
+    puppet = Puppet("a")
+    async with staged(puppet.spec()) as house:
+        running, queued = house["a"].post(answer("never", before=block())), house["a"].post(answer("never"))
+        with pytest.raises(TooSlow):
+            await queued.answer(timeout=1)
+        cancelled = house["a"].post(answer("never"))
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            await cancelled.answer(timeout=100)
+        with trio.move_on_after(1):
+            await running.answer(timeout=100)
+        assert await house["a"].ask(answer(2), timeout=1) == 2
+        assert house.stage.statistics().dead_letters == 0
+
+
+async def test_nobody_has_to_wait_for_the_answer_to_a_question_that_was_posted() -> None:
+    async with staged(Puppet("a").spec()) as house:
+        ref = house["a"]
+        ref.post(answer(1))
+        with pytest.raises(ZeroDivisionError):
+            await ref.post(fail_with(ZeroDivisionError())).answer(timeout=1)
+        await wait_all_tasks_blocked()
+        assert house.stage.statistics().dead_letters == 0
+        await ref.stop()
+        with pytest.raises(ActorDown):
+            ref.post(answer(1))
+
+
+def fail_with(error: Exception) -> Callable[[Reply[Any]], Act]:
+    def make(reply: Reply[Any]) -> Act:
+        async def act(_: Any) -> None:
+            reply.fail(error)
+
+        return act
+
+    return make

@@ -152,3 +152,20 @@ def test_a_crowd_begins_to_count_anew_when_it_is_made_anew() -> None:
         assert house.stop == Stop(Why.SHUTDOWN)
 
     run_in_virtual_time(main)
+
+
+async def test_a_child_that_is_begun_takes_messages_at_once_and_a_monitor_tells_if_it_never_starts() -> None:
+    puppet, broken, watcher, heard = Puppet("a"), Puppet("b"), Puppet("watcher"), list[str]()
+    broken.on_start = [crash()]
+    async with staged(crowd_spec("crowd"), watcher.spec()) as house:
+        child = house["crowd"].begin_child(puppet.spec())
+        child.tell(lambda _: heard.append("kept"))
+        assert (child.statistics().state, heard) == (SlotState.STARTING, [])
+        never = house["crowd"].begin_child(broken.spec(restart=Restart.PERMANENT))
+        never.monitor(house["watcher"])
+        with pytest.raises(NameTaken):
+            house["crowd"].begin_child(Puppet("a").spec())
+        await wait_all_tasks_blocked()
+        assert (child.statistics().state, heard) == (SlotState.RUNNING, ["kept"])
+        assert [down.stop.why for down in watcher.did("down")] == [Why.NEVER_STARTED]
+        assert house["crowd"].children() == [child]

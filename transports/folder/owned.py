@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 OWN_MODE = 0o700
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _HAS_ACCOUNTS = sys.platform != "win32"
 
 
@@ -21,11 +21,11 @@ class NotOurs(OSError):
     """The text is a sentence for users: what is wrong with a folder, and what to do."""
 
 
-def open_own(name: str | Path, here: int | None, path: Path, said: Callable[[str], None]) -> int:
+def open_own(name: str | Path, here: int | None, path: str | Path, said: Callable[[str], None]) -> int:
     """Opens a folder, by its name in the folder `here`. Raises NotOurs. `path`: as it is shown. The caller closes the
     descriptor."""
     try:
-        folder = os.open(name, _FOLDER, dir_fd=here)
+        folder = os.open(name, FOLDER, dir_fd=here)
     except OSError as error:
         if error.errno in (errno.ENOTDIR, errno.ELOOP):
             raise NotOurs(f"{path} is a link or a file, and has to be a real folder; move it away") from None

@@ -136,7 +136,7 @@ class Rooted:
 
     def _entered(self, here: int, names: Names) -> int:
         if self._own:
-            return open_own(names[-1], here, self.path(names), self._said)
+            return open_own(names[-1], here, f"{self.root}/{'/'.join(names)}", self._said)
         try:
             there = os.open(names[-1], _FOLDER, dir_fd=here)
         except OSError as error:

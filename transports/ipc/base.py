@@ -5,7 +5,8 @@ Whatever is asked of it rides to the disk with one of two ferries (ferry.py). So
     reading   ids, look, read, claims      reading.py
     writing   all else                     writing.py
 
-In a folder that lies in memory, a look at one small request, and a change of one, are made in the loop itself.
+In a folder that lies in memory, a look at one small request, and a change of one, are made in the loop itself. On a
+disk, so is such a look if the system has all of it in memory, as it has what was just written: that waits for no disk.
 
 News is told to those who attend. The keeper (keeper.py) finds most of it out; that the folder is gone, or back, is also
 noticed by any trip. Who has no room for news in their mailbox is told to look at everything, as soon as they have room.
@@ -36,9 +37,9 @@ from codec.ipc.folder import (
 from transports.ipc import writing
 from transports.ipc.archiving import ArchiveBlocked
 from transports.ipc.claims import CLIENT, SERVER, stopped_server
-from transports.ipc.ferry import Ferry
+from transports.ipc.ferry import Ferry, NotShort
 from transports.ipc.processes import Census
-from transports.ipc.reading import RoomListing, RoomReader
+from transports.ipc.reading import AT_ONCE, RoomListing, RoomReader, Ways
 from transports.ipc.site import ROOMS, STATE, OpenedBase, Site, in_words
 from transports.ipc.writing import SET_ASIDE, SHORT, RoomWriter, WriteJob
 
@@ -73,8 +74,8 @@ class LookJob(Struct, frozen=True):
     def rooms(self) -> frozenset[str]:
         return LOOKED_AT if self.short is not None else LOOKED_AT | SET_ASIDE
 
-    def __call__(self, reading: RoomReader, opened: OpenedBase) -> BothFiles:
-        return reading.look(opened, self.id, self.short)
+    def __call__(self, reading: RoomReader, opened: OpenedBase, ways: Ways | None = None) -> BothFiles:
+        return reading.look(opened, self.id, self.short, ways)
 
 
 class Attending(Struct):
@@ -98,8 +99,13 @@ class FolderBase:
         self._site = Site(path, writing.give_back_what_is_away)
         self._reading = RoomReader(now, largest)
         self._writing = RoomWriter(self._site, sync=sync)
-        self._reads = self._ferry(self._read_all, "reading the desk's folder", LOOKS, patience)
-        self._writes = self._ferry(self._writing.run, "writing to the desk's folder", WRITES, patience)
+        site = self._site
+        self._reads = self._ferry(
+            self._read_all, "reading the desk's folder", LOOKS, patience, lambda: site.in_memory or site.is_local
+        )
+        self._writes = self._ferry(
+            self._writing.run, "writing to the desk's folder", WRITES, patience, lambda: site.in_memory
+        )
         self._census = Census()
         self._listeners: dict[AnyRef, Attending] = {}
         self._openings = 0
@@ -114,20 +120,22 @@ class FolderBase:
         self.events = self.overflows = self.rescans = 0
 
     def _ferry(
-        self, run: Callable[[Sequence[Any]], Sequence[Any]], name: str, most: int, patience: float
+        self,
+        run: Callable[[Sequence[Any]], Sequence[Any]],
+        name: str,
+        most: int,
+        patience: float,
+        near: Callable[[], bool],
     ) -> Ferry[Any]:
         def hangs() -> BaseGone:
             return BaseGone(f"{self._site.path} has not answered for {patience:g} seconds; see what its disk is doing")
-
-        def near() -> bool:
-            return self._site.in_memory
 
         return Ferry(run, name, most=most, patience=patience, hangs=hangs, after=self._after, near=near)
 
     # -- news
 
     def attend(self, who: ActorRef[M], news: Callable[[News], M]) -> None:
-        listener = self._listeners[who] = Attending(lambda what: who.tell(news(what)))
+        listener = self._listeners[who] = Attending(lambda what: who.hand(news(what)))
         if self._trouble is not None:
             self._tell_one(listener, BaseIsGone(self._trouble))
         elif self._openings:
@@ -254,11 +262,22 @@ class FolderBase:
         return await self._reads.ride(job)
 
     def _read_all(self, jobs: Sequence[ReadJob]) -> list[Any]:
+        (first, *others) = jobs
+        if not others and isinstance(first, LookJob) and first.short is not None and not self._site.in_memory:
+            return [self._seen_at_once(first)]
         try:
             with self._site.entered(_used(jobs)) as opened, self._reading.trip():
                 return [self._read_one(job, opened) for job in jobs]
         except BaseGone as gone:
             return [gone] * len(jobs)
+
+    def _seen_at_once(self, look: LookJob) -> BothFiles:
+        """In the loop."""
+        try:
+            with self._site.entered_at_once(look.rooms) as opened:
+                return look(self._reading, opened, AT_ONCE)
+        except OSError:  # there is more to do, or to say, than here
+            raise NotShort from None
 
     def _read_one(self, job: ReadJob, opened: OpenedBase) -> Any:
         try:

@@ -73,10 +73,9 @@ class Ferry(Generic[J]):
         """`short`: the same job, which takes a fraction of a millisecond where nothing waits for a device, or raises
         NotShort."""
         if short is not None and self._may_be_made_here:
-            await trio.lowlevel.checkpoint()
-            if self._may_be_made_here:
-                with suppress(NotShort):
-                    return self._made_here(short)
+            await trio.lowlevel.checkpoint_if_cancelled()  # others have their turn: the share is small
+            with suppress(NotShort):
+                return self._made_here(short)
         rider = _Rider(job)
         self._waiting.append(rider)
         if not self._under_way:

@@ -15,7 +15,7 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from msgspec import Struct
 
@@ -23,6 +23,7 @@ from codec.ipc import BadId, BadRequest, BadResponse, checked, file_of, id_of, r
 from codec.ipc.folder import Answer, Asked, BothFiles, Identity, Spoiled, Torn, Tray, Unreadable
 from codec.ipc.ids import SUFFIX
 from codec.words import counted
+from transports.folder.waitless import open_at_once, read_at_once, stat_at_once
 from transports.ipc.ferry import NotShort
 from transports.ipc.quarantine import kind_of
 from transports.ipc.site import OpenedBase
@@ -37,6 +38,14 @@ _PLAIN_ID = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{4,100})\.json", re.ASCII)
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 T = TypeVar("T")
+
+
+class Ways(NamedTuple):
+    """How files are looked at."""
+
+    stat: Callable[..., os.stat_result]
+    open: Callable[..., int]
+    read: Callable[[int, int], bytes]
 
 
 class _Plain(Struct, frozen=True):
@@ -166,17 +175,24 @@ class RoomReader:
 
     # -- reading
 
-    def look(self, base: OpenedBase, id: str, short: int | None = None) -> BothFiles:  # noqa: A002
+    def look(
+        self,
+        base: OpenedBase,
+        id: str,  # noqa: A002
+        short: int | None = None,
+        ways: "Ways | None" = None,
+    ) -> BothFiles:
         """`short`: raises NotShort if either has more bytes than this, or may not stay."""
         request: Asked | Torn | Unreadable | None
-        match self._document(base, Tray.REQUESTS, id, read_request, short):
+        ways = ways or USUAL
+        match self._document(base, Tray.REQUESTS, id, read_request, short, ways):
             case _Bad(plain, why):
                 request = Unreadable(hashlib.sha256(plain.data or repr(plain.identity).encode()).digest(), why)
             case (found, data, _):
                 request = Asked(found, data)
             case other:
                 request = other
-        match self._document(base, Tray.RESPONSES, id, read_response, short):
+        match self._document(base, Tray.RESPONSES, id, read_response, short, ways):
             case _Bad(plain, why):
                 return BothFiles(request, Spoiled(plain.identity, why))
             case (answered, data, identity):
@@ -195,9 +211,10 @@ class RoomReader:
         id: str,  # noqa: A002
         read: Callable[[bytes, str], T],
         short: int | None,
+        ways: Ways,
     ) -> tuple[T, bytes, Identity] | _Bad | Torn | None:
         name = file_of(id)
-        plain = self._plain(base, tray, name, short)
+        plain = self._plain(base, tray, name, short, ways)
         if plain is None:
             self.torns.forget(tray, name)
             return None
@@ -212,11 +229,13 @@ class RoomReader:
                 return found, plain.data, plain.identity
         return _Bad(plain, why) if self.torns.is_still(tray, name, plain.status) else Torn()
 
-    def _plain(self, base: OpenedBase, tray: Tray, name: str, short: int | None = None) -> _Plain | None:
+    def _plain(
+        self, base: OpenedBase, tray: Tray, name: str, short: int | None = None, ways: "Ways | None" = None
+    ) -> _Plain | None:
         """None: there is nothing, or there was something that could not stay."""
-        room = base.room(tray)
+        room, ways = base.room(tray), ways or USUAL
         try:
-            status = os.stat(name, dir_fd=room, follow_symlinks=False)
+            status = ways.stat(name, dir_fd=room)
         except FileNotFoundError:
             return None
         why = why_not_plain(status)
@@ -230,9 +249,11 @@ class RoomReader:
             size = counted(status.st_size, "byte")
             return _Plain(status, None, f"it has {size}, and at most {self._largest:,} are read")
         try:
-            file = os.open(name, _OPEN, dir_fd=room)
+            file = ways.open(name, _OPEN, dir_fd=room)
         except FileNotFoundError:
             return None
+        except BlockingIOError:
+            raise
         except PermissionError:
             return _Plain(status, None, "its permissions do not allow us to read it")
         except OSError:  # another thing stands there by now
@@ -241,7 +262,7 @@ class RoomReader:
             before = os.fstat(file)
             if not stat.S_ISREG(before.st_mode):
                 return _Plain(status, None, "it was replaced while it was read")
-            data = _whole(file, min(before.st_size, self._largest))
+            data = ways.read(file, min(before.st_size, self._largest))
             after = os.fstat(file)
         finally:
             os.close(file)
@@ -311,3 +332,8 @@ def _whole(file: int, size: int) -> bytes:
     while len(data) < size and (more := os.read(file, size - len(data))):
         data += more
     return data
+
+
+USUAL = Ways(os.lstat, os.open, _whole)
+AT_ONCE = Ways(stat_at_once, open_at_once, read_at_once)
+"""Raise BlockingIOError rather than to wait for a disk."""

@@ -30,6 +30,7 @@ from transports.folder.drafts import sweep_old
 from transports.folder.memory import lies_in_memory
 from transports.folder.owned import NotOurs, why_not_ours
 from transports.folder.rooted import NotPlain, Rooted
+from transports.folder.waitless import is_local, stat_at_once
 from transports.ipc.archiving import finish_archiving
 from transports.ipc.claims import Claims
 from transports.ipc.quarantine import Quarantine
@@ -37,6 +38,8 @@ from transports.ipc.quarantine import Quarantine
 DRAFTS, STATE = "tmp", "state"
 ROOMS = (*(tray.value for tray in Tray), STATE, DRAFTS)
 OLD_DRAFT_SECONDS = 600.0
+Stat = Callable[..., os.stat_result]
+"""`os.lstat`, or what does not wait for a disk."""
 
 log = structlog.get_logger("ipc")
 
@@ -52,7 +55,8 @@ class OpenedBase:
         self.places = [(None, os.fstat(root)), *((name, os.fstat(room)) for name, room in rooms.items())]
         """What stood where when it was opened; None: the base itself."""
         devices = {status.st_dev for _, status in self.places}
-        self.in_memory = len(devices) == 1 and lies_in_memory(devices.pop())
+        self.in_memory = len(devices) == 1 and all(map(lies_in_memory, devices))
+        self.is_local = len(devices) == 1 and all(map(is_local, devices))
         self.quarantine = Quarantine(rooms[Tray.QUARANTINE.value], rooms[DRAFTS])
         self.drafts = rooms[DRAFTS]
         self.users = 0
@@ -90,6 +94,26 @@ class Site:
         """It is open, and nothing that is done there waits for a device."""
         opened = self._opened
         return opened is not None and opened.in_memory
+
+    @property
+    def is_local(self) -> bool:
+        """It is open, and what the system has in memory of it can be looked at without waiting (waitless.py)."""
+        opened = self._opened
+        return opened is not None and opened.is_local
+
+    @contextmanager
+    def entered_at_once(self, rooms: Collection[str]) -> Iterator[OpenedBase]:
+        """For a look that waits for nothing: not for a disk, nor for a thread that does. Raises BlockingIOError; also
+        where the base is not as it was, for then there is more to do."""
+        if not self._lock.acquire(blocking=False):
+            raise BlockingIOError
+        try:
+            opened = self._opened
+            if opened is None or self._why_astray(opened, rooms, stat_at_once) is not None:
+                raise BlockingIOError
+            yield opened
+        finally:
+            self._lock.release()
 
     @contextmanager
     def entered(self, rooms: Collection[str] = ROOMS) -> Iterator[OpenedBase]:
@@ -165,24 +189,23 @@ class Site:
             return self._gone(self._shown)
         return f"{self.path} cannot be used: {in_words(error)}"
 
-    def _why_astray(self, opened: OpenedBase, rooms: Collection[str] = ROOMS) -> str | None:
+    def _why_astray(self, opened: OpenedBase, rooms: Collection[str] = ROOMS, stat: Stat = os.lstat) -> str | None:
         """Why this is not the base any more; None: it is."""
         for name, was in opened.places:
             if name is not None and name not in rooms:
                 continue
-            why = self._why_differs(opened.root, name, was)
+            why = self._why_differs(opened.root, name, was, stat)
             if why is not None:
                 self.trouble = why
                 return why
         return None
 
-    def _why_differs(self, root: int, name: str | None, was: os.stat_result) -> str | None:
+    def _why_differs(self, root: int, name: str | None, was: os.stat_result, stat: Stat) -> str | None:
         path = self._shown if name is None else f"{self._shown}/{name}"
         try:
-            if name is None:
-                there = os.stat(self._shown, follow_symlinks=False)
-            else:
-                there = os.stat(name, dir_fd=root, follow_symlinks=False)
+            there = stat(self._shown) if name is None else stat(name, dir_fd=root)
+        except BlockingIOError:  # nobody knows, and that is no trouble
+            raise
         except FileNotFoundError:
             return self._gone(path)
         except OSError as error:

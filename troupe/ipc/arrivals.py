@@ -9,6 +9,7 @@ Rules
     looks at the files by himself.
   - Before the first event there is a look at everything; so nothing is missed. Another one follows when events were
     lost, when the folder has been replaced, and every few seconds, because some file systems tell of no events.
+  - What we submit while the folder is watched is not looked at until something happens to it.
   - Without inotify the folder is looked at several times a second.
 """
 
@@ -32,6 +33,8 @@ SHARE = 20.0
 """Between two looks at everything passes so many times what one has taken."""
 AT_ONCE = 32
 """Requests that are looked at in one go."""
+MOST_QUIET = 1_000
+"""Of more that nobody waits for yet, the first ones are looked at."""
 
 
 class Watch(Protocol):
@@ -53,6 +56,8 @@ class Arrivals:
         self._by_id: dict[str, set[FileWatch]] = {}
         self._following: dict[FileWatch, None] = {}
         self._leading = False
+        self._quiet: dict[str, None] = {}
+        """Submitted while the folder was watched, and not waited for yet; and nothing that was heard is about them."""
         self._eyes: _Eyes | None = None
         self._due = 0.0
         self._threads = trio.CapacityLimiter(2)
@@ -71,8 +76,25 @@ class Arrivals:
 
     def stir(self, ids: Iterable[str]) -> None:
         for each in ids:
+            self._quiet.pop(each, None)
             for watch in self._by_id.get(each, ()):
                 watch.stir(each)
+
+    def expect(self, ids: Iterable[str]) -> None:
+        """They are about to be submitted."""
+        if self._eyes is not None and self._eyes.inotify is not None:
+            self._quiet.update(dict.fromkeys(ids))
+            while len(self._quiet) > MOST_QUIET:
+                del self._quiet[next(iter(self._quiet))]
+
+    def expect_no_more(self, ids: Iterable[str]) -> None:
+        """They were there before, or may not be there."""
+        for each in ids:
+            self._quiet.pop(each, None)
+
+    def is_quiet(self, id: str) -> bool:  # noqa: A002 - as in the contract
+        """Whether there is nothing to be seen of it before an event tells. Who asks waits for it from now on."""
+        return self._quiet.pop(id, self) is None
 
     async def until_stirred(self, watch: "FileWatch") -> None:
         try:
@@ -104,6 +126,7 @@ class Arrivals:
             self._leading = False
 
     def close(self) -> None:
+        self._quiet.clear()
         if self._eyes is not None:
             self._eyes.close()
             self._eyes = None
@@ -128,6 +151,7 @@ class Arrivals:
     def _heard(self, inotify: Inotify) -> None:
         for event in inotify.read():
             if event.lost or event.of_folder or event.over:
+                self._quiet.clear()
                 self._due = 0.0
             elif (about := id_of(event.name)) is not None:
                 self.stir((about,))
@@ -202,7 +226,7 @@ class FileWatch:
         new = [each for each in ids if each not in self._ids]
         self._ids.update(dict.fromkeys(new))
         self._arrivals.register(self, new)
-        self.stirred.update(dict.fromkeys(new))
+        self.stirred.update(dict.fromkeys(each for each in new if not self._arrivals.is_quiet(each)))
 
     def stir(self, id: str) -> None:  # noqa: A002
         self.stirred[id] = None

@@ -18,7 +18,7 @@ from codec.ipc import Failure, Request, write_request
 from codec.ipc.desk import DeskTotals, EditorOrder, Handled, RequestDetail, Selection
 from troupe.ipc.arrivals import POLL_SECONDS, RESCAN_SECONDS, Arrivals, FileWatch
 from troupe.ipc.dropping import Dropping
-from troupe.ipc.folder import SHORT, DeskFolder, Sight, TakesLonger
+from troupe.ipc.folder import DeskFolder, Sight, TakesLonger
 from troupe.ipc.office import Office
 from troupe.ipc.results import CANCELLED, OVER, Result, result_of, told
 from troupe.ipc.tickets import AnyDesk
@@ -29,7 +29,7 @@ T = TypeVar("T")
 History = Literal["all", "failed"]
 THREADS = 8
 FEW = 8
-"""So many are looked at in the loop, where no device is waited for."""
+"""So many are looked at in the loop, where that waits for no device."""
 JOURNAL_STEPS = (0.0, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 0.6)
 """Seconds before the server is asked again: it writes its journal after the file that we have seen."""
 MOST_WITHDRAWN = 10_000
@@ -111,7 +111,12 @@ class Desk(AnyDesk):
             if not _ask_the_same(together.setdefault(request.id, request), request):
                 raise IdTaken({request.id: _taken(request, together[request.id])})
         contents = {each.id: write_request(each) for each in together.values()}
-        fates = await self._dropping.drop(contents)
+        self._arrivals.expect(contents)
+        fates: dict[str, OSError | None] = {}
+        try:
+            fates = await self._dropping.drop(contents)
+        finally:
+            self._arrivals.expect_no_more(each for each in contents if each not in fates or fates[each] is not None)
         there = [each for each in together.values() if isinstance(fates[each.id], FileExistsError)]
         for name, fate in fates.items():
             if fate is not None and not isinstance(fate, FileExistsError):
@@ -159,7 +164,7 @@ class Desk(AnyDesk):
 
     async def _ended(self, ids: list[str]) -> list[Result]:
         await trio.lowlevel.checkpoint_if_cancelled()
-        if self.folder.in_memory and self._history == "failed" and len(ids) <= FEW:
+        if self._history == "failed" and len(ids) <= FEW:
             with suppress(TakesLonger):
                 found = self._results_at_once(ids)
                 await trio.lowlevel.cancel_shielded_checkpoint()
@@ -171,7 +176,7 @@ class Desk(AnyDesk):
 
     def _results_at_once(self, ids: list[str]) -> list[Result]:
         """In the loop. Raises TakesLonger, if the server is to be asked."""
-        sights = [(each, self.folder.look(each, SHORT)) for each in ids]
+        sights = [(each, self.folder.look_at_once(each)) for each in ids]
         if any(isinstance(sight.outcome, Failure) for _, sight in sights):
             raise TakesLonger
         return [

@@ -14,11 +14,11 @@ Everything here blocks: call it in a thread.
 import errno
 import os
 import re
+import stat
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,8 +36,9 @@ from codec.ipc import (
 )
 from transports.folder.drafts import discard, lives, rename_new, sweep, write_drafts
 from transports.folder.memory import lies_in_memory
-from transports.folder.owned import NotOurs
+from transports.folder.owned import FOLDER, NotOurs, why_not_ours
 from transports.folder.rooted import NotPlain, Rooted
+from transports.folder.waitless import is_local, open_at_once, read_at_once, stat_at_once
 from troupe.ipc.troubles import DeskError
 
 SHORT = 64 << 10
@@ -80,13 +81,66 @@ class TakesLonger(Exception):
     """What was to be done at once is to be done in a thread."""
 
 
+class _Visit:
+    """One look at the folder: the way to it is gone once, and each of its rooms is entered once."""
+
+    def __init__(self, rooted: Rooted, waits: bool = True) -> None:
+        """`waits`: for the disk. Else, raises TakesLonger where it would."""
+        self._rooted = rooted
+        self._waits = waits
+        self._folders: dict[str, int] = {}
+        """The root has no name."""
+
+    def room(self, name: str) -> int:
+        found = self._folders.get(name)
+        if found is None:
+            if not self._waits:
+                found = self._found_at_once(name)
+            else:
+                found = self._rooted.enter(self.room(""), (name,)) if name else self._rooted.open_root()
+            self._folders[name] = found
+        return found
+
+    def _found_at_once(self, name: str) -> int:
+        above, path = (self.room(""), self._rooted.path((name,))) if name else (None, self._rooted.root)
+        folder = open_at_once(name or path, FOLDER, above)
+        status = os.fstat(folder)
+        if why_not_ours(status, path) is not None or status.st_mode & 0o077:  # there is something to be done, or said
+            os.close(folder)
+            raise TakesLonger
+        return folder
+
+    def stat(self, room: str, name: str) -> os.stat_result:
+        return (os.lstat if self._waits else stat_at_once)(name, dir_fd=self.room(room))
+
+    def read(self, room: str, name: str, short: int | None) -> tuple[bytes, float]:
+        """And when it was written. Raises NotPlain."""
+        here = self.room(room)
+        if not self._waits and not stat.S_ISREG(stat_at_once(name, here).st_mode):
+            raise TakesLonger
+        file = self._rooted.open_in(here, (room, name)) if self._waits else open_at_once(name, _READ, here)
+        try:
+            status = os.fstat(file)
+            if short is not None and status.st_size > short:
+                raise TakesLonger
+            return (_whole if self._waits else read_at_once)(file, status.st_size), status.st_mtime
+        finally:
+            os.close(file)
+
+    def close(self) -> None:
+        for folder in self._folders.values():
+            os.close(folder)
+        self._folders.clear()
+
+
 class DeskFolder:
     def __init__(self, base: Path) -> None:
         self.base = base
         self._rooted = Rooted(base, own=True)
         self._is_made = False
-        self.in_memory = False
-        """Nothing that is done there waits for a device. Until it is made, that is not known."""
+        self.in_memory = self.is_local = False
+        """Nothing that is done there waits for a device; what the system has in memory of it can be looked at without
+        waiting. Until it is made, neither is known."""
 
     def make(self) -> None:
         """Makes what is missing. Raises DeskError."""
@@ -100,7 +154,8 @@ class DeskFolder:
         except OSError as error:
             raise self._trouble(error) from None
         self._is_made = True
-        self.in_memory = len(devices) == 1 and lies_in_memory(devices.pop())
+        self.in_memory = len(devices) == 1 and all(map(lies_in_memory, devices))
+        self.is_local = len(devices) == 1 and all(map(is_local, devices))
 
     # -- requests
 
@@ -120,9 +175,8 @@ class DeskFolder:
             raise self._trouble(error) from None
 
     def _dropped(self, requests: Mapping[str, bytes]) -> dict[str, OSError | None]:
-        with ExitStack() as opened:
-            rooms = (DRAFTS, REQUESTS, RESPONSES, FAILED)
-            drafts, there, *answered = [opened.enter_context(self._rooted.folder((room,))) for room in rooms]
+        with self._visit() as visit:
+            drafts, there, *answered = map(visit.room, (DRAFTS, REQUESTS, RESPONSES, FAILED))
             fates: dict[str, OSError | None] = {}
             names = {each: file_of(each) for each in requests}
             # An editor takes away the request that it has answered.
@@ -169,20 +223,39 @@ class DeskFolder:
 
     # -- what became of them
 
-    def look(self, id: str, short: int | None = None) -> Sight:  # noqa: A002
-        """`short`: raises TakesLonger, if the answer has more bytes than that, or there is no request any more."""
-        answer = self._outcome((RESPONSES, file_of(id)), id, short)
+    def look(self, id: str) -> Sight:  # noqa: A002
+        name = file_of(id)
+        with self._visit() as visit:
+            seen = self._seen(visit, id, name)
+            if seen is not None:
+                return seen
+            return self._put_away(id) or Sight(None, is_gone=self._when(visit, RESPONSES, name) is None)
+
+    def look_at_once(self, id: str) -> Sight:  # noqa: A002
+        """Waits for no disk. Raises TakesLonger, if it would have to, if the answer is long, or if there is no request
+        any more."""
+        if not self.in_memory and not self.is_local:
+            raise TakesLonger
+        try:
+            with self._visit(waits=self.in_memory) as visit:
+                seen = self._seen(visit, id, file_of(id), SHORT)
+        except BlockingIOError:
+            raise TakesLonger from None
+        if seen is None:
+            raise TakesLonger
+        return seen
+
+    def _seen(self, visit: _Visit, id: str, name: str, short: int | None = None) -> Sight | None:  # noqa: A002
+        """None: it has no request, and no error stands there."""
+        answer = self._outcome(visit, RESPONSES, name, id, short)
         if answer is not None and isinstance(answer[0], Success):
-            return Sight(*answer, self._written((REQUESTS, file_of(id))))
-        record = self._outcome((FAILED, file_of(id)), id, short)
+            return Sight(*answer, self._when(visit, REQUESTS, name))
+        record = self._outcome(visit, FAILED, name, id, short)
         if record is not None and isinstance(record[0], Failure):
-            return Sight(*record, self._written((REQUESTS, file_of(id))))
-        error = answer[0] if answer is not None and isinstance(answer[0], Failure) else None
-        if error is None and not self.has_request(id):
-            if short is not None:
-                raise TakesLonger
-            return self._put_away(id) or Sight(None, is_gone=not self._exists((RESPONSES, file_of(id))))
-        return Sight(None, error=error)
+            return Sight(*record, self._when(visit, REQUESTS, name))
+        if answer is not None and isinstance(answer[0], Failure):
+            return Sight(None, error=answer[0])
+        return None if self._when(visit, REQUESTS, name) is None else Sight(None)
 
     def has_request(self, id: str) -> bool:  # noqa: A002
         return self._exists((REQUESTS, file_of(id)))
@@ -205,25 +278,30 @@ class DeskFolder:
     def _put_away(self, id: str) -> Sight | None:  # noqa: A002
         for day in sorted(self._rooted.folders((ARCHIVE,)), reverse=True):
             for name, is_record in (("response.json", False), ("failed.json", True)):
-                found = self._outcome((ARCHIVE, day, id, name), id)
+                data = self._content((ARCHIVE, day, id, name))
+                found = None if data is None else _read(data, id)
                 if found is not None and isinstance(found[0], Failure) == is_record:
                     return Sight(*found, self._written((ARCHIVE, day, id, "request.json")))
         return None
 
     def _outcome(
         self,
-        names: Sequence[str],
+        visit: _Visit,
+        room: str,
+        name: str,
         id: str,  # noqa: A002
-        short: int | None = None,
+        short: int | None,
     ) -> tuple[Outcome, float] | None:
         """None: there is nothing that can be read, or not yet."""
-        found = self._content(names, short)
-        if found is None:
-            return None
-        try:
-            return read_response(found[0], id).outcome, found[1]
-        except BadResponse:
-            return None
+        with self._nothing_is_no_trouble():
+            return _read(visit.read(room, name, short), id)
+        return None
+
+    def _when(self, visit: _Visit, room: str, name: str) -> float | None:
+        """It was written; None: it is not there."""
+        with self._nothing_is_no_trouble():
+            return visit.stat(room, name).st_mtime
+        return None
 
     # -- who is there
 
@@ -248,20 +326,36 @@ class DeskFolder:
 
     # --
 
-    def _content(self, names: Sequence[str], short: int | None = None) -> tuple[bytes, float] | None:
+    @contextmanager
+    def _visit(self, *, waits: bool = True) -> Iterator[_Visit]:
+        visit = _Visit(self._rooted, waits)
         try:
-            file = self._rooted.open(names)
-            with open(file, "rb", buffering=0) as opened:
-                status = os.fstat(file)
-                if short is not None and status.st_size > short:
-                    raise TakesLonger
-                return _whole(opened), status.st_mtime
+            yield visit
+        finally:
+            visit.close()
+
+    @contextmanager
+    def _nothing_is_no_trouble(self) -> Iterator[None]:
+        """Where nothing stands that could be read; a link or a pipe is nothing."""
+        try:
+            yield
         except (FileNotFoundError, NotPlain):
-            return None
+            pass
+        except BlockingIOError:
+            raise
         except OSError as error:
-            if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, or a pipe
-                return None
-            raise self._trouble(error) from None
+            if error.errno not in (errno.ELOOP, errno.ENXIO):
+                raise self._trouble(error) from None
+
+    def _content(self, names: Sequence[str]) -> tuple[bytes, float] | None:
+        with self._nothing_is_no_trouble():
+            file = self._rooted.open(names)
+            try:
+                status = os.fstat(file)
+                return _whole(file, status.st_size), status.st_mtime
+            finally:
+                os.close(file)
+        return None
 
     def _exists(self, names: Sequence[str]) -> bool:
         return self._written(names) is not None
@@ -301,12 +395,21 @@ def _named(draft: str | OSError, name: str, drafts: int, there: int) -> OSError 
     return None
 
 
-def _whole(file: FileIO) -> bytes:
-    chunks, left = [], LARGEST + 1
-    while left and (chunk := file.read(min(left, 1 << 20))):
-        chunks.append(chunk)
-        left -= len(chunk)
-    return b"".join(chunks)
+def _whole(file: int, size: int) -> bytes:
+    """To its end, if it has grown meanwhile, and no more of it than a server reads."""
+    data, left = b"", LARGEST + 1
+    while left and (more := os.read(file, min(left, max(size - len(data), 1 << 10)))):
+        data += more
+        left -= len(more)
+    return data
+
+
+def _read(written: tuple[bytes, float], id: str) -> tuple[Outcome, float] | None:  # noqa: A002
+    """With when it was written. None: it cannot be read, or not yet."""
+    try:
+        return read_response(written[0], id).outcome, written[1]
+    except BadResponse:
+        return None
 
 
 def _stands(name: str, here: int) -> bool:

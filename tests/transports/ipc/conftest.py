@@ -18,12 +18,13 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture(params=["on a disk", "in memory"])
+@pytest.fixture(params=["on a disk", "on a local disk", "in memory"])
 def base(
     request: pytest.FixtureRequest, path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[FolderBase]:
-    """In memory, what is short is done in the loop."""
+    """In memory, what is short is done in the loop; on a local disk, looks are, at what the system has in memory."""
     monkeypatch.setattr(site, "lies_in_memory", lambda device: request.param == "in memory")
+    monkeypatch.setattr(site, "is_local", lambda device: request.param == "on a local disk")
     opened = FolderBase(path, now=clock)
     yield opened
     opened.close()

@@ -1,14 +1,18 @@
 """The base folder on a real disk."""
 
+import errno
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
+import trio.testing
 
 from codec.ipc.folder import (
     Answer,
     Asked,
+    BaseGone,
     Identity,
     Occupied,
     Spoiled,
@@ -17,7 +21,10 @@ from codec.ipc.folder import (
     Unreadable,
 )
 from tests.transports.ipc.places import Clock, answered, asked, put
+from transports.ipc import base as module
+from transports.ipc import site
 from transports.ipc.base import FolderBase
+from transports.ipc.reading import USUAL, Ways
 
 
 def mode(path: Path) -> int:
@@ -79,3 +86,51 @@ async def test_calls_made_at_once_share_a_trip_and_a_caller_who_leaves_hurts_nob
             await base.answer("nobody", b"{}")
     assert base._writes.trips - trips <= 3
     assert len(await base.ids(Tray.RESPONSES)) >= 50
+
+
+def blocked(*_: object, **__: object) -> Any:
+    raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+
+@pytest.mark.parametrize("way", ["all", "stat", "open", "read"])
+async def test_what_would_wait_for_a_disk_is_looked_at_by_a_thread(
+    path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    monkeypatch.setattr(site, "is_local", lambda device: True)
+    monkeypatch.setattr(site, "lies_in_memory", lambda device: False)
+    ways = dict.fromkeys(Ways._fields, blocked) if way == "all" else {way: blocked}
+    monkeypatch.setattr(module, "AT_ONCE", USUAL._replace(**ways))
+    base = FolderBase(path, now=clock)
+    try:
+        await base.publish({"a": asked("a")})
+        await base.answer("a", answered("a"))
+        trips = base._reads.trips
+        both = await base.look("a")
+        assert isinstance(both.request, Asked)
+        assert isinstance(both.response, Answer)
+        assert base._reads.trips == trips + 1
+        monkeypatch.setattr(module, "AT_ONCE", USUAL)
+        assert await base.look("a") == both
+        assert base._reads.trips == trips + 1, "and what would not is looked at in the loop"
+    finally:
+        base.close()
+
+
+async def test_a_look_waits_for_no_thread_that_waits_for_the_disk(
+    path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site, "is_local", lambda device: True)
+    monkeypatch.setattr(site, "lies_in_memory", lambda device: False)
+    monkeypatch.setattr(module, "AT_ONCE", USUAL)
+    base = FolderBase(path, now=clock)
+    try:
+        await base.publish({"a": asked("a")})
+        async with trio.open_nursery() as nursery:
+            with base._site._lock:  # as a thread that asks a disk which hangs
+                nursery.start_soon(base.look, "a")
+                await trio.testing.wait_all_tasks_blocked(0.01)
+        os.rename(path, path.with_name("other"))
+        with pytest.raises(BaseGone):
+            await base.look("a")
+    finally:
+        base.close()

@@ -7,22 +7,26 @@ import signal
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
 import trio
+import trio.testing
 
 from codec.ipc import Failure, Success, file_of, read_request, write_response
 from tests.troupe.ipc.peer import Peer, at_the_desk
-from troupe.ipc import Desk, DeskError, IdTaken, NobodyAtTheDesk, NoServer, NoSuchRequest, folder
+from transports.folder.inotify import FolderEvent
+from troupe.ipc import Desk, DeskError, IdTaken, NobodyAtTheDesk, NoServer, NoSuchRequest, Result, folder
 
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture(params=["on a disk", "in memory"])
+@pytest.fixture(params=["on a disk", "on a local disk", "in memory"])
 def base(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """In memory, what is short is done in the loop."""
+    """In memory, what is short is done in the loop; on a local disk, looks are, at what the system has in memory."""
     monkeypatch.setattr(folder, "lies_in_memory", lambda device: request.param == "in memory")
+    monkeypatch.setattr(folder, "is_local", lambda device: request.param == "on a local disk")
     return tmp_path / "base"
 
 
@@ -422,3 +426,67 @@ def test_a_blocking_map_takes_from_its_iterable_in_the_callers_thread(base: Path
     with at_the_desk(base), Desk.blocking(base, state=base) as desk:
         assert len(list(desk.map("echo", prompts()))) == 3  # type: ignore[arg-type]
     assert seen == {threading.current_thread()}
+
+
+async def looks_for(desk: Desk, id: str) -> int:  # noqa: A002 - as in the contract
+    """How often a request is looked at until its answer has come, which takes a while."""
+    looks = [0]
+    ended = desk._ended
+
+    async def counted(ids: list[str]) -> list[Result]:
+        looks[0] += 1
+        return await ended(ids)
+
+    desk._ended = counted  # type: ignore[method-assign]
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(partial(desk.run, "ping", id=id))
+            while not (desk.base / "requests" / file_of(id)).exists():  # noqa: ASYNC110 - as any peer does
+                await trio.sleep(0.002)
+            await trio.testing.wait_all_tasks_blocked(0.02)
+            answer(desk.base, id)
+    finally:
+        del desk._ended
+    return looks[0]
+
+
+def answer(base: Path, id: str) -> None:  # noqa: A002
+    draft = base / "responses" / ".draft"
+    draft.write_bytes(write_response(id, Success("done")))
+    draft.rename(base / "responses" / file_of(id))
+
+
+async def test_what_is_submitted_while_the_folder_is_watched_is_looked_at_when_something_happens_to_it(
+    base: Path,
+) -> None:
+    async with desk_of(base, rescan=1000.0) as desk:
+        await looks_for(desk, "first")
+        assert await looks_for(desk, "second") == 1
+        assert (await desk.run("ping", id="second")).data == "done", "it was there before"
+        ticket = await desk.submit("ping", id="third")
+        answer(base, "third")
+        assert (await ticket.wait()).data == "done"
+
+
+async def test_what_has_happened_before_anybody_waits_is_seen(base: Path) -> None:
+    async with desk_of(base, rescan=1000.0) as desk:
+        await looks_for(desk, "first")
+        heard, late, lost = [await desk.submit("ping", id=each) for each in ("heard", "late", "lost")]
+        answer(base, "heard")
+        await looks_for(desk, "another")  # whoever waits hears of all that happens
+        answer(base, "late")
+        assert (await heard.wait()).data == "done"
+        assert (await late.wait()).data == "done"
+        answer(base, "lost")
+        assert desk._arrivals._eyes is not None
+        assert desk._arrivals._eyes.inotify is not None
+        desk._arrivals._eyes.inotify.read()
+        desk._arrivals._heard(Overflown())
+        assert (await lost.wait()).data == "done"
+
+
+class Overflown:
+    """An inotify that has lost events."""
+
+    def read(self) -> list[FolderEvent]:
+        return [FolderEvent(-1, "", of_folder=True)]
