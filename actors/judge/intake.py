@@ -22,13 +22,14 @@ Rules
   - If a post is refused (it is not understood, or there is no room), all panels are told, by one sentence a second.
 """
 
+import math
 from contextlib import suppress
 from functools import partial
 from typing import ClassVar
 
 import trio
 
-from actors.judge.messages.intake import Complain, IntakeMessage, Posted, PostRefused, TryPostAgain
+from actors.judge.messages.intake import Complain, IntakeMessage, Posted, PostRefused, TryPostsAgain
 from actors.judge.messages.problem import Arrived
 from actors.judge.messages.shelf import Changed, PlaceFor, ShelfMessage, TellEverybody
 from actors.judge.places import TaskPlace
@@ -40,10 +41,12 @@ from actors.kernel import (
     Actor,
     ActorDown,
     ActorRef,
+    Agenda,
     KernelError,
     MailboxFull,
     NobodyThere,
     Reply,
+    Timer,
     TooManyChildren,
     TooSlow,
     describe,
@@ -99,7 +102,11 @@ class Intake(Actor[IntakeMessage]):
         """The number of the last post."""
         self._coming = self._near = 0
         """Bytes of posts that the store does not have yet, and of posts whose tasks are in memory."""
-        self._resting: dict[Post, None] = {}
+        self._resting: dict[int, Post] = {}
+        self._agenda = Agenda[int]()
+        """When each of these is to be tried again."""
+        self._timer: Timer | None = None
+        """Invariant: if there are any, this is pending, and due no later than the first of them."""
         self._aside: dict[int, Post] = {}
         self._taken_in = 0
         self._last_name = ""
@@ -146,8 +153,10 @@ class Intake(Actor[IntakeMessage]):
                 self._posted(message)
             case PostRefused(sentence):
                 self._complain(sentence)
-            case TryPostAgain(post):
-                self._wake(post)
+            case TryPostsAgain():
+                for number in self._agenda.take(self.stage.now(), MOST):
+                    self._wake(self._resting[number])
+                self._set_timer()
                 self._go_on()
             case Complain():
                 self._quiet = False
@@ -247,7 +256,7 @@ class Intake(Actor[IntakeMessage]):
             post.tries += 1
         post.end = Whole()
         if post.told:  # the obstacle has gone, perhaps also for other posts
-            for other in tuple(self._resting):
+            for other in tuple(self._resting.values()):
                 self._wake(other)
         self._taken_in += 1
         self._last_name = task.name
@@ -324,13 +333,25 @@ class Intake(Actor[IntakeMessage]):
 
     def _rest(self, post: Post) -> None:
         self._queue.rest(post)
-        self._resting[post] = None
+        self._resting[post.number] = post
         seconds = growing_wait(AGAIN_SECONDS, post.tries - 1, SELDOM_SECONDS)
-        self.tell_later(seconds + APART_SECONDS * len(self._resting), TryPostAgain(post))
+        self._agenda.put(post.number, self.stage.now() + seconds + APART_SECONDS * len(self._resting))
+        self._set_timer()
+
+    def _set_timer(self) -> None:
+        """One for all posts that rest: an actor may have only so many."""
+        due = self._agenda.next
+        if self._timer is not None and self._timer.pending:
+            if self._timer.due <= due:
+                return
+            self._timer.cancel()
+        if due < math.inf:
+            self._timer = self.tell_later(max(0.0, due - self.stage.now()), TryPostsAgain())
 
     def _wake(self, post: Post) -> None:
         if post.where is RESTING:
-            del self._resting[post]
+            del self._resting[post.number]
+            self._agenda.drop(post.number)
             self._queue.wake(post)
 
     def _gone(self, post: Post) -> None:

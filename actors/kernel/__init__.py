@@ -1,6 +1,7 @@
 """The kernel: how actors live. This is its public face. Everything else is private to this folder and to its tests."""
 
 from actors.kernel.actor import Actor, actor_from
+from actors.kernel.agenda import Agenda
 from actors.kernel.errors import (
     ActorDown,
     AlreadyAnswered,
@@ -46,6 +47,7 @@ __all__ = [
     "Actor",
     "ActorDown",
     "ActorRef",
+    "Agenda",
     "AlreadyAnswered",
     "AnyRef",
     "AnySpec",

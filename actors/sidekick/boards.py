@@ -28,8 +28,7 @@ from typing import Any
 import trio
 from msgspec import structs
 
-from actors.kernel import Actor, ChildSpec, Down, KernelError, Key, Mailbox, Reply, Stop, in_words
-from actors.sidekick.agenda import Agenda
+from actors.kernel import Actor, Agenda, ChildSpec, Down, KernelError, Key, Mailbox, Reply, Stop, in_words
 from actors.sidekick.board_messages import (
     BoardsMessage,
     Keep,
@@ -89,7 +88,7 @@ class Boards(Actor[BoardsMessage]):
         self._counted = (-1, -1)
         self._is_open = False
         """It is known which boards are stored."""
-        self._agenda = Agenda()
+        self._agenda = Agenda[str]()
         self._snapshots: dict[str, Snapshot] = {}
         """Pictures that have come and are not written yet."""
         self._awaited: dict[str, trio.Event] = {}

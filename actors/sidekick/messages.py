@@ -60,9 +60,7 @@ class Drained(Struct, frozen=True):
 
 
 class GraceOver(Struct, frozen=True):
-    """A hero that lost its connection has not come back."""
-
-    peer_id: str
+    """The time is over in which a hero that lost its connection could come back."""
 
 
 class ShowOn(Struct, frozen=True):

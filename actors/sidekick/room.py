@@ -16,6 +16,7 @@ Everything here is synchronous: a batch is heard, folded and offered to every sc
 whatever cannot be sent at once.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -28,7 +29,7 @@ from actors.sidekick.member import Member, Part
 from actors.sidekick.messages import Drained, Forsaken, GraceOver, Heard, Joined, PictureWanted, RoomMessage, ShowOn
 from actors.sidekick.scene import Drawn, Limits, Reserve, Scene
 from actors.sidekick.showing import Showings, shown
-from actors.sidekick.upkeep import Upkeep
+from actors.sidekick.upkeep import MOST_HEROES, Upkeep
 from actors.sidekick.vacancies import Vacancies
 from codec.sidekick import (
     Announce,
@@ -74,7 +75,8 @@ class Room(Actor[RoomMessage]):
         self._vacancies = vacancies if vacancies is not None else Vacancies()
         self.scene = Scene(limits, reserve)
         self.members: dict[AnyRef, Member] = {}
-        self._away: dict[str, Timer | None] = {}  # heroes that lost their connection, by peerId; None: no time limit
+        self._away: dict[str, float] = {}  # heroes that lost their connection, by peerId: until when they may come back
+        self._grace: Timer | None = None  # pending <=> for one of them that is not for ever
         # The speaker is the peer whose messages are being heard.
         self._relayed: list[Drawn | Fault] = []  # messages folded, and faults, that are not yet offered to the screens
         self._news: list[Announce] = []  # not yet told to the other peers; must go out before `_relayed`
@@ -91,22 +93,21 @@ class Room(Actor[RoomMessage]):
         beside = self.incarnation.run_beside  # the room's own would make the two know each other (Actor.let_go)
         self._upkeep = Upkeep(self.name, self.ref, self.stage, self._wall, beside)
         if isinstance(kept, tuple):
-            self.scene, self.members, away = kept
+            self.scene, self.members, self._away = kept
             self._upkeep.soil()
             for ref in self.members:
                 self.monitor(ref)
-            for peer_id in away:
-                self._wait_for(peer_id)
+            self._let_grace_end()
             for member in self.members.values():
                 member.unshown = False
                 if member.part is Part.SCREEN:  # a message may have been folded and not relayed
                     self._show(member)
         else:
-            self._away.update(dict.fromkeys(await self._upkeep.restore(self.scene)))
+            self._away.update(dict.fromkeys(await self._upkeep.restore(self.scene), math.inf))
         self._look_around()
 
     def keep(self) -> object:
-        return self.scene, self.members, list(self._away)
+        return self.scene, self.members, self._away
 
     def at_once(self, message: RoomMessage) -> bool:
         if isinstance(message, Heard):
@@ -139,8 +140,10 @@ class Room(Actor[RoomMessage]):
                 self._take_turns()
                 if not self._showings:
                     self._tell_state()
-            case GraceOver(peer_id):
-                self._away.pop(peer_id, None)
+            case GraceOver():
+                now = trio.current_time()
+                self._away = {peer_id: until for peer_id, until in self._away.items() if until > now}
+                self._let_grace_end()
             case Forsaken():
                 if not self.members:
                     self._vacancies.leave(self.ref)
@@ -179,7 +182,17 @@ class Room(Actor[RoomMessage]):
         self._look_around()
 
     def _wait_for(self, peer_id: str) -> None:
-        self._away[peer_id] = self.tell_later(GRACE, GraceOver(peer_id))
+        self._away.pop(peer_id, None)
+        if len(self._away) >= MOST_HEROES:
+            del self._away[next(iter(self._away))]
+        self._away[peer_id] = trio.current_time() + GRACE
+        self._let_grace_end()
+
+    def _let_grace_end(self) -> None:
+        """One timer for all that are away: however many come and go, an actor may have only so many."""
+        first = min(self._away.values(), default=math.inf)
+        if first < math.inf and (self._grace is None or not self._grace.pending):
+            self._grace = self.tell_later(max(0.0, first - trio.current_time()), GraceOver())
 
     def _look_around(self) -> None:
         """A peer has come or gone, or has taken a part."""
@@ -310,9 +323,8 @@ class Room(Actor[RoomMessage]):
     def _is_back(self, member: Member, peer_id: str) -> bool:
         """Whether this peer was here before, on a connection that has ended or is dead but not yet detected as such."""
         was_waited_for = member.part is Part.HERO and peer_id in self._away
-        timer = self._away.pop(peer_id, None) if was_waited_for else None
-        if timer is not None:
-            timer.cancel()
+        if was_waited_for:
+            del self._away[peer_id]
         others = [one for one in self.members.values() if one is not member and one.part is member.part]
         lost = [one for one in others if _owner(one) == peer_id]
         for one in lost:

@@ -1,11 +1,13 @@
 """How often a post is tried again, and what a page goes on to show when its problem is taken away."""
 
 import errno
+from collections import Counter
 from itertools import pairwise
 
 import pytest
 import trio
 
+from actors.judge import desk
 from actors.judge.intake import AGAIN_SECONDS, APART_SECONDS, SELDOM_SECONDS
 from actors.store import StateDirectory
 from codec.judge import RunSettings
@@ -30,6 +32,32 @@ async def test_an_obstacle_that_stays_is_looked_at_less_and_less_often(directory
     doubled = [min(AGAIN_SECONDS * 2.0**number, SELDOM_SECONDS) + APART_SECONDS for number in range(len(waits))]
     assert len(waits) > 10
     assert waits == pytest.approx(doubled, abs=0.1)
+
+
+async def test_however_many_posts_cannot_be_written_each_is_tried_again_and_none_is_lost(
+    directory: StateDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More than the intake may have timers."""
+    monkeypatch.setattr(desk, "ASKED", 16)
+    full = True
+    tries = Counter[tuple[str, ...]]()
+
+    def trouble(call: str, task: tuple[str, ...]) -> Exception | None:
+        if call == "add":
+            tries[task] += 1
+        return OSError(errno.ENOSPC, "No space left on device") if call == "add" and full else None
+
+    tasks = [f"abc{number}/abc{number}_a" for number in range(60)]
+    async with judging(directory, Folders(trouble=trouble)) as court:
+        page = await court.page()
+        for task in tasks:
+            await court.take_in(task)
+        await trio.sleep(4 * SELDOM_SECONDS)
+        assert min(tries.values()) > 3
+        assert court["intake"].statistics().restarts == 0
+        full = False
+        await trio.sleep(2 * SELDOM_SECONDS)
+        assert sorted(page.listed) == sorted(tasks)
 
 
 async def test_somebody_who_edits_in_the_folder_is_waited_for_once_and_then_told_of(directory: StateDirectory) -> None:

@@ -14,6 +14,7 @@ from actors.kernel import ActorRef, run, supervisor_spec
 from actors.sidekick.desk import Seat, SidekickDesk, crowd_specs
 from actors.sidekick.room import FORSAKEN_AFTER, GRACE
 from actors.sidekick.scene import Reserve
+from actors.sidekick.upkeep import MOST_HEROES
 
 Json = dict[str, Any]
 
@@ -392,6 +393,43 @@ async def test_a_hero_is_back_before_its_old_connection_is_found_to_have_ended(a
             await trio.sleep(GRACE + 1)
             await again.say(paint(2, 2))
             assert screen.line.kinds() == ["grid/update", "grid/update"], "nobody was announced offline"
+
+
+async def test_however_many_heroes_come_and_go_the_room_stands_and_the_last_of_them_may_come_back(
+    autojump_clock: object,
+) -> None:
+    crowd = MOST_HEROES + 100
+    async with house() as troupe, troupe.client() as screen:
+        await screen.announce("sidekick")
+        for number in range(crowd):
+            async with troupe.client() as hero:
+                await hero.announce("hero", peer=f"h{number}")
+        assert troupe.room().statistics().restarts == 0
+        troupe.room().kill()
+        await trio.sleep(1)
+        assert troupe.room().statistics().restarts == 1
+        for number, absorbs in ((0, False), (crowd - 1, True)):
+            async with troupe.client() as again:
+                await again.announce("hero", peer=f"h{number}")
+                screen.line.take()
+                await again.say(CLEAR)
+                assert ("global/clearAll" not in screen.line.kinds()) is absorbs
+
+
+async def test_each_hero_that_is_away_has_its_own_time(autojump_clock: object) -> None:
+    async with house() as troupe, troupe.client() as screen:
+        await screen.announce("sidekick")
+        for name in ("early", "middle", "late"):
+            async with troupe.client() as hero:
+                await hero.announce("hero", peer=name)
+            await trio.sleep(GRACE / 3)
+        await trio.sleep(GRACE / 2)  # early and middle are over
+        for name, absorbs in (("early", False), ("middle", False), ("late", True)):
+            async with troupe.client() as again:
+                await again.announce("hero", peer=name)
+                screen.line.take()
+                await again.say(CLEAR)
+                assert ("global/clearAll" not in screen.line.kinds()) is absorbs
 
 
 async def test_a_peer_with_a_new_id_has_left_under_the_old_one(autojump_clock: object) -> None:

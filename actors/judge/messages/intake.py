@@ -2,7 +2,6 @@
 
 from msgspec import Struct
 
-from actors.judge.waiting import Post
 from actors.kernel import Reply
 from codec.judge import Task
 
@@ -24,14 +23,12 @@ class PostRefused(Struct, frozen=True):
     sentence: str
 
 
-class TryPostAgain(Struct, frozen=True):
-    """It is time to try this post again."""
-
-    post: Post
+class TryPostsAgain(Struct, frozen=True):
+    """It is time to try posts again that rest."""
 
 
 class Complain(Struct, frozen=True):
     """It is time to report the refusals of the last second."""
 
 
-IntakeMessage = Posted | PostRefused | TryPostAgain | Complain
+IntakeMessage = Posted | PostRefused | TryPostsAgain | Complain

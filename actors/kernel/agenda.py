@@ -1,24 +1,31 @@
-"""Remembers when each of many items is due. An item is due once, at the earliest time that was given for it."""
+"""Remembers when each of many items is due. An item is due once, at the earliest time that was given for it.
+
+An actor may have no more timers than its mailbox has places. So whoever waits for many things at a time keeps them
+here, and has one timer, for the first.
+"""
 
 import math
 from heapq import heappop, heappush
+from typing import Generic, TypeVar
+
+K = TypeVar("K", int, str)
 
 
-class Agenda:
+class Agenda(Generic[K]):
     def __init__(self) -> None:
-        self._due: dict[str, float] = {}
-        self._in_turn: list[tuple[float, str]] = []
+        self._due: dict[K, float] = {}
+        self._in_turn: list[tuple[float, K]] = []
         """Invariant: holds every item of `_due`. Other entries are outdated."""
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name: K) -> bool:
         return name in self._due
 
-    def put(self, name: str, due: float) -> None:
+    def put(self, name: K, due: float) -> None:
         if due < self._due.get(name, math.inf):
             self._due[name] = due
             heappush(self._in_turn, (due, name))
 
-    def drop(self, name: str) -> None:
+    def drop(self, name: K) -> None:
         self._due.pop(name, None)
 
     @property
@@ -28,9 +35,9 @@ class Agenda:
             heappop(self._in_turn)
         return self._in_turn[0][0] if self._in_turn else math.inf
 
-    def take(self, now: float, most: int) -> list[str]:
+    def take(self, now: float, most: int) -> list[K]:
         """Take at most `most` items that are due off the agenda, the earliest first."""
-        taken: list[str] = []
+        taken: list[K] = []
         while len(taken) < most and self.next <= now:
             _, name = heappop(self._in_turn)
             del self._due[name]

@@ -5,7 +5,7 @@ import math
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from actors.sidekick.agenda import Agenda
+from actors.kernel import Agenda
 
 NAMES = st.sampled_from("abcd")
 TIMES = st.integers(0, 6).map(float)
@@ -24,7 +24,7 @@ STEPS = st.lists(
 @example([("put", "a", 3.0), ("drop", "a", 0.0), ("put", "a", 5.0), ("take", "9", 4.0), ("take", "9", 5.0)])
 @example([("put", "a", 1.0), ("put", "b", 1.0), ("take", "1", 1.0), ("take", "0", 1.0), ("take", "2", 1.0)])
 def test_each_is_due_once_at_the_earliest_time_that_was_said(steps: list[tuple[str, str, float]]) -> None:
-    agenda, due = Agenda(), dict[str, float]()
+    agenda, due = Agenda[str](), dict[str, float]()
     for what, name, time in steps:
         match what:
             case "put":
