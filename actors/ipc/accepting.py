@@ -1,4 +1,4 @@
-"""Accepting: requests that somebody asks us to send.
+"""Accepting: requests that others ask us to send.
 
     the id is    and the content is
     new          -                   it is journalled, and then answered

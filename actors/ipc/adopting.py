@@ -8,15 +8,15 @@
     torn        -                               it is looked at again
 
 Rules
-  - What was answered before the first client came is left alone. At a start only names are compared. What stands in
-    requests/ and not in responses/ is read, and so is what has come since the last client lived: it may have been
-    answered, with an error that nobody has seen, while nobody was there. To find that out takes a look at each file,
-    and what has no answer does not wait for it.
+  - Requests that were answered before the first client came are left alone. At a start only names are compared. What
+    stands in requests/ and not in responses/ is read, and so is what has come since the last client lived: it may have
+    been answered, with an error that nobody has seen, while nobody was there. To find that out takes a look at each
+    file, and what has no answer does not wait for it.
   - While we live, each request that appears is adopted, though it was answered before we looked.
   - Nobody waits for it, so it lets the server end go first, and those that come in a row are journalled together. Most
     have their answer by then, and need no errand.
-  - What a power cut takes of that, the folder tells anew, and nobody was promised more: so it waits for no disk. But it
-    does where the folder may lose the request meanwhile: a HEAD peer removes it, and what is old is archived with it.
+  - If a power cut takes such a row, the folder tells it anew, and nobody was promised more. So the row is soft, unless
+    the folder may lose the request meanwhile: a HEAD peer removes it, and an old request is archived with its files.
   - Submitters take turns here too, told apart by how their ids begin (fairness.py): a lone request is journalled before
     the twenty thousand that came before it.
   - A look at all names costs time in a folder of a hundred thousand. Where the kernel tells of each change and has lost

@@ -10,8 +10,8 @@
 
 A handler may swallow its cancellation, or wait for a thread that does not come back. In a task of its command it would
 keep that command, its place among those that run, and at the end the whole tree. So it runs beside the tree: a run that
-is lost is left behind, and whatever it does later is nobody's any more. If the process ends meanwhile, it does not wait
-for it either (program/leaving.py).
+is lost is left behind, and its results are ignored. If the process ends meanwhile, it does not wait for the run either
+(program/leaving.py).
 
 Its end is told by a call and not to a task that waits for it: each task less is a switch less on the way of an answer.
 """

@@ -1,8 +1,8 @@
 """Blobs of requests: what does not fit into their rows.
 
-The store knows a blob by its content and counts nobody who names it. So each begins with a mark that says whose it is,
-and two requests never share one: whoever lets a request go may drop its blobs. What has no such mark, from a version
-before, may be another's too, and stays.
+The store knows a blob by its content and does not count references. So each begins with a mark that says whose it is,
+and two requests never share one: whoever lets a request go may drop its blobs. A blob without such a mark, from an
+earlier version, may belong to another request too, and stays.
 
 A row that cannot be read names its blobs all the same: whatever looks like a digest in it, and leads to a blob of that
 request, is one.

@@ -1,4 +1,5 @@
-"""What the parts of a client end share: which requests are open, and one lock for whoever opens or closes any.
+"""What the parts of a client end share: which requests are open, and the lock under which they are opened or
+closed.
 
 A request is submitted, found in the folder, requeued, cancelled or archived by one of them at a time. Each holds the
 lock for a bounded number of requests, so that nobody waits long for it.

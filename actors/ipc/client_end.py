@@ -11,7 +11,8 @@ Errand (errand.py) in a crowd. A row is read again when its turn comes, so what 
 
 Rules
   - Nothing here waits for the disk: whatever does runs beside, and the mailbox is always heard.
-  - At a start the open rows are read, and then names in the folder. Nothing that is over is read, however much it is.
+  - At a start the open rows are read, and then names in the folder. Finished requests are not read, however
+    many there are.
   - Errands do not outlive their end: those that a crash has left are ended, and begin anew from the journal.
   - One client end for each folder. Another one waits until the first has ended.
 """

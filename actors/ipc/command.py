@@ -16,8 +16,8 @@ Rules
     the run again, which is counted as any other start.
   - News of our own response is no news. While a success of ours is written, and once it stands, whatever happens to it
     asks for nothing.
-  - An answer is in the words that its reader knows. Where we cannot tell (a plain request may come from a script of the
-    contract or from one of the newest peers), it is in both.
+  - An answer is in the words that its reader knows. Where the reader is unknown (a plain request may come from a script
+    of the contract or from one of the newest peers), it is in both forms.
 """
 
 import logging

@@ -1,8 +1,8 @@
 """Whether anybody answers requests, as far as the lines of the list show it. Pure.
 
-    an attempt was answered, well or ill    somebody does
-    an attempt was not answered in time     perhaps nobody does, since then; and the more of them in a row, the surer
-    our own server end tells what it runs   somebody does
+    an attempt was answered, well or ill    somebody answers
+    an attempt was not answered in time     perhaps nobody has answered since then; the more of them in a row, the surer
+    our own server end tells what it runs   somebody answers
 
 A foreign peer does not say that it lives, and one that thinks for ten minutes looks like one that has ended. So nobody
 is missed before an attempt's whole time has passed.

@@ -8,14 +8,14 @@
     SILENT       the cold start is over, and it answers no ping    go on
     RESTING      it has gone, and is launched again in a while     wait
     ENDING       asked to end: TERM, and after a grace KILL        wait
-    STOPPED      it has ended because that was asked for           wait
+    STOPPED      it has ended on request                           wait
 
     EditorLook   time has passed: how is it?
     StopEditor   end it, if it is one that we have launched
     StartEditor  launch it again after that
 
 Rules
-  - The editor is nobody's child. It is launched detached, lives on when we end or crash, and is known again by what the
+  - The editor is nobody's child. It is launched detached, lives on when we end or crash, and is recognised by what its
     launch has left (`EditorProgram`). We end it only when somebody asks for that, and only one that we have launched.
   - A command may hand over to another process and end with 0, as `code` does. So the end of the command says nothing,
     but if it fails; the editor is gone when no process of the launch is left, or where none is known, when it answers

@@ -2,8 +2,8 @@
 
     Succeeded   a request has succeeded. The comparison waits its turn; nobody waits for the evaluator
 
-It stands outside the path of requests: whatever it is told is taken at once, and all that takes time (the comparison,
-the disk) is done one after the other in a task beside it.
+It stands outside the path of requests: it accepts every message at once, and all that takes time (the comparison, the
+disk) is done one after the other in a task beside it.
 
 Rules
   - What waits is bounded, in number and in size. When there is more, the oldest is dropped, and whatever was dropped is

@@ -5,8 +5,9 @@ Rules
     twenty thousand that another has sent before it.
   - Of the same submitter's requests the highest priority goes first, and of these the one that came first.
   - A request whose time has not come holds up nothing, and gives nobody a turn.
-  - Requests whose deadline has passed take turns with the submitters as if one more had sent them. They are taken to be
-    told that they have failed, in the order of their deadlines, and do not wait for what is before them in their lane.
+  - Requests whose deadline has passed take turns with the submitters as if one more had sent them. They are taken so
+    that their failure can be reported, in the order of their deadlines, and do not wait for what is before them in
+    their lane.
   - Scripts that know nothing of submitters are told apart by how their ids begin (`submitter_of`).
 
 Times are in seconds since 1970, as in the wishes; whoever asks says what time it is. What has been discarded stays in

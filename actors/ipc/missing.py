@@ -1,4 +1,4 @@
-"""After the folder was gone it may be another one: requests that are over, and have no file there any more, say so.
+"""A folder that was gone and is back may be another one: requests that are over and have no file there any more say so.
 
 Their journal still knows how they ended, and a requeue publishes them again. What is open needs nothing: its next look
 finds that it has to be published. A request that was cancelled has no file, and none is missed.

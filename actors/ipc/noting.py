@@ -1,6 +1,6 @@
 """What the ledger and the evaluator are told: new facts, gathered, a few messages a second at most.
 
-Neither has to be there. Whoever comes later reads the journal, so a fact that nobody heard is not lost.
+Neither has to be there. An actor that starts later reads the journal, so a fact that nobody heard is not lost.
 """
 
 from collections.abc import Iterable

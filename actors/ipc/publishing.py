@@ -4,8 +4,8 @@ Rules
   - A request that comes while nothing is on its way goes at once. Nothing waits for company.
   - While the gate is shut, because of a folder that is gone or an editor that is not ready, nothing is published; what
     was asked for waits. A full disk is tried again after a while.
-  - Who stops waiting before the group has gone takes the request out of it. `settled` tells when what is on its way has
-    arrived, for a request that is to be withdrawn must not be published afterwards.
+  - A caller that stops waiting before the group has gone takes the request out of it. `settled` tells when what is on
+    its way has arrived, for a request that is to be withdrawn must not be published afterwards.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """What has happened in watched folders, gathered: however many events there were, each name is told once.
 
-Inotify tells each step of a program: a file was made, written to, closed. Whoever wants to know what to look at again
-wants the names. They are gathered from everything that is there to be read, up to a bound, so that thousands of changes
+Inotify tells each step of a program: a file was made, written to, closed. Readers only need
+the names. They are gathered from everything that is there to be read, up to a bound, so that thousands of changes
 at once are a few answers and not thousands.
 """
 

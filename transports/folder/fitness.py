@@ -1,5 +1,4 @@
-"""Which files of a folder that others use too may be replaced, and what of a file goes over to the one that takes its
-place.
+"""Which files of a folder that others use too may be replaced, and which properties its replacement inherits.
 
 Rules
   - Only a plain file of our account, with one name, is replaced. To replace a hard link would part it from its other

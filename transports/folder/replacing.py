@@ -7,12 +7,13 @@ Rules
     answered as done is on the disk.
   - All contents are written and synced under other names before the first file is replaced. If the disk fails until
     then, or is full, nothing is changed, and all answers say so. After that there are only renames.
-  - Whoever has given it up by then is asked right before each rename (`wanted`), and no rename is begun any more.
+  - Right before each rename the caller is asked whether it still waits (`wanted`). If it does not, no rename is begun
+    any more.
   - A file that is not fit (fitness.py), or not as it was, is left alone, and the others of its group are changed. What
     a race can still do stands in swapping.py.
   - Names are opened one below the other, and no link is followed (rooted.py). Between the steps no descriptor is kept,
     so a group may have more folders than a process may have files open; a folder that is another one now is left alone.
-    Who moves a whole folder out of the root between two of our calls gets the change of its file along.
+    If somebody moves a whole folder out of the root between two of our calls, the change of its file goes along.
   - Folders that are missing are made for a new file, and removed again if nothing came of it.
   - What a killed process has left is swept when the next one writes there (drafts.py).
 

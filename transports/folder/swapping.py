@@ -2,11 +2,12 @@
 
 Between a look at a file and its rename there is always time for somebody else, so the looks are two. A file is read by
 its descriptor just before. Then it and its draft exchange their names, in one step, and what has been replaced is read
-once more, where the draft was: if it is another file, or has changed, the names are exchanged back, and who has saved
-meanwhile has lost nothing. Likewise a file is moved aside first, and deleted when it has been read there.
+once more, where the draft was: if it is another file, or has changed, the names are exchanged back, and a save made
+meanwhile is not lost. Likewise a file is moved aside first, and deleted when it has been read there.
 
 What a race can still do
-  - Who holds a file open and writes into it in place after the second look writes into a file without a name.
+  - A program that holds a file open and writes into it in place after the second look writes into a file without a
+    name.
   - If we are killed between the exchange and the second look, and somebody has saved in the microseconds before, that
     save is among the drafts, and swept with them.
   - Where the kernel or the file system has no exchange (macOS, FAT), a save between the first look and the rename is

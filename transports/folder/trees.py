@@ -7,7 +7,7 @@
 
 Rules
   - A new folder is watched first and listed then, and all that it holds is told as changed, because it may have come
-    before the watch. So whoever looks at what they are told of misses nothing.
+    before the watch. So a reader that looks at everything reported misses nothing.
   - A folder that is moved or deleted takes with it what is below it: that is not told name by name.
   - Links are not followed.
   - If events were lost, `lost` says so: everything is watched anew, and whoever is told looks at everything.

@@ -4,8 +4,8 @@ Files are first gathered in archive/.staging/DAY~ID~TRAYS/, one rename each, and
 its day. TRAYS says which files there were. So a kill in between is seen at the next opening, and the rest follows: a
 request is wholly in the rooms or wholly in the archive.
 
-Who submits a new request under an id that was being put away when we were killed loses nothing: its file is not among
-those that were gathered, and then the rest stays as well.
+A script that submits a new request under an id that was being put away when we were killed loses nothing: its file is
+not among those that were gathered, and then the rest stays as well.
 """
 
 import errno

@@ -9,7 +9,7 @@ In a folder that lies in memory, a look at one small request, and a change of on
 disk, so is such a look if the system has all of it in memory, as it has what was just written: that waits for no disk.
 
 News is told to those who attend. The keeper (keeper.py) finds most of it out; that the folder is gone, or back, is also
-noticed by any trip. Who has no room for news in their mailbox is told to look at everything, as soon as they have room.
+noticed by any trip. An actor whose mailbox has no room for news is told to look at everything, as soon as it has room.
 """
 
 import time

@@ -1,6 +1,6 @@
 """The editor as a program: launched detached, found again after a crash, ended with all that it has started.
 
-    FOLDER/editor.lock    a lock of the kernel's, held by the one who manages this editor until he ends, however he does
+    FOLDER/editor.lock    a lock of the kernel's, held by the server that manages this editor, until it ends in any way
     FOLDER/editor.json    what the last launch has left: process id, its start by the kernel's clock, and a token
 
 Rules

@@ -4,8 +4,8 @@
                 tells this to itself, after `tick` seconds at the latest
 
 Rules
-  - What the kernel tells of is told at once, by names. If it has lost events, everybody is to look at everything.
-  - At each tick everybody is also to look at everything, if anything has come or gone since the last one. So what the
+  - What the kernel tells of is told at once, by names. If it has lost events, all attendees rescan.
+  - At each tick all attendees rescan as well, if anything has come or gone since the last one. So what the
     kernel did not tell of, as with disks of other machines, is found as well. An idle folder costs nothing.
   - Without inotify the folder is looked at every half second, or less often where that takes long.
   - A folder that is gone is looked for every second.

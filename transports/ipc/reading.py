@@ -4,8 +4,8 @@ Rules
   - A listing looks at names and kinds only. A file's other properties are asked for when it is opened. It is made in
     steps, and others have their trips between them. Who asks for one in the trip in which it begins is given the same.
   - Only plain files of our own account are opened, up to a limit. What else stands under the name of an id, or ends in
-    `.json` and can be none, is moved to quarantine/. What does not end in `.json` is nobody's business: other programs
-    keep their drafts and folders there.
+    `.json` and can be none, is moved to quarantine/. Names without `.json` are ignored: other programs keep their
+    drafts and folders there.
   - A document that cannot be read may still be being written, and so may a file whose name is no id (torns.py).
 """
 

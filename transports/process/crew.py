@@ -18,8 +18,8 @@ it, and no foreign one; so it needs no keeper between, and has no processes of i
     the end of the Foreman         it is killed; MemberLost
 
 Rules
-  - Members are started when they are needed, at most so many. Who finds all of them at work waits in a queue, which is
-    bounded. A member that nobody needs for a while is ended.
+  - Members are started when they are needed, at most so many. A caller that finds all members busy waits in a bounded
+    queue. A member that nobody needs for a while is ended.
   - A member has a session of its own, an empty environment and limits on its memory. It dies with the server, also when
     that is killed: member.py says how.
   - No process is left when the Foreman has crashed: they are killed before it begins anew.

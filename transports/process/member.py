@@ -6,7 +6,7 @@
 owner has added. The standard input is the socket to the owner.
 
 Rules
-  - The member and all of its group are killed when its owner ends, in whatever way, and whatever the member is at then.
+  - The member and all of its group are killed when its owner ends, in whatever way, and whatever it is doing then.
     It does not look for that itself: it may hang in a library. The kernel kills it by the life line, a pipe into which
     nobody writes and whose other end only the owner has (F_SETSIG; without it, the default action of SIGIO).
   - An order that uses the processor for too long without a `lively()` ends the member: the kernel counts (SIGPROF).

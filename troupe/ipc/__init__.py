@@ -1,4 +1,4 @@
-"""Requests to whoever sits at the desk: an editor, or a server, that answers files in a shared folder.
+"""Requests to an editor or a server that answers at the desk, by files in a shared folder.
 
     async with Desk() as desk:                                   # in trio
         result = await desk.run("submitPrompt", {"prompt": "Say hello"})

@@ -1,12 +1,12 @@
-"""Who waits for requests, and how they hear that something has happened to the files of one.
+"""The tasks that wait for requests, and how they learn that something has happened to the files of one.
 
 One of those who wait does the watching for all of them; when it has what it waits for, or is cancelled, another one
 takes over. So there is one watcher for thousands of tickets, no task that nobody waits for, and nothing to be closed
 but a descriptor.
 
 Rules
-  - What is told is an id, never a content: so the memory is that of the ids, however fast the answers come. Who is told
-    looks at the files by himself.
+  - What is told is an id, never a content: so the memory is that of the ids, however fast the answers come. A task
+    that is told looks at the files itself.
   - Before the first event there is a look at everything; so nothing is missed. Another one follows when events were
     lost, when the folder has been replaced, and every few seconds, because some file systems tell of no events.
   - What we submit while the folder is watched is not looked at until something happens to it.

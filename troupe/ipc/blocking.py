@@ -1,7 +1,8 @@
 """The desk for programs without trio: the same calls, which wait.
 
 A trio of its own runs in a thread. A call that is interrupted, by Ctrl-C for example, is cancelled there, and nothing
-that was submitted is lost. What is to be done is taken from its iterable in the caller's thread.
+that was submitted is lost. The requests are taken from their iterable in the caller's
+thread.
 """
 
 import threading

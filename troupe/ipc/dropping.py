@@ -1,7 +1,7 @@
 """Requests that are submitted at the same time are put into the folder together, for the price of one sync.
 
-One of those who submit writes for all that wait by then; whoever comes meanwhile waits for the next trip, and one of
-them makes it.
+One of the submitting tasks writes for all that wait at that moment. Those that come meanwhile wait for the next trip,
+and one of them makes it.
 """
 
 from collections import deque

@@ -1,4 +1,4 @@
-"""The server's own word, over its port: attempts, what was cancelled, and what changes more than one file.
+"""The server's own word, over its port: attempts, what was cancelled, and changes of more than one file.
 
 The port is found through the file that a running server keeps in its state directory, or given. A server is asked only
 if it serves our folder. Everything here blocks: call it in a thread. Calls wait for each other.
