@@ -9,6 +9,7 @@ Rules
   - A document that cannot be read may still be being written, and so may a file whose name is no id (torns.py).
 """
 
+import errno
 import hashlib
 import os
 import re
@@ -36,6 +37,9 @@ STEP = 5_000
 _PLAIN_ID = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{4,100})\.json", re.ASCII)
 """Of a name like this the rest need not be asked for (codec/ipc/ids.py): it is too long for a device of Windows."""
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NO_FILE = frozenset({errno.ELOOP, errno.ENXIO, errno.ENODEV, errno.EOPNOTSUPP})
+"""What opening a link, a socket or a device says. Every other error is ours or the disk's, and says nothing about the
+document: no descriptors are left, for example."""
 
 T = TypeVar("T")
 
@@ -256,7 +260,9 @@ class RoomReader:
             raise
         except PermissionError:
             return _Plain(status, None, "its permissions do not allow us to read it")
-        except OSError:  # another thing stands there by now
+        except OSError as error:
+            if error.errno not in _NO_FILE:
+                raise
             return _Plain(status, None, "it was replaced while it was read")
         try:
             before = os.fstat(file)
