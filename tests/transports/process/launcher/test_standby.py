@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import trio
+from msgspec.structs import replace
 
 from codec.programs import Exited
 from tests.transports.process.house import PATIENCE, Processes, open_launcher, waits
@@ -218,6 +219,23 @@ async def test_a_run_whose_clone_is_told_of_too_late_is_interrupted_and_not_run_
         assert (solution.folder / "ran").read_text() == "xx"
         assert (await solution.run()).stdout.head == b"once\n"
         await processes.gone()
+
+
+async def test_a_clone_can_be_looked_at_before_it_leads_a_group(processes: Processes) -> None:
+    """From then on it would hide if it could not be (`holdings.py`), however long it waits for a processor."""
+    script, told = processes.folder / "main.py", processes.folder / "told"
+    version = "python{}.{}".format(*sys.version_info)
+    site = processes.folder / ".local" / "lib" / version / "site-packages"
+    site.mkdir(parents=True)
+    tell = f"open({str(told)!r}, 'a').write(str(library.prctl(3, 0, 0, 0, 0)))"
+    begin = f"lambda begin=os.setsid, library=ctypes.CDLL(None): ({tell}, begin())"
+    (site / "some.pth").write_text(f"import ctypes, os; os.setsid = {begin}\n")
+    script.write_text("import os\nprint(os.getpgrp() == os.getpid() == os.getsid(0))")
+    command = processes.command([PYTHON, str(script)], stdin=Path(os.devnull))
+    command = replace(command, env={**command.env, "HOME": str(processes.folder)}, ahead=True)
+    said = [(await processes.runner.run(command)).stdout.head for _ in range(4)]
+    assert said == [b"True\n"] * 4
+    assert told.read_text() == "111"
 
 
 async def test_a_clone_begins_in_a_folder_that_may_be_entered_and_not_read(solution: Solution) -> None:

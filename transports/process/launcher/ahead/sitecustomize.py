@@ -162,13 +162,13 @@ def wait() -> None:
         pid = cloning.clone()
         if pid:
             control.send(max(0, pid).to_bytes(PID_BYTES, "big"))
-    os.setsid()
     for number, stream in enumerate(streams[:-1]):
         os.dup2(stream, number)
     os.fchdir(streams[-1])
     control.detach()
     os.closerange(CONTROL, max(streams) + 1)
     cloning.is_to_wait(False)
+    os.setsid()  # last, as the keeper can see it: until then there is no program that could hide something
     for name in set(sys.modules) - modules:
         del sys.modules[name]
     for path in set(sys.path_importer_cache) - importers:
