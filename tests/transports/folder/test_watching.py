@@ -384,6 +384,51 @@ def test_an_actor_is_concerned_by_what_happens_to_its_folders_or_to_a_name_that_
     assert watched.concerned(Gathered(names=found, itself=itself, lost=lost)) is expected
 
 
+class Thorough(Actor[str]):
+    """Looks for as long as it is let, once for each notice."""
+
+    def __init__(self, places: list[tuple[Path, None]], begun: list[trio.Event], let: trio.Event) -> None:
+        self.places = places
+        self.begun = begun
+        self.let = let
+
+    async def started(self, kept: object | None) -> None:
+        self.watching = Watching(WATCHER, self.stage.registry)
+        self.watching.watch(self.ref, self.places, STIRRED)
+
+    async def handle(self, message: str) -> None:
+        self.begun.pop(0).set()
+        await self.let.wait()
+        self.watching.looked(self.ref)
+
+
+@pytest.mark.parametrize("edited", [True, False])
+async def test_what_changes_while_an_actor_looks_is_told_when_it_has_looked_and_else_nothing_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edited: bool
+) -> None:
+    begun, let, heard, hear = [trio.Event() for _ in range(3)], trio.Event(), trio.Event(), watching.Watcher._heard
+    first, second, third = begun
+
+    def told(watcher: watching.Watcher, found: Gathered) -> None:
+        hear(watcher, found)
+        heard.set()
+
+    monkeypatch.setattr(watching.Watcher, "_heard", told)
+    looker = ChildSpec("thorough", lambda: Thorough([(tmp_path, None)], begun, let))
+    with trio.fail_after(PATIENCE):
+        async with staged(watcher_spec(WATCHER), looker):
+            await first.wait()
+            if edited:
+                (tmp_path / "a").touch()
+                await heard.wait()
+            let.set()
+            if edited:
+                await second.wait()
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            assert second.is_set() == edited
+            assert not third.is_set()
+
+
 async def test_a_disk_that_does_not_come_back_is_left_to_its_thread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
