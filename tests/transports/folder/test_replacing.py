@@ -711,6 +711,31 @@ def test_a_disk_that_fails_to_sync_drafts_changes_nothing(
     assert everything(root) == there
 
 
+@pytest.mark.parametrize("before", [OLD, None])
+@pytest.mark.parametrize(
+    ("number", "is_of_all"),
+    [(errno.EIO, True), (errno.ENOSPC, True), (errno.ESTALE, True), (errno.EACCES, False), (errno.EBUSY, False)],
+)
+def test_a_disk_that_fails_at_a_look_keeps_all_as_they_are_and_an_error_of_one_file_that_one(
+    root: Path, monkeypatch: pytest.MonkeyPatch, number: int, is_of_all: bool, before: bytes | None
+) -> None:
+    stat = os.stat
+
+    def fail(path: Any, **how: Any) -> os.stat_result:
+        if path == "b":
+            raise OSError(number, os.strerror(number))
+        return stat(path, **how)
+
+    put(root, {"x": OLD} if before is None else dict.fromkeys("abc", OLD))
+    there = everything(root)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", fail)
+        answers = change_files(rooted(root), [swap(name, before, NEW) for name in "abc"])
+    failed = [answer.errno if isinstance(answer, OSError) else None for answer in answers]
+    assert failed == ([number] * 3 if is_of_all else [None, number, None])
+    assert everything(root) == (there if is_of_all else there | dict.fromkeys("ac", NEW))
+
+
 def test_a_disk_that_fails_to_sync_a_folder_leaves_nobody_sure(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*args: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
