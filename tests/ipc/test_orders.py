@@ -1,5 +1,6 @@
 """Orders over many requests: requeue, cancel, archive."""
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -173,6 +174,25 @@ def test_retention_archives_what_has_ended_so_many_days_ago_and_nothing_by_itsel
             assert {id for place, id in desk.base.files if place is Tray.REQUESTS} == left  # noqa: A001
 
         play(test, terms=ClientTerms(retention_days=days), base=AnsweringBase())
+
+
+def test_what_retention_cannot_archive_is_said_in_the_log_for_nobody_else_hears_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("a"), request("b"))
+        await desk.over("a", "b")
+        desk.base.lose("the folder is gone")
+        assert (await desk.archive(ids=("a",))).refused == {"a": "the folder is gone"}
+        assert caplog.messages == []
+        await trio.sleep(2 * 3600.0)
+        assert caplog.messages == ["2 requests could not be archived: the folder is gone"]
+        desk.base.mend()
+        await trio.sleep(3600.0)
+        assert desk.base.archived.keys() == {"a", "b"}
+
+    with caplog.at_level(logging.WARNING, "troupe.ipc"):
+        play(test, terms=ClientTerms(retention_days=3600.0 / 86400.0), base=AnsweringBase())
 
 
 def test_a_cancel_in_the_moment_of_the_end_leaves_the_id_free(monkeypatch: pytest.MonkeyPatch) -> None:
