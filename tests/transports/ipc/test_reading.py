@@ -215,7 +215,7 @@ async def test_the_times_of_many_files_are_asked_for_in_steps(
     assert await base.missed({*requests, "gone"}) == {f"new-{number}" for number in range(8)}
 
 
-@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO])
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOMEM])
 @pytest.mark.parametrize("tray", [Tray.REQUESTS, Tray.RESPONSES])
 async def test_what_cannot_be_opened_for_want_of_means_is_not_held_against_it(
     base: FolderBase, path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, number: int, tray: Tray
