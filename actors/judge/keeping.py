@@ -117,7 +117,9 @@ class Keeping:
         return None if value is None else _read(value)
 
     async def keep(self, kept: Kept) -> None:
-        await self._store.put(PROBLEMS, kept.id, _encode(kept))
+        """A power cut may undo this, and then also whatever is stored afterwards: a post that is taken off the queue
+        when this returns is in the queue again."""
+        await self._store.put(PROBLEMS, kept.id, _encode(kept), soft=True)
 
     async def results(self, id: str) -> tuple[Recorded, ...]:  # noqa: A002
         value = await self._store.get(RESULTS, id)

@@ -64,8 +64,9 @@ class StoreClient:
     def trim(self, stream: str, upto: int) -> Call[None]:
         return self._write(Trim(stream, upto))
 
-    def drop(self, stream: str) -> Call[None]:
-        return self._write(Drop(stream))
+    def drop(self, stream: str, *, soft: bool = False) -> Call[None]:
+        """Soft: see operations.py."""
+        return self._write(Drop(stream, soft))
 
     def streams(self, prefix: str = "", after: str = "", limit: int = 1000) -> Call[list[tuple[str, int]]]:
         return self._ask(Streams(prefix, after, limit))

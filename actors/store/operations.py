@@ -2,7 +2,7 @@
 
     operation (changes something, durable when answered)      answer
     Append(stream, events, expected)                          sequence number of the last event
-    Trim(stream, upto)      Drop(stream)                      None
+    Trim(stream, upto)      Drop(stream, soft)                None
     Put(space, key, value)  Delete(space, key)                None
     Together(changes)       several of Append, Put and        last number of its last Append; None without one
                             Delete, all or none
@@ -17,10 +17,10 @@
     Keys(space, prefix, after, limit)                         [(key, value), ...] in the order of the keys' UTF-8 bytes
     GetBlob(digest)                                           data or None
 
-A Put or Delete may be `soft`. It is answered when no end of this program can undo it any more, kill -9 included, but it
-does not wait for the disk: a power cut undoes it, unless something that is not soft was answered since, or some five
-seconds have passed. All changes are kept in their order: if a change is undone, so is everything that came after it.
-Together is soft if all its changes are, so with an Append it never is.
+A Put, Delete or Drop may be `soft`. It is answered when no end of this program can undo it any more, kill -9 included,
+but it does not wait for the disk: a power cut undoes it, unless something that is not soft was answered since, or some
+five seconds have passed. All changes are kept in their order: if a change is undone, so is everything that came after
+it. Together is soft if all its changes are, so with an Append it never is.
 
 A log counts its events from 1, without a gap. Trimmed events are gone but still counted; a dropped log starts over.
 Only the owner knows the meaning of an event, a value or a blob; here they are bytes. The store records no times. Order
@@ -75,6 +75,7 @@ class Drop(Operation[None], frozen=True):
     """Deletes the log and its count."""
 
     stream: str
+    soft: bool = False
 
 
 class Put(Operation[None], frozen=True):
@@ -145,7 +146,7 @@ class GetBlob(Question[bytes | None], frozen=True):
 
 def is_soft(operation: Operation[Any]) -> bool:
     match operation:
-        case Put(soft=soft) | Delete(soft=soft):
+        case Put(soft=soft) | Delete(soft=soft) | Drop(soft=soft):
             return soft
         case Together(changes):
             return all(is_soft(change) for change in changes)
