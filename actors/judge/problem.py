@@ -32,7 +32,7 @@ from actors.judge.given import Folders, Found, Machine, Watching
 from actors.judge.keeping import Keeping, Kept
 from actors.judge.ledger import Ledger, Present, same, version_of
 from actors.judge.means import with_means
-from actors.judge.merge import Pair, plan
+from actors.judge.merge import NewCase, Pair, plan
 from actors.judge.messages.panel import PanelMessage, PassedOn, Shown, tell
 from actors.judge.messages.problem import (
     Arrived,
@@ -192,12 +192,8 @@ class Problem(Actor[ProblemMessage]):
     # -- what is posted
 
     async def _arrived(self, task: Task, place: TaskPlace, *, again: bool) -> Listed:
-        found = await self._folders.find(self._names)
-        known = {index: Pair(given.digest, wanted.digest) for index, (given, wanted) in found.cases.items()}
-        alone = {index: wanted.digest for index, wanted in found.alone.items()} if again else {}
         with self.atomic():
-            await self._folders.add(self._names, plan(known, task.tests, found.highest, alone))
-        found = self._found = await self._folders.find(self._names)
+            found = self._found = await self._folders.add(self._names, partial(_new_cases, task, again=again))
         self._kept = msgspec.structs.replace(
             self._as_it_stands(),
             task=msgspec.structs.replace(task, tests=()),
@@ -440,3 +436,9 @@ class Problem(Actor[ProblemMessage]):
 
     def _tell_of_run(self, *messages: PassedOn) -> None:
         self._audience.tell_of_run(None if self._under_way is None else self._under_way.asker, *messages)
+
+
+def _new_cases(task: Task, found: Found, *, again: bool) -> list[NewCase]:
+    known = {index: Pair(given.digest, wanted.digest) for index, (given, wanted) in found.cases.items()}
+    alone = {index: wanted.digest for index, wanted in found.alone.items()} if again else {}
+    return plan(known, task.tests, found.highest, alone)

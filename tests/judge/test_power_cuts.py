@@ -18,11 +18,12 @@ import trio
 
 from actors.judge.given import Names
 from actors.judge.keeping import Keeping
+from actors.judge.merge import NewCase
 from actors.judge.posts import PREFIX, Posts
 from actors.kernel import KernelError
 from actors.kernel.testing import House, run_schedule
 from actors.store import STORE, StateDirectory, StoreClient, StoreError, mark
-from tests.judge.kit import Folders, Json, judging, post
+from tests.judge.kit import Folders, Found, Json, judging, post
 from tests.plenty import plenty, seeds
 from tests.store.forgetful import ForgetfulDatabase, cut_the_power
 
@@ -59,8 +60,8 @@ class GridFolders(Folders):
         super().__init__()
         self.grid = grid
 
-    async def add(self, task: Names, cases: Sequence[tuple[int, bytes, bytes | None]]) -> None:
-        for index, given, wanted in cases:
+    async def add(self, task: Names, choose: Callable[[Found], Sequence[NewCase]]) -> Found:
+        for index, given, wanted in choose(await self.find(task)):
             for kind, content in (("out", wanted), ("in", given)):
                 if content is not None:
                     await self.grid.moment()
@@ -68,7 +69,7 @@ class GridFolders(Folders):
                     assert path not in self.files, f"{path} would be overwritten"
                     self.files[path] = content
         await self.grid.moment()
-        await super().add(task, ())
+        return await super().add(task, lambda found: ())
 
 
 @contextmanager
