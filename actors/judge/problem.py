@@ -121,9 +121,8 @@ class Problem(Actor[ProblemMessage]):
     async def started(self, kept: object | None) -> None:
         self._keeping = Keeping(self.stage.registry)
         self._filing = Filing(self._keeping, self.id, self._audience.tell)
-        self._kept = await self._keeping.problem(self.id)
-        self._ledger.records = {record.result.index: record for record in await self._keeping.results(self.id)}
-        mark = await self._keeping.interrupted_run(self.id)
+        self._kept, records, mark = await self._keeping.problem(self.id)
+        self._ledger.records = {record.result.index: record for record in records}
         self._interrupted = mark is not None
         if mark is not None:
             self._ledger.over(mark, None)

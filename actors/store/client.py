@@ -18,6 +18,7 @@ from actors.store.operations import (
     DropBlob,
     Get,
     GetBlob,
+    GetEach,
     Keys,
     Operation,
     Put,
@@ -83,6 +84,10 @@ class StoreClient:
 
     def get(self, space: str, key: str) -> Call[bytes | None]:
         return self._ask(Get(space, key))
+
+    def get_each(self, *places: tuple[str, str]) -> Call[list[bytes | None]]:
+        """Of several spaces and keys, in one trip."""
+        return self._ask(GetEach(places))
 
     def delete(self, space: str, key: str, *, soft: bool = False) -> Call[None]:
         return self._write(Delete(space, key, soft))

@@ -14,6 +14,7 @@
     Read(stream, after, limit)                                [(sequence number, event), ...]
     Streams(prefix, after, limit)                             [(name, last sequence number), ...]
     Get(space, key)                                           value or None
+    GetEach(places)                                           [value or None, ...] for each (space, key), at one moment
     Keys(space, prefix, after, limit)                         [(key, value), ...] in the order of the keys' UTF-8 bytes
     GetBlob(digest)                                           data or None
 
@@ -50,6 +51,8 @@ MAX_APPEND = 16 << 20
 """Bytes of all events of one append."""
 MAX_BLOB = 64 << 20
 MAX_LIMIT = 10_000
+MAX_PLACES = 16
+"""Values that are asked for at once."""
 PAGE_BYTES = 8 << 20
 
 
@@ -133,6 +136,11 @@ class Get(Question[bytes | None], frozen=True):
     key: str
 
 
+class GetEach(Question[list[bytes | None]], frozen=True):
+    places: Sequence[tuple[str, str]]
+    """Spaces and keys."""
+
+
 class Keys(Question[list[tuple[str, bytes]]], frozen=True):
     space: str
     prefix: str = ""
@@ -181,6 +189,14 @@ def check_bytes(what: str, data: bytes, most: int) -> None:
 def check_number(what: str, number: int) -> None:
     if type(number) is not int:
         raise Refused(f"{what} is an int, not {type(number).__name__}")
+
+
+def check_places(places: Sequence[tuple[str, str]]) -> None:
+    if not 1 <= len(places) <= MAX_PLACES:
+        raise Refused(f"1 to {MAX_PLACES} values are asked for at once, not {len(places)}")
+    for space, key in places:
+        check_name("a space", space)
+        check_name("a key", key)
 
 
 def check_pair(change: Put | Delete) -> None:
