@@ -203,7 +203,8 @@ class Problem(Actor[ProblemMessage]):
         )
         await self._keeping.keep(self._kept)
         self._take(found)
-        self._audience.tell(self._update())
+        if self._audience.panels:  # to make the message takes longer than to read a post
+            self._audience.tell(self._update())
         self._look_around()
         return self._kept.listed
 
