@@ -103,7 +103,7 @@ class Room(Actor[RoomMessage]):
                 if member.part is Part.SCREEN:  # a message may have been folded and not relayed
                     self._show(member)
         else:
-            self._away.update(dict.fromkeys(await self._upkeep.restore(self.scene), math.inf))
+            self._away.update(dict.fromkeys(reversed(await self._upkeep.restore(self.scene)), math.inf))
         self._look_around()
 
     def keep(self) -> object:
@@ -226,9 +226,9 @@ class Room(Actor[RoomMessage]):
         self.ref.urgent(Forsaken())
 
     def _heroes(self) -> list[str]:
-        """The heroes that are connected, or may come back."""
+        """The heroes that are connected, and those that may come back, the one that left last first."""
         here = [one.announce.peer_id for one in self.members.values() if one.part is Part.HERO and one.announce]
-        return [*here, *self._away]
+        return [*here, *reversed(self._away)]
 
     def _count(self, part: Part) -> int:
         return sum(member.part is part for member in self.members.values())
