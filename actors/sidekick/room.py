@@ -48,6 +48,8 @@ from codec.sidekick import (
 
 GRACE = 30.0
 FORSAKEN_AFTER = 600.0
+ARRIVAL = 30.0
+"""A new room waits so long for the peer for which it was made. Until one has come, it does not make way for others."""
 MOST_MEMBERS = 512
 FULL = 1013
 LONGEST_FEEDBACK = 1_000_000
@@ -87,13 +89,14 @@ class Room(Actor[RoomMessage]):
         self._forsaken: Timer | None = None
         self._cleared = Cleared()
         self._scripts = self._pages = 0
+        self._was_visited = False
         self._state: BoardState | None = None  # as it was last told to the pages that follow it
 
     async def started(self, kept: object | None) -> None:
         beside = self.incarnation.run_beside  # the room's own would make the two know each other (Actor.let_go)
         self._upkeep = Upkeep(self.name, self.ref, self.stage, self._wall, beside)
         if isinstance(kept, tuple):
-            self.scene, self.members, self._away = kept
+            self.scene, self.members, self._away, self._was_visited = kept
             self._upkeep.soil()
             for ref in self.members:
                 self.monitor(ref)
@@ -103,11 +106,11 @@ class Room(Actor[RoomMessage]):
                 if member.part is Part.SCREEN:  # a message may have been folded and not relayed
                     self._show(member)
         else:
-            self._away.update(dict.fromkeys(await self._upkeep.restore(self.scene), math.inf))
+            self._away.update(dict.fromkeys(reversed(await self._upkeep.restore(self.scene)), math.inf))
         self._look_around()
 
     def keep(self) -> object:
-        return self.scene, self.members, self._away
+        return self.scene, self.members, self._away, self._was_visited
 
     def at_once(self, message: RoomMessage) -> bool:
         if isinstance(message, Heard):
@@ -167,6 +170,7 @@ class Room(Actor[RoomMessage]):
         if len(self.members) >= MOST_MEMBERS:
             member.line.hang_up(FULL, f"this room has {MOST_MEMBERS} peers, which is all it takes")
             return
+        self._was_visited = True
         self.members[member.ref] = member
         self.monitor(member.ref)
         member.line.on_drained(lambda: self.ref.urgent(Drained(member.ref)))
@@ -206,8 +210,9 @@ class Room(Actor[RoomMessage]):
             self._forsaken = None
         self._vacancies.leave(self.ref)
         if not self.members and not self._lasting:
-            self._forsaken = self.tell_later(FORSAKEN_AFTER, Forsaken())
-            self._vacancies.enter(self.ref, self._give_way)
+            self._forsaken = self.tell_later(FORSAKEN_AFTER if self._was_visited else ARRIVAL, Forsaken())
+            if self._was_visited:
+                self._vacancies.enter(self.ref, self._give_way)
 
     def _look_at_board(self) -> None:
         """Tell how the board stands, if that is news."""
@@ -226,9 +231,9 @@ class Room(Actor[RoomMessage]):
         self.ref.urgent(Forsaken())
 
     def _heroes(self) -> list[str]:
-        """The heroes that are connected, or may come back."""
+        """The heroes that are connected, and those that may come back, the one that left last first."""
         here = [one.announce.peer_id for one in self.members.values() if one.part is Part.HERO and one.announce]
-        return [*here, *self._away]
+        return [*here, *reversed(self._away)]
 
     def _count(self, part: Part) -> int:
         return sum(member.part is part for member in self.members.values())

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from functools import partial
+from itertools import accumulate
 
 import trio
 
@@ -27,6 +28,8 @@ PATIENCE = 5.0
 room waits as long."""
 LAST_WORDS = 4.5
 MOST_HEROES = 512
+HEROES = 128 * 1024
+"""The characters of all their names together. They are stored in a board's header, which may have 1 MiB."""
 
 logger = logging.getLogger("troupe.sidekick")
 
@@ -130,7 +133,7 @@ class Upkeep:
 
     def _snapshot(self, scene: Scene, heroes: list[str]) -> Snapshot:
         parts = [] if scene.is_empty else scene.picture()
-        return Snapshot(parts, self.drawn_at or self._wall(), tuple(heroes[:MOST_HEROES]))
+        return Snapshot(parts, self.drawn_at or self._wall(), _as_many_as_fit(heroes))
 
     def _tell(self, message: BoardsMessage) -> bool:
         """False: there is nobody to tell."""
@@ -155,3 +158,9 @@ class Upkeep:
             await boards.send(message)
             if self._waiting.get(kind) is message:
                 del self._waiting[kind]
+
+
+def _as_many_as_fit(heroes: list[str]) -> tuple[str, ...]:
+    """The first of these heroes: no name of theirs keeps a board from being stored."""
+    sizes = accumulate(map(len, heroes))
+    return tuple(hero for hero, size in zip(heroes[:MOST_HEROES], sizes, strict=False) if size <= HEROES)

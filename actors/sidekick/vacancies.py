@@ -1,5 +1,5 @@
 """The list of empty rooms, the one that has been empty longest first. The first makes way when the limit of rooms or
-the memory for drawings is reached.
+the memory for drawings is reached. A new room is not on the list before a peer has come to it and left.
 
 Everything here is synchronous, and a room's work on its board is, too. So whenever other code runs, a room can be told
 to drop its board.

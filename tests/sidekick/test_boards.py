@@ -159,6 +159,24 @@ async def test_a_hero_that_comes_back_after_a_restart_finds_its_board_however_lo
         assert await troupe.seen() == []
 
 
+async def test_a_board_is_kept_however_long_the_names_of_its_heroes_are_and_the_last_ones_may_come_back(
+    autojump_clock: object, tmp_path: Path
+) -> None:
+    names = ["\N{GRINNING FACE}" * 990 + str(number) for number in range(400)]
+    async with house(tmp_path / "a") as troupe:
+        for name in names:
+            async with hero(troupe, peer=name) as script:
+                await script.say(spawn_grid(name[-3:]))
+        await later()
+        assert troupe.trouble() is None
+        copy = killed(tmp_path / "a", tmp_path / "b")
+    async with house(copy) as troupe:
+        for name in names[-100:]:
+            async with hero(troupe, peer=name) as script:
+                await script.say(CLEAR)
+        assert len(await troupe.seen()) == len(names)
+
+
 async def test_a_new_script_clears_what_an_earlier_one_left_before_the_restart(
     autojump_clock: object, tmp_path: Path
 ) -> None:

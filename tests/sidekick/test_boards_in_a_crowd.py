@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.sidekick import boards
+from actors.sidekick import boards, upkeep
 from tests.sidekick.test_boards import hero, house, later
 from tests.sidekick.test_room import CLEAR, spawn_grid
 
@@ -67,8 +67,9 @@ async def test_boards_that_change_within_a_second_are_written_in_one_go_and_all_
 
 
 async def test_a_board_that_the_store_refuses_keeps_no_other_from_being_kept(
-    autojump_clock: object, tmp_path: Path
+    autojump_clock: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(upkeep, "HEROES", 10_000_000)
     async with house(tmp_path) as troupe, AsyncExitStack() as stack:
         for number in range(80):  # their names alone are more than a value of the store may be
             await stack.enter_async_context(hero(troupe, "odd", peer=f"{number}-{'x' * 15_000}"))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from actors.kernel import TooManyChildren
 from actors.kernel.testing import run_in_virtual_time
+from actors.sidekick.room import ARRIVAL
 from actors.sidekick.scene import Reserve
 from tests.sidekick.test_room import House, house, paint, spawn_grid
 
@@ -53,6 +54,17 @@ async def test_where_somebody_is_in_each_room_there_is_no_other(autojump_clock: 
             async with troupe.client("c"):
                 raise AssertionError("never entered")
         assert names(troupe) == ["a", "b"]
+
+
+async def test_a_room_waits_for_the_peer_for_which_it_was_made_but_not_for_long(autojump_clock: object) -> None:
+    async with house(most_rooms=1) as troupe:
+        await troupe.desk._room("a")  # and then its peer arrives, but another comes before
+        with pytest.raises(TooManyChildren):
+            await troupe.desk._room("b")
+        assert names(troupe) == ["a"]
+        await trio.sleep(ARRIVAL + 1)
+        async with troupe.client("b"):
+            assert names(troupe) == ["b"]
 
 
 async def test_a_forsaken_board_gives_way_to_what_is_drawn_on_another(autojump_clock: object) -> None:
