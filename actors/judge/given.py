@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from actors.judge.merge import NewCase
 from actors.kernel import ActorRef, AnyRef
 from codec.programs import Bounds, Outcome
 
@@ -70,9 +71,9 @@ class Folders(Protocol):
     def watched(self, task: Names) -> Sequence[tuple[Path, frozenset[str] | None]]:
         """The folders in which edits of this task can be seen, and the names in each that matter; None: all names."""
 
-    def add(self, task: Names, cases: Sequence[tuple[int, bytes, bytes | None]]) -> Awaitable[None]:
-        """Writes new cases, and main.py if it is missing. They are on the disk when this returns. An answer that is
-        None exists already."""
+    def add(self, task: Names, choose: Callable[[Found], Sequence[NewCase]]) -> Awaitable[Found]:
+        """Writes the cases that `choose` wants beside those that are there, and main.py if it is missing. They are on
+        the disk when this returns what is there then. `choose` may be called in a thread."""
 
     def read(self, task: Names, index: int, kind: str) -> Awaitable[bytes]:
         """The whole content of a case's file; `kind` is in or out."""

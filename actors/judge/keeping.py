@@ -112,19 +112,18 @@ class Keeping:
         found = [kept async for _, value in self._all(PROBLEMS) if (kept := _read(value)) is not None]
         return sorted(found, key=lambda kept: kept.at)
 
-    async def problem(self, id: str) -> Kept | None:  # noqa: A002 - as on the wire
-        value = await self._store.get(PROBLEMS, id)
-        return None if value is None else _read(value)
+    async def problem(self, id: str) -> tuple[Kept | None, tuple[Recorded, ...], LastRun | None]:  # noqa: A002
+        """The problem, its results, and the run during which the last server ended."""
+        kept, results, mark = await self._store.get_each((PROBLEMS, id), (RESULTS, id), (RUNS, id))
+        return None if kept is None else _read(kept), _recorded(results), _interrupted(mark)
 
     async def keep(self, kept: Kept) -> None:
-        await self._store.put(PROBLEMS, kept.id, _encode(kept))
+        """A power cut may undo this, and then also whatever is stored afterwards: a post that is taken off the queue
+        when this returns is in the queue again."""
+        await self._store.put(PROBLEMS, kept.id, _encode(kept), soft=True)
 
     async def results(self, id: str) -> tuple[Recorded, ...]:  # noqa: A002
-        value = await self._store.get(RESULTS, id)
-        try:
-            return () if value is None else _decode_results(value)
-        except msgspec.MsgspecError:  # of another version
-            return ()
+        return _recorded(await self._store.get(RESULTS, id))
 
     async def keep_results(self, id: str, results: Sequence[Recorded]) -> None:  # noqa: A002
         await self._store.put(RESULTS, id, _fitting(results))
@@ -154,14 +153,6 @@ class Keeping:
             Delete(RUNS, kept.id),
         )
 
-    async def interrupted_run(self, id: str) -> LastRun | None:  # noqa: A002
-        """The run during which the last server ended."""
-        mark = await self._store.get(RUNS, id)
-        try:
-            return None if mark is None else _decode_run(mark)
-        except msgspec.MsgspecError:  # of another version
-            return LastRun(run=0, indices=(), cancelled=True)
-
     async def interrupted(self) -> list[str]:
         """All problems whose last run was cut short by the end of the server."""
         return [key async for key, _ in self._all(RUNS)]
@@ -179,6 +170,20 @@ def _read(value: bytes) -> Kept | None:
         return _decode_kept(value)
     except msgspec.MsgspecError:  # of another version
         return None
+
+
+def _recorded(value: bytes | None) -> tuple[Recorded, ...]:
+    try:
+        return () if value is None else _decode_results(value)
+    except msgspec.MsgspecError:  # of another version
+        return ()
+
+
+def _interrupted(mark: bytes | None) -> LastRun | None:
+    try:
+        return None if mark is None else _decode_run(mark)
+    except msgspec.MsgspecError:  # of another version
+        return LastRun(run=0, indices=(), cancelled=True)
 
 
 def _changes(was: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:

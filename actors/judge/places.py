@@ -15,6 +15,7 @@ Rules
 """
 
 import re
+from functools import lru_cache
 from pathlib import PurePosixPath
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
 
@@ -44,7 +45,9 @@ class TaskPlace(Struct, frozen=True):
         return self if number < 2 else replace(self, task_id=f"{self.task_id}-{number}")
 
 
+@lru_cache(maxsize=64)
 def place(url: str, group: str, name: str) -> TaskPlace:
+    """Cached, because each post's place is determined twice: for the queue, and for the folder."""
     where = address(url)
     if where is not None:
         if found := sites.find(where):

@@ -70,8 +70,8 @@ class Posts:
         return parts
 
     async def over(self, post: Post) -> None:
-        """Deletes a post that is no longer needed."""
-        await self._store.drop(_name(post))
+        """Deletes a post whose folder is complete. If a power cut undoes this, the post is taken in once more."""
+        await self._store.drop(_name(post), soft=True)
 
     async def set_aside(self, post: Post, why: str) -> None:
         await self._store.put(ASIDE, _name(post), why.encode())

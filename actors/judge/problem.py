@@ -32,7 +32,7 @@ from actors.judge.given import Folders, Found, Machine, Watching
 from actors.judge.keeping import Keeping, Kept
 from actors.judge.ledger import Ledger, Present, same, version_of
 from actors.judge.means import with_means
-from actors.judge.merge import Pair, plan
+from actors.judge.merge import NewCase, Pair, plan
 from actors.judge.messages.panel import PanelMessage, PassedOn, Shown, tell
 from actors.judge.messages.problem import (
     Arrived,
@@ -121,9 +121,8 @@ class Problem(Actor[ProblemMessage]):
     async def started(self, kept: object | None) -> None:
         self._keeping = Keeping(self.stage.registry)
         self._filing = Filing(self._keeping, self.id, self._audience.tell)
-        self._kept = await self._keeping.problem(self.id)
-        self._ledger.records = {record.result.index: record for record in await self._keeping.results(self.id)}
-        mark = await self._keeping.interrupted_run(self.id)
+        self._kept, records, mark = await self._keeping.problem(self.id)
+        self._ledger.records = {record.result.index: record for record in records}
         self._interrupted = mark is not None
         if mark is not None:
             self._ledger.over(mark, None)
@@ -192,12 +191,8 @@ class Problem(Actor[ProblemMessage]):
     # -- what is posted
 
     async def _arrived(self, task: Task, place: TaskPlace, *, again: bool) -> Listed:
-        found = await self._folders.find(self._names)
-        known = {index: Pair(given.digest, wanted.digest) for index, (given, wanted) in found.cases.items()}
-        alone = {index: wanted.digest for index, wanted in found.alone.items()} if again else {}
         with self.atomic():
-            await self._folders.add(self._names, plan(known, task.tests, found.highest, alone))
-        found = self._found = await self._folders.find(self._names)
+            found = self._found = await self._folders.add(self._names, partial(_new_cases, task, again=again))
         self._kept = msgspec.structs.replace(
             self._as_it_stands(),
             task=msgspec.structs.replace(task, tests=()),
@@ -208,7 +203,8 @@ class Problem(Actor[ProblemMessage]):
         )
         await self._keeping.keep(self._kept)
         self._take(found)
-        self._audience.tell(self._update())
+        if self._audience.panels:  # to make the message takes longer than to read a post
+            self._audience.tell(self._update())
         self._look_around()
         return self._kept.listed
 
@@ -440,3 +436,9 @@ class Problem(Actor[ProblemMessage]):
 
     def _tell_of_run(self, *messages: PassedOn) -> None:
         self._audience.tell_of_run(None if self._under_way is None else self._under_way.asker, *messages)
+
+
+def _new_cases(task: Task, found: Found, *, again: bool) -> list[NewCase]:
+    known = {index: Pair(given.digest, wanted.digest) for index, (given, wanted) in found.cases.items()}
+    alone = {index: wanted.digest for index, wanted in found.alone.items()} if again else {}
+    return plan(known, task.tests, found.highest, alone)

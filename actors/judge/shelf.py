@@ -130,9 +130,13 @@ class Shelf(Actor[ShelfMessage]):
         self.note = f"{counted(len(self._listed), 'problem')}, {counted(len(self._panels), 'page')}"
 
     def at_once(self, message: ShelfMessage) -> bool:
-        if type(message) is not SettingsNow:
-            return False
-        message.reply.set(self._settings)
+        match message:
+            case SettingsNow(reply):
+                reply.set(self._settings)
+            case PlaceFor(task, reply):
+                reply.set(self._place(place(task.url, task.group, task.name)))
+            case _:
+                return False
         return True
 
     async def handle(self, message: ShelfMessage) -> None:

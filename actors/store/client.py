@@ -18,6 +18,7 @@ from actors.store.operations import (
     DropBlob,
     Get,
     GetBlob,
+    GetEach,
     Keys,
     Operation,
     Put,
@@ -64,8 +65,9 @@ class StoreClient:
     def trim(self, stream: str, upto: int) -> Call[None]:
         return self._write(Trim(stream, upto))
 
-    def drop(self, stream: str) -> Call[None]:
-        return self._write(Drop(stream))
+    def drop(self, stream: str, *, soft: bool = False) -> Call[None]:
+        """Soft: see operations.py."""
+        return self._write(Drop(stream, soft))
 
     def streams(self, prefix: str = "", after: str = "", limit: int = 1000) -> Call[list[tuple[str, int]]]:
         return self._ask(Streams(prefix, after, limit))
@@ -82,6 +84,10 @@ class StoreClient:
 
     def get(self, space: str, key: str) -> Call[bytes | None]:
         return self._ask(Get(space, key))
+
+    def get_each(self, *places: tuple[str, str]) -> Call[list[bytes | None]]:
+        """Of several spaces and keys, in one trip."""
+        return self._ask(GetEach(places))
 
     def delete(self, space: str, key: str, *, soft: bool = False) -> Call[None]:
         return self._write(Delete(space, key, soft))

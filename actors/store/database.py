@@ -253,7 +253,9 @@ class Database:
 
     def _commit(self, statements: Sequence[tuple[str, Sequence[object]]]) -> None:
         if not statements:
-            return
+            if not (self._unsynced and self._waits):
+                return
+            statements = [(WRITE_ANYHOW, ())]
         execute = self._connection.execute
         before = self._connection.total_changes
         if len(statements) == 1:

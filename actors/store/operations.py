@@ -2,7 +2,7 @@
 
     operation (changes something, durable when answered)      answer
     Append(stream, events, expected)                          sequence number of the last event
-    Trim(stream, upto)      Drop(stream)                      None
+    Trim(stream, upto)      Drop(stream, soft)                None
     Put(space, key, value)  Delete(space, key)                None
     Together(changes)       several of Append, Put and        last number of its last Append; None without one
                             Delete, all or none
@@ -14,13 +14,14 @@
     Read(stream, after, limit)                                [(sequence number, event), ...]
     Streams(prefix, after, limit)                             [(name, last sequence number), ...]
     Get(space, key)                                           value or None
+    GetEach(places)                                           [value or None, ...] for each (space, key), at one moment
     Keys(space, prefix, after, limit)                         [(key, value), ...] in the order of the keys' UTF-8 bytes
     GetBlob(digest)                                           data or None
 
-A Put or Delete may be `soft`. It is answered when no end of this program can undo it any more, kill -9 included, but it
-does not wait for the disk: a power cut undoes it, unless something that is not soft was answered since, or some five
-seconds have passed. All changes are kept in their order: if a change is undone, so is everything that came after it.
-Together is soft if all its changes are, so with an Append it never is.
+A Put, Delete or Drop may be `soft`. It is answered when no end of this program can undo it any more, kill -9 included,
+but it does not wait for the disk: a power cut undoes it, unless something that is not soft was answered since, or some
+five seconds have passed. All changes are kept in their order: if a change is undone, so is everything that came after
+it. Together is soft if all its changes are, so with an Append it never is.
 
 A log counts its events from 1, without a gap. Trimmed events are gone but still counted; a dropped log starts over.
 Only the owner knows the meaning of an event, a value or a blob; here they are bytes. The store records no times. Order
@@ -50,6 +51,8 @@ MAX_APPEND = 16 << 20
 """Bytes of all events of one append."""
 MAX_BLOB = 64 << 20
 MAX_LIMIT = 10_000
+MAX_PLACES = 16
+"""Values that are asked for at once."""
 PAGE_BYTES = 8 << 20
 
 
@@ -75,6 +78,7 @@ class Drop(Operation[None], frozen=True):
     """Deletes the log and its count."""
 
     stream: str
+    soft: bool = False
 
 
 class Put(Operation[None], frozen=True):
@@ -132,6 +136,11 @@ class Get(Question[bytes | None], frozen=True):
     key: str
 
 
+class GetEach(Question[list[bytes | None]], frozen=True):
+    places: Sequence[tuple[str, str]]
+    """Spaces and keys."""
+
+
 class Keys(Question[list[tuple[str, bytes]]], frozen=True):
     space: str
     prefix: str = ""
@@ -145,7 +154,7 @@ class GetBlob(Question[bytes | None], frozen=True):
 
 def is_soft(operation: Operation[Any]) -> bool:
     match operation:
-        case Put(soft=soft) | Delete(soft=soft):
+        case Put(soft=soft) | Delete(soft=soft) | Drop(soft=soft):
             return soft
         case Together(changes):
             return all(is_soft(change) for change in changes)
@@ -180,6 +189,14 @@ def check_bytes(what: str, data: bytes, most: int) -> None:
 def check_number(what: str, number: int) -> None:
     if type(number) is not int:
         raise Refused(f"{what} is an int, not {type(number).__name__}")
+
+
+def check_places(places: Sequence[tuple[str, str]]) -> None:
+    if not 1 <= len(places) <= MAX_PLACES:
+        raise Refused(f"1 to {MAX_PLACES} values are asked for at once, not {len(places)}")
+    for space, key in places:
+        check_name("a space", space)
+        check_name("a key", key)
 
 
 def check_pair(change: Put | Delete) -> None:

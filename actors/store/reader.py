@@ -10,6 +10,7 @@ the entries, and their lengths tell where to cut. A cast between TEXT and BLOB c
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from actors.store.operations import (
     PAGE_BYTES,
     Get,
     GetBlob,
+    GetEach,
     Keys,
     Question,
     Read,
@@ -26,6 +28,7 @@ from actors.store.operations import (
     check_limit,
     check_name,
     check_number,
+    check_places,
     chosen,
 )
 from actors.store.schema import SEQ_BITS
@@ -97,6 +100,11 @@ class Reader:
         check_name("a key", get.key)
         return self._one("SELECT value FROM pair WHERE space = ? AND key = ?", get.space, get.key)
 
+    def _get_each(self, get: GetEach) -> list[bytes | None]:
+        check_places(get.places)
+        values = [name for place in get.places for name in place]
+        return list(self._connection.execute(_each(len(get.places)), values).fetchone())
+
     def _get_blob(self, get: GetBlob) -> bytes | None:
         check_name("a digest", get.digest)
         return self._one("SELECT data FROM blob WHERE digest = ?", get.digest)
@@ -132,9 +140,15 @@ ANSWERS: dict[type[Question[Any]], Callable[[Reader, Any], object]] = {
     Read: Reader._read,
     Streams: Reader._streams,
     Get: Reader._get,
+    GetEach: Reader._get_each,
     Keys: Reader._keys,
     GetBlob: Reader._get_blob,
 }
+
+
+@cache
+def _each(count: int) -> str:
+    return "SELECT " + ",".join(["(SELECT value FROM pair WHERE space = ? AND key = ?)"] * count)  # noqa: S608
 
 
 def _prefixed(prefix: str, after: str) -> dict[str, object]:

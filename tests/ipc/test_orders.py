@@ -15,7 +15,7 @@ from actors.ipc.journal import ClientJournal
 from codec.ipc import Dialect, write_response
 from codec.ipc.desk import Handled
 from tests.ipc.client_kit import BUSY, DONE, NEVER, Desk, in_turn, play, request
-from tests.ipc.paper import PaperBase
+from tests.ipc.paper import STUCK, PaperBase
 
 
 @pytest.mark.parametrize("dialect", [Dialect.SPEC, Dialect.HEAD])
@@ -55,10 +55,11 @@ def test_a_requeue_without_end_is_three_attempts_each_time() -> None:
 class AnsweringBase(PaperBase):
     """Where each request is answered as soon as it is published: no server has to be woken for days."""
 
-    async def publish(self, requests: Mapping[str, bytes]) -> None:
-        await super().publish(requests)
+    async def publish(self, requests: Mapping[str, bytes]) -> Mapping[str, str]:
+        stuck = await super().publish(requests)
         for id in requests:  # noqa: A001
             self.foreign_put(Tray.RESPONSES, id, write_response(id, DONE))
+        return stuck
 
 
 SELECTIONS: list[tuple[dict[str, Any], set[str]]] = [
@@ -226,6 +227,28 @@ def test_a_folder_that_is_gone_refuses_an_order_in_its_words_and_the_request_goe
         assert (await desk.over("a"))[0].state is State.SUCCESS
 
     play(test)
+
+
+@pytest.mark.parametrize("which", [{"all": True}, {"ids": ("r0", "r1", "r2", "r3", "r4")}])
+@pytest.mark.parametrize("order", ["archive", "cancel"])
+def test_a_request_whose_files_are_stuck_is_named_and_the_others_are_done_with(
+    order: str, which: dict[str, Any]
+) -> None:
+    ids = [f"r{n}" for n in range(5)]
+
+    async def test(desk: Desk) -> None:
+        await desk.submit(*map(request, ids))
+        await trio.sleep(10.0)
+        desk.base.entries_stuck = {"r1", "r3"}
+        handled = await getattr(desk, order)(**which)
+        assert sorted(handled.ids) == ["r0", "r2", "r4"]
+        assert handled.refused == {"r1": STUCK, "r3": STUCK}
+        await trio.sleep(60.0)
+        assert {id for place, id in desk.base.files if place is Tray.REQUESTS} == {"r1", "r3"}  # noqa: A001
+        desk.base.entries_stuck = set()
+        assert sorted((await getattr(desk, order)(**which)).ids) == ["r1", "r3"]
+
+    play(test, outcomes=in_turn(DONE) if order == "archive" else None)
 
 
 def test_a_submission_does_not_wait_for_an_order_over_thousands() -> None:

@@ -20,6 +20,7 @@ from trio.testing import wait_all_tasks_blocked
 from actors.judge import JudgeDesk, Problems, judge_specs
 from actors.judge.comparing import answered
 from actors.judge.given import Names, Turn, Watching
+from actors.judge.merge import NewCase
 from actors.kernel import ActorRef, ChildSpec, Registry
 from actors.kernel.testing import House, Log, staged
 from actors.store import Inline, StateDirectory, Store
@@ -115,6 +116,9 @@ class Folders:
 
     async def find(self, task: Names) -> Found:
         await self._called("find", task)
+        return self._content(task)
+
+    def _content(self, task: Names) -> Found:
         tests, name = (*task, "tests"), task[1]
         here = [path for path in self.files if path[1] == name and path[:3] == tests]
         numbers = sorted({int(path[3].split(".")[0]) for path in here})
@@ -141,9 +145,9 @@ class Folders:
         await self._called("tasks", ())
         return list(dict.fromkeys((path[0], path[1]) for path in sorted(self.files)))
 
-    async def add(self, task: Names, cases: Sequence[tuple[int, bytes, bytes | None]]) -> None:
+    async def add(self, task: Names, choose: Callable[[Found], Sequence[NewCase]]) -> Found:
         await self._called("add", task)
-        for index, given, wanted in cases:
+        for index, given, wanted in choose(self._content(task)):
             for kind, content in (("out", wanted), ("in", given)):
                 if content is None:
                     continue
@@ -151,6 +155,7 @@ class Folders:
                 assert path not in self.files, f"{path} would be overwritten"
                 self.files[path] = content
         self.files.setdefault((*task, "main.py"), b"pass\n")
+        return self._content(task)
 
     async def read(self, task: Names, index: int, kind: str) -> bytes:
         await self._called("read", task)

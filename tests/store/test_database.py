@@ -22,6 +22,7 @@ from actors.store.operations import (
     DropBlob,
     Get,
     GetBlob,
+    GetEach,
     Keys,
     Operation,
     Put,
@@ -166,11 +167,13 @@ def test_a_wrong_operation_is_refused_in_words_and_its_neighbours_are_done(
         (Read("a", "1"), "an int, not str"),  # type: ignore[arg-type]
         (Read("a", 0, 1.5), "an int, not float"),  # type: ignore[arg-type]
         (Streams(None), "a str, not NoneType"),  # type: ignore[arg-type]
-        (Drop("a"), "can do Get, GetBlob, Keys, Read, Streams here, not Drop"),
+        (Drop("a"), "can do Get, GetBlob, GetEach, Keys, Read, Streams here, not Drop"),
         (Read("a", 0, 0), "1 to 10,000, not 0"),
         (Read("a", 0, 10_001), "not 10,001"),
         (Keys("s", "\n"), "control characters"),
         (Streams(limit=0), "not 0"),
+        (GetEach([]), "1 to 16 values"),
+        (GetEach([("s", "k")] * 17), "1 to 16 values"),
         (Get("s", ""), "1 to 512"),
         (GetBlob(""), "1 to 512"),
     ],

@@ -13,12 +13,14 @@ from hypothesis import given, settings
 from actors.store.database import Database
 from actors.store.errors import Conflict, StoreFull
 from actors.store.operations import (
+    MAX_PLACES,
     Append,
     Delete,
     Drop,
     DropBlob,
     Get,
     GetBlob,
+    GetEach,
     Keys,
     Operation,
     Put,
@@ -121,6 +123,8 @@ class Model:
             assert reader.execute([Keys(name)]) == [pairs]
             for key, value in pairs:
                 assert reader.execute([Get(name, key)]) == [value]
+        places = [*list(self.pairs)[: MAX_PLACES - 2], ("a", "none"), ("none", "a")]
+        assert reader.execute([GetEach(places)]) == [[self.pairs.get(place) for place in places]]
         for digest in (digest_of(b""), digest_of(b"x" * 5000), *self.blobs):
             assert reader.execute([GetBlob(digest)]) == [self.blobs.get(digest)]
 

@@ -20,11 +20,13 @@ from actors.store.mark import LogFile, read_mark
 from actors.store.operations import (
     Append,
     Delete,
+    Drop,
     DropBlob,
     Keys,
     Operation,
     Put,
     PutBlob,
+    Read,
     Together,
     Touch,
     Trim,
@@ -36,10 +38,13 @@ KEYS = st.sampled_from(["a", "b", "c"])
 CHANGES = st.builds(Put, st.just("s"), KEYS, st.binary(max_size=9) | st.just(b"x" * 9000), st.booleans()) | st.builds(
     Delete, st.just("s"), KEYS, st.booleans()
 )
-GROUPS = st.lists(CHANGES | st.lists(CHANGES, max_size=3).map(Together), min_size=1, max_size=3)
+LOGS = st.builds(Append, st.just("log"), st.just([b"v"])) | st.builds(Drop, st.just("log"), st.booleans())
+GROUPS = st.lists(CHANGES | LOGS | st.lists(CHANGES, max_size=3).map(Together), min_size=1, max_size=3)
 EVENTS = st.lists(GROUPS | st.sampled_from(["rest", "another start"]), min_size=1, max_size=12)
 SOFT = Put("s", "a", b"soft", soft=True)
+LOG = "the log"
 Pairs = dict[str, bytes]
+"""The pairs of the one space; and all events of the one log, if it has any."""
 
 
 class Machine:
@@ -63,14 +68,18 @@ class Machine:
         return into
 
     def do(self, group: Sequence[Operation[Any]]) -> None:
-        assert self.database.execute(group) == [None] * len(group)
+        assert not any(isinstance(answer, Exception) for answer in self.database.execute(group))
         for operation in group:
             for change in operation.changes if isinstance(operation, Together) else [operation]:
                 match change:
                     case Put(_, key, value):
                         self.pairs = self.pairs | {key: value}
+                    case Append():
+                        self.pairs = self.pairs | {LOG: self.pairs.get(LOG, b"") + b"v"}
                     case Delete(_, key):
                         self.pairs = {other: value for other, value in self.pairs.items() if other != key}
+                    case Drop():
+                        self.pairs = {other: value for other, value in self.pairs.items() if other != LOG}
         self.history.append(self.pairs)
         statements = [op for op in group if not (isinstance(op, Together) and not op.changes)]
         if statements and not all(map(is_soft, group)):
@@ -104,14 +113,16 @@ def found(state: Path) -> Pairs:
     with StateDirectory.claim(state) as directory:
         database = Database(directory.database)
         reader = Reader(directory.database)
-        (pairs,) = reader.execute([Keys("s")])
+        pairs, events = reader.execute([Keys("s"), Read("log")])
         assert isinstance(pairs, list)
+        assert isinstance(events, list)
         reader.close()
         database.close()
-        return dict(pairs)
+        return dict(pairs) | ({LOG: b"".join(event for _, event in events)} if events else {})
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(180)
 @settings(deadline=None, max_examples=60)
 @given(EVENTS)
 @example([[SOFT], "rest", [SOFT], "rest", [SOFT]])
@@ -143,11 +154,13 @@ def test_a_kill_undoes_nothing_and_a_power_cut_what_was_soft_since_the_last_that
         ([SOFT], True),
         ([SOFT, Delete("s", "b", soft=True)], True),
         ([Together([SOFT, SOFT])], True),
+        ([SOFT, Drop("a", soft=True)], True),
         ([SOFT, Put("s", "b", b"v")], False),
         ([Together([SOFT, Delete("s", "b")])], False),
         ([SOFT, Append("a", [b"v"])], False),
         ([Together([SOFT, Append("a", [b"v"])])], False),
         ([SOFT, Trim("a", 1)], False),
+        ([SOFT, Drop("a")], False),
         ([SOFT, PutBlob(b"v")], False),
         ([SOFT, DropBlob("d")], False),
         ([SOFT, Touch()], False),
@@ -162,8 +175,9 @@ def test_one_change_that_is_not_soft_makes_its_group_wait_for_the_disk(
     assert database._connection.execute("PRAGMA synchronous").fetchone() == (2,)
 
 
+@pytest.mark.parametrize("nothing", [Delete("s", "none"), Drop("none"), Trim("none", 1)])
 def test_what_changes_nothing_and_is_not_soft_is_written_all_the_same_if_something_soft_was_not_synced(
-    database: Database,
+    database: Database, nothing: Operation[Any]
 ) -> None:
     def frames() -> int:
         mark = read_mark(database.path)
@@ -172,11 +186,11 @@ def test_what_changes_nothing_and_is_not_soft_is_written_all_the_same_if_somethi
 
     database.execute([Put("s", "a", b"v")])
     before = frames()
-    database.execute([Delete("s", "none")])
+    database.execute([nothing])
     assert frames() == before
     database.execute([Delete("s", "a", soft=True)])
     assert frames() == before, "the mark is never newer than what the disk has"
-    database.execute([Delete("s", "a")])
+    database.execute([nothing])
     assert frames() > before + 1
 
 

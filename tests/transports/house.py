@@ -14,7 +14,7 @@ from trio.testing import memory_stream_pair
 from trio_websocket import CloseReason, ConnectionClosed, WebSocketConnection, wrap_client_stream
 
 from transports.door.door import Door
-from transports.http.application import Application
+from transports.http.application import Application, whole_body
 from transports.websocket.websocket import Closed, Upgrade, WebSocket
 from transports.wire.binding import Address
 
@@ -78,6 +78,22 @@ def application(events: Events) -> Application:
         async for part in request.body:
             total += len(part)
         return str(total)
+
+    async def taken(body: bytes) -> tuple[str, int]:
+        match body:
+            case b"what waits":
+                return await waiting(), 200
+            case b"what breaks":
+                return await broken(), 200
+        return str(len(body)), 400 if body.startswith(b"what is wrong") else 200
+
+    app.take("/taken", taken)
+
+    @app.post("/routed")
+    async def routed() -> Response:
+        """The same, by Quart's way."""
+        said, status = await taken(await whole_body())
+        return Response(f"{said}\n", status, content_type="text/plain; charset=utf-8")
 
     @app.get("/waiting")
     async def waiting() -> str:

@@ -66,9 +66,8 @@ def _write_nameless(here: int, name: str, content: bytes) -> bool:
         if error.errno in NO_NAMELESS:
             return False
         raise
-    with open(file, "wb") as out:
-        out.write(content)
-        out.flush()
+    try:
+        _write_all(file, content)
         os.fsync(file)
         try:
             os.link(f"/proc/self/fd/{file}", name, dst_dir_fd=here)  # follows the link in /proc to our own descriptor
@@ -76,7 +75,15 @@ def _write_nameless(here: int, name: str, content: bytes) -> bool:
             if error.errno in (errno.ENOENT, *NO_LINKS):  # there is no /proc
                 return False
             raise
+    finally:
+        os.close(file)
     return True
+
+
+def _write_all(file: int, content: bytes) -> None:
+    left = memoryview(content)
+    while left:
+        left = left[os.write(file, left) :]
 
 
 def _write_draft(here: int, name: str, content: bytes) -> None:
@@ -196,9 +203,7 @@ def _drafted(here: int, wanted: bytes | Sheet, *, sync: bool) -> str | OSError:
         return error
     try:
         try:
-            left = memoryview(sheet.content)
-            while left:
-                left = left[os.write(file, left) :]
+            _write_all(file, sheet.content)
             if sheet.finish is not None:
                 sheet.finish(file)
             _stamp(file)

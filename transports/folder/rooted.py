@@ -21,7 +21,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -110,6 +110,16 @@ class Rooted:
         finally:
             os.close(here)
 
+    @contextmanager
+    def folder_if_there(self, names: Names) -> Iterator[int | None]:
+        """None: it does not exist."""
+        with ExitStack() as held:
+            try:
+                here = held.enter_context(self.folder(names))
+            except FileNotFoundError:
+                here = None
+            yield here
+
     def open_root(self, *, create: bool = False) -> int:
         """The caller closes the descriptor."""
         if create and not self._own:
@@ -155,18 +165,20 @@ class Rooted:
 
     def entries(self, names: Names) -> dict[str, FileEntry | None]:
         """The entries of a folder; None for anything that is not a plain file. Empty if the folder does not exist."""
+        with self.folder_if_there(names) as here:
+            return {} if here is None else self.entries_in(here)
+
+    def entries_in(self, here: int) -> dict[str, FileEntry | None]:
+        """The same of an open folder."""
         found: dict[str, FileEntry | None] = {}
-        try:
-            with self.folder(names) as here, os.scandir(here) as listed:
-                for one in listed:
-                    try:
-                        status = one.stat(follow_symlinks=False)
-                    except FileNotFoundError:  # it has just been removed
-                        continue
-                    plain = stat.S_ISREG(status.st_mode)
-                    found[one.name] = FileEntry.of(status) if plain else None
-        except FileNotFoundError:
-            return {}
+        with os.scandir(here) as listed:
+            for one in listed:
+                try:
+                    status = one.stat(follow_symlinks=False)
+                except FileNotFoundError:  # it has just been removed
+                    continue
+                plain = stat.S_ISREG(status.st_mode)
+                found[one.name] = FileEntry.of(status) if plain else None
         return found
 
     def has_folder(self, names: Names) -> bool:

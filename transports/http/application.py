@@ -10,11 +10,14 @@ the wire count better (Quart's did not count a chunked body that was read while 
 
 A request that no route accepts (an unknown path, another method) is answered with a sentence.
 
+A path may be taken past Quart (`take`), whose request, contexts and response cost more CPU time than everything else
+that a small post needs.
+
 There is no lifespan, because everything that lives longer than a request is an actor. WebSockets do not come this way.
 """
 
 import re
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from typing import Any
 from urllib.parse import unquote
 
@@ -25,6 +28,14 @@ from quart_trio import QuartTrio
 from quart_trio.asgi import TrioASGIHTTPConnection
 from quart_trio.wrappers.request import TrioBody, TrioRequest
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
+
+from transports.http.guard import Receive, Send
+
+IN_TEXT = "text/plain; charset=utf-8"
+
+
+Taking = Callable[[bytes], Awaitable[tuple[str, int]]]
+"""Takes what was posted. Returns a sentence and the status."""
 
 
 class PacedBody(TrioBody):
@@ -103,6 +114,45 @@ class Application(QuartTrio):
         )
         self.url_map.strict_slashes = False  # or `/web` would be sent to `/web/`, where there is nothing either
         self.register_error_handler(HTTPException, _not_taken)
+        self._takings: dict[str, Taking] = {}
+        """By path."""
+
+    def take(self, path: str, taking: Taking) -> None:
+        """Whatever is posted to this path is taken past Quart. Quart knows of the path for its answers to other
+        methods, and takes what is posted to another spelling of it, such as `//`."""
+
+        async def view() -> Response:
+            sentence, status = await taking(await whole_body())
+            return Response(_line(sentence), status, content_type=IN_TEXT)
+
+        self.add_url_rule(path, f"take {path}", view, methods=["POST"])
+        self._takings[path] = taking
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        taking = self._takings.get(scope["path"]) if scope["method"] == "POST" else None
+        if taking is None:
+            await super().__call__(scope, receive, send)
+        else:
+            await _take(taking, receive, send)
+
+
+async def _take(taking: Taking, receive: Receive, send: Send) -> None:
+    parts, more = list[bytes](), True
+    while more:
+        message = await receive()
+        parts.append(message["body"])
+        more = message["more_body"]
+    sentence, status = await taking(b"".join(parts))
+    body = _line(sentence)
+    headers = [(b"content-type", IN_TEXT.encode()), (b"content-length", b"%d" % len(body))]
+    if status >= 400:
+        headers.append((b"vary", b"Accept"))  # as every error has it (pages.py)
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _line(sentence: str) -> bytes:
+    return f"{sentence}\n".encode()
 
 
 def fresh(content: bytes, content_type: str, status: int = 200) -> Response:
@@ -126,7 +176,7 @@ def as_sentence(said: object) -> str:
 
 
 async def _not_taken(error: HTTPException) -> Response:
-    response = Response(f"{error.description}\n", error.code, content_type="text/plain; charset=utf-8")
+    response = Response(f"{error.description}\n", error.code, content_type=IN_TEXT)
     match error:
         case NotFound():
             response.set_data(f"There is no page {request.path!r} here.\n")

@@ -13,12 +13,11 @@ from importlib.resources.abc import Traversable
 from typing import Protocol
 
 import trio
-from quart import Response, request
 
 from actors.kernel import KernelError, in_words
 from codec.judge import BadTask
 from transports.http.application import Application
-from transports.http.static import TYPES, serve_files
+from transports.http.static import serve_files
 from transports.websocket.line import Line
 from transports.websocket.websocket import FastSocket, Handler, Upgrade
 
@@ -49,21 +48,16 @@ def judge_application(desk: JudgeDesk, web: Traversable) -> Application:
     serve_files(app, web, index="judge/index.html")
     serve_files(app, web, at="/web/")
 
-    @app.post("/")
-    async def receive() -> Response:
-        body = await request.get_data(as_text=False)
-        assert isinstance(body, bytes)
-        await desk.receive(body)
-        return _said("taken in", 200)
+    async def receive(body: bytes) -> tuple[str, int]:
+        try:
+            await desk.receive(body)
+        except BadTask as error:
+            return str(error), 400
+        except KernelError as error:
+            return in_words(error), 503
+        return "taken in", 200
 
-    @app.errorhandler(BadTask)
-    async def not_a_problem(error: BadTask) -> Response:
-        return _said(str(error), 400)
-
-    @app.errorhandler(KernelError)
-    async def not_now(error: KernelError) -> Response:
-        return _said(in_words(error), 503)
-
+    app.take("/", receive)
     return app
 
 
@@ -90,7 +84,3 @@ async def _attend(desk: JudgeDesk, socket: FastSocket, line: Line) -> None:
         await socket.close(TRY_LATER, in_words(error))
     else:
         await socket.close(RESTARTING, "the panel has ended; connect again")
-
-
-def _said(sentence: str, status: int) -> Response:
-    return Response(f"{sentence}\n", status, content_type=TYPES[".txt"])

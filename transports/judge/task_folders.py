@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -63,6 +63,10 @@ class CaseFile(Struct, frozen=True):
     size: int
     digest: bytes
     head: bytes
+
+
+NewCase = tuple[int, bytes, bytes | None]
+"""Index, input, answer. An answer that is None exists already."""
 
 
 class Found(Struct, frozen=True):
@@ -129,11 +133,12 @@ class TaskFolders:
             places.append((self.path(ways[:depth]), names))
         return [*places, (self.path(ways), None)]
 
-    async def add(self, task: Sequence[str], cases: Sequence[tuple[int, bytes, bytes | None]]) -> None:
-        """Writes new cases, and main.py if it is missing. They are on the disk when this returns. If an answer is None,
-        it exists already. Raises FileExistsError if an index is in use. After a cancellation it is unknown which cases
-        were written, but each file is complete or missing."""
-        await self._in_thread(self._add, tuple(task), cases)
+    async def add(self, task: Sequence[str], choose: Callable[[Found], Sequence[NewCase]]) -> Found:
+        """Writes the cases that `choose` wants beside those that are there, and main.py if it is missing. Returns what
+        is there then. They are on the disk when this returns. `choose` is called in a thread. Raises FileExistsError if
+        an index is in use. After a cancellation it is unknown which cases were written, but each file is complete or
+        missing."""
+        return await self._in_thread(self._add, tuple(task), choose)
 
     async def read(self, task: Sequence[str], index: int, kind: str) -> bytes:
         """`kind`: in or out."""
@@ -178,22 +183,24 @@ class TaskFolders:
 
     def _find(self, task: tuple[str, ...]) -> Found:
         folder = (*task, *self._tests)
-        entries = self._root.entries(folder)
         highest, cases, alone = 0, dict[int, tuple[CaseFile, CaseFile]](), dict[int, CaseFile]()
-        for name, entry in entries.items():
-            taken = _TAKEN.fullmatch(name)
-            if taken is None:
-                continue
-            number = int(taken[1])
-            highest = max(highest, number)
-            given, answer = f"{number}.in", f"{number}.out"
-            wanted = entries.get(answer)
-            if name == given and number and entry is not None and wanted is not None:
-                cases[number] = (self._text((*folder, given), entry), self._text((*folder, answer), wanted))
-            elif name == answer and number and entry is not None and given not in entries:
-                alone[number] = self._text((*folder, answer), entry)
-        exists = bool(entries) or self._root.has_folder(task)
-        return Found(dict(sorted(cases.items())), alone, highest, self._main_of(task), exists)
+        with self._root.folder_if_there(folder) as here:
+            if here is None:
+                return Found({}, {}, 0, self._main_of(task), self._root.has_folder(task))
+            entries = self._root.entries_in(here)
+            for name, entry in entries.items():
+                taken = _TAKEN.fullmatch(name)
+                if taken is None:
+                    continue
+                number = int(taken[1])
+                highest = max(highest, number)
+                given, answer = (*folder, f"{number}.in"), (*folder, f"{number}.out")
+                wanted = entries.get(answer[-1])
+                if name == given[-1] and number and entry is not None and wanted is not None:
+                    cases[number] = (self._text(here, given, entry), self._text(here, answer, wanted))
+                elif name == answer[-1] and number and entry is not None and given[-1] not in entries:
+                    alone[number] = self._text(here, answer, entry)
+        return Found(dict(sorted(cases.items())), alone, highest, self._main_of(task), exists=True)
 
     def _main_of(self, task: tuple[str, ...]) -> bytes | None:
         path = self.path(task, MAIN)
@@ -221,13 +228,14 @@ class TaskFolders:
         except OSError:
             return True
 
-    def _text(self, names: tuple[str, ...], entry: FileEntry) -> CaseFile:
+    def _text(self, here: int, names: tuple[str, ...], entry: FileEntry) -> CaseFile:
+        """`here`: the folder that all names but the last one lead to."""
         known = self._known.get(names)
         if known is not None and known[0] == entry:
             return known[1]
         now = time.time_ns()
         digest, head, size = fingerprint(), b"", 0
-        with open(self._root.open(names), "rb") as file:
+        with open(self._root.open_in(here, names), "rb") as file:
             while part := file.read(CHUNK):
                 digest.update(part)
                 head = head or part[: self._head]
@@ -257,15 +265,35 @@ class TaskFolders:
         except OSError:  # skip this one; the other folders are still tasks
             return False
 
-    def _add(self, task: tuple[str, ...], cases: Sequence[tuple[int, bytes, bytes | None]]) -> None:
+    def _add(self, task: tuple[str, ...], choose: Callable[[Found], Sequence[NewCase]]) -> Found:
+        found = self._find(task)
+        new = choose(found)
         files = {}
-        for index, given, wanted in cases:
+        for index, given, wanted in new:
             if wanted is not None:
                 files[f"{index}.out"] = wanted
             files[f"{index}.in"] = given
         self._root.write_new((*task, *self._tests), files)
-        with suppress(FileExistsError):
-            self._root.write_new(task, {MAIN: self._main()})
+        main = self._main()
+        try:
+            self._root.write_new(task, {MAIN: main})
+        except FileExistsError:
+            digest = self._main_of(task)
+        else:
+            digest = fingerprint(main).digest()
+        return self._with(found, new, digest)
+
+    def _with(self, found: Found, new: Sequence[NewCase], main: bytes | None) -> Found:
+        """The content after these cases were written. They need not be read again: each file is as it was given, or as
+        it was found."""
+        cases, alone = dict(found.cases), dict(found.alone)
+        for index, given, wanted in new:
+            answer = alone.pop(index) if wanted is None else self._case_file(wanted)
+            cases[index] = (self._case_file(given), answer)
+        return Found(dict(sorted(cases.items())), alone, max(found.highest, *cases, 0), main, exists=True)
+
+    def _case_file(self, content: bytes) -> CaseFile:
+        return CaseFile(len(content), fingerprint(content).digest(), content[: self._head])
 
     def _main(self) -> bytes:
         if not self._template:

@@ -1,6 +1,8 @@
 """HTTP behind the door, against the real Hypercorn and Quart: their known faults, contained."""
 
 import os
+from pathlib import Path
+from typing import cast
 
 import httpx
 import pytest
@@ -21,11 +23,14 @@ from tests.transports.house import (
     read_all_while_trickling,
     read_until,
 )
+from transports.http.application import Application
+from transports.http.pages import add_pages
 from transports.wire.limits import DoorLimits, HttpLimits
 from transports.wire.policy import HostPolicy
 from transports.wire.wire import Wire
 
 MEGABYTE = 1024 * 1024
+LAST = "GET / HTTP/1.1"
 
 
 # Finding 1: a frame in one packet with an upgrade
@@ -121,6 +126,7 @@ async def test_http_2_by_prior_knowledge_finds_no_way_in_on_a_used_connection() 
     [
         ("POST / HTTP/1.1", 405, "There is no POST at '/'; it takes GET, HEAD, OPTIONS."),
         ("GET /early HTTP/1.1", 405, "There is no GET at '/early'; it takes OPTIONS, POST."),
+        ("GET /taken HTTP/1.1", 405, "There is no GET at '/taken'; it takes OPTIONS, POST."),
         ("GET /nowhere HTTP/1.1", 404, "There is no page '/nowhere' here."),
         ("GET /two%0Alines HTTP/1.1", 404, r"There is no page '/two\nlines' here."),
     ],
@@ -169,8 +175,8 @@ async def test_an_early_answer_never_leaves_the_client_waiting(
 async def test_a_body_that_was_read_keeps_the_connection() -> None:
     async with open_house() as house:
         async with httpx.AsyncClient(timeout=PATIENCE) as client:
-            for path in ("/whole", "/parts", "/whole"):
-                assert (await client.post(house.url + path, content=b"x" * 1000)).text == "1000"
+            for path in ("/whole", "/parts", "/taken", "/whole"):
+                assert (await client.post(house.url + path, content=b"x" * 1000)).text.strip() == "1000"
             assert (await client.get(house.url)).headers.get("connection") is None
         assert house.door.statistics().accepted == 1
 
@@ -188,7 +194,7 @@ async def test_an_early_answer_arrives_although_the_client_is_still_sending() ->
 # Finding 4: uploads
 
 
-@pytest.mark.parametrize("path", ["/whole", "/parts", "/asleep"])
+@pytest.mark.parametrize("path", ["/whole", "/parts", "/asleep", "/taken"])
 @pytest.mark.parametrize("chunked", [False, True])
 async def test_a_body_above_the_limit_is_answered_with_413(path: str, chunked: bool) -> None:
     async with open_house(limits=DoorLimits(http=HttpLimits(body_bytes=100_000))) as house:
@@ -200,7 +206,7 @@ async def test_a_body_above_the_limit_is_answered_with_413(path: str, chunked: b
         assert await house.is_healthy()
 
 
-@pytest.mark.parametrize("path", ["/whole", "/parts"])
+@pytest.mark.parametrize("path", ["/whole", "/parts", "/taken"])
 @pytest.mark.parametrize("chunked", [False, True])
 async def test_a_body_at_the_limit_is_taken(path: str, chunked: bool) -> None:
     limits = DoorLimits(http=HttpLimits(body_bytes=MEGABYTE))
@@ -310,6 +316,17 @@ async def test_a_client_that_leaves_cancels_its_handler() -> None:
         await house.all_gone()
 
 
+@pytest.mark.parametrize("path", ["/taken", "/routed"])
+async def test_a_client_that_leaves_cancels_what_takes_its_post(path: str) -> None:
+    async with open_house() as house:
+        async with await house.connect() as stream:
+            await stream.send_all(house.post(path, b"what waits"))
+            await house.events.entered.wait()
+        with trio.fail_after(PATIENCE):
+            await house.events.cancelled.wait()
+        await house.all_gone()
+
+
 async def test_a_client_that_leaves_closes_the_stream_it_was_sent() -> None:
     async with open_house() as house:
         async with await house.connect() as stream:
@@ -383,3 +400,21 @@ async def test_a_foreign_page_that_was_let_in_may_read_the_answer_and_ask_before
         assert answer.headers["access-control-allow-origin"] == "https://tools.example"
         assert answer.headers["vary"] == "Origin"
         assert "access-control-allow-origin" not in own.headers
+
+
+# What is taken past Quart
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize("body", [b"", b"1", b"what is wrong", b"what breaks", b"x" * 300_000])
+async def test_what_is_taken_past_quart_is_answered_as_by_a_route(body: bytes, chunked: bool) -> None:
+    async with open_house() as house:
+        add_pages(cast("Application", house.door._app), Path("none"), dict)
+        answers = []
+        for path in ("/taken", "/taken/", "//taken", "/routed"):
+            answer = await house.exchange(
+                house.post(path, body, chunked=chunked) + house.request(LAST, "Connection: close")
+            )
+            answers.append([line for line in answer.split(b"\r\n") if not line.startswith(b"date: ")])
+        assert answers == answers[-1:] * 4
+        assert house.door.statistics().contained == (4 if body == b"what breaks" else 0)

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 import trio
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from codec.judge import fingerprint
 from tests.transports.folder.disks import MAY_MOUNT, read_only_disk, small_disk
 from transports.folder import clearance
 from transports.folder.rooted import Rooted
 from transports.judge import task_folders
-from transports.judge.task_folders import TaskFolders
+from transports.judge.task_folders import Found, NewCase, TaskFolders
 
 TASK = ("abc1", "abc1_a")
 PATIENCE = 60.0
@@ -35,7 +37,7 @@ def cases_of(place: TaskFolders) -> Path:
 
 
 async def test_a_new_task_has_its_tests_and_a_solution_to_begin_with(place: TaskFolders) -> None:
-    await place.add(TASK, [(1, b"1 2\n", b"3\n"), (2, b"", b"")])
+    await place.add(TASK, lambda found: [(1, b"1 2\n", b"3\n"), (2, b"", b"")])
     assert {path.name: path.read_bytes() for path in cases_of(place).iterdir()} == {
         "1.in": b"1 2\n", "1.out": b"3\n", "2.in": b"", "2.out": b"",
     }  # fmt: skip
@@ -45,35 +47,61 @@ async def test_a_new_task_has_its_tests_and_a_solution_to_begin_with(place: Task
 
 
 async def test_a_task_without_tests_has_a_folder_for_them(place: TaskFolders) -> None:
-    await place.add(TASK, [])
+    await place.add(TASK, lambda found: [])
     assert cases_of(place).is_dir()
     found = await place.find(TASK)
     assert (found.cases, found.highest, found.has_main) == ({}, 0, True)
 
 
 async def test_the_solution_is_never_written_over(place: TaskFolders) -> None:
-    await place.add(TASK, [])
+    await place.add(TASK, lambda found: [])
     place.path(TASK, "main.py").write_text("mine")
-    await place.add(TASK, [(1, b"", b"")])
+    await place.add(TASK, lambda found: [(1, b"", b"")])
     assert place.path(TASK, "main.py").read_text() == "mine"
 
 
 async def test_the_template_is_what_a_solution_begins_as(tmp_path: Path) -> None:
     (tmp_path / "template.py").write_text("import sys\n")
     place = folders(tmp_path / "workspace", template=str(tmp_path / "template.py"))
-    await place.add(TASK, [])
+    await place.add(TASK, lambda found: [])
     assert place.path(TASK, "main.py").read_text() == "import sys\n"
 
 
 async def test_a_template_that_is_missing_is_said_by_name_and_the_tests_are_there(tmp_path: Path) -> None:
     place = folders(tmp_path / "workspace", template=str(tmp_path / "template.py"))
     with pytest.raises(OSError, match=r"^the template .*template\.py cannot be read: No such file or directory$"):
-        await place.add(TASK, [(1, b"", b"")])
+        await place.add(TASK, lambda found: [(1, b"", b"")])
     assert list((await place.find(TASK)).cases) == [1]
 
 
+LEFT = ["1.in", "1.out", "2.in", "2.out", "3.out", "4.in", "07.in", "5.OUT", "notes", "main.py"]
+TEXTS = st.sampled_from([b"", b"1\n", b"1 2 3 4 5 6 7\n"])
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.dictionaries(st.sampled_from(LEFT), TEXTS), st.lists(st.tuples(TEXTS, TEXTS), max_size=3), st.data())
+def test_what_adding_says_is_there_is_what_a_look_finds(
+    left: dict[str, bytes], new: list[tuple[bytes, bytes]], data: st.DataObject
+) -> None:
+    def choose(found: Found) -> list[NewCase]:
+        complete = data.draw(st.sets(st.sampled_from(sorted(found.alone)))) if found.alone else set[int]()
+        beside = [(found.highest + number, *pair) for number, pair in enumerate(new, 1)]
+        return [*((index, b"given\n", None) for index in complete), *beside]
+
+    with tempfile.TemporaryDirectory() as root:
+        place = folders(Path(root))
+        for name, content in left.items():
+            path = place.path(TASK, *([] if name == "main.py" else ["tests"]), name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        added = place._add(TASK, choose)
+        assert added == place._find(TASK)
+        assert list(added.cases) == list(place._find(TASK).cases), "in order"
+        assert added.has_main
+
+
 async def test_a_case_is_there_when_both_its_files_are(place: TaskFolders) -> None:
-    await place.add(TASK, [(1, b"1\n", b"11\n"), (2, b"22\n", b"2\n")])
+    await place.add(TASK, lambda found: [(1, b"1\n", b"11\n"), (2, b"22\n", b"2\n")])
     for name in ("5.out", "07.in", "x.in", "8.OUT", "0.in", "9.in.bak"):
         (cases_of(place) / name).write_bytes(b"")
     found = await place.find(TASK)
@@ -89,13 +117,13 @@ async def test_of_a_long_text_the_whole_is_digested_and_the_head_is_kept(
 ) -> None:
     monkeypatch.setattr(task_folders, "CHUNK", 1000)
     long = bytes(range(256)) * 40
-    await place.add(TASK, [(1, long, b"")])
+    await place.add(TASK, lambda found: [(1, long, b"")])
     given, _ = (await place.find(TASK)).cases[1]
     assert (given.size, given.head, given.digest) == (len(long), long[:8], fingerprint(long).digest())
 
 
 async def test_what_is_no_plain_file_is_no_case_but_its_number_is_taken(place: TaskFolders, tmp_path: Path) -> None:
-    await place.add(TASK, [(1, b"", b"")])
+    await place.add(TASK, lambda found: [(1, b"", b"")])
     (tmp_path / "secret").write_bytes(b"secret")
     for kind in ("in", "out"):
         (cases_of(place) / f"2.{kind}").symlink_to(tmp_path / "secret")
@@ -108,7 +136,7 @@ async def test_what_is_no_plain_file_is_no_case_but_its_number_is_taken(place: T
 
 
 async def test_a_file_is_read_anew_when_it_has_changed(place: TaskFolders) -> None:
-    await place.add(TASK, [(1, b"1\n", b"1\n")])
+    await place.add(TASK, lambda found: [(1, b"1\n", b"1\n")])
     assert (await place.find(TASK)).cases[1][0].head == b"1\n"
     path = cases_of(place) / "1.in"
     path.write_bytes(b"2\n")
@@ -120,7 +148,7 @@ async def test_a_file_that_has_not_changed_is_not_read_again(
     place: TaskFolders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(task_folders, "TICK_NS", -(1 << 62))  # as if all had been written long ago
-    await place.add(TASK, [(1, b"1\n", b"1\n")])
+    await place.add(TASK, lambda found: [(1, b"1\n", b"1\n")])
     before = await place.find(TASK)
 
     def fail(content: bytes = b"") -> None:
@@ -131,7 +159,7 @@ async def test_a_file_that_has_not_changed_is_not_read_again(
 
 
 async def test_an_edit_is_seen_however_soon_it_comes_after_the_one_before(place: TaskFolders) -> None:
-    await place.add(TASK, [(1, b"0\n", b"0\n")])
+    await place.add(TASK, lambda found: [(1, b"0\n", b"0\n")])
     for number in range(1, 10):  # all of one size, and most within a tick of the disk's clock
         for path in (cases_of(place) / "1.in", cases_of(place) / "1.out", place.path(TASK, "main.py")):
             path.write_bytes(b"%d\n" % number)
@@ -142,7 +170,7 @@ async def test_an_edit_is_seen_however_soon_it_comes_after_the_one_before(place:
 
 async def test_a_folder_that_is_gone_is_told_from_one_without_tests(place: TaskFolders) -> None:
     assert not (await place.find(TASK)).exists
-    await place.add(TASK, [])
+    await place.add(TASK, lambda found: [])
     assert (await place.find(TASK)).exists
     assert await place.present([TASK, ("abc1", "other"), ("none", "x")]) == [True, False, False]
     shutil.rmtree(place.path(TASK))
@@ -151,32 +179,32 @@ async def test_a_folder_that_is_gone_is_told_from_one_without_tests(place: TaskF
 
 
 async def test_a_case_that_is_taken_meanwhile_is_not_written_over(place: TaskFolders) -> None:
-    await place.add(TASK, [(1, b"1\n", b"1\n")])
+    await place.add(TASK, lambda found: [(1, b"1\n", b"1\n")])
     with pytest.raises(FileExistsError):
-        await place.add(TASK, [(1, b"2\n", b"2\n")])
+        await place.add(TASK, lambda found: [(1, b"2\n", b"2\n")])
     assert await place.read(TASK, 1, "in") == b"1\n"
 
 
 async def test_tests_may_lie_deeper(tmp_path: Path) -> None:
     place = folders(tmp_path, tests_dir="data/samples")
-    await place.add(TASK, [(1, b"1\n", b"")])
+    await place.add(TASK, lambda found: [(1, b"1\n", b"")])
     assert (tmp_path / "abc1/abc1_a/data/samples/1.in").read_bytes() == b"1\n"
     assert place.case_paths(TASK, 1)[0] == tmp_path / "abc1/abc1_a/data/samples/1.in"
     assert await place.tasks() == [TASK]
 
 
 async def test_tasks_are_the_folders_with_tests_in_them(place: TaskFolders, tmp_path: Path) -> None:
-    await place.add(("b", "two"), [(1, b"", b"")])
-    await place.add(("b", "none"), [])
-    await place.add((".git", "x"), [(1, b"", b"")])
-    await place.add(("a", "one"), [(1, b"", b"")])
+    await place.add(("b", "two"), lambda found: [(1, b"", b"")])
+    await place.add(("b", "none"), lambda found: [])
+    await place.add((".git", "x"), lambda found: [(1, b"", b"")])
+    await place.add(("a", "one"), lambda found: [(1, b"", b"")])
     (place.root / "link").symlink_to(place.root / "a")
     (place.root / "file").write_bytes(b"")
     assert await place.tasks() == [("a", "one"), ("b", "two")]
 
 
 async def test_a_folder_that_cannot_be_looked_into_hides_no_other(place: TaskFolders) -> None:
-    await place.add(("b", "two"), [(1, b"", b"")])
+    await place.add(("b", "two"), lambda found: [(1, b"", b"")])
     for name in ("file", "link"):
         (place.root / "a" / name).mkdir(parents=True)
     (place.root / "a" / "file" / "tests").write_bytes(b"")
@@ -199,7 +227,7 @@ async def test_of_a_large_workspace_only_the_first_tasks_are_found(
 ) -> None:
     monkeypatch.setattr(task_folders, "MOST_FOLDERS", 2)
     for name in "abc":
-        await place.add(("x", name), [(1, b"", b"")])
+        await place.add(("x", name), lambda found: [(1, b"", b"")])
     assert await place.tasks() == [("x", "a"), ("x", "b")]
 
 
@@ -207,7 +235,7 @@ async def test_of_a_large_workspace_only_the_first_tasks_are_found(
 
 
 async def test_a_private_folder_holds_the_input_and_is_gone_afterwards(place: TaskFolders) -> None:
-    await place.add(TASK, [(1, b"1 2\n", b"3\n")])
+    await place.add(TASK, lambda found: [(1, b"1 2\n", b"3\n")])
     async with place.private(TASK, 1, "sum.in") as private:
         assert (private.path / "sum.in").read_bytes() == b"1 2\n"
         assert place.root not in private.path.parents
@@ -233,7 +261,7 @@ async def test_what_a_program_leaves_instead_of_its_output_is_no_output(place: T
 
 
 async def test_a_private_folder_is_gone_also_when_the_run_is_cancelled(place: TaskFolders) -> None:
-    await place.add(TASK, [(1, b"1\n", b"")])
+    await place.add(TASK, lambda found: [(1, b"1\n", b"")])
     with trio.CancelScope() as scope:
         async with place.private(TASK, 1, "a.in") as private:
             (private.path / "deep").mkdir()
@@ -330,7 +358,7 @@ def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
 async def test_whoever_is_cancelled_while_a_disk_hangs_leaves_it_behind(
     place: TaskFolders, temporary: Path, call: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    await place.add(TASK, [(1, b"1\n", b"")])
+    await place.add(TASK, lambda found: [(1, b"1\n", b"")])
     asked = request.getfixturevalue("hanging")
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
@@ -344,7 +372,7 @@ async def test_whoever_is_cancelled_while_a_disk_hangs_leaves_it_behind(
 async def test_a_private_folder_that_is_there_too_late_is_cleared_away(
     place: TaskFolders, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await place.add(TASK, [(1, b"1\n", b"")])
+    await place.add(TASK, lambda found: [(1, b"1\n", b"")])
     asked, answers, made = threading.Event(), threading.Event(), threading.Event()
     mkdir = Path.mkdir
 
@@ -374,7 +402,7 @@ async def enter_private(place: TaskFolders) -> None:
 
 
 CALLS: dict[str, Callable[[TaskFolders], Awaitable[object]]] = {
-    "add": lambda place: place.add(TASK, [(2, b"2\n", b"")]),
+    "add": lambda place: place.add(TASK, lambda found: [(2, b"2\n", b"")]),
     "read": lambda place: place.read(TASK, 1, "in"),
     "private": enter_private,
 }
@@ -383,7 +411,7 @@ CALLS: dict[str, Callable[[TaskFolders], Awaitable[object]]] = {
 async def test_in_a_read_only_workspace_nothing_is_written(tmp_path: Path) -> None:
     with read_only_disk(tmp_path / "fixed") as disk:
         with pytest.raises(OSError, match=r"Read-only file system|Permission denied"):
-            await folders(disk).add(TASK, [(1, b"", b"")])
+            await folders(disk).add(TASK, lambda found: [(1, b"", b"")])
         assert await folders(disk).tasks() == []
 
 
@@ -394,11 +422,11 @@ if MAY_MOUNT:
             place = folders(disk)
             cases = [(number, b"x" * 200_000, b"y" * 200_000) for number in range(1, 5)]
             with pytest.raises(OSError, match="No space left"):
-                await place.add(TASK, cases)
+                await place.add(TASK, lambda found: cases)
             found = await place.find(TASK)
             assert list(found.cases) == [1, 2]
             assert all(text.size == 200_000 for case in found.cases.values() for text in case)
             for path in (disk / "abc1/abc1_a/tests").iterdir():
                 path.unlink()
-            await place.add(TASK, cases[2:])
+            await place.add(TASK, lambda found: cases[2:])
             assert list((await place.find(TASK)).cases) == [3, 4]
