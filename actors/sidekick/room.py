@@ -186,7 +186,6 @@ class Room(Actor[RoomMessage]):
         self._look_around()
 
     def _wait_for(self, peer_id: str) -> None:
-        self._away.pop(peer_id, None)
         if len(self._away) >= MOST_HEROES:
             del self._away[next(iter(self._away))]
         self._away[peer_id] = trio.current_time() + GRACE

@@ -1,6 +1,6 @@
 """A session through the eyes of its clients: what they say, what becomes of it, and what they see."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -11,6 +11,7 @@ from msgspec import convert
 from msgspec.json import encode
 
 from actors.agent.attendees import MOST_CLIENTS
+from actors.agent.client import AT_ONCE
 from actors.agent.index.messages import INDEXER_ACTORS
 from actors.agent.messages import (
     SESSION_ACTORS,
@@ -18,6 +19,8 @@ from actors.agent.messages import (
     TURNS,
     ChangeSession,
     DeleteSession,
+    Deliver,
+    LogEntry,
     SessionAsked,
     SessionsAsked,
     TurnSays,
@@ -106,6 +109,42 @@ def test_a_token_is_sent_before_it_is_kept_and_tokens_are_kept_together() -> Non
         assert 15 <= here.disk.commits - before <= 25  # a second: one commit for 50 ms
 
     play(test, [Tokens(120)])
+
+
+def test_what_comes_in_one_moment_is_sent_in_few_pieces_and_what_comes_alone_at_once() -> None:
+    async def test(here: Stay, id: str, ann: Screen) -> None:  # noqa: A002
+        await trio.sleep(1)
+        assert ann.seat is not None
+        at_once, together = list[int](), list[int]()
+
+        def send_now(texts: Sequence[str]) -> bool:
+            at_once.append(len(texts))
+            for text in texts:
+                ann.show(text)
+            return True
+
+        async def send_all(texts: Sequence[str]) -> None:
+            together.append(len(texts))
+            for text in texts:
+                await ann.send(text)
+
+        ann.send_now, ann.send_all = send_now, send_all  # type: ignore[method-assign]
+        first = ann.last + 1
+        for moment in range(3):
+            at_once.clear()
+            together.clear()
+            for number in range(50):
+                event = Thinking(phase="planning", message="hm")
+                await ann.seat._client.send(Deliver((LogEntry(first + 51 * moment + number, event),)))
+            await trio.sleep(1)
+            assert (sum(at_once) + sum(together), len(at_once) <= AT_ONCE) == (50, True)
+            at_once.clear()
+            ann.seat._client.tell(Deliver((LogEntry(first + 51 * moment + 50, event),)))
+            await trio.sleep(1)
+            assert at_once == [1]
+        assert [message["seq"] for message in ann.events][-153:] == list(range(first, first + 153))
+
+    play(test)
 
 
 def test_any_other_event_is_kept_before_it_is_sent() -> None:

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 import trio
 
-from actors.ipc.given import BaseFull
+from actors.ipc.given import BaseFull, BaseUnwritable
 from actors.ipc.halts import Halts
 from actors.ipc.messages import Hold
 from actors.ipc.running import RunningClock
@@ -91,14 +91,17 @@ def _check(halted: Halted, against: set[str]) -> None:
     assert waiting == ([60.0] if "hold" in against else [])
 
 
-@pytest.mark.parametrize("error", [OSError("it fails"), None])
-def test_only_a_full_disk_is_one(error: Exception | None) -> None:
+@pytest.mark.parametrize(
+    ("error", "halts"),
+    [(BaseFull("it fails"), True), (BaseUnwritable("it fails"), True), (OSError("it fails"), False), (None, False)],
+)
+def test_what_halts_is_a_disk_that_is_full_or_takes_no_writes(error: Exception | None, halts: bool) -> None:
     async def main() -> None:
         halted = Halted()
         halted.do("full")
         halted.halts._note_publishing(error)
-        assert halted.runs()
-        assert halted.halts.trouble is None
+        assert halted.runs() is not halts
+        assert halted.halts.trouble == ("it fails" if halts else None)
         await trio.lowlevel.checkpoint()
 
     run_in_virtual_time(main)

@@ -12,11 +12,13 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from codec.ipc import Failure, Request, Success, Wishes, scores, write_request, write_response
 from codec.ipc.evaluation import METRICS, Metrics, comparison, evaluation, write_evaluation
 from codec.ipc.report import (
     MOST_PAIRS,
+    Difference,
     Papers,
     Report,
     RunChosen,
@@ -244,6 +246,19 @@ def test_the_page_is_whole_in_itself_and_names_are_texts_in_it() -> None:
     text = "".join(page.itertext())
     assert all(name.strip() in text for name in HOSTILE)
     assert "url(" not in text
+
+
+def test_the_table_marks_what_is_apart_from_the_first_run_and_nothing_else() -> None:
+    made = report([of("first"), of("b"), of("c")], dice(), "now")
+    metric = next(iter(METRICS))
+    differences = (
+        Difference(run="b", metric=metric, pairs=2, mean=0.3, low=0.1, high=0.5),
+        Difference(run="c", metric=metric, pairs=2, mean=0.3, low=-0.1, high=0.5),
+    )
+    page = ElementTree.fromstring(as_page(replace(made, differences=differences)))
+    rows = {row.findtext("th"): row for row in page.iter("tr")}
+    marked = {name: [cell.get("class") for cell in row.iter("td")].count("apart") for name, row in rows.items()}
+    assert {name: marked[name] for name in ("first", "b", "c")} == {"first": 0, "b": 1, "c": 0}
 
 
 @pytest.mark.parametrize("runs", [[], [of("a")], [of("a", Tried(id="x", state="failed"))], [of("a"), of("b")]])

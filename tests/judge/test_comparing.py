@@ -45,6 +45,15 @@ def test_what_the_process_answers_is_what_the_server_would_say(
         assert diff_summary(there) == diff_summary(here)
 
 
+@pytest.mark.parametrize("size", [1, 6, 7, 8, 14, 15])
+def test_one_byte_makes_a_difference_wherever_it_is(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    monkeypatch.setattr(comparing, "STEP", 7)
+    text = bytes(range(size))
+    assert alike(text, bytes(text))
+    for at in range(size):
+        assert not alike(text, text[:at] + b"\xff" + text[at + 1 :])
+
+
 @given(st.binary(max_size=40), st.binary(max_size=40), st.booleans())
 def test_alike_is_equal(one: bytes, other: bytes, same: bool) -> None:
     with pytest.MonkeyPatch.context() as patch:

@@ -226,6 +226,25 @@ async def test_a_folder_that_cannot_be_read_is_told_in_words(directory: StateDir
         assert await page.notice() == f"Case 1 of {A} cannot be shown: Permission denied."
 
 
+async def test_a_folder_that_cannot_be_read_is_told_once_for_each_reason_and_again_when_it_could_be_meanwhile(
+    directory: StateDirectory,
+) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A)
+        page = await court.page()
+
+        async def told(error: OSError | None) -> int:
+            court.folders.trouble = lambda call, task: error
+            before = len(page.all("notice"))
+            for _ in range(3):
+                await page.say("ui/look")
+                await court.settled()
+            return len(page.all("notice")) - before
+
+        denied, failing = PermissionError(13, "Permission denied"), OSError(5, "Input/output error")
+        assert [await told(error) for error in (denied, failing, None, failing)] == [1, 1, 0, 1]
+
+
 async def test_a_case_is_shown_whole_when_it_is_asked_for(directory: StateDirectory) -> None:
     long = "y" * 100_000 + "\n"
     async with judging(directory) as court:

@@ -82,6 +82,19 @@ async def test_it_announces_when_every_listener_is_known_and_again_when_one_chan
     assert [stop.why for stop in house.stopped] == [Why.SHUTDOWN]
 
 
+@pytest.mark.parametrize(
+    ("report", "url"),
+    [(None, None), (UP, UP.url), (DOWN, None), (Listening(False, "http://127.0.0.1:1", "it has just gone"), None)],
+)
+def test_only_a_listener_that_is_up_has_an_address(report: Listening | None, url: str | None) -> None:
+    listeners = Listeners(["console", "judge"])
+    listeners.report("judge", UP)
+    if report is not None:
+        listeners.report("console", report)
+    assert listeners.urls() == {"console": url, "judge": UP.url}
+    assert listeners.settled == (report is not None)
+
+
 async def test_a_house_without_listeners_is_ready_at_once(autojump_clock: object) -> None:
     house = House()
     house.listeners = Listeners([])

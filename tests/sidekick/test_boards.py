@@ -343,6 +343,20 @@ async def test_of_a_board_that_is_too_large_what_was_kept_before_stays_and_is_to
     ) == 1
 
 
+async def test_a_board_that_has_fitted_again_is_told_of_again_when_it_is_too_large_once_more(
+    autojump_clock: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(bookkeeping, "LONGEST", 2_000)
+    large = {**spawn_grid("large"), "hash": "".join(str(hash(f"{n}")) for n in range(900))}
+    told = list[int]()
+    async with house(tmp_path) as troupe, hero(troupe) as script:
+        for messages in ([large], [CLEAR, spawn_grid()], [large], [spawn_grid("more")]):
+            await script.say(*messages)
+            await later()
+            told.append(sum("is not kept: it has more than" in record.message for record in caplog.records))
+    assert told == [1, 1, 2, 2]
+
+
 # -- what cannot be read
 
 

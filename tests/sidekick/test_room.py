@@ -3,6 +3,7 @@ wrong in it. The lines are ours, the wire's end is seen as plain JSON."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from actors.kernel import ActorRef, run, supervisor_spec
 from actors.sidekick.desk import Seat, SidekickDesk, crowd_specs
 from actors.sidekick.room import FORSAKEN_AFTER, GRACE
 from actors.sidekick.scene import Reserve
+from actors.sidekick.showing import Showings
 from actors.sidekick.upkeep import MOST_HEROES
 
 Json = dict[str, Any]
@@ -416,6 +418,25 @@ async def test_however_many_heroes_come_and_go_the_room_stands_and_the_last_of_t
                 assert ("global/clearAll" not in screen.line.kinds()) is absorbs
 
 
+async def test_a_hero_that_leaves_twice_takes_no_others_place_among_those_who_may_come_back(
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It had two connections."""
+    monkeypatch.setattr("actors.sidekick.room.MOST_HEROES", 2)
+    async with house() as troupe, troupe.client() as screen:
+        await screen.announce("sidekick")
+        for names in (["first"], ["twice", "twice"]):
+            async with AsyncExitStack() as stack:
+                for name in names:
+                    await (await stack.enter_async_context(troupe.client())).announce("hero", peer=name)
+        for name in ("first", "twice"):
+            async with troupe.client() as again:
+                await again.announce("hero", peer=name)
+                screen.line.take()
+                await again.say(CLEAR)
+                assert "global/clearAll" not in screen.line.kinds(), name
+
+
 async def test_each_hero_that_is_away_has_its_own_time(autojump_clock: object) -> None:
     async with house() as troupe, troupe.client() as screen:
         await screen.announce("sidekick")
@@ -658,3 +679,26 @@ async def test_a_large_board_is_shown_in_turns_of_the_room_and_whole(autojump_cl
         assert late.line.offers == offers + 2, "who is online, and the board"
         await hero.say(paint(0, 0, "blue"))
         assert late.line.got[-1] == screen.line.got[-1] == paint(0, 0, "blue")
+
+
+async def test_what_is_drawn_while_a_large_board_is_shown_comes_after_it(
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("actors.sidekick.room.Showings", partial(Showings, small=0, piece=1))
+    async with house() as troupe, troupe.client() as hero, troupe.client() as early, troupe.client() as late:
+        await hero.announce("hero")
+        await early.announce("sidekick", peer="early")
+        await hero.say(*(spawn_grid(f"g{number}") for number in range(9)))
+        drawn = 9
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(partial(late.announce, "sidekick", peer="late"))
+            while "grid/spawn" not in late.line.kinds():
+                await hero._seat.heard([msgspec.json.encode(spawn_grid(f"g{drawn}"))])
+                await trio.lowlevel.checkpoint()
+                drawn += 1
+                assert drawn < 1_000
+        await trio.testing.wait_all_tasks_blocked()
+        assert drawn > 10
+        for screen in (early, late):
+            seen = [one["target"] for one in screen.line.got if one["component"] == "grid"]
+            assert seen == [f"g{number}" for number in range(drawn)]

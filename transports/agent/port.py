@@ -106,7 +106,6 @@ class AgentDesk(Protocol):
 def agent_application(desk: AgentDesk, gate: Gate, web: Traversable, contract: bytes) -> Application:
     """`contract`: the OpenAPI document."""
     app = Application("agent")
-    app.url_map.merge_slashes = False  # an id that begins with a slash is an unknown one, and so is one that holds one
     app.asgi_http_class = KeepingSlashes
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # of all routes that match, also the files'
     serve_files(app, web, index="agent/index.html")

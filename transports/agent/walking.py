@@ -175,8 +175,7 @@ class _Look:
 def is_seen(above: tuple[str, ...], rules: Rules, name: str, late: Late, *, is_folder: bool) -> bool:
     """Whether it is not ignored, if the folder that it is in is not. Raises TooLate: a hostile repository may have
     rules without end."""
-    if not name.isascii() and not _is_utf8(name):
-        return False
+    # A name that is not written in UTF-8 is not printable.
     if "\\" in name or not name.isprintable() or ((name[0] in ".gG" or not name.isascii()) and is_closed(name)):
         return False
     names = (*above, name)
@@ -184,14 +183,6 @@ def is_seen(above: tuple[str, ...], rules: Rules, name: str, late: Late, *, is_f
         verdict = each.verdict(names[depth:], folder=is_folder, late=late)
         if verdict is not None:
             return not verdict
-    return True
-
-
-def _is_utf8(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
     return True
 
 

@@ -106,6 +106,22 @@ def test_a_run_that_cannot_be_made_is_explained(
     assert said in str(trouble.value)
 
 
+@pytest.mark.parametrize(
+    ("days", "said"),
+    [
+        ([], "the archive has no days"),
+        ([30], "the archive has 2026-01-30"),
+        ([28, 29, 30, 31], "the archive has 2026-01-29, 2026-01-30 and 2026-01-31"),
+    ],
+)
+def test_of_the_days_there_are_the_last_three_are_named(
+    bases: dict[Path | None, PaperFiles], days: list[int], said: str
+) -> None:
+    bases[None].put_away = {f"2026-01-{day}": {"old": bases[None].here["plain-0"]} for day in days}
+    with pytest.raises(Trouble, match=f"{said}, and not '2020-01-01'"):
+        made(bases, "--run", "x=day:2020-01-01")
+
+
 def test_a_file_that_cannot_be_written_is_named(bases: dict[Path | None, PaperFiles], tmp_path: Path) -> None:
     with pytest.raises(Trouble, match="cannot be written: Is a directory"):
         made(bases, "--output", str(tmp_path))

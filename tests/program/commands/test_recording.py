@@ -465,6 +465,12 @@ def test_ctrl_c_ends_a_replay_with_a_goodbye(tape: Path) -> None:
     assert room.heard[-1]["payload"]["status"] == "offline"
 
 
+def test_without_a_server_a_replay_says_so(tape: Path) -> None:
+    with pytest.raises(Trouble, match="The replay ended after 0 of 3 messages: no server answers there") as caught:
+        replay(replaying(tape), Room().means, io.StringIO())
+    assert caught.value.code == 1
+
+
 class Stuck(Room):
     """Takes no more from the first update on, and the user loses patience."""
 

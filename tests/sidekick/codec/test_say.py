@@ -487,6 +487,29 @@ def test_components_in_a_circle_are_removed_all_the_same() -> None:
     assert spoken(mouth, modern("row", "remove", "r")) == [did("grid", "remove", "g")]
 
 
+@pytest.mark.parametrize(
+    ("container", "last"), [("row", []), ("column", []), ("sparkle", [did("sparkle", "remove", "c")])]
+)
+def test_what_has_left_a_container_is_not_removed_with_it_once_more(container: str, last: list[Any]) -> None:
+    mouth = Mouth(Dialect.C)
+    spoken(
+        mouth,
+        modern(container, "spawn", "c", {}),
+        modern("label", "spawn", "l", {"text": "a", "parent": "c"}),
+        modern("grid", "spawn", "g", {"numColumns": 1, "numRows": 1, "parent": "c"}),
+    )
+    assert spoken(mouth, modern("label", "remove", "l")) == [did("console", "remove", "l")]
+    assert spoken(mouth, modern(container, "remove", "c")) == [did("grid", "remove", "g"), *last]
+
+
+def test_with_a_component_that_is_not_known_goes_what_is_in_it() -> None:
+    mouth = Mouth(Dialect.C)
+    spoken(mouth, modern("sparkle", "spawn", "s", {}), modern("label", "spawn", "l", {"text": "a", "parent": "s"}))
+    spoken(mouth, modern("label", "spawn", "other", {"text": "b"}))
+    removed = spoken(mouth, modern("sparkle", "remove", "s"))
+    assert removed == [did("console", "remove", "l"), did("sparkle", "remove", "s")]
+
+
 def test_after_clear_all_nothing_is_remembered() -> None:
     mouth = Mouth(Dialect.C)
     button = modern("button", "spawn", "b", {"text": "Go"})

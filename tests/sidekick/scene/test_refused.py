@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.sidekick.scene import Scene
+from actors.sidekick.scene import Limits, Scene
 from codec.sidekick import Bad, Dialect, Ear, Other
 from codec.sidekick.colors import NAMES, is_color
 from tests.sidekick.codec.kit import modern, update
-from tests.sidekick.scene.kit import told
+from tests.sidekick.scene import stories
+from tests.sidekick.scene.kit import scene_of, told
 
 HUGE = 10**400
 CANVAS = modern("canvas", "spawn", "c", {"width": 30, "height": 20})
@@ -114,3 +115,22 @@ def test_a_move_that_does_not_say_where_leads_to_the_board(component: str, optio
     said = Ear(Dialect.D).hear(message)
     assert not isinstance(said, list | Bad)
     assert b'"options":{"parent":"root"}' in said.raw
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        stories.message("sparkle", "glow", payload={"how": "brightly" * 20}),
+        stories.message("sparkle", "glow", "s", {"how": "brightly" * 20}),
+        update("label", "label-1", "shine", how="brightly" * 20),
+    ],
+    ids=["of nobody", "of a stranger", "of a component"],
+)
+def test_what_nobody_understands_is_kept_while_there_is_room_and_then_refused_as_all_else_is(odd: bytes) -> None:
+    scene = scene_of(stories.spawn("label-1"), limits=Limits(memory=20_000))
+    answers = told(scene, *[odd] * 250)
+    kept = answers.count(None)
+    assert 0 < kept < 250
+    assert all("the board is full (20,000 bytes)" in str(answer) for answer in answers[kept:])
+    assert scene.memory <= 20_000
+    assert len(list(scene.replay())) == 1 + kept

@@ -267,7 +267,10 @@ async def test_a_method_that_a_path_does_not_take_is_answered_with_exactly_those
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
-@pytest.mark.parametrize("path", ["/v1/nothing", "/v1/", "/v1/workspaces/w/policy/x", "/v1//models", "/v1/models/"])
+@pytest.mark.parametrize(
+    "path",
+    ["/v1/nothing", "/v1/", "/v1/workspaces/w/policy/x", "/v1//models", "/v1/sessions//events", "/v1/models/"],
+)
 async def test_what_the_contract_does_not_have_is_not_there_by_any_method(method: str, path: str) -> None:
     async with open_port(PaperDesk()) as house:
         answer = await ask(house, method, path, headers=AUTHORIZED)

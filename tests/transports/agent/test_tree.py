@@ -460,6 +460,7 @@ async def test_names_that_are_not_written_in_utf_8_are_left_out(root: Path, tree
     (root / "a\nb.py").write_text("getUserName")
     for found in (await tree.entries(), await tree.entries(deep=True), await tree.search(["getUserName"])):
         assert all(each.path.isprintable() for each in found)
+        assert all(each.path.encode() for each in found)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ import trio.testing
 from codec.ipc import Failure, Success, file_of, read_request, write_response
 from tests.troupe.ipc.peer import Peer, at_the_desk
 from transports.folder.inotify import FolderEvent
+from transports.folder.waitless import open_at_once
 from troupe.ipc import Desk, DeskError, IdTaken, NobodyAtTheDesk, NoServer, NoSuchRequest, Result, folder
 
 ROOT = Path(__file__).parents[3]
@@ -270,6 +271,50 @@ async def test_who_waits_where_somebody_is_is_patient(base: Path) -> None:
             with trio.move_on_after(0.1) as scope:
                 await ticket.wait(patience=0.01)
             assert scope.cancelled_caught
+
+
+async def test_what_scripts_that_were_killed_have_left_is_cleared_away_where_scripts_write_and_nowhere_else(
+    base: Path,
+) -> None:
+    left = ".999999999-abcdefabcdef.draft"  # by a process that cannot be
+    rooms = [base / room for room in ("requests", "responses", "failed", "tmp")]
+    for room in rooms:
+        room.mkdir(mode=0o700, parents=True)
+        (room / left).touch()
+    async with desk_of(base) as desk:
+        await desk.submit("echo", id="r1")
+        assert [(room / left).exists() for room in rooms] == [True, True, True, False]
+
+
+async def test_what_lies_in_memory_is_looked_at_without_a_thread(base: Path) -> None:
+    async with desk_of(base) as desk:
+        await desk.submit("echo", id="r1")
+        put(base, "responses", "r1", Failure("busy"))
+        if desk.folder.in_memory or desk.folder.is_local:
+            sight = desk.folder.look_at_once("r1")
+            assert (sight.outcome, sight.error) == (None, Failure("busy"))
+        else:
+            with pytest.raises(folder.TakesLonger):
+                desk.folder.look_at_once("r1")
+
+
+async def test_a_look_that_may_not_wait_opens_nothing_but_plain_files(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = list[str]()
+
+    def seen(name: str | Path, flags: int, above: int | None = None) -> int:
+        opened.append(str(name))
+        return open_at_once(name, flags, above)
+
+    monkeypatch.setattr(folder, "open_at_once", seen)
+    async with desk_of(base) as desk:
+        await desk.submit("echo", id="r1")
+        os.mkfifo(base / "responses" / "r1.json")
+        if not desk.folder.in_memory:
+            with pytest.raises(folder.TakesLonger):
+                desk.folder.look_at_once("r1")
+        assert "r1.json" not in opened
 
 
 async def test_a_lock_that_was_left_behind_is_nobody(base: Path) -> None:

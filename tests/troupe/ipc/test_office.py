@@ -23,6 +23,7 @@ class Answers(ThreadingHTTPServer):
     state: RequestState = "success"
     body: bytes | None = None
     count = 0
+    knows_totals = True
 
     def announce(self, place: Path) -> None:
         url = f"http://127.0.0.1:{self.server_address[1]}"
@@ -44,10 +45,15 @@ class Speaking(BaseHTTPRequestHandler):
             fact=fact, tried=tried
         )  # fmt: skip
         body = msgspec.json.encode(said) if self.server.body is None or self.path == "/totals" else self.server.body
-        self.send_response(200)
+        self.send_response(200 if self.path != "/totals" or self.server.knows_totals else 404)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def do_POST(self) -> None:
+        self.send_response(404)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name for it
         pass
@@ -196,3 +202,67 @@ def test_where_another_server_listens_meanwhile_it_is_not_asked(tmp_path: Path, 
         office.detail("r1")
     assert server.count == before + 1
     office.close()
+
+
+@pytest.mark.parametrize(
+    "ask", [Office.totals, lambda office: office.order("requeue", Selection(all=True)), lambda o: o.editor("stop")]
+)
+def test_a_server_that_does_not_know_a_question_is_taken_for_another_version(
+    tmp_path: Path, start: Start, ask: Callable[[Office], object]
+) -> None:
+    server = start()
+    office = Office(tmp_path / "base", tmp_path)
+    assert office.detail("r1") is not None
+    server.knows_totals = False
+    with pytest.raises(NoServer, match="is it another version of Troupe"):
+        ask(office)
+    office.close()
+
+
+class Deaf:
+    """Listens, and ends each connection, or lets it wait."""
+
+    def __init__(self, ends: bool) -> None:
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.ends = ends
+        self.heard = 0
+        self.thread = threading.Thread(target=self.serve)
+        self.thread.start()
+
+    def serve(self) -> None:
+        kept = []
+        while True:
+            try:
+                connection, _ = self.socket.accept()
+            except OSError:  # it was closed
+                break
+            self.heard += 1
+            kept.append(connection)
+            if self.ends:
+                connection.close()
+        for connection in kept:
+            connection.close()
+
+    def close(self) -> None:
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
+        self.thread.join()
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_what_no_server_has_heard_before_is_asked_once_and_not_again_if_it_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: bool
+) -> None:
+    """Who does not answer may be at it: an order is not given twice."""
+    monkeypatch.setattr("troupe.ipc.office.DEADLINE", 0.05)
+    deaf = Deaf(ends)
+    url = f"http://127.0.0.1:{deaf.socket.getsockname()[1]}"
+    (tmp_path / SERVER_FILE).write_bytes(msgspec.json.encode({"pid": 1, "listeners": {"ipc": url}}))
+    office = Office(tmp_path / "base", tmp_path)
+    try:
+        with pytest.raises(NoServer, match="does not answer"):
+            office.detail("r1")
+        assert deaf.heard == 1
+        assert not office.is_there
+    finally:
+        deaf.close()
