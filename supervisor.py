@@ -127,7 +127,7 @@ def run_server(command: "Serve") -> None:
     import trio
 
     from actors.store import StateDirectory, StateError
-    from program import allocation, places
+    from program import allocation, open_files, places
     from program.config import load
     from program.journal import Journal
     from program.leaving import Leaving, left_behind
@@ -148,6 +148,7 @@ def run_server(command: "Serve") -> None:
             tree = troupe(settings, directory, listeners)
             collector.settle()
             allocation.settle()
+            open_files.settle()
             serving = partial(serve, announce=ready.announce, strict=command.strict, on_stop=leaving.begin)
             trio.run(partial(serving, tree, listeners, tracer=Journal()))
             if left := left_behind():

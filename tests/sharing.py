@@ -7,12 +7,17 @@ and within a file, pytest-randomly's order stands; but a test that looks at what
 (marker: last) comes after them.
 
 (xdist's own order is by the number of tests, whether they take a minute or a millisecond: `--no-loadscope-reorder`.)
+
+A worker that crashes is followed by another one, which runs what the first has left.
 """
 
 from collections import Counter
 from collections.abc import Generator
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
+from xdist.workermanage import WorkerController
 
 LONGEST = (
     "tests/house/test_agent_page_ways.py",
@@ -60,6 +65,33 @@ LONGEST = (
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
     return (yield) + 2
+
+
+class WholeFiles(LoadFileScheduling):
+    """As xdist's own, but for two faults after a crash. It hands on all files of the worker, those it had finished,
+    too: whoever got such a file waited for its end for ever. And it gives work to a worker that does not know the
+    tests yet."""
+
+    def remove_node(self, node: WorkerController) -> str | None:
+        files = self.assigned_work[node]
+        left = [(tests, test) for tests in files.values() for test, is_done in tests.items() if not is_done]
+        crashed = None
+        if left:
+            tests, crashed = left[0]
+            tests[crashed] = True  # it is told as failed, and not tried again
+        for file in [file for file, tests in files.items() if all(tests.values())]:
+            del files[file]
+        super().remove_node(node)
+        return crashed
+
+    def _reschedule(self, node: WorkerController) -> None:
+        if node in self.registered_collections:
+            super()._reschedule(node)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> WholeFiles | None:
+    return WholeFiles(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,4 +1,4 @@
-"""The long files are begun first, and no test is moved into another file's place."""
+"""The long files are begun first, no test is moved into another file's place, and a crash costs one test."""
 
 import os
 import subprocess
@@ -40,3 +40,35 @@ def test_the_longest_come_first_then_those_with_slow_tests_and_each_in_one_piece
     order = [file for file, _ in groupby(line.partition("::")[0] for line in found)]
     assert order == [LONGEST[0], LONGEST[1], "tests/test_twice.py", "tests/test_once.py", "tests/test_fast.py"]
     assert len(found) == sum(map(len, files.values()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["first", "amid others", "last", "alone"])
+def test_whatever_crashes_a_worker_every_other_test_is_run_once(tmp_path: Path, place: str) -> None:
+    crash = "def test_crash(): os.kill(os.getpid(), signal.SIGBUS)\n"
+    fine = [f"def test_{number}(): note({number})\n" for number in range(4)]
+    bodies = {
+        "first": [crash, *fine],
+        "amid others": [*fine[:2], crash, *fine[2:]],
+        "last": [*fine, crash],
+        "alone": [crash],
+    }
+    files = {
+        "test_1.py": fine,
+        "test_2.py": bodies[place],
+        "test_3.py": fine,
+        "test_4.py": bodies[place],
+        "test_5.py": [],
+    }
+    head = "import os, signal\ndef note(which): open('run', 'a').write(f'{__name__} {which}\\n')\n"
+    for file, tests in files.items():
+        tmp_path.joinpath(file).write_text(head + "".join(tests))
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+    command += ["-p", "tests.sharing", "-p", "xdist", "-p", "no:faulthandler", "-p", "no:cacheprovider"]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    run = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+    ran = tmp_path.joinpath("run").read_text().splitlines()
+    others = [test for tests in files.values() for test in tests if test is not crash]
+    assert len(ran) == len(set(ran)) == len(others), run.stdout + run.stderr
+    assert f"2 failed, {len(others)} passed" in run.stdout, run.stdout
+    assert run.stdout.count("\nworker 'gw") == 2

@@ -253,7 +253,7 @@ class Errand(Actor[NewsOfIt]):
     def _under_way(self) -> float:
         """The request is in place, and there is no answer. In how many seconds the attempt is overdue."""
         means = self._means
-        if not self._dossier.begun or self._dossier.under_way is None:
+        if self._dossier.under_way is None:
             self._dossier = begun(self._dossier, means.wall())
             means.noting.changed(self._dossier)
         if self._since is None:

@@ -4,7 +4,8 @@
 on. What can stand there, and the news of it, are in codec/ipc/folder.py, which the disk shares. Several calls at once
 share one trip to the disk and, where they write, one sync. Every call raises BaseGone if the folder is missing, is no
 longer the one that was opened or may not be used, and BaseFull if the disk has no room. Neither is an attempt of any
-request: the call is to be made again, once `BaseIsBack` has been told or after a while.
+request: the call is to be made again, once `BaseIsBack` has been told or after a while. Of a BaseGone, BaseUnwritable
+is raised if nothing in it can be changed, and EntryStuck if a single file cannot be.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -20,7 +21,9 @@ from codec.ipc.folder import (
     BaseHealth,
     BaseIsBack,
     BaseIsGone,
+    BaseUnwritable,
     BothFiles,
+    EntryStuck,
     FilesChanged,
     Identity,
     News,
@@ -39,7 +42,9 @@ __all__ = [
     "BaseHealth",
     "BaseIsBack",
     "BaseIsGone",
+    "BaseUnwritable",
     "BothFiles",
+    "EntryStuck",
     "FilesChanged",
     "News",
     "Occupied",
@@ -86,8 +91,9 @@ class Base(Protocol):
 
     async def look(self, id: str) -> BothFiles: ...  # noqa: A002 - as in the contract
 
-    async def publish(self, requests: Mapping[str, bytes]) -> None:
-        """Renames these requests into place, whether they are there or not. On the disk when it returns."""
+    async def publish(self, requests: Mapping[str, bytes]) -> Mapping[str, str]:
+        """Renames these requests into place, whether they are there or not. On the disk when it returns, but for those
+        whose places cannot be written to: it says why, for each."""
 
     async def answer(self, id: str, data: bytes) -> None:  # noqa: A002
         """Writes a response, never over another one. Raises Occupied. On the disk before it can be seen."""

@@ -3,7 +3,7 @@
     why        clock    gate    until
     gone       held     shut    the folder is back
     held       held     shut    the peer is ready (the cold start), or the time for that is over
-    full       held     open    something could be published: it is tried again
+    full       held     open    something could be published: it is tried again; or the disk cannot be written to
     stopped    held     open    our own server end, another process, goes on
 
 That another client end has this folder (`down`) is no such reason: nothing has begun then.
@@ -11,7 +11,7 @@ That another client end has this folder (`down`) is no such reason: nothing has 
 
 from collections.abc import Callable
 
-from actors.ipc.given import TROUBLE, Base, BaseFull
+from actors.ipc.given import TROUBLE, Base, BaseFull, BaseUnwritable
 from actors.ipc.messages import Hold
 from actors.ipc.publishing import Publishing
 from actors.ipc.running import RunningClock
@@ -59,7 +59,7 @@ class Halts:
         self.publishing.reopen("gone")
 
     def _note_publishing(self, error: Exception | None) -> None:
-        self._full = str(error) if isinstance(error, BaseFull) else None
+        self._full = str(error) if isinstance(error, BaseFull | BaseUnwritable) else None
         if self._full is None:
             self._clock.release("full")
         else:

@@ -6,7 +6,8 @@ neither an order nor anything else waits for one over a hundred thousand.
     CancelRequests   are open                      the request is withdrawn; journalled
     Archive          are over                      all files move to archive/DAY/ID/; the journal forgets them
 
-A selection of ids hears of each that it could not be done with. A selection by rule takes what it can.
+A selection of ids hears of each that it could not be done with. A selection by rule takes what it can. Either hears of
+each whose files cannot be changed.
 """
 
 import logging
@@ -24,7 +25,7 @@ from actors.ipc.books import Books
 from actors.ipc.client_steps import State
 from actors.ipc.dossier import Dossier, another_round, cancelled, noted
 from actors.ipc.errand import ErrandMeans
-from actors.ipc.given import TROUBLE
+from actors.ipc.given import TROUBLE, EntryStuck
 from actors.ipc.steps import Answer
 from actors.ipc.telling_time import day_of, moment_of
 from actors.kernel import MailboxFull, Reply, in_words
@@ -175,7 +176,12 @@ class Orders:
             self._refuse(order, id, "it was answered before it could be cancelled")
             self._books.take_in(dossier)
             return
-        await self._means.base.withdraw(id)
+        try:
+            await self._means.base.withdraw(id)
+        except EntryStuck as stuck:
+            self._is_stuck(order, id, stuck)
+            self._books.take_in(dossier)
+            return
         now = self._means.wall()
         await self._keep(order, [noted(cancelled(dossier, now), f"{moment_of(now)}: it was cancelled.")])
 
@@ -186,6 +192,16 @@ class Orders:
 
     async def _archive(self, order: DeskOrder, ids: Sequence[str]) -> None:
         dossiers = await self._over(order, ids)
+        try:
+            await self._put_away(order, dossiers)
+        except EntryStuck:
+            for dossier in dossiers:
+                try:
+                    await self._put_away(order, [dossier])
+                except EntryStuck as stuck:
+                    self._is_stuck(order, dossier.id, stuck)
+
+    async def _put_away(self, order: DeskOrder, dossiers: Sequence[Dossier]) -> None:
         mine = [dossier.id for dossier in dossiers]
         if mine:
             await self._means.base.archive(mine, day_of(self._means.wall()))
@@ -202,6 +218,11 @@ class Orders:
             else:
                 found.append(dossier)
         return found
+
+    def _is_stuck(self, order: DeskOrder, id: str, why: EntryStuck) -> None:  # noqa: A002
+        """The others are done with. Who selects by a rule hears of it, too."""
+        logger.warning("%s: %s", id, why)
+        order.refused[id] = str(why)
 
     def _refuse(self, order: DeskOrder, id: str, why: str) -> None:  # noqa: A002
         if order.which.ids:

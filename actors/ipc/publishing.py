@@ -2,6 +2,7 @@
 
 Rules
   - A request that comes while nothing is on its way goes at once. Nothing waits for company.
+  - A request whose own place cannot be written to is told so, and leaves the group: no other waits for it.
   - While the gate is shut, because of a folder that is gone or an editor that is not ready, nothing is published; what
     was asked for waits. A full disk is tried again after a while.
   - A caller that stops waiting before the group has gone takes the request out of it. `settled` tells when what is on
@@ -11,10 +12,19 @@ Rules
 from collections.abc import Callable
 
 import trio
+from msgspec import Struct, field
 
-from actors.ipc.given import Base, BaseFull, BaseGone
+from actors.ipc.given import Base, BaseFull, BaseGone, EntryStuck
 
 AGAIN_SECONDS = 1.0
+
+
+class InTheGroup(Struct):
+    data: bytes
+    over: trio.Event = field(default_factory=trio.Event)
+    """It is published, or stuck, or nobody waits for it any more."""
+    stuck: str | None = None
+    """Why it could not be published, a sentence."""
 
 
 class Publishing:
@@ -22,7 +32,7 @@ class Publishing:
         """`on_trouble` is told why nothing can be published, and None when that has passed."""
         self._base = base
         self._on_trouble = on_trouble
-        self._waiting: dict[str, tuple[bytes, trio.Event]] = {}
+        self._waiting: dict[str, InTheGroup] = {}
         self._wanted = trio.Event()
         self._idle = trio.Event()
         """Set while nothing is on its way."""
@@ -42,15 +52,16 @@ class Publishing:
             self._open.set()
 
     async def publish(self, id: str, data: bytes) -> None:  # noqa: A002 - as in the contract
-        """On the disk when it returns, however long that takes."""
-        published = trio.Event()
-        self._waiting[id] = (data, published)
+        """On the disk when it returns, however long that takes. Raises EntryStuck."""
+        mine = self._waiting[id] = InTheGroup(data)
         self._wanted.set()
         try:
-            await published.wait()
+            await mine.over.wait()
         except trio.Cancelled:
-            published.set()  # nobody waits for it any more
+            mine.over.set()
             raise
+        if mine.stuck is not None:
+            raise EntryStuck(mine.stuck)
 
     async def settled(self) -> None:
         await self._idle.wait()
@@ -62,23 +73,24 @@ class Publishing:
             while self._shut:
                 await self._open.wait()
             self._wanted = trio.Event()
-            group = {id: each for id, each in self._waiting.items() if not each[1].is_set()}  # noqa: A001
+            group = {id: each for id, each in self._waiting.items() if not each.over.is_set()}  # noqa: A001
             self._waiting = {}
             if group and not await self._sent(group):
                 self._waiting = {**group, **self._waiting}
                 self._wanted.set()
                 await trio.sleep(AGAIN_SECONDS)
 
-    async def _sent(self, group: dict[str, tuple[bytes, trio.Event]]) -> bool:
+    async def _sent(self, group: dict[str, InTheGroup]) -> bool:
         self._idle = trio.Event()
         try:
-            await self._base.publish({id: data for id, (data, _) in group.items()})  # noqa: A001
+            stuck = await self._base.publish({id: each.data for id, each in group.items()})  # noqa: A001
         except (BaseGone, BaseFull) as error:
             self._on_trouble(error)
             return False
         finally:
             self._idle.set()
         self._on_trouble(None)
-        for _, published in group.values():
-            published.set()
+        for id, each in group.items():  # noqa: A001
+            each.stuck = stuck.get(id)
+            each.over.set()
         return True

@@ -71,9 +71,9 @@ def _split(markdown: MarkdownIt, token: Token) -> Iterator[Token]:
             href = markdown.normalizeLink(href)
         if start > done:
             yield _text(text[done:start], token.level)
-        yield Token("link_open", "a", 1, attrs={"href": href}, level=token.level, markup="linkify", info="auto")
+        yield Token("link_open", "a", 1, attrs={"href": href}, level=token.level)
         yield _text(shown, token.level + 1)
-        yield Token("link_close", "a", -1, level=token.level, markup="linkify", info="auto")
+        yield Token("link_close", "a", -1, level=token.level)
         done = start + len(shown)
     if done == 0:
         yield token

@@ -10,6 +10,10 @@ Rules
   - Screens that wait at the same time for the same messages share one showing. A screen that comes while such a showing
     is under way waits for the next.
   - A small board is shown at once.
+  - A piece is measured in work: a message counts by its bytes, and by whether it has to be translated. So no turn takes
+    longer than it takes to encode a piece and one message.
+  - A showing ends, however fast the scripts draw: messages that are appended to it pay for themselves. As much work is
+    done in the same turn, so the work that is left never grows.
   - A screen whose connection has ended is shown nothing more.
 """
 
@@ -17,15 +21,20 @@ from collections import deque
 from collections.abc import Collection, Iterator
 
 from actors.sidekick.member import Member
-from actors.sidekick.scene import Scene
+from actors.sidekick.scene import Drawn, Scene
 from codec.sidekick import Bad, ClearAll, Dialect, Ear, Fault, Mouth, Said, encode
 
 SMALL = 128 * 1024
 """A board is small up to this memory, as the scene counts it: some hundreds of messages."""
 PIECE = 1_000
-"""How many messages are encoded in a turn, if all of them can be sent as they are."""
+"""How much work is done in a turn: as much as it takes to encode so many short messages, if all of them can be sent as
+they are."""
 CLOSELY = 20
-"""A message that has to be read and translated for another dialect takes this many times as long."""
+"""A short message that has to be read and translated for another dialect is this many times as much work."""
+KEPT, TRANSLATED = 512, 64
+"""In how many more bytes of a message there is as much work as in a short one that is sent as it is."""
+
+Relayed = Drawn | Fault
 
 
 class Showing:
@@ -36,24 +45,21 @@ class Showing:
         self.mouth = screens[0].mouth
         self._frame = screens[0].line.frame
         self._ear = Ear(Dialect.D)
-        self._left: deque[bytes | Said] = deque((encode(ClearAll()), *scene.replay()))
+        self._left: deque[bytes | Relayed] = deque((encode(ClearAll()), *scene.replay()))
+        self._credit = 0
+        """How much work may still be done. Less than none: the last message was longer than what was left for it."""
         self._frames: list[bytes] = []
 
-    def add(self, messages: Collection[Said]) -> None:
-        """Append messages that are being relayed now. They come after the board."""
-        self._left.extend(shown(messages, self.mouth))
-
-    def paint(self, strokes: Collection[bytes]) -> None:
-        self._left.extend(strokes)
+    def add(self, messages: Collection[bytes | Relayed]) -> None:
+        """Append messages that are being relayed now. They come after the board, and pay for as much work as they
+        make."""
+        self._left.extend(messages)
+        self._encode(self._credit + sum(_work(raw, self.mouth.keeps(raw)) for raw in map(_raw, messages)))
 
     def go_on(self, most: int) -> None:
         """Encode the next piece; or, if everything is encoded, offer all of it to the next screen."""
         if self._left:
-            try:
-                self._put_into_words(most)
-            except Exception as error:
-                while self.screens:
-                    self.screens.pop().fail(error)
+            self._encode(max(0, self._credit) + most)
             return
         frames = b"".join(self._frames)
         self._frames = [frames]
@@ -64,18 +70,28 @@ class Showing:
         elif frames:
             member.offer(frames)
 
-    def _put_into_words(self, most: int) -> None:
+    def _encode(self, credit: int) -> None:
+        try:
+            self._credit = self._put_into_words(credit)
+        except Exception as error:
+            while self.screens:
+                self.screens.pop().fail(error)
+
+    def _put_into_words(self, credit: int) -> int:
+        """Encode messages until the credit is used up. Returns the rest of it: none if nothing is left to encode."""
         left, mouth = self._left, self.mouth
         told: list[bytes] = []
-        while left and most > 0:
+        while left and credit > 0:
             one = left.popleft()
-            if type(one) is bytes and mouth.keeps(one):
-                told.append(one)
-                most -= 1
+            raw = _raw(one)
+            is_kept = mouth.keeps(raw)
+            credit -= _work(raw, is_kept)
+            if is_kept and raw is one:
+                told.append(raw)
             else:
                 told += mouth.say_all(_heard(self._ear, one))
-                most -= CLOSELY
         self._frames += map(self._frame, told)
+        return credit if left else 0
 
 
 class Showings:
@@ -102,15 +118,17 @@ class Showings:
         else:
             self._waiting.append(member)
 
-    def add(self, messages: Collection[Said]) -> None:
+    def add(self, messages: Collection[Relayed]) -> None:
         for showing in self._under_way:
-            showing.add(messages)
+            showing.add(shown(messages, showing.mouth))
+        self._drop_those_without_screens()
 
     def repaint(self, strokes: Collection[bytes]) -> None:
         """Append strokes that only the released page (dialect E) is sent."""
         for showing in self._under_way:
             if showing.mouth.dialect is Dialect.E:
-                showing.paint(strokes)
+                showing.add(strokes)
+        self._drop_those_without_screens()
 
     def go_on(self, scene: Scene) -> None:
         """One turn: the next piece of one showing."""
@@ -127,7 +145,12 @@ class Showings:
         for screens in (self._waiting, *(showing.screens for showing in self._under_way)):
             if member in screens:
                 screens.remove(member)
-        self._under_way = deque(showing for showing in self._under_way if showing.screens)
+        self._drop_those_without_screens()
+
+    def _drop_those_without_screens(self) -> None:
+        """Their screens have left, or an ear or a mouth has failed."""
+        if not all(showing.screens for showing in self._under_way):
+            self._under_way = deque(showing for showing in self._under_way if showing.screens)
 
     def _look_at(self, scene: Scene) -> None:
         """Begin a showing for the waiting screens. A screen goes on waiting while a showing with its mouth is under
@@ -141,12 +164,20 @@ class Showings:
         self._under_way.extend(Showing(screens, scene) for screens in ready.values())
 
 
-def shown(messages: Collection[Said], mouth: Mouth) -> Collection[Said]:
+def shown(messages: Collection[Relayed], mouth: Mouth) -> Collection[Relayed]:
     """The messages for screens of this dialect, out of all that are relayed: only our own board shows faults."""
     return messages if mouth.dialect is Dialect.D else [one for one in messages if type(one) is not Fault]
 
 
-def _heard(ear: Ear, one: bytes | Said) -> Iterator[Said]:
+def _raw(one: bytes | Relayed) -> bytes:
+    return one if isinstance(one, bytes) else one.raw
+
+
+def _work(raw: bytes, is_kept: bool) -> int:
+    return 1 + len(raw) // KEPT if is_kept else CLOSELY + len(raw) // TRANSLATED
+
+
+def _heard(ear: Ear, one: bytes | Relayed) -> Iterator[Said]:
     if not isinstance(one, bytes):
         yield one
         return

@@ -27,6 +27,14 @@ class BaseFull(Exception):
     """The text is a sentence for users."""
 
 
+class BaseUnwritable(BaseGone):
+    """It can be read, and nothing in it can be changed."""
+
+
+class EntryStuck(BaseGone):
+    """One entry cannot be changed; nothing is known of any other."""
+
+
 class Occupied(Exception):
     """There is a response already, and nothing was written."""
 
@@ -43,7 +51,7 @@ class Identity(NamedTuple):
 
 
 class Torn(Struct, frozen=True):
-    """A document that cannot be read, and may still be being written."""
+    """A document that cannot be read, and may still be being written; or the disk does not give it now."""
 
 
 class Spoiled(Struct, frozen=True):

@@ -170,9 +170,8 @@ def _cut_off(sock: socket.socket, deadline: float, late: threading.Event) -> Ite
             sock.shutdown(socket.SHUT_RDWR)
 
     timer = threading.Timer(deadline, cut)
-    timer.daemon = True
-    timer.start()
     try:
+        timer.start()
         yield
     finally:
         timer.cancel()

@@ -1,6 +1,7 @@
 """What a turn does with a workspace: what it asks, what it does with the answers, and what it tells."""
 
 import json
+import re
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -653,13 +654,17 @@ def test_the_output_that_the_model_is_told_has_its_beginning_and_its_end() -> No
 def test_a_client_with_a_terminal_runs_a_command_and_its_result_is_the_approval() -> None:
     scene = Scene(call("execute_command", command="make all"), policy=CLIENT)
     scene.heard.capabilities = ["terminal_exec"]
-    scene.heard.answers = lambda request: [has_done(request, exit_code=2, stdout="no rule\n", duration_ms=1200)]
+    scene.heard.answers = lambda request: [
+        has_done(request, exit_code=2, stdout="no rule\n", stderr="make: ***\n", duration_ms=1200)
+    ]
     heard = scene.run()
     assert scene.commands.orders == []
     (asked,) = heard.of(RequestCommandApproval)
     assert (asked.execution_mode, asked.environment) == ("local_terminal", {}), "the terminal has one of its own"
     (finished,) = heard.of(CommandFinished)
     assert (finished.by, finished.exit_code) == ("client", 2)
+    said = {output.stream: output.text for output in heard.of(CommandOutput)}
+    assert said == {"stdout": "no rule\n", "stderr": "make: ***\n"}
     assert "  (in the user's terminal)\nIt ended with exit code 2 after 1.2 seconds.\n[stdout]\nno rule" in scene.result
 
 
@@ -897,6 +902,7 @@ def test_a_call_that_cannot_work_is_told_and_asks_nothing(bad: Any, told: str) -
     scene = Scene(bad, mode="auto")
     heard = scene.run()
     assert told in scene.result
+    assert re.match(r"\w+ failed: \S", scene.result)  # its first line says why
     assert heard.of(ToolExecute)[-1].status == "failed"
     assert (heard.asked, scene.hands.strokes, scene.commands.orders) == ([], [], [])
     assert heard.final.metadata.success

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.agent.given import FileRefused
+from actors.agent.given import FileRefused, FileText
 from actors.agent.hand_tools import HAND_SPECS, HAND_TOOLS
 from actors.agent.tools import LONGEST_RESULT, SPECS, TOOLS, BadCall, Told, checked
 from actors.kernel.testing import run_in_virtual_time
@@ -21,13 +21,13 @@ FILES = {
 }
 
 
-def used(tool: str, /, **arguments: Any) -> Told:
+def used(tool: str, /, tree: MemoryTree | None = None, **arguments: Any) -> Told:
     found = list[Told]()
 
     async def play() -> None:
         use = TOOLS[tool].use
         assert use is not None
-        found.append(await use(MemoryTree(FILES), checked(TOOLS[tool], arguments)))
+        found.append(await use(tree or MemoryTree(FILES), checked(TOOLS[tool], arguments)))
 
     run_in_virtual_time(play)
     return found[0]
@@ -79,6 +79,25 @@ def test_of_a_file_exactly_the_lines_are_told_that_were_asked_for(first: int, la
     _, *lines = used("read_file", file_path="src/auth.py", first_line=first, last_line=last).text.splitlines()
     whole = FILES["src/auth.py"].splitlines()
     assert lines == [f"{number}\t{whole[number - 1]}" for number in range(first, min(last, len(whole)) + 1)]
+
+
+class Vanishing(MemoryTree):
+    """In which one file is found, and cannot be read any more."""
+
+    def __init__(self, gone: str) -> None:
+        super().__init__({f"{name}.py": f"def login_by_{name}(): ...\n" for name in "abc"})
+        self.gone = gone
+
+    async def read(self, path: str, **how: Any) -> FileText:
+        if path == self.gone:
+            raise FileRefused(f"{path} is not there.")
+        return await super().read(path, **how)
+
+
+@pytest.mark.parametrize("gone", ["a.py", "b.py", "c.py"])
+def test_a_file_that_goes_between_the_search_and_the_look_defines_nothing(gone: str) -> None:
+    told = used("search_symbols", name="login", tree=Vanishing(gone))
+    assert [line.partition(":")[0] for line in told.text.splitlines()[1:]] == sorted({"a.py", "b.py", "c.py"} - {gone})
 
 
 def test_a_refused_file_is_refused_to_the_caller() -> None:

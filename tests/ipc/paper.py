@@ -16,7 +16,9 @@ from actors.ipc.given import (
     BaseHealth,
     BaseIsBack,
     BaseIsGone,
+    BaseUnwritable,
     BothFiles,
+    EntryStuck,
     FilesChanged,
     News,
     Occupied,
@@ -30,6 +32,7 @@ from codec.ipc import BadRequest, BadResponse, read_request, read_response
 
 numbers = itertools.count(1)
 TORN_SECONDS = 1.0
+STUCK = "a file cannot be changed"
 
 
 class PaperBase:
@@ -41,6 +44,9 @@ class PaperBase:
         self.known = False
         """A client has lived here before: its successor looks at all requests."""
         self.full = False
+        self.unwritable = False
+        self.entries_stuck: set[str] = set()
+        """Requests whose own files cannot be changed."""
         self.stopped: str | None = None
         """Our own server end is a process that is stopped."""
         self.listing_seconds = 0.0
@@ -96,10 +102,13 @@ class PaperBase:
         response, answer = self._response(id)
         return BothFiles(self._request(id), response, answer)
 
-    async def publish(self, requests: Mapping[str, bytes]) -> None:
+    async def publish(self, requests: Mapping[str, bytes]) -> Mapping[str, str]:
         await self._trip(f"publish {' '.join(requests)}", writes=True)
+        stuck = {id: STUCK for id in requests if id in self.entries_stuck}  # noqa: A001
         for id, data in requests.items():  # noqa: A001
-            self._put(Tray.REQUESTS, id, data)
+            if id not in stuck:
+                self._put(Tray.REQUESTS, id, data)
+        return stuck
 
     async def answer(self, id: str, data: bytes) -> None:  # noqa: A002
         await self._trip(f"answer {id}", writes=True)
@@ -118,6 +127,8 @@ class PaperBase:
 
     async def withdraw(self, id: str) -> bool:  # noqa: A002
         await self._trip(f"withdraw {id}")
+        if id in self.entries_stuck:
+            raise EntryStuck(STUCK)
         return self._drop(Tray.REQUESTS, id)
 
     async def write(self, place: Tray, id: str, data: bytes) -> None:  # noqa: A002
@@ -137,6 +148,8 @@ class PaperBase:
         await self._trip("archive")
         moved = set()
         for id in ids:  # noqa: A001
+            if id in self.entries_stuck:
+                raise EntryStuck(STUCK)
             if sum(self._drop(place, id) for place in ([only] if only else Tray)):
                 self.archived[id] = day
                 moved.add(id)
@@ -178,6 +191,8 @@ class PaperBase:
             raise BaseGone(self.gone)
         if writes and self.full:
             raise BaseFull("the disk is full")
+        if writes and self.unwritable:
+            raise BaseUnwritable("the disk cannot be written to")
 
     def _put(self, place: Tray, id: str, data: bytes) -> None:  # noqa: A002
         number = next(numbers)

@@ -291,6 +291,46 @@ def test_a_folder_that_is_gone_and_a_full_disk_burn_no_attempt() -> None:
     play(test)
 
 
+def test_while_the_disk_cannot_be_written_to_no_attempt_is_burnt_and_that_is_said() -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("before"))
+        await trio.sleep(1.0)
+        desk.base.unwritable = True
+        await desk.submit(request("a"))
+        await trio.sleep(10_000.0)
+        assert desk.house["client/end"].statistics().trouble == "the disk cannot be written to"
+        assert (await desk.open("before")).attempt == 1
+        desk.base.unwritable = False
+        await trio.sleep(5.0)
+        assert desk.house["client/end"].statistics().trouble is None
+        desk.base.foreign_put(Tray.RESPONSES, "before", write_response("before", DONE))
+        desk.base.foreign_put(Tray.RESPONSES, "a", write_response("a", DONE))
+        assert [each.begun for each in await desk.over("before", "a")] == [1, 1]
+
+    play(test)
+
+
+def test_a_request_whose_own_file_cannot_be_written_holds_up_no_other_and_begins_when_it_can_be() -> None:
+    async def test(desk: Desk) -> None:
+        desk.base.entries_stuck = {"b", "b-2"}
+        await desk.submit(request("a"), request("b"), request("b-2", deadline=wall() + 100.0), request("c"))
+        with trio.fail_after(5.0):
+            await desk.over("a", "c")
+        for number in range(10):
+            await desk.submit(request(f"later-{number}"))
+            with trio.fail_after(2.0):
+                await desk.over(f"later-{number}")
+        assert desk.house["client/end"].statistics().trouble is None
+        (late,) = await desk.over("b-2")
+        assert late.tried[-1].outcome == Failure(TOO_LATE, permanent=True)
+        assert (await desk.open("b")).begun <= 1
+        desk.base.entries_stuck = set()
+        with trio.fail_after(5.0):
+            assert (await desk.over("b"))[0].begun == 1
+
+    play(test, outcomes=in_turn(DONE))
+
+
 def test_after_the_folder_was_made_anew_a_request_that_is_over_says_that_its_files_are_gone() -> None:
     async def test(desk: Desk) -> None:
         await desk.submit(request("done"), request("failed"), request("kept"), request("cancelled"), request("open"))

@@ -43,10 +43,11 @@ class PerilousBase(PaperBase):
         self.peril()
         await super()._trip(what, writes=writes)
 
-    async def publish(self, requests: Mapping[str, bytes]) -> None:
-        await super().publish(requests)
+    async def publish(self, requests: Mapping[str, bytes]) -> Mapping[str, str]:
+        stuck = await super().publish(requests)
         self.peril()
         await trio.lowlevel.checkpoint()
+        return stuck
 
     async def take_away(self, id: str, identity: Any) -> bool:  # noqa: A002
         taken = await super().take_away(id, identity)

@@ -174,6 +174,27 @@ async def test_the_texts_that_wait_are_bounded(autojump_clock: object, monkeypat
         await settled()
 
 
+async def test_whatever_is_dropped_is_counted_once(autojump_clock: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluator, "MOST_WAITING", 10_000)
+    base, scoring, made = PaperBase(), Scoring(), list[Evaluator]()
+    scoring.gate = trio.Event()
+    spec = evaluator_spec(base, scoring, lambda: NOW)
+
+    def make() -> Evaluator:
+        made.append(Evaluator(base, scoring, lambda: NOW))
+        return made[-1]
+
+    async with staged(type(spec)(spec.id, make, mailbox=spec.mailbox)) as house:
+        for flood in range(3):
+            for number in range(1_100):
+                house["evaluator"].tell(success(f"r{flood}-{number}"))
+            await settled()
+            lost = house["evaluator"].statistics().mailbox.dropped
+            assert lost == (flood + 1) * (1_100 - 1_024)
+            known = made[-1].statistics()
+            assert (known.dropped, known.waiting) == (lost, (flood + 1) * 1_100 - lost)
+
+
 async def test_a_success_that_is_told_again_and_again_waits_once_and_crowds_nobody_out(
     autojump_clock: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -174,3 +174,22 @@ def test_attempts_go_on_counting_after_a_requeue_and_only_the_last_are_kept(tmp_
     assert [tried.number for tried in each.tried] == list(range(41 - MOST_TRIED, 41))
     assert [tried.outcome for tried in each.tried] == outcomes[-MOST_TRIED:]
     assert each.row.failures == (Failure("39"),)
+
+
+def test_what_an_earlier_version_has_left_is_found(tmp_path: Path) -> None:
+    left = (
+        b'1{"id":"a","command":"ping","content":"e30=","fingerprint":"Zg==","created":1.0,"changed":5.0,'
+        b'"state":"success","attempt":2,"tried":[{"number":1,"began":2.0,"ended":3.0,"seconds":0.5,'
+        b'"outcome":{"type":"error","message":"busy","permanent":false}},{"number":2,"began":4.0,"ended":5.0,'
+        b'"seconds":0.5,"outcome":{"type":"success","data":"done"}}],"begun":2,"seconds":4.0,"submitter":"me",'
+        b'"referenced":true}'
+    )
+
+    async def test(house: House, journal: ClientJournal) -> None:
+        space = "ipc/client/7cfe339ea4a4befc950017ff/over"  # of /base
+        await StoreClient(house.stage.registry.get(STORE)).put(space, "a", left)
+        expected = succeeded(again(failed(dossier(reference="good", submitter="me"), BUSY)), Success("done"))
+        assert await journal.find_over("a") == replace(expected, content=b"{}", fingerprint=b"f")
+        assert (await journal.facts("over:")).facts == (expected.fact,)
+
+    in_a_store(tmp_path, test)

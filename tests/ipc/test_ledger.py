@@ -12,8 +12,9 @@ from trio.testing import wait_all_tasks_blocked
 
 from actors.ipc.client_steps import OVERDUE
 from actors.ipc.ledger import LOOK_SECONDS, PATIENCE
+from actors.ipc.lines import Lines
 from actors.ipc.messages import EditorNow, Forgotten, Noted, PeerNow, RunningNow
-from actors.ipc.viewing import DETAIL_REST, REST
+from actors.ipc.viewing import DETAIL_REST, REST, DeskViewer
 from actors.kernel import KernelError, NobodyThere, PeerGone
 from codec.ipc import Failure, Success
 from codec.ipc.desk import (
@@ -403,6 +404,53 @@ async def test_a_page_is_shown_at_once_what_it_wants(autojump_clock: object) -> 
             assert page.told[-1].first == 10
             assert [row.id for row in page.told[-1].rows] == ["r19"]
             assert page.told[-1].total == 11
+
+
+async def test_a_page_is_shown_a_little_later_what_cannot_be_told_it_at_once(
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask, troubles = DeskViewer._ask, [KernelError("the ledger is too busy")] * 2
+
+    async def ask_in_vain(viewer: DeskViewer, question: Any) -> Any:
+        if page.told and troubles:
+            raise troubles.pop()
+        return await ask(viewer, question)
+
+    monkeypatch.setattr(DeskViewer, "_ask", ask_in_vain)
+    async with desk_house() as house:
+        await house.note(*(fact(f"r{number}") for number in range(9)))
+        page = Page()
+        async with house.desk.view(page) as seat:
+            await trio.sleep(10)
+            assert troubles == []
+            troubles += [KernelError("the ledger is too busy")] * 2
+            told = len(page.told)
+            await seat.heard(msgspec.json.encode(WindowWanted(first=2)))
+            assert len(page.told) == told
+            await trio.sleep(3 * REST)
+            assert (page.told[-1].first, page.told[-1].total) == (2, 9)
+
+
+async def test_a_question_that_many_pages_ask_is_searched_for_once_until_a_line_changes(
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched, search = list[str](), Lines.search
+
+    def counted(lines: Lines, wanted: WindowWanted) -> Any:
+        searched.append(wanted.text)
+        return search(lines, wanted)
+
+    monkeypatch.setattr(Lines, "search", counted)
+    async with desk_house() as house:
+        await house.note(*(fact(f"r{number}") for number in range(9)))
+        for _ in range(3):
+            assert len((await window(house, text="r", limit="2")).rows) == 2
+            assert len((await window(house, text="R")).rows) == 9
+            assert len((await window(house, text="r1")).rows) == 1
+        assert searched == ["r", "r1"]
+        await house.note(fact("r10"))
+        assert len((await window(house, text="r1")).rows) == 2
+        assert searched == ["r", "r1", "r1"]
 
 
 async def test_the_open_request_is_kept_up_to_date_and_its_end_is_told(autojump_clock: object) -> None:

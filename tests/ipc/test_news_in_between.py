@@ -9,10 +9,11 @@ import pytest
 import trio
 
 from actors.ipc.adopting import GATHER_SECONDS
+from actors.ipc.errand import ClientTerms
 from actors.ipc.flights import Flight, Flights
 from actors.ipc.given import Tray
 from codec.ipc import write_response
-from tests.ipc.client_kit import DONE, Desk, play, put, request
+from tests.ipc.client_kit import BUSY, DONE, Desk, play, put, request
 
 AT_ONCE = 1.0
 TURNS = 80
@@ -75,3 +76,22 @@ def test_an_answer_that_comes_while_its_errand_is_being_started_is_seen_at_once(
         assert trio.current_time() - answered <= AT_ONCE
 
     play(test)
+
+
+def test_what_was_seen_of_a_request_before_it_had_to_wait_is_looked_at_again_when_its_turn_comes() -> None:
+    """Here it was answered by an error, which its peer has tried again since."""
+
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("first"))
+        await trio.sleep(1.0)
+        put(desk.base, request("a"))
+        desk.base.foreign_put(Tray.RESPONSES, "a", write_response("a", BUSY))
+        await trio.sleep(1.0)
+        assert (await desk.open("a")).begun == 0
+        desk.base.foreign_put(Tray.RESPONSES, "a", write_response("a", DONE))
+        await trio.sleep(1.0)
+        desk.base.foreign_put(Tray.RESPONSES, "first", write_response("first", DONE))
+        (dossier,) = await desk.over("a")
+        assert [each.outcome for each in dossier.tried] == [DONE]
+
+    play(test, terms=ClientTerms(in_flight=1))

@@ -1,5 +1,6 @@
 """Orders over many requests: requeue, cancel, archive."""
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +15,7 @@ from actors.ipc.journal import ClientJournal
 from codec.ipc import Dialect, write_response
 from codec.ipc.desk import Handled
 from tests.ipc.client_kit import BUSY, DONE, NEVER, Desk, in_turn, play, request
-from tests.ipc.paper import PaperBase
+from tests.ipc.paper import STUCK, PaperBase
 
 
 @pytest.mark.parametrize("dialect", [Dialect.SPEC, Dialect.HEAD])
@@ -54,10 +55,11 @@ def test_a_requeue_without_end_is_three_attempts_each_time() -> None:
 class AnsweringBase(PaperBase):
     """Where each request is answered as soon as it is published: no server has to be woken for days."""
 
-    async def publish(self, requests: Mapping[str, bytes]) -> None:
-        await super().publish(requests)
+    async def publish(self, requests: Mapping[str, bytes]) -> Mapping[str, str]:
+        stuck = await super().publish(requests)
         for id in requests:  # noqa: A001
             self.foreign_put(Tray.RESPONSES, id, write_response(id, DONE))
+        return stuck
 
 
 SELECTIONS: list[tuple[dict[str, Any], set[str]]] = [
@@ -175,6 +177,25 @@ def test_retention_archives_what_has_ended_so_many_days_ago_and_nothing_by_itsel
         play(test, terms=ClientTerms(retention_days=days), base=AnsweringBase())
 
 
+def test_what_retention_cannot_archive_is_said_in_the_log_for_nobody_else_hears_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def test(desk: Desk) -> None:
+        await desk.submit(request("a"), request("b"))
+        await desk.over("a", "b")
+        desk.base.lose("the folder is gone")
+        assert (await desk.archive(ids=("a",))).refused == {"a": "the folder is gone"}
+        assert caplog.messages == []
+        await trio.sleep(2 * 3600.0)
+        assert caplog.messages == ["2 requests could not be archived: the folder is gone"]
+        desk.base.mend()
+        await trio.sleep(3600.0)
+        assert desk.base.archived.keys() == {"a", "b"}
+
+    with caplog.at_level(logging.WARNING, "troupe.ipc"):
+        play(test, terms=ClientTerms(retention_days=3600.0 / 86400.0), base=AnsweringBase())
+
+
 def test_a_cancel_in_the_moment_of_the_end_leaves_the_id_free(monkeypatch: pytest.MonkeyPatch) -> None:
     keep = ClientJournal.keep
 
@@ -206,6 +227,28 @@ def test_a_folder_that_is_gone_refuses_an_order_in_its_words_and_the_request_goe
         assert (await desk.over("a"))[0].state is State.SUCCESS
 
     play(test)
+
+
+@pytest.mark.parametrize("which", [{"all": True}, {"ids": ("r0", "r1", "r2", "r3", "r4")}])
+@pytest.mark.parametrize("order", ["archive", "cancel"])
+def test_a_request_whose_files_are_stuck_is_named_and_the_others_are_done_with(
+    order: str, which: dict[str, Any]
+) -> None:
+    ids = [f"r{n}" for n in range(5)]
+
+    async def test(desk: Desk) -> None:
+        await desk.submit(*map(request, ids))
+        await trio.sleep(10.0)
+        desk.base.entries_stuck = {"r1", "r3"}
+        handled = await getattr(desk, order)(**which)
+        assert sorted(handled.ids) == ["r0", "r2", "r4"]
+        assert handled.refused == {"r1": STUCK, "r3": STUCK}
+        await trio.sleep(60.0)
+        assert {id for place, id in desk.base.files if place is Tray.REQUESTS} == {"r1", "r3"}  # noqa: A001
+        desk.base.entries_stuck = set()
+        assert sorted((await getattr(desk, order)(**which)).ids) == ["r1", "r3"]
+
+    play(test, outcomes=in_turn(DONE) if order == "archive" else None)
 
 
 def test_a_submission_does_not_wait_for_an_order_over_thousands() -> None:

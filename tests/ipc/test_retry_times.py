@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from actors.ipc.client_steps import OVERDUE, State
 from actors.ipc.errand import MOST_PATIENCE, ClientTerms
 from actors.ipc.given import BaseHealth, Tray
-from actors.ipc.running import MOST_STEP, TOGETHER, Headway, RunningClock
+from actors.ipc.running import MOST_ANSWERS, MOST_STEP, TOGETHER, Headway, RunningClock
 from codec.ipc import Dialect, Failure, write_response
 from tests.ipc.client_kit import BUSY, DONE, EPOCH, NEVER, Desk, play, request
 from tests.ipc.paper import PaperBase
@@ -163,6 +163,16 @@ def test_headway_is_the_last_answer_to_what_was_asked_for_before(events: list[tu
         for one in asked:
             before = [answered for other, answered in answers if other <= one + TOGETHER]
             assert headway.last_before(one) == max(before, default=0.0)
+
+
+def test_of_very_many_answers_the_newest_count_and_the_oldest_are_forgotten() -> None:
+    headway = Headway()
+    for number in range(3 * MOST_ANSWERS):
+        moment = number * (TOGETHER + 1.0)
+        headway.answered(moment, moment + 1.0)
+        assert headway.last_before(moment) == moment + 1.0
+        assert headway.last_before(max(0.0, moment - TOGETHER - 1.0)) == max(1.0, moment - TOGETHER)
+        assert len(headway._answers) <= MOST_ANSWERS
 
 
 def test_what_waits_in_a_slow_peers_queue_is_not_overdue_and_what_hangs_in_it_is() -> None:

@@ -95,3 +95,21 @@ async def test_each_folder_has_a_journal_of_its_own(autojump_clock: MockClock) -
         await books.save(Row("a", b"f", Phase.ASKED, 1), None)
         await books.remember("mode", "chat")
         assert (await other.load("a"), await other.recall("mode")) == (None, None)
+
+
+async def test_what_an_earlier_version_has_left_is_found(autojump_clock: MockClock) -> None:
+    base = "b168638f4efbeef8"  # of FOLDER
+    left = {
+        "a": b'1["Zg==","asked",2]',
+        "b": b'1["Zg==","decided",1,{"type":"success","data":{"n":1}},""]',
+        "c": b'1["Zg==","answered",3,{"type":"error","message":"no","permanent":true},""]',
+    }
+    async with journal() as (books, store):
+        for key, data in left.items():
+            await store.put(f"ipc/server/{base}", key, data)
+        await store.put(f"ipc/desk/{base}", "mode", b"chat")
+        assert await books.load("a") == Row("a", b"f", Phase.ASKED, 2)
+        assert await books.load("b") == Row("b", b"f", Phase.DECIDED, 1, Success({"n": 1}))
+        assert await books.load("c") == Row("c", b"f", Phase.ANSWERED, 3, Failure("no", permanent=True))
+        assert [each async for each in books.all()] == list(zip("abc", Phase, strict=True))
+        assert await books.recall("mode") == "chat"

@@ -1,11 +1,15 @@
 """Requests that are still being written are looked at again, however many there are and whenever each began."""
 
+from typing import Any
+
 import pytest
 import trio
 from trio.testing import MockClock
 
 from actors.ipc.given import Tray
+from actors.ipc.handlers import CommandContext, KnownCommand
 from codec.ipc import Success
+from tests.ipc.client_kit import DONE, Desk, in_turn, play, put, request
 from tests.ipc.paper import TORN_SECONDS, PaperBase
 from tests.ipc.server_kit import asked, serving, state_directory
 
@@ -36,3 +40,54 @@ async def test_what_is_written_to_its_end_is_answered_and_nothing_is_said_of_it(
                 base.foreign_put(Tray.REQUESTS, name, asked(name))
                 assert isinstance(await desk.outcome(name, seconds=5), Success)
             assert base.quarantined == []
+
+
+@pytest.mark.parametrize("becomes", ["whole", "spoiled", "gone"])
+def test_the_client_end_looks_at_what_was_torn_until_it_is_settled_and_no_longer(becomes: str) -> None:
+    async def test(desk: Desk) -> None:
+        await trio.sleep(10)
+        desk.base.foreign_put(Tray.REQUESTS, "a", asked("a")[:-5])
+        await trio.sleep(TORN_SECONDS / 2)
+        if becomes == "whole":
+            put(desk.base, request("a"))
+        elif becomes == "gone":
+            desk.base.foreign_drop(Tray.REQUESTS, "a")
+        if becomes != "gone":
+            (dossier,) = await desk.over("a")
+            assert dossier.shown == ("success" if becomes == "whole" else "gave up")
+        await trio.sleep(5)
+        before = len(desk.base.calls)
+        await trio.sleep(60)
+        assert "look a" not in desk.base.calls[before:]
+
+    play(test, outcomes=in_turn(DONE))
+
+
+async def test_what_is_torn_when_its_turn_comes_gives_its_turn_to_the_others(autojump_clock: MockClock) -> None:
+    base, go = PaperBase(), trio.Event()
+
+    async def hold(params: Any, context: CommandContext) -> None:
+        await go.wait()
+
+    async def dribble() -> None:
+        while True:
+            base.foreign_put(Tray.REQUESTS, "b", asked("b")[:-5])
+            await trio.sleep(TORN_SECONDS / 2)
+
+    with state_directory() as directory:
+        async with serving(base, directory, [KnownCommand("hold", hold)], concurrency=1) as (desk, _):
+            desk.put("a", "hold")
+            desk.put("b")
+            await trio.sleep(10)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(dribble)
+                await trio.sleep(10)
+                desk.put("c")
+                await trio.sleep(10)
+                go.set()
+                assert isinstance(await desk.outcome("c", seconds=5), Success)
+                await trio.sleep(60)
+                nursery.cancel_scope.cancel()
+            assert desk.answered() == {"a", "c"}
+            desk.put("b")
+            assert isinstance(await desk.outcome("b", seconds=5), Success)

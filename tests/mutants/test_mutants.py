@@ -480,6 +480,32 @@ def test_a_slow_test_that_fails_only_sometimes_kills_nothing(house: Path, tmp_pa
 
 
 @pytest.mark.slow
+def test_a_test_that_takes_long_only_once_kills_nothing_and_is_asked_of_the_next(
+    house: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a machine that was busy."""
+    monkeypatch.setattr(trial, "LEAST_LIMIT", 0.5)
+    once = dedent(
+        f"""
+        import time
+        from pathlib import Path
+        from codec.sums import least
+
+        def test_least():
+            with Path({str(tmp_path / "runs")!r}).open("a+") as runs:
+                runs.write("x")
+                runs.seek(0)
+                time.sleep(60 if len(runs.read()) == 2 else 0)
+            assert (least(1, 2), least(2, 1)) == (1, 1)
+        """
+    )
+    (house / "tests/console/test_sums.py").write_text(once)
+    fates = fate_of(house, tmp_path / "scratch", NO_FAULT, TURNED)
+    assert fates == {NO_FAULT: ("survived", "1 tests come there"), TURNED: ("killed", BY)}
+    assert (tmp_path / "runs").read_text() == "xxxx"
+
+
+@pytest.mark.slow
 def test_what_is_made_for_a_whole_file_counts_for_all_of_its_tests(house: Path, tmp_path: Path) -> None:
     tests = house / "tests/console/test_sums.py"
     made = dedent(

@@ -6,7 +6,8 @@ where. Of each mutant only those are asked, the nearest and quickest first, unti
 stage when all tests have passed that come to its line.
 
 Whatever goes wrong in this counts for the mutant, not against it. A test that failed when it was measured kills
-nothing; a slow one has to fail twice; one that takes five times as long as it did has noticed.
+nothing; a slow one has to fail twice; one that takes five times as long as it did has noticed, if it takes more than
+ten times as long when it is asked again: the machine may have been busy.
 """
 
 import ast
@@ -233,21 +234,26 @@ class Trial:
                     return "timed out", "all of them"
                 failed = set(_FAILED.findall(said))
                 known = [seen for seen in waiting if seen.name in failed]
-                if any(seen.slow for seen in known) and self._ask(known, mutant)[0] == 0:
-                    self._doubted |= failed
-                    print(f"fails only sometimes, and is asked no more: {', '.join(failed)}", file=sys.stderr)
-                    waiting = [seen for seen in waiting if seen.name not in failed]
-                    continue
-                fate: Fate = "timed out" if _OVERDUE.search(said) else "killed"
+                is_late = _OVERDUE.search(said) is not None
+                if known and (is_late or any(seen.slow for seen in known)):
+                    code, said = self._ask(known, mutant, patience=2.0 if is_late else 1.0)
+                    if code == 0:
+                        if not is_late:
+                            self._doubted |= failed
+                            print(f"fails only sometimes, and is asked no more: {', '.join(failed)}", file=sys.stderr)
+                        waiting = [seen for seen in waiting if seen.name not in failed]
+                        continue
+                fate: Fate = "timed out" if code is None or _OVERDUE.search(said) else "killed"
                 return fate, ", ".join(sorted(failed)) or "no test can be imported"
         return "survived", ""
 
-    def _ask(self, asks: Sequence[Seen], mutant: Mutant) -> tuple[int | None, str]:
+    def _ask(self, asks: Sequence[Seen], mutant: Mutant, *, patience: float = 1.0) -> tuple[int | None, str]:
         files = list(dict.fromkeys(seen.file for seen in asks))
-        told = {"limits": {seen.name: seen.limit for seen in asks}, "known": sorted(self._measured.tests)}
+        limits = {seen.name: patience * seen.limit for seen in asks}
+        told = {"limits": limits, "known": sorted(self._measured.tests)}
         asked = self.copy.parent / "asked"
         asked.write_text(json.dumps(told))
-        deadline = 60.0 + PATIENCE * sum(seen.seconds for seen in asks)
+        deadline = 60.0 + patience * PATIENCE * sum(seen.seconds for seen in asks)
         marked = SLOW if asks[0].slow else QUICK
         with self._in_place({mutant.file: mutant.made((self.copy / mutant.file).read_bytes())}):
             return self._ran(files, deadline, "-x", "-m", marked, env={ASKED: str(asked)})

@@ -29,7 +29,7 @@ from codec.agent.action_events import (
 from codec.agent.client_messages import ApprovalResponse, TakeBackCommand
 from codec.agent.events import ServerMessage
 from program.approving import SILENCE, Questions, choices_of, shown
-from program.passed_on import PassedOn
+from program.passed_on import LONGEST, PassedOn
 from program.status import Status
 
 DIFF = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n same\n-old\n+new\n@@ -9,1 +9,1 @@\n--- the end\n+-- an end\n"
@@ -333,3 +333,13 @@ def test_output_is_passed_on_by_the_line_as_it_is_at_its_end() -> None:
         passed.write(piece)
     passed.end()
     assert out.getvalue() == "    green\n    100%\n    red\\x07\n    no end\n"
+
+
+@pytest.mark.parametrize(("length", "lines"), [(LONGEST, 1), (LONGEST + 1, 2)])
+def test_a_line_without_end_is_broken_when_it_is_too_long(length: int, lines: int) -> None:
+    out = io.StringIO()
+    passed = PassedOn(Status(out))
+    passed.write("x" * length)
+    passed.write("end\n")
+    assert out.getvalue().replace("\n    ", "").strip() == "x" * length + "end"
+    assert out.getvalue().count("\n") == lines

@@ -1,5 +1,7 @@
+import argparse
 import os
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -267,3 +269,18 @@ def test_a_folder_that_was_removed_under_ones_feet_is_a_sentence(tmp_path: Path)
     with pytest.raises(Trouble, match="The folder you are in has been removed"):
         arguments.read(["judge", "run"])
     assert arguments.read(["judge", "run", str(tmp_path)])
+
+
+def _all_of(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for each in dict.fromkeys(action.choices.values()):
+                yield from _all_of(each)
+
+
+@pytest.mark.parametrize("parser", list(_all_of(arguments._parser(with_deeds=True))), ids=lambda parser: parser.prog)
+def test_help_says_what_every_argument_is_for_and_names_its_value(parser: argparse.ArgumentParser) -> None:
+    for action in parser._actions:
+        assert action.help or isinstance(action, argparse._SubParsersAction), action.dest
+        assert action.metavar != "", action.dest  # None: it is called as the argument is

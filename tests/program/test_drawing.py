@@ -64,6 +64,13 @@ def test_the_tree_is_drawn_for_the_width_there_is(width: int, picture: str) -> N
     assert draw(HOUSE, width=width) == picture
 
 
+@pytest.mark.parametrize("width", range(NARROWEST, 131))
+def test_a_remark_is_drawn_once_at_whatever_width(width: int) -> None:
+    remarks = hello(node("noted", note="four rooms"), node("failed", error="it is broken"))
+    picture = draw(remarks, width=width)
+    assert picture.count("four rooms") == picture.count("it is broken") == 1
+
+
 def test_colours_are_all_that_colours_add() -> None:
     coloured = draw(HOUSE, width=110, colours=True)
     assert "\x1b[32mrunning" in coloured

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from actors.sidekick.member import Member
 from actors.sidekick.scene import Limits, Scene
-from actors.sidekick.showing import Showings, shown
+from actors.sidekick.showing import CLOSELY, Showings, shown
 from codec.sidekick import Dialect, Ear
 from tests.sidekick.scene import stories
 from tests.sidekick.scene.naive import NaiveBoard
@@ -19,13 +19,23 @@ LIMITS = Limits(lines=5, characters=60, depth=4, buffers=2)
 MODEST = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
+RED = stories.update("grid-1", "setColor", {"x": 0, "y": 0, "color": "red"})
+
+
+class Deaf:
+    def urgent(self, message: object) -> None: ...
+
+
 class Line:
     """Keeps what it was sent."""
 
     def __init__(self) -> None:
         self.got: list[bytes] = []
+        self.framed = 0
+        self.hung_up = False
 
     def frame(self, text: bytes) -> bytes:
+        self.framed += 1
         return text + b"\n"
 
     def offer(self, frames: bytes) -> bool:
@@ -36,7 +46,8 @@ class Line:
 
     def on_drained(self, call: Callable[[], None]) -> None: ...
 
-    def hang_up(self, code: int, reason: str) -> None: ...
+    def hang_up(self, code: int, reason: str) -> None:
+        self.hung_up = True
 
 
 def screen(dialect: Dialect = Dialect.D) -> tuple[Member, Line]:
@@ -73,9 +84,12 @@ class Audience:
                 member.offer(member.frames(shown(relayed, member.mouth)))
         self.showings.add(relayed)
 
+    def turn(self) -> None:
+        self.showings.go_on(self.scene)
+
     def end(self) -> None:
         while self.showings:
-            self.showings.go_on(self.scene)
+            self.turn()
 
 
 def picture(line: Line, dialect: Dialect) -> Any:
@@ -155,6 +169,61 @@ def test_screens_that_come_together_and_are_told_the_same_are_shown_one_piece_of
         turns += 1
     assert turns <= 102 / 10 + 1 + 40, "a turn for each ten messages, and one for each screen"
     assert len({tuple(line.got) for _, line in audience.seats}) == 1
+
+
+@pytest.mark.parametrize("dialect", list(Dialect))
+@pytest.mark.parametrize("drawn_in_a_turn", [0, 1, 5, 200])
+def test_a_showing_takes_as_many_turns_however_much_is_drawn_meanwhile(dialect: Dialect, drawn_in_a_turn: int) -> None:
+    audience, piece, grids = Audience(piece=100), 100 // CLOSELY, 30
+    audience.say([stories.spawn(f"grid-{number}") for number in range(grids)])
+    line = audience.come(dialect)
+    turns = 0
+    while audience.showings:
+        turns += 1
+        assert turns <= (1 + grids) / piece + 1 + 1, "a turn for each piece, and the offer"
+        audience.showings.go_on(audience.scene)
+        audience.say([RED] * drawn_in_a_turn)
+    assert line.got or dialect is Dialect.A
+
+
+@pytest.mark.parametrize("dialect", [Dialect.C, Dialect.D, Dialect.E])
+@pytest.mark.parametrize("longer", [0, 100_000])
+def test_no_turn_does_more_work_than_a_piece_or_than_is_relayed_in_it(dialect: Dialect, longer: int) -> None:
+    audience, piece, many, more = Audience(piece=100), 100, 200, {"more": "x" * longer}
+    audience.say([stories.spawn(f"grid-{number}", **more) for number in range(1_000, 1_100 if longer else 2_000)])
+    lines = [audience.come(dialect) for _ in range(3)]
+    audience.showings.go_on(audience.scene)
+
+    def flood() -> None:
+        audience.say([RED] * many)
+
+    for turn, most in [(flood, many)] * 4 + [(audience.turn, piece)] * 4:
+        before = [line.framed for line in lines]
+        turn()
+        for line, was in zip(lines, before, strict=True):
+            assert line.framed - was <= (5 if longer else most)
+    assert not any(line.got for line in lines)
+
+
+def test_a_mouth_that_fails_at_what_is_drawn_meanwhile_ends_its_own_screens_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    audience = Audience(piece=1)
+    audience.say([stories.spawn("grid-1")])
+    broken, sound = audience.come(Dialect.C), audience.come(Dialect.D)
+    audience.showings.go_on(audience.scene)
+    (member, _), _ = audience.seats
+
+    def fails(messages: object) -> None:
+        raise ValueError("a mistake in our code")
+
+    monkeypatch.setattr(member.mouth, "say_all", fails)
+    monkeypatch.setattr(member, "ref", Deaf())
+    audience.say([RED])
+    audience.end()
+    assert broken.hung_up
+    assert not sound.hung_up
+    assert sound.got
 
 
 def test_a_screen_that_asks_while_it_is_shown_the_board_is_not_shown_it_again_for_that() -> None:

@@ -7,6 +7,8 @@ Rules
   - A fault on a connection (malformed input, a bug in a library, an exception in a handler) ends that connection and
     nothing else. It is logged and counted (`contained`) there.
   - The accept loop never ends while the door is open. If file descriptors run out, it waits a moment and tries again.
+  - Connections never take the last file descriptors: some are kept for the rest of the process, which reads folders and
+    starts programs. Clients beyond that are turned away.
   - `DoorLimits` bounds everything that a client can use. Above the limit on connections, clients are turned away before
     a byte of their requests is read.
   - Other accounts of this machine are refused (account.py) before their request is read, and do not use up the places
@@ -18,6 +20,8 @@ Rules
 A door opens once. It knows nothing of actors; `listener.py` has the actor that owns a door.
 """
 
+import math
+import resource
 import secrets
 import ssl
 from collections.abc import Callable, Sequence
@@ -46,6 +50,8 @@ from transports.wire.wire import GONE, Wire
 LOOPBACK = ("127.0.0.1", "::1")
 ACCEPT_PAUSE = 0.1
 READ_BYTES = 16 * 1024
+KEPT_FILES = 256
+"""File descriptors that connections leave to the rest of the process; of a small number, a quarter."""
 MOST_TOLD_OF = 64
 """Accounts that get a line in the log."""
 IN_PLAIN = Refusal(400, "This port speaks HTTPS. Write https:// in place of http://.")
@@ -58,7 +64,7 @@ class DoorStatistics(Struct, frozen=True):
     open: int
     accepted: int
     turned_away: int
-    """Connections above the limit."""
+    """Connections above the limit, or for which there was no file descriptor to spare."""
     accept_errors: int
     strangers: int
     """Connections of other accounts of this machine, or without an owner."""
@@ -132,6 +138,9 @@ class Door:
         self._unavailable: tuple[str, ...] = ()
         self._accepted = self._turned_away = self._accept_errors = 0
         self._strange = self._as_http = self._as_websocket = self._refused = self._contained = 0
+        self._most_files = math.inf
+        """A connection with a descriptor as high as this would take one that is kept: the system gives the lowest that
+        is free."""
         self._crowded = False
         self._starving = False
         """Whether the log already says that there is no room, in the door or in the process."""
@@ -214,6 +223,7 @@ class Door:
 
     def _open_at(self, bound: Bound) -> None:
         secure = self._tls is not None
+        self._most_files = most_files()
         names = [listener.socket.getsockname()[0] for listener in bound.listeners]
         self._addresses = tuple(Address(name, bound.port, secure) for name in names)
         self._unavailable = bound.unavailable
@@ -234,10 +244,12 @@ class Door:
                 stream = await listener.accept()
             except OSError as error:  # out of file descriptors or memory; trio handles all other errors
                 self._accept_errors += 1
-                if not self._starving:
-                    self._starving = True
-                    self._log.warning("no more connections can be taken; some must end first", error=str(error))
+                self._starve(str(error))
                 await trio.sleep(ACCEPT_PAUSE)
+                continue
+            if stream.socket.fileno() >= self._most_files:
+                self._turn_away(stream)
+                self._starve("no descriptors to spare for connections")
                 continue
             self._starving = False
             try:
@@ -251,6 +263,9 @@ class Door:
                 continue
             if len(self._wires) >= self._limits.connections:
                 self._turn_away(stream)
+                if not self._crowded:
+                    self._crowded = True
+                    self._log.warning("too many connections", most=self._limits.connections)
                 continue
             self._crowded = False
             connections.start_soon(self.attend, self.admit(self._secured(stream), stream.socket.close), ends)
@@ -293,9 +308,11 @@ class Door:
     def _turn_away(self, stream: trio.SocketStream) -> None:
         stream.socket.close()
         self._turned_away += 1
-        if not self._crowded:
-            self._crowded = True
-            self._log.warning("too many connections", most=self._limits.connections)
+
+    def _starve(self, why: str) -> None:
+        if not self._starving:
+            self._starving = True
+            self._log.warning("no more connections can be taken; some must end first", error=why)
 
     def _secured(self, stream: trio.SocketStream) -> trio.abc.Stream:
         if self._tls is None:
@@ -360,6 +377,12 @@ class Door:
         finally:
             for wire in tuple(self._wires):
                 wire.cut()
+
+
+def most_files() -> float:
+    """The lowest number of a file descriptor that no connection may have."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return math.inf if limit == resource.RLIM_INFINITY else limit - min(KEPT_FILES, limit // 4)
 
 
 async def _no_websocket(upgrade: Upgrade) -> None:

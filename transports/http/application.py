@@ -119,8 +119,13 @@ class Application(QuartTrio):
 
     def take(self, path: str, taking: Taking) -> None:
         """Whatever is posted to this path is taken past Quart. Quart knows of the path for its answers to other
-        methods, and has no view for it."""
-        self.add_url_rule(path, f"take {path}", methods=["POST"])
+        methods, and takes what is posted to another spelling of it, such as `//`."""
+
+        async def view() -> Response:
+            sentence, status = await taking(await whole_body())
+            return Response(_line(sentence), status, content_type=IN_TEXT)
+
+        self.add_url_rule(path, f"take {path}", view, methods=["POST"])
         self._takings[path] = taking
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -138,12 +143,16 @@ async def _take(taking: Taking, receive: Receive, send: Send) -> None:
         parts.append(message["body"])
         more = message["more_body"]
     sentence, status = await taking(b"".join(parts))
-    body = f"{sentence}\n".encode()
+    body = _line(sentence)
     headers = [(b"content-type", IN_TEXT.encode()), (b"content-length", b"%d" % len(body))]
     if status >= 400:
         headers.append((b"vary", b"Accept"))  # as every error has it (pages.py)
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+def _line(sentence: str) -> bytes:
+    return f"{sentence}\n".encode()
 
 
 def fresh(content: bytes, content_type: str, status: int = 200) -> Response:

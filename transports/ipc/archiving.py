@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from codec.ipc.folder import BaseGone, Tray
 from codec.ipc.ids import BadId, checked, file_of
 from transports.folder.drafts import rename_new
+from transports.ipc.withheld import ALL_ALIKE
 
 ARCHIVED = {
     Tray.REQUESTS: "request.json",
@@ -32,8 +33,6 @@ _INITIALS = {tray: tray.value[:3] for tray in ARCHIVED}
 _STAGED = re.compile(r"([^~]+)~([^~]+)~([a-z.]*)")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-
-IN_THE_WAY = (errno.ENOTDIR, errno.ELOOP, errno.EISDIR, errno.EEXIST, errno.ENOTEMPTY)
 
 
 class ArchiveBlocked(BaseGone):
@@ -67,8 +66,13 @@ def put_away(
             stage = f"{day}~{id}~{'.'.join(_INITIALS[tray] for tray in standing)}"
             with suppress(FileExistsError):
                 os.mkdir(stage, 0o700, dir_fd=staging)
-            _gather(room, staging, stage, id, standing)
-            _file_away(room, staging, stage, day, id)
+            try:
+                _gather(room, staging, stage, id, standing)
+                _file_away(room, staging, stage, day, id)
+            except OSError:
+                with suppress(OSError):
+                    _give_back(room, staging, stage, id)
+                raise
             moved.add(id)
             touched.update(room(tray) for tray in standing)
         touched.add(room(Tray.ARCHIVE))
@@ -91,6 +95,7 @@ def finish_archiving(room: Room) -> None:
             raise
         logger.warning("archive/%s is no folder: nothing is archived until it is moved away", STAGING)
         return
+    days = set()
     try:
         for stage in os.listdir(staging):
             match = _STAGED.fullmatch(stage)
@@ -101,9 +106,11 @@ def finish_archiving(room: Room) -> None:
             with suppress(BadId), _given_back(room, staging, stage, checked(id)):
                 if _gather(room, staging, stage, checked(id), standing):
                     _file_away(room, staging, stage, day, id)
-                    _sync(day, room(Tray.ARCHIVE))
+                    days.add(day)
                 else:
                     os.rmdir(stage, dir_fd=staging)
+        for day in days:
+            _sync(day, room(Tray.ARCHIVE))
         os.fsync(staging)
     finally:
         os.close(staging)
@@ -115,7 +122,7 @@ def _given_back(room: Room, staging: int, stage: str, id: str) -> Iterator[None]
     try:
         yield
     except OSError as error:
-        if error.errno not in IN_THE_WAY:
+        if error.errno in ALL_ALIKE:
             raise
         logger.warning("the request %s cannot be archived, and is where it was: %s", id, error.strerror)
         with suppress(OSError):  # somebody else's entry: it is left there

@@ -28,7 +28,9 @@ from codec.ipc.folder import (
     BaseHealth,
     BaseIsBack,
     BaseIsGone,
+    BaseUnwritable,
     BothFiles,
+    EntryStuck,
     Identity,
     News,
     Rescan,
@@ -110,8 +112,8 @@ class FolderBase:
         self._listeners: dict[AnyRef, Attending] = {}
         self._openings = 0
         self._trouble: str | None = None
-        self._full: str | None = None
-        """The disk had no room for the last change."""
+        self._unwritable: str | None = None
+        """Why the last change could not be made, and no other could have been."""
         self._blocked: str | None = None
         """Something stood in the way of the last thing that was to be archived."""
         self.stir: Callable[[], None] = lambda: None
@@ -287,9 +289,14 @@ class FolderBase:
 
     # -- writing
 
-    async def publish(self, requests: Mapping[str, bytes]) -> None:
+    async def publish(self, requests: Mapping[str, bytes]) -> Mapping[str, str]:
+        stuck: dict[str, str] = {}
         for some in _groups(requests):
-            await self._write(writing.publishing(some))
+            try:
+                stuck |= await self._write(writing.publishing(some))
+            except EntryStuck as each:
+                stuck |= dict.fromkeys(some, str(each))
+        return stuck
 
     async def answer(self, id: str, data: bytes) -> None:  # noqa: A002
         await self._write(writing.answering(id, data))
@@ -326,10 +333,10 @@ class FolderBase:
     async def _write(self, job: WriteJob) -> Any:
         try:
             done = await self._writes.ride(job, short=job if job.is_short else None)
-        except BaseFull as full:
-            self._full = str(full)
+        except (BaseFull, BaseUnwritable) as why:
+            self._unwritable = str(why)
             raise
-        self._full = None
+        self._unwritable = None
         return done
 
     # -- looking
@@ -356,7 +363,7 @@ class FolderBase:
         quarantined, reasons = self._site.quarantined()
         return BaseHealth(
             path=str(self._site.path),
-            trouble=self._trouble or self._full,
+            trouble=self._trouble or self._unwritable,
             watched=self.watched,
             events=self.events,
             overflows=self.overflows,

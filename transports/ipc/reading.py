@@ -7,14 +7,17 @@ Rules
     `.json` and can be none, is moved to quarantine/. Names without `.json` are ignored: other programs keep their
     drafts and folders there.
   - A document that cannot be read may still be being written, and so may a file whose name is no id (torns.py).
+  - What the disk does not give is torn until it can be read, and nothing else waits for it (withheld.py). Where no file
+    at all can be opened, because we have too many open, the look fails as a whole.
 """
 
+import errno
 import hashlib
 import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
 from msgspec import Struct
@@ -28,6 +31,7 @@ from transports.ipc.ferry import NotShort
 from transports.ipc.quarantine import kind_of
 from transports.ipc.site import OpenedBase
 from transports.ipc.torns import Stamp, Torns, stamp_of
+from transports.ipc.withheld import Withheld
 
 SETTLED_SECONDS = 3.0
 """More than the coarsest step of a disk's clock, which is FAT's."""
@@ -36,6 +40,11 @@ STEP = 5_000
 _PLAIN_ID = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{4,100})\.json", re.ASCII)
 """Of a name like this the rest need not be asked for (codec/ipc/ids.py): it is too long for a device of Windows."""
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NO_FILE = frozenset({errno.ELOOP, errno.ENXIO, errno.ENODEV, errno.EOPNOTSUPP})
+"""What opening a link, a socket or a device says. Every other error is ours or the disk's, and says nothing about the
+document: no descriptors are left, for example."""
+_UNKNOWN: Stamp = (-1, -1, -1)
+"""Of a file of which the disk tells nothing."""
 
 T = TypeVar("T")
 
@@ -77,6 +86,7 @@ class RoomReader:
         self._of_this_trip: dict[Tray, RoomListing] | None = None
         self._stamps: dict[Tray, tuple[Stamp, float]] = {}
         self._entries: dict[Tray, dict[str, Stamp]] = {}
+        self._withheld = Withheld()
 
     @contextmanager
     def trip(self) -> Iterator[None]:
@@ -115,7 +125,11 @@ class RoomReader:
                     id = id_of(name)  # noqa: A001
                 else:
                     continue
-                if id is None or not one.is_file(follow_symlinks=False):
+                try:
+                    is_file = one.is_file(follow_symlinks=False)
+                except OSError:  # a listing of this disk tells no kinds: who looks at it will see
+                    is_file = True
+                if id is None or not is_file:
                     strays.append((name, id))
                 else:
                     found.append(id)
@@ -123,6 +137,8 @@ class RoomReader:
             for name, id in strays:  # noqa: A001
                 self._refuse(base, tray, name, is_id=id is not None)
         ids = frozenset(found)
+        if self._withheld:
+            self._withheld.listed(tray, {*map(file_of, ids), *(name for name, _ in strays)})
         self._listed.pop(tray, None)
         if visible is not None and not strays:
             self._listed[tray] = (visible, ids)
@@ -144,14 +160,19 @@ class RoomReader:
         with os.scandir(base.room(tray)) as listed:
             for one in listed:
                 if one.name.endswith(SUFFIX):
-                    with suppress(FileNotFoundError):
+                    try:
                         now[one.name] = stamp_of(one.stat(follow_symlinks=False))
+                    except FileNotFoundError:
+                        pass
+                    except OSError as error:
+                        self._withheld.met(tray, one.name, error)
+                        now[one.name] = _UNKNOWN
         self._entries[tray] = now
         changed = {name for name, _ in before.items() ^ now.items()}
         return frozenset(id for name in changed if (id := id_of(name)) is not None)  # noqa: A001
 
     def since(self, base: OpenedBase, tray: Tray, ids: Iterable[str], moment: float) -> set[str]:
-        """Those whose files have been written since. They were listed, so they are ids."""
+        """Those whose files have been written since, or may have been. They were listed, so they are ids."""
         found, room = set(), base.room(tray)
         for id in ids:  # noqa: A001 - as in the contract
             try:
@@ -159,6 +180,9 @@ class RoomReader:
                     found.add(id)
             except FileNotFoundError:
                 pass
+            except OSError as error:
+                self._withheld.met(tray, f"{id}{SUFFIX}", error)
+                found.add(id)
         return found
 
     def _refuse(self, base: OpenedBase, tray: Tray, name: str, *, is_id: bool) -> None:
@@ -166,6 +190,9 @@ class RoomReader:
             status = os.stat(name, dir_fd=base.room(tray), follow_symlinks=False)
         except FileNotFoundError:
             self.torns.forget(tray, name)
+            return
+        except OSError as error:
+            self._withheld.met(tray, name, error)
             return
         if not stat.S_ISREG(status.st_mode):
             base.take_in(tray, name, _not_plain(status))
@@ -201,8 +228,8 @@ class RoomReader:
                 return BothFiles(request, nothing)
 
     def read(self, base: OpenedBase, tray: Tray, id: str) -> bytes | None:  # noqa: A002
-        plain = self._plain(base, tray, file_of(id))
-        return None if plain is None else plain.data
+        plain = self._given(base, tray, file_of(id))
+        return plain.data if isinstance(plain, _Plain) else None
 
     def _document(
         self,
@@ -214,7 +241,9 @@ class RoomReader:
         ways: Ways,
     ) -> tuple[T, bytes, Identity] | _Bad | Torn | None:
         name = file_of(id)
-        plain = self._plain(base, tray, name, short, ways)
+        plain = self._given(base, tray, name, short, ways)
+        if isinstance(plain, Torn):
+            return plain
         if plain is None:
             self.torns.forget(tray, name)
             return None
@@ -229,11 +258,25 @@ class RoomReader:
                 return found, plain.data, plain.identity
         return _Bad(plain, why) if self.torns.is_still(tray, name, plain.status) else Torn()
 
-    def _plain(
+    def _given(
         self, base: OpenedBase, tray: Tray, name: str, short: int | None = None, ways: "Ways | None" = None
-    ) -> _Plain | None:
+    ) -> _Plain | Torn | None:
+        """Torn: the disk does not give it."""
+        ways = ways or USUAL
+        try:
+            plain = self._plain(base, tray, name, short, ways)
+        except OSError as error:
+            if ways is not USUAL:
+                raise
+            self._withheld.met(tray, name, error)
+            return Torn()
+        if self._withheld:
+            self._withheld.given(tray, name)
+        return plain
+
+    def _plain(self, base: OpenedBase, tray: Tray, name: str, short: int | None, ways: Ways) -> _Plain | None:
         """None: there is nothing, or there was something that could not stay."""
-        room, ways = base.room(tray), ways or USUAL
+        room = base.room(tray)
         try:
             status = ways.stat(name, dir_fd=room)
         except FileNotFoundError:
@@ -252,11 +295,11 @@ class RoomReader:
             file = ways.open(name, _OPEN, dir_fd=room)
         except FileNotFoundError:
             return None
-        except BlockingIOError:
-            raise
         except PermissionError:
             return _Plain(status, None, "its permissions do not allow us to read it")
-        except OSError:  # another thing stands there by now
+        except OSError as error:
+            if error.errno not in _NO_FILE:
+                raise
             return _Plain(status, None, "it was replaced while it was read")
         try:
             before = os.fstat(file)

@@ -3,6 +3,9 @@
 A trip: all drafts of all jobs are written and synced at once; then each job in turn gives its drafts their names, or
 moves and deletes; then each room in which something has changed is synced. If that fails, every job of the trip has
 failed, and may have happened.
+
+What stands in the way of one file only (an entry that cannot be moved, a file that cannot be replaced) is told of that
+one, as EntryStuck: nobody else waits for it.
 """
 
 import errno
@@ -15,23 +18,29 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+import structlog
 from msgspec import Struct, field
 
 from codec.ipc import file_of
-from codec.ipc.folder import BaseFull, BaseGone, Identity, Occupied, Tray
+from codec.ipc.folder import BaseFull, BaseGone, BaseUnwritable, EntryStuck, Identity, Occupied, Tray
 from codec.ipc.ids import is_id
 from transports.folder.drafts import discard, rename_new, together, write_drafts
 from transports.ipc.archiving import ARCHIVED, ArchiveBlocked, put_away
 from transports.ipc.reading import identity_of, why_not_plain
 from transports.ipc.site import DRAFTS, ROOMS, OpenedBase, Site, in_words
+from transports.ipc.withheld import ALL_ALIKE
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
+OF_ALL = frozenset({*FULL, errno.EROFS, *ALL_ALIKE})
+"""The errors that any other change would have met as well."""
 SHORT = 64 << 10
 """Bytes that are written, or read, in a fraction of a millisecond where no device is waited for."""
 SET_ASIDE = frozenset({Tray.QUARANTINE.value, DRAFTS})
 """The rooms that are used when something may not stay, and for drafts."""
 AWAY = ".away-"
 _AWAY = re.compile(re.escape(AWAY) + r"([0-9]+)-([0-9]+)-(.+)", re.DOTALL)
+
+log = structlog.get_logger("ipc")
 
 Refusal = BaseGone | BaseFull | Occupied
 
@@ -94,37 +103,51 @@ class RoomWriter:
             try:
                 together([partial(os.fsync, room) for room in trip.touched])
             except OSError as error:
-                return [self._refusal(error)] * len(jobs)
+                return [self._of_all(error)] * len(jobs)
             self.sync_ms = 1000 * (drafted - began + time.perf_counter() - acted)
         return results
 
     def _done(self, trip: Trip, job: WriteJob, drafts: Sequence[str | OSError]) -> Any:
+        names = []
+        for draft in drafts:
+            if isinstance(draft, OSError):
+                return self._of_all(draft)
+            names.append(draft)
         try:
-            names = []
-            for draft in drafts:
-                if isinstance(draft, OSError):
-                    raise draft
-                names.append(draft)
             return job.act(trip, names)
         except (Occupied, ArchiveBlocked) as refusal:
             return refusal
         except OSError as error:
-            return self._refusal(error)
+            if error.errno in OF_ALL or not all(_may_be_changed(trip.base.rooms[room]) for room in job.rooms):
+                return self._of_all(error)
+            return EntryStuck(f"a file in {self._site.path} cannot be changed: {in_words(error)}")
 
-    def _refusal(self, error: OSError) -> BaseGone | BaseFull:
+    def _of_all(self, error: OSError) -> BaseGone | BaseFull:
         path = self._site.path
         if error.errno in FULL:
             return BaseFull(f"there is no room left on the disk of {path}; make some, and the desk goes on")
-        return BaseGone(f"{path} cannot be written to: {in_words(error)}")
+        return BaseUnwritable(f"{path} cannot be written to: {in_words(error)}")
 
 
 # -- the jobs
 
 
 def publishing(requests: Mapping[str, bytes]) -> WriteJob:
-    def act(trip: Trip, drafts: Sequence[str]) -> None:
+    """Its result are those that could not be put there, and why. If that is none, it is raised."""
+
+    def act(trip: Trip, drafts: Sequence[str]) -> dict[str, str]:
+        stuck: dict[str, OSError] = {}
         for id, draft in zip(requests, drafts, strict=True):  # noqa: A001 - as in the contract
-            _put(trip, Tray.REQUESTS, file_of(id), draft)
+            try:
+                _put(trip, Tray.REQUESTS, file_of(id), draft)
+            except OSError as error:
+                if error.errno in OF_ALL:
+                    raise
+                discard(trip.base.drafts, [draft])
+                stuck[id] = error
+        if stuck and len(stuck) == len(requests):
+            raise next(iter(stuck.values()))
+        return {id: f"requests/{file_of(id)} cannot be written: {in_words(why)}" for id, why in stuck.items()}  # noqa: A001
 
     rooms = SET_ASIDE | {Tray.REQUESTS.value}
     return WriteJob(list(requests.values()), act, of_one=len(requests) == 1, rooms=rooms)
@@ -188,6 +211,10 @@ def reopening(id: str) -> WriteJob:  # noqa: A002
 
 
 # -- their steps
+
+
+def _may_be_changed(room: int) -> bool:
+    return os.access(".", os.W_OK | os.X_OK, dir_fd=room)
 
 
 def _put(trip: Trip, tray: Tray, name: str, draft: str) -> None:
@@ -262,11 +289,20 @@ def give_back_what_is_away(base: OpenedBase) -> None:
     """What was being taken away when we were killed stands where it stood: that step is taken again."""
     for name in os.listdir(base.drafts):
         if (match := _AWAY.fullmatch(name)) is not None and is_id(match[3]):  # else it is none of ours
-            is_one = _identity(base.drafts, name) == Identity(int(match[1]), int(match[2]))
             try:
-                rename_new(name, file_of(match[3]), base.drafts, base.room(Tray.RESPONSES))
-            except FileExistsError:
-                if is_one:  # it had been read, and its successor is there
-                    os.unlink(name, dir_fd=base.drafts)
-                else:
-                    _give_back(base, name, file_of(match[3]))
+                _give_back_one(base, name, file_of(match[3]), Identity(int(match[1]), int(match[2])))
+            except OSError as error:
+                if error.errno in ALL_ALIKE:
+                    raise
+                log.warning("cannot be given back", entry=ascii(name), room=DRAFTS, error=in_words(error))
+
+
+def _give_back_one(base: OpenedBase, away: str, name: str, identity: Identity) -> None:
+    is_one = _identity(base.drafts, away) == identity
+    try:
+        rename_new(away, name, base.drafts, base.room(Tray.RESPONSES))
+    except FileExistsError:
+        if is_one:  # it had been read, and its successor is there
+            os.unlink(away, dir_fd=base.drafts)
+        else:
+            _give_back(base, away, name)

@@ -39,7 +39,7 @@ from contextlib import suppress
 import trio
 from msgspec import Struct
 
-from actors.kernel import Actor, ActorDown, ActorRef, AnySpec, ChildSpec, KernelError, Key, Registry, Reply
+from actors.kernel import Actor, ActorDown, ActorRef, AnySpec, ChildSpec, KernelError, Key, Registry, Reply, Timer
 from transports.process.frames import DONE, FAILED, LEFT, ORDER, PART, READY, STOP, BrokenFrame, frame_of, next_frame
 
 MOST_MEMBERS = 8
@@ -270,6 +270,8 @@ class Foreman(Actor[ForemanMessage]):
         """Invariant: some wait => all members are borrowed, and no more may be started."""
         self._dying: set[trio.Process] = set()
         """Those that were killed, and have not been waited for."""
+        self._look: Timer | None = None
+        """Invariant: some are idle => not None. One for all: a member may be lent a thousand times before it is due."""
         self._started = 0
 
     def statistics(self) -> CrewStatistics:
@@ -365,17 +367,18 @@ class Foreman(Actor[ForemanMessage]):
     def _rest(self, member: CrewMember) -> None:
         member.idle_since = self.stage.now()
         self._idle.append(member)
-        if len(self._idle) == 1:
-            self.tell_later(self._idle_seconds, LookForIdle())
+        if self._look is None:
+            self._look = self.tell_later(self._idle_seconds, LookForIdle())
 
     def _end_idle(self) -> None:
+        self._look = None
         now = self.stage.now()
         for member in [each for each in self._idle if each.idle_since + self._idle_seconds <= now]:
             self._idle.remove(member)
             self._lose(member)
         if self._idle:
             oldest = min(member.idle_since for member in self._idle)
-            self.tell_later(max(0.0, oldest + self._idle_seconds - now), LookForIdle())
+            self._look = self.tell_later(max(0.0, oldest + self._idle_seconds - now), LookForIdle())
 
     # -- the processes
 

@@ -172,7 +172,6 @@ class Office:
                     content = response.read(LARGEST + 1)
                     return response.status, content
             except (OSError, http.client.HTTPException) as error:
-                connection.close()
                 if last or fresh or isinstance(error, TimeoutError):
                     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
                     raise NoServer(

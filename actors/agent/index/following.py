@@ -1,15 +1,22 @@
 """Those who follow a status. Each follower tells which status it has seen last, and is answered with the next other
-one, or after a while with the same, so that nobody waits for ever on a connection that is gone."""
+one, or after a while with the same, so that nobody waits for ever on a connection that is gone.
+
+When too many follow, one more is refused. An answer before its time to one of those that wait would bring that one back
+at once, and so on round all of them, without an end.
+"""
 
 from collections.abc import Callable
 from functools import partial
 
-from actors.kernel import Reply, Timer
+from actors.kernel import KernelError, Reply, Timer
 from codec.agent.workspaces import IndexStatus
 
 FOLLOW_SECONDS = 25.0
 MOST = 256
-"""If there are more, the one that has waited longest is answered."""
+
+
+class TooManyFollow(KernelError):
+    told = f"{MOST} connections follow this index already; close one, or ask for its status"
 
 
 class Followers:
@@ -17,7 +24,6 @@ class Followers:
         """`over_later`: has `over` called with this reply after FOLLOW_SECONDS."""
         self._over_later = over_later
         self._waiting: dict[Reply[IndexStatus], Timer] = {}
-        """The longest first."""
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -27,7 +33,8 @@ class Followers:
             reply.set(shown)
             return
         if len(self._waiting) >= MOST:
-            self.over(next(iter(self._waiting)), shown)
+            reply.fail(TooManyFollow())
+            return
         self._waiting[reply] = self._over_later(reply)
         reply.on_abandon(partial(self._forget, reply))
 

@@ -47,7 +47,6 @@ KINDS: dict[str, type[Component]] = {
     "textbox": Texts,
     "viz": Viz,
 }
-MOST_OUTSIDERS = 64
 MOST_COMPLAINTS = 256
 AWAY = "use another id, or a room of your own (?session=...)"
 
@@ -176,8 +175,8 @@ class Scene:
         if standing is not None:
             if standing.hero == hero:
                 return refused(message, "this id is taken: use another one, or remove what has it")
-            if hero is not None and len(standing.outsiders) < MOST_OUTSIDERS:  # None is no script
-                standing.outsiders |= {hero}
+            if hero is not None:  # None is no script
+                standing.keep_out(hero)
             return refused(message, f"this id is taken by another script: {AWAY}")
         container, wrong = self._container(parent, hero)
         if container is None:
@@ -292,7 +291,7 @@ class Scene:
         """These heroes may not write on a component, because they wanted its id for a component of their own."""
         component = self._components.get(target)
         if component is not None:
-            component.outsiders |= set(heroes)
+            component.keep_out(*heroes)
 
     def repaint(self, target: str) -> Iterator[bytes]:
         """The messages that draw the canvases in a component (or the component itself) again. The released UI blanks a

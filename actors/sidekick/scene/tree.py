@@ -13,7 +13,7 @@ Children are the keys of a dict, in its order. So it takes constant time to add 
 `insertBefore`. Nothing here recurses, so a limit decides how deep a tree may be, and not the stack.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import msgspec
@@ -33,6 +33,8 @@ UNKNOWN = 64
 """The cost of a retained message that we do not understand, beside its bytes."""
 DEEPEST = 100
 """How deep a retained message that may have to be written anew can be nested."""
+MOST_OUTSIDERS = 64
+NOBODY: Mapping[Hero, None] = {}
 
 Fields = dict[str, msgspec.Raw]
 fields_of = msgspec.json.Decoder(Fields).decode
@@ -62,8 +64,8 @@ class Component:
         self.parent: Component | None = None
         self.children: dict[str, Component] = {}
         self.unknown: list[bytes] = []
-        self.outsiders: frozenset[Hero] = frozenset()
-        """Heroes that wanted this id for a component of their own. They may not write on this one."""
+        self.outsiders: Mapping[Hero, None] = NOBODY
+        """The last heroes that wanted this id for a component of their own. They may not write on this one."""
 
     # --- for each kind to override ----------------------------------------------------------------------------------
 
@@ -84,6 +86,12 @@ class Component:
         return 0
 
     # --- the same for all -------------------------------------------------------------------------------------------
+
+    def keep_out(self, *heroes: Hero) -> None:
+        """These heroes may not write on this component. Those that were kept out longest ago are forgotten: a script
+        has another name whenever it is run."""
+        last = [*(one for one in self.outsiders if one not in heroes), *heroes][-MOST_OUTSIDERS:]
+        self.outsiders = dict.fromkeys(last)
 
     def cost(self) -> int:
         return COMPONENT + len(self.spawn) + self.held() + cost_of(self.unknown)

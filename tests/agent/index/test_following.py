@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from actors.agent.index.following import MOST, Followers
+from actors.agent.index.following import MOST, Followers, TooManyFollow
 from codec.agent.workspaces import IndexStatus
 
 ONE, OTHER = (IndexStatus(workspace_id="w", generation=number) for number in (1, 2))
@@ -18,11 +18,17 @@ class PaperReply:
     wanted: bool = True
     cancelled: bool = False
     """The time after which it would have been answered anyway does not come any more."""
+    refused: type[Exception] | None = None
     forget: Callable[[], None] = lambda: None
 
     def set(self, status: IndexStatus) -> None:
         assert self.wanted
         self.told.append(status)
+        self.wanted = False
+
+    def fail(self, error: Exception) -> None:
+        assert self.wanted
+        self.refused = type(error)
         self.wanted = False
 
     def on_abandon(self, call: Callable[[], None]) -> None:
@@ -76,10 +82,17 @@ def test_who_has_given_up_is_forgotten() -> None:
     assert (reply.told, silent.told, len(followers)) == ([], [], 0)
 
 
-def test_if_too_many_follow_the_one_that_has_waited_longest_is_answered() -> None:
+def test_when_too_many_follow_one_more_is_refused_and_no_other_is_answered_before_its_time() -> None:
     followers = followed()
     replies = [PaperReply() for _ in range(MOST + 2)]
     for number, reply in enumerate(replies, 1):
         followers.follow(ONE, ONE, reply)
         assert len(followers) == min(number, MOST)
-    assert [each.told for each in replies] == [[ONE]] * 2 + [[]] * MOST
+    assert [each.told for each in replies] == [[]] * len(replies)
+    assert [each.refused for each in replies] == [None] * MOST + [TooManyFollow] * 2
+    replies[0].give_up()
+    late = PaperReply()
+    followers.follow(ONE, ONE, late)
+    assert (late.refused, len(followers)) == (None, MOST)
+    followers.show(OTHER)
+    assert [each.told for each in (*replies, late)] == [[], *[[OTHER]] * (MOST - 1), [], [], [OTHER]]

@@ -47,6 +47,12 @@ async def test_who_only_asks_how_far_an_index_is_begins_nothing_and_the_first_se
         assert house.index(fact).wishes.entries[0] == WHOLE
 
 
+async def test_in_the_tree_an_indexer_is_called_by_its_workspace(autojump_clock: MockClock) -> None:
+    async with index_house() as house:
+        fact = await house.register("/home/me/garden")
+        assert (await house.indexer(fact)).statistics().called == "index of garden"
+
+
 async def test_the_progress_of_an_update_grows_is_told_ten_times_a_second_at_most_and_ends_ready(
     autojump_clock: MockClock
 ) -> None:

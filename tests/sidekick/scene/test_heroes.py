@@ -71,6 +71,19 @@ def test_a_hero_whose_id_was_taken_does_not_write_on_the_others_component() -> N
     assert told(scene, update("row-1", "changeParent", {"parent": "root"}), hero="ann") == [None]
 
 
+@pytest.mark.parametrize("runs", [1, 64, 65, 1_000])
+def test_nor_does_it_however_many_wanted_that_id_before(runs: int) -> None:
+    scene = a_shared_board()
+    taken = spawn("row-1")
+    for run in range(runs):
+        assert told(scene, taken, hero=f"bob, run {run}") != [None]
+        assert told(scene, message("row", "remove", "row-1"), hero=f"bob, run {run}") != [None]
+    assert names(scene) == names(a_shared_board())
+    (part,) = (part for part in scene.picture() if part.outsiders)
+    assert len(part.outsiders) <= 64, "a board is kept with them"
+    assert part.outsiders[-1] == f"bob, run {runs - 1}"
+
+
 # --- what we do not understand ----------------------------------------------------------------------------------------
 
 

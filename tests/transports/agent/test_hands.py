@@ -1,6 +1,7 @@
 """The agent's hands in a workspace's folder, on a real disk: what they refuse they say in words, and what they begin
 they end."""
 
+import errno
 import os
 import threading
 from pathlib import Path
@@ -58,6 +59,15 @@ def sentence(answer: object, path: str) -> str:
     assert str(answer).endswith(".")
     assert SECRET not in str(answer)
     return str(answer)
+
+
+@pytest.mark.parametrize("number", [*sorted(errno.errorcode), None])
+def test_whatever_the_disk_says_is_told_in_a_sentence_that_names_the_file(number: int | None) -> None:
+    error = OSError("odd") if number is None else OSError(number, os.strerror(number))
+    told = sentence(module.in_words("src/app.py", error), "src/app.py")
+    assert told.startswith("src/app.py ")
+    if number in (errno.EIO, None):
+        assert told == f"src/app.py is left as it is: {error.strerror or 'the disk fails'}."
 
 
 async def test_they_are_what_the_agent_is_given(hands: Hands, root: Path) -> None:

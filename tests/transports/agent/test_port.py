@@ -235,6 +235,14 @@ async def test_what_is_no_endpoint_and_what_is_no_number_is_told_in_json() -> No
             assert (answer.status_code, bool(answer.json()["detail"])) == (status, True)
 
 
+async def test_whoever_asks_for_what_is_no_part_of_the_contract_is_a_person_and_told_in_plain_text() -> None:
+    async with open_port(PaperDesk()) as house:
+        for path in ("/nothing", "/v2/models", "/v1"):
+            answer = await ask(house, "GET", path)
+            assert (answer.status_code, answer.headers["content-type"]) == (404, "text/plain; charset=utf-8")
+            assert answer.text
+
+
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 PATHS = sorted({endpoint.path for endpoint in ENDPOINTS})
 

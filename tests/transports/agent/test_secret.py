@@ -5,7 +5,10 @@ import stat
 from pathlib import Path
 
 import pytest
+import trustme
 
+from transports.agent.client import AgentVisitor
+from transports.agent.private import AUTHORITY
 from transports.agent.secret import TOKEN_FILE, TokenUnusable, agent_token
 
 
@@ -69,3 +72,20 @@ def test_what_is_no_token_is_refused_in_words_and_left_alone(tmp_path: Path, kep
 def write(path: Path, data: bytes, size: int | None = None) -> None:
     path.write_bytes(data[:size])
     path.chmod(0o600)
+
+
+def test_a_command_of_this_account_finds_the_token_where_the_server_has_left_it(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        AgentVisitor.of("http://127.0.0.1:1/", tmp_path)
+    token = agent_token(tmp_path)
+    visitor = AgentVisitor.of("http://127.0.0.1:1/", tmp_path)
+    assert visitor._headers["authorization"] == f"Bearer {token.text}"
+    assert visitor._tls is None
+
+
+def test_a_command_trusts_the_authority_that_the_server_has_left(tmp_path: Path) -> None:
+    agent_token(tmp_path)
+    trustme.CA().cert_pem.write_to_path(str(tmp_path / AUTHORITY))
+    known = AgentVisitor.of("https://127.0.0.1:1", tmp_path)._tls
+    assert known is not None
+    assert known.cert_store_stats()["x509_ca"] == 1

@@ -642,6 +642,17 @@ async def test_what_cannot_be_a_workspace_is_refused_in_words(root: Path, path: 
         await FolderTrees().check(path.replace("ROOT", str(root)))
 
 
+@pytest.mark.parametrize("by", ["its own path", "a link"])
+async def test_a_folder_whose_name_is_no_text_is_no_workspace_by_whatever_way(root: Path, by: str) -> None:
+    folder = root / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    if by == "a link":
+        (root / "cafe").symlink_to(folder)
+        folder = root / "cafe"
+    with pytest.raises(FileRefused, match="its name is not written in UTF-8"):
+        await FolderTrees().check(str(folder))
+
+
 @pytest.mark.parametrize(
     ("path", "words"),
     [

@@ -1,6 +1,8 @@
 """The door itself: who gets in, how long it waits, how it closes."""
 
 import errno
+import os
+import resource
 import socket
 import ssl
 
@@ -8,6 +10,8 @@ import httpx
 import pytest
 import trio
 import trustme
+from hypothesis import given
+from hypothesis import strategies as st
 from trio.testing import MockClock
 from trio_websocket import ConnectionClosed
 
@@ -21,6 +25,7 @@ from tests.transports.house import (
     read_until,
     reason_of,
 )
+from transports.door import door as door_module
 from transports.door.door import Door
 from transports.wire.binding import PortInUse
 from transports.wire.limits import DoorLimits, HttpLimits
@@ -231,6 +236,37 @@ async def test_running_out_of_file_descriptors_is_waited_out() -> None:
         assert house.door.statistics().accept_errors == 3
         (said,) = house.log.lines
         assert said == ("no more connections can be taken; some must end first", {"error": str(EMFILE)})
+
+
+@pytest.mark.slow
+async def test_connections_leave_descriptors_to_the_rest_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And are taken again when others have ended."""
+    free = os.dup(0)
+    os.close(free)
+    most = free + 12
+    monkeypatch.setattr(door_module, "most_files", lambda: most)
+    async with open_house() as house:
+        clients = [await house.connect() for _ in range(24)]
+        with trio.fail_after(PATIENCE):
+            assert await clients[-1].receive_some() == b""
+        statistics = house.door.statistics()
+        assert 0 < statistics.open < 12
+        assert statistics.turned_away == 24 - statistics.open
+        await house.exchange(house.request("GET / HTTP/1.1", "Connection: close"))
+        assert len(house.log.lines) == 1
+        for client in clients:
+            await client.aclose()
+        await house.all_gone()
+        assert await house.is_healthy()
+
+
+@given(st.integers(0, 1 << 30))
+def test_a_door_has_most_of_the_descriptors_and_never_all(limit: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resource, "getrlimit", lambda _: (limit, limit))
+        most = door_module.most_files()
+    assert 3 * limit <= 4 * most
+    assert limit < 4 or limit - door_module.KEPT_FILES <= most < limit
 
 
 # Closing

@@ -1,7 +1,9 @@
 """Whatever a program can leave in a folder is deleted."""
 
 import os
+import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,3 +56,41 @@ def test_what_is_a_link_or_is_not_there_is_left_alone(tmp_path: Path) -> None:
     clear_away(tmp_path / "link")
     clear_away(tmp_path / "missing")
     assert sorted(os.listdir(tmp_path)) == ["link", "stays"]
+
+
+def test_while_it_goes_nobody_else_can_enter_any_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "folder"
+    (folder / "a" / "b").mkdir(parents=True)
+    for each in (folder / "a" / "b", folder / "a", folder):
+        each.chmod(0o777)
+    seen, scandir = [], os.scandir
+
+    def look(there: int) -> Any:
+        seen.append(stat.S_IMODE(os.fstat(there).st_mode))
+        return scandir(there)
+
+    monkeypatch.setattr(os, "scandir", look)
+    clear_away(folder)
+    assert seen == [0o700] * 3
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_is_not_ours_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir(0o755)
+    (folder / "file").write_text("")
+    (tmp_path / "plain").write_text("")
+    clear_away(tmp_path / "plain")
+    monkeypatch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
+    clear_away(folder)
+    assert sorted(os.listdir(tmp_path)) == ["folder", "plain"]
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o755
+    assert os.listdir(folder) == ["file"]
+
+
+def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    (folder / "a" / "b").mkdir(parents=True)
+    before = len(os.listdir("/proc/self/fd"))
+    clear_away(folder)
+    assert len(os.listdir("/proc/self/fd")) == before

@@ -8,8 +8,9 @@ import subprocess
 import sys
 import threading
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -18,11 +19,11 @@ from hypothesis import strategies as st
 from codec.agent.files import digest_of
 from tests.transports.folder.disks import MAY_MOUNT, read_only_disk, small_disk
 from transports.folder import drafts, swapping
-from transports.folder.drafts import MANY
+from transports.folder.drafts import FEW, MANY, THREADS
 from transports.folder.fitness import ChangedSince, NotFit
 from transports.folder.replacing import FileSwap, Unsure, change_files
 from transports.folder.rooted import NotPlain, Rooted
-from transports.folder.whole_files import LARGEST, file_images
+from transports.folder.whole_files import LARGEST, file_images, opened
 
 ROOT = Path(__file__).parents[3]
 SECRET = b"the secret outside"
@@ -63,6 +64,29 @@ def everything(root: Path) -> dict[str, bytes | str]:
         else:
             found[name] = path.read_bytes() if path.is_file() else "something"
     return found
+
+
+@pytest.mark.parametrize("data", [NEW, None])
+@pytest.mark.parametrize("kind", ["file", "folder", "link", "dangling link", "pipe"])
+def test_what_is_to_be_absent_and_is_there_in_whatever_shape_is_left_alone(
+    root: Path, kind: str, data: bytes | None
+) -> None:
+    match kind:
+        case "file":
+            put(root, {"a": OLD})
+        case "folder":
+            (root / "a").mkdir()
+        case "pipe":
+            os.mkfifo(root / "a")
+        case _:
+            (root / "a").symlink_to("nowhere" if kind == "dangling link" else "../outside/a.txt")
+    before = everything(root)
+    steps: list[str] = []
+    (answer,) = change_files(rooted(root), [swap("a", None, data)], steps.append)
+    assert isinstance(answer, ChangedSince)
+    assert str(answer) == "is there already"
+    assert everything(root) == before
+    assert "renamed" not in steps  # it was seen before anything was begun
 
 
 # -- what is wanted is done
@@ -687,6 +711,31 @@ def test_a_disk_that_fails_to_sync_drafts_changes_nothing(
     assert everything(root) == there
 
 
+@pytest.mark.parametrize("before", [OLD, None])
+@pytest.mark.parametrize(
+    ("number", "is_of_all"),
+    [(errno.EIO, True), (errno.ENOSPC, True), (errno.ESTALE, True), (errno.EACCES, False), (errno.EBUSY, False)],
+)
+def test_a_disk_that_fails_at_a_look_keeps_all_as_they_are_and_an_error_of_one_file_that_one(
+    root: Path, monkeypatch: pytest.MonkeyPatch, number: int, is_of_all: bool, before: bytes | None
+) -> None:
+    stat = os.stat
+
+    def fail(path: Any, **how: Any) -> os.stat_result:
+        if path == "b":
+            raise OSError(number, os.strerror(number))
+        return stat(path, **how)
+
+    put(root, {"x": OLD} if before is None else dict.fromkeys("abc", OLD))
+    there = everything(root)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", fail)
+        answers = change_files(rooted(root), [swap(name, before, NEW) for name in "abc"])
+    failed = [answer.errno if isinstance(answer, OSError) else None for answer in answers]
+    assert failed == ([number] * 3 if is_of_all else [None, number, None])
+    assert everything(root) == (there if is_of_all else there | dict.fromkeys("ac", NEW))
+
+
 def test_a_disk_that_fails_to_sync_a_folder_leaves_nobody_sure(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*args: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
@@ -830,3 +879,80 @@ def test_many_are_removed_by_several_threads_and_all_are(root: Path) -> None:
     swapping.remove_all(rooted(root), [*names, (("none",), "x"), (("d0",), "none")])
     assert not [name for name in everything(root) if not name.endswith("/")]
     swapping.remove_all(rooted(root), [])
+
+
+@pytest.mark.parametrize("kind", ["new", "replaced", "deleted"])
+@pytest.mark.parametrize("folders", [1, MANY - 1, MANY])
+@pytest.mark.parametrize("count", [MANY - 1, MANY])
+def test_the_whole_disk_is_synced_for_exactly_so_many_files_or_folders(
+    root: Path, monkeypatch: pytest.MonkeyPatch, kind: str, folders: int, count: int
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(drafts.WholeDisk, "may_be_synced", lambda _: True)
+    monkeypatch.setattr(drafts.WholeDisk, "sync", lambda _, here: synced.append(here))
+    before, data = (None if kind == "new" else OLD), (None if kind == "deleted" else NEW)
+    names = [f"d{number % folders}/f{number}" for number in range(count)]
+    put(root, dict.fromkeys(names, OLD) if kind != "new" else {name.replace("f", "x"): OLD for name in names})
+    answers = change_files(rooted(root), [swap(name, before, data) for name in names])
+    assert answers == [None if data is None else digest_of(data)] * count
+    whole = count >= MANY and (kind != "deleted" or folders >= MANY)
+    assert len(synced) == (2 if whole else 0)
+    assert len(set(synced)) <= 1
+
+
+@pytest.mark.parametrize("number", [errno.ENOENT, errno.EACCES])
+def test_a_folder_that_goes_before_what_was_made_in_it_is_synced_takes_nothing_back(
+    root: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    above = root.stat().st_ino
+
+    def sync(file: int) -> None:
+        if os.fstat(file).st_ino == above:
+            raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", sync)
+    (answer,) = change_files(rooted(root), [swap("x/a", None, NEW)])
+    assert answer == digest_of(NEW)
+    assert everything(root) == {"x/": "folder", "x/a": NEW}
+
+
+@pytest.mark.parametrize("data", [NEW, None])
+def test_what_goes_between_the_look_and_the_rename_is_told_as_gone(root: Path, data: bytes | None) -> None:
+    put(root, {"a": OLD, "b": OLD})
+
+    def at(now: str) -> None:
+        if now == "checked":
+            (root / "a").unlink(missing_ok=True)
+
+    answer, other = change_files(rooted(root), [swap("a", OLD, data), swap("b", OLD, data)], at)
+    assert isinstance(answer, ChangedSince)
+    assert str(answer) == "is not there any more"
+    assert other == (None if data is None else digest_of(data))
+    assert everything(root) == ({} if data is None else {"b": data})
+
+
+@pytest.mark.parametrize("count", [0, 1, FEW, FEW + 1, THREADS, THREADS + 1, 5 * THREADS])
+@pytest.mark.parametrize("folders", [1, 3, 7])
+def test_few_are_removed_without_a_thread_and_each_thread_enters_a_folder_once(
+    root: Path, monkeypatch: pytest.MonkeyPatch, count: int, folders: int
+) -> None:
+    names = [((f"d{number % folders}",), f"f{number}") for number in range(count)]
+    put(root, {"/".join((*folder, name)): OLD for folder, name in names})
+    threads, entered = [], list[Sequence[str]]()
+
+    def counted(rooted: Rooted, folder: Sequence[str]) -> Any:
+        entered.append(folder)
+        return opened(rooted, folder)
+
+    def one_by_one(calls: Sequence[Callable[[], None]]) -> None:
+        threads.append(len(calls))
+        for call in calls:
+            call()
+
+    monkeypatch.setattr(swapping, "opened", counted)
+    monkeypatch.setattr(swapping, "together", one_by_one)
+    swapping.remove_all(rooted(root), names)
+    assert not [name for name in everything(root) if not name.endswith("/")]
+    (calls,) = threads
+    assert calls == (min(count, 1) if count <= FEW else min(count, THREADS) if count != THREADS + 1 else 9)
+    assert len(entered) <= max(0, calls - 1) + min(folders, count)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.transports.folder.disks import MAY_MOUNT, read_only_disk, small_disk
-from transports.folder.rooted import NotPlain, Rooted
+from transports.folder.rooted import ClosedFolder, NotPlain, Rooted
 
 ROOT = Path(__file__).parents[3]
 
@@ -379,6 +379,19 @@ def test_in_a_read_only_folder_nothing_is_written(tmp_path: Path) -> None:
         pytest.raises(OSError, match=r"Read-only file system|Permission denied"),
     ):
         Rooted(disk).write_new(("a",), {"b": b""})
+
+
+def test_a_closed_folder_is_entered_by_no_name_and_leaves_no_descriptor_open(tmp_path: Path) -> None:
+    (tmp_path / "closed" / "below").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("closed")
+    status = (tmp_path / "closed").stat()
+    place = Rooted(tmp_path, closed={(status.st_dev, status.st_ino)})
+    before = len(os.listdir("/proc/self/fd"))
+    for names in (("closed",), ("closed", "below"), ("link",), ("link", "below")):
+        for call in (place.entries, place.folders):
+            with pytest.raises((ClosedFolder, NotPlain)):
+                call(names)
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_no_descriptor_is_left_open(place: Rooted) -> None:

@@ -1,5 +1,6 @@
 """Whole trees: whoever looks only at what they are told of knows in the end what is there."""
 
+import errno
 import os
 import shutil
 import sys
@@ -12,9 +13,11 @@ from typing import Any
 
 import pytest
 import trio
+import trio.testing
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from transports.folder.feed import MANY, PACE_SECONDS
 from transports.folder.inotify import FolderEvent, Inotify
 from transports.folder.trees import TreeChanges, TreeFeed
 
@@ -198,3 +201,98 @@ async def test_a_folder_that_has_left_the_tree_is_watched_no_more_and_nothing_be
         (root / "a").rename(tmp_path / "a")
         assert (await feed.changes()).names == {root: {"a"}}
         assert feed.folders == 1
+
+
+async def test_folders_that_have_moved_within_the_tree_are_watched_once_with_what_they_hold_now(tmp_path: Path) -> None:
+    root, names = tmp_path / "root", [f"{number}" for number in range(10)]
+    for name in names:  # of ten, one is listed anew under its new name before it is missed under its old one
+        (root / name / "gone").mkdir(parents=True)
+        (root / name / "kept").mkdir()
+    async with feeding(root) as feed:
+        assert feed.folders == 31
+        for name in names:
+            (root / name).rename(root / f"new-{name}")
+            (root / f"new-{name}" / "gone").rename(tmp_path / name)
+        told: set[Path] = set()
+        while len(told) < 10:
+            told |= {folder for folder in (await feed.changes()).anew if folder.parent == root}
+        assert feed.folders == 21
+        for name in names:
+            (tmp_path / name / "x").touch()  # nobody is told of what has left the tree
+        for name in names:
+            (root / f"new-{name}" / "kept" / "x").touch()
+        seen: dict[Path, set[str]] = {}
+        while len(seen) < 10:
+            told_now = (await feed.changes()).names
+            seen |= {folder: found for folder, found in told_now.items() if "x" in found}
+        assert seen == {root / f"new-{name}" / "kept": {"x"} for name in names}
+
+
+async def test_a_lone_change_is_told_at_once_and_after_many_the_answer_waits_for_more(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
+    inotify = Inotify()
+    try:
+        feed = TreeFeed(inotify)
+        feed.watch(tmp_path)
+
+        async def told(files: int) -> float:
+            for _ in range(files):
+                (tmp_path / f"{next(numbers)}").touch()
+            began = trio.current_time()
+            await feed.changes()
+            return trio.current_time() - began
+
+        assert [await told(1), await told(1), await told(MANY), await told(1)] == [0, 0, 0, pytest.approx(PACE_SECONDS)]
+        assert [await told(1), await told(1)] == [pytest.approx(PACE_SECONDS), 0]
+    finally:
+        inotify.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
+        (OSError("something odd"), "something odd"),
+        (FileNotFoundError(errno.ENOENT, "No such file or directory"), None),
+        (NotADirectoryError(errno.ENOTDIR, "Not a directory"), None),
+    ],
+)
+async def test_what_the_system_does_not_watch_is_said_unless_it_has_only_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, why: str | None
+) -> None:
+    (tmp_path / "a").mkdir()
+    add = Inotify.add
+
+    def refuse(self: Inotify, folder: Path, wanted: int) -> int:
+        if folder.name == "a":
+            raise error
+        return add(self, folder, wanted)
+
+    monkeypatch.setattr(Inotify, "add", refuse)
+    async with feeding(tmp_path) as feed:
+        assert (feed.folders, feed.why_not) == (1, why)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 4])
+async def test_there_is_room_for_exactly_as_many_folders_as_are_allowed(tmp_path: Path, most: int) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    async with feeding(tmp_path, most=most) as feed:
+        assert feed.folders == min(most, 3)
+        assert (feed.why_not is None) == (most >= 3)
+
+
+async def test_a_root_that_has_itself_gone_is_looked_at_anew(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "a").mkdir(parents=True)
+    async with feeding(root) as feed:
+        root.rename(tmp_path / "old")
+        (root / "b" / "c").mkdir(parents=True)
+        assert (await feed.changes()).lost
+        assert feed.folders == 3
+        (root / "b" / "c" / "x").touch()
+        assert (await feed.changes()).names == {root / "b" / "c": {"x"}}
+        (tmp_path / "old" / "a" / "x").touch()
+        (root / "y").touch()
+        assert (await feed.changes()).names == {root: {"y"}}

@@ -5,6 +5,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,14 @@ def test_a_content_that_comes_in_pieces_is_whole_or_would_wait(data: bytes, step
         except BlockingIOError:
             assert blocks
             assert sum(steps) < len(data)
+
+
+def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for name in ("", "none"):
+        with suppress(OSError):
+            stat_at_once(tmp_path / name)
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 def without(name: str, value: object) -> Callable[[pytest.MonkeyPatch], None]:

@@ -4,6 +4,7 @@ import errno
 import os
 import shutil
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -25,8 +26,9 @@ from actors.kernel import (
 from actors.kernel.testing import House, Log, staged
 from codec.judge import fingerprint
 from transports.folder import inotify, watching
+from transports.folder.feed import Gathered
 from transports.folder.inotify import Inotify
-from transports.folder.watching import WatcherMessage, Watching, watcher_spec
+from transports.folder.watching import Watched, WatcherMessage, Watching, watcher_spec
 from transports.judge.task_folders import TaskFolders
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="there is no inotify on this system")
@@ -329,4 +331,120 @@ async def test_a_disk_that_hangs_holds_the_server_up_no_longer_than_its_patience
     monkeypatch.setattr(Inotify, "add", hang)
     async with looking(tmp_path) as (_, log):
         await sees(log, there(tmp_path))  # not watched, but looked at
+        hung.set()
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
+        (OSError("something odd"), "something odd"),
+        (FileNotFoundError(errno.ENOENT, "No such file or directory"), None),
+        (NotADirectoryError(errno.ENOTDIR, "Not a directory"), None),
+    ],
+)
+@pytest.mark.parametrize("by", ["add", "__init__"])
+async def test_why_not_all_is_watched_is_said_in_the_system_s_words_or_those_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, why: str | None, by: str
+) -> None:
+    add = Inotify.add
+
+    def refuse(self: Inotify, folder: Path = tmp_path / TASK[0]) -> int:
+        if folder == tmp_path / TASK[0]:
+            raise error
+        return add(self, folder)
+
+    _write(tmp_path, "tests/1.in", b"1")
+    monkeypatch.setattr(Inotify, by, refuse)
+    async with looking(tmp_path) as (house, _):
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        count = 4 if by == "add" else 0
+        said = why if by == "add" else why or error.strerror
+        note = f"{count} folders watched" + (f"; not all that are looked at: {said}" if said is not None else "")
+        assert house["watcher"].statistics().note == note
+
+
+names = st.sets(st.sampled_from("abc"))
+
+
+@given(
+    mattering=st.dictionaries(st.integers(1, 3), st.lists(st.none() | names.map(frozenset), max_size=2)),
+    found=st.dictionaries(st.integers(1, 3), names),
+    itself=st.sets(st.integers(1, 3)),
+    lost=st.booleans(),
+)
+def test_an_actor_is_concerned_by_what_happens_to_its_folders_or_to_a_name_that_matters_in_them(
+    mattering: dict[int, list[frozenset[str] | None]], found: dict[int, set[str]], itself: set[int], lost: bool
+) -> None:
+    watched = Watched((), lambda: None, numbers=mattering)
+    expected = lost or any(
+        number in itself or any(found.get(number, set()) & (set("abc") if one is None else one) for one in each)
+        for number, each in mattering.items()
+    )
+    assert watched.concerned(Gathered(names=found, itself=itself, lost=lost)) is expected
+
+
+class Thorough(Actor[str]):
+    """Looks for as long as it is let, once for each notice."""
+
+    def __init__(self, places: list[tuple[Path, None]], begun: list[trio.Event], let: trio.Event) -> None:
+        self.places = places
+        self.begun = begun
+        self.let = let
+
+    async def started(self, kept: object | None) -> None:
+        self.watching = Watching(WATCHER, self.stage.registry)
+        self.watching.watch(self.ref, self.places, STIRRED)
+
+    async def handle(self, message: str) -> None:
+        self.begun.pop(0).set()
+        await self.let.wait()
+        self.watching.looked(self.ref)
+
+
+@pytest.mark.parametrize("edited", [True, False])
+async def test_what_changes_while_an_actor_looks_is_told_when_it_has_looked_and_else_nothing_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edited: bool
+) -> None:
+    begun, let, heard, hear = [trio.Event() for _ in range(3)], trio.Event(), trio.Event(), watching.Watcher._heard
+    first, second, third = begun
+
+    def told(watcher: watching.Watcher, found: Gathered) -> None:
+        hear(watcher, found)
+        heard.set()
+
+    monkeypatch.setattr(watching.Watcher, "_heard", told)
+    looker = ChildSpec("thorough", lambda: Thorough([(tmp_path, None)], begun, let))
+    with trio.fail_after(PATIENCE):
+        async with staged(watcher_spec(WATCHER), looker):
+            await first.wait()
+            if edited:
+                (tmp_path / "a").touch()
+                await heard.wait()
+            let.set()
+            if edited:
+                await second.wait()
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            assert second.is_set() == edited
+            assert not third.is_set()
+
+
+async def test_a_disk_that_does_not_come_back_is_left_to_its_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hung, begun = threading.Event(), threading.Event()
+
+    def hang(self: Inotify, folder: Path) -> int:
+        begun.set()
+        assert hung.wait(PATIENCE)
+        return 1
+
+    monkeypatch.setattr(watching, "PATIENCE", 0.05)
+    monkeypatch.setattr(Inotify, "add", hang)
+    try:
+        async with looking(tmp_path) as (_, log):
+            await sees(log, there(tmp_path))
+            assert begun.is_set()
+            assert not hung.is_set()
+    finally:
         hung.set()

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codec.ipc import id_of
-from codec.ipc.folder import Asked, BaseGone, Torn, Tray
-from tests.transports.ipc.places import Clock, asked, put
+from codec.ipc.folder import Answer, Asked, BaseGone, Torn, Tray
+from tests.transports.ipc.places import Clock, answered, asked, put
 from transports.ipc import reading
 from transports.ipc.base import LARGEST, FolderBase
 from transports.ipc.reading import _PLAIN_ID, SETTLED_SECONDS, RoomReader
@@ -213,3 +213,25 @@ async def test_the_times_of_many_files_are_asked_for_in_steps(
         os.utime(path / "requests" / f"old-{number}.json", (1.0, 1.0))
     requests = await base.ids(Tray.REQUESTS)
     assert await base.missed({*requests, "gone"}) == {f"new-{number}" for number in range(8)}
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOMEM])
+@pytest.mark.parametrize("tray", [Tray.REQUESTS, Tray.RESPONSES])
+async def test_what_cannot_be_opened_for_want_of_means_is_not_held_against_it(
+    base: FolderBase, path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, number: int, tray: Tray
+) -> None:
+    """However often, and for however long: it says nothing about the document."""
+
+    def refused(name: str, *_: object, **__: object) -> int:
+        raise OSError(number, os.strerror(number), name)
+
+    await base.ids(Tray.REQUESTS)
+    put(path, tray, "a", asked("a") if tray is Tray.REQUESTS else answered("a", 1))
+    with monkeypatch.context() as patch:
+        patch.setattr(reading, "USUAL", reading.USUAL._replace(open=refused))
+        for _ in range(3):
+            with pytest.raises(BaseGone, match=os.strerror(number)):
+                await base.visit(lambda reader, opened: reader.look(opened, "a"))
+            clock.seconds += 60.0
+    both = await base.look("a")
+    assert isinstance(both.request if tray is Tray.REQUESTS else both.response, Asked | Answer)

@@ -10,6 +10,7 @@ import time
 import pytest
 import trio
 
+from actors.kernel import Mailbox
 from tests.transports.process.crewed import PATIENCE, ROOT, open_crew
 from tests.transports.process.house import gone, marked
 from transports.process.crew import MemberLost, NeverReady, OrderFailed, OrderOverdue
@@ -162,6 +163,21 @@ async def test_members_that_nobody_needs_end(mark: str) -> None:
         await gone(mark)
         assert crewed.statistics().pids == ()
         assert await crewed.ask("echo well") == "well"
+
+
+async def test_members_are_lent_as_often_as_anybody_likes_within_the_time_that_they_may_be_idle(mark: str) -> None:
+    async with open_crew(mark, most=1) as crewed:
+        pids = {await crewed.ask("pid") for _ in range(Mailbox().capacity + 10)}  # an actor has no more timers
+        assert (len(pids), len(crewed.lives)) == (1, 1)
+
+
+async def test_a_member_that_is_needed_again_and_again_ends_when_it_is_not_needed_any_more(mark: str) -> None:
+    async with open_crew(mark, most=2, idle_seconds=0.05) as crewed:
+        async with trio.open_nursery() as nursery:
+            for _ in range(200):
+                nursery.start_soon(crewed.ask, "echo well")
+        await gone(mark)
+        assert (crewed.statistics().pids, len(crewed.lives)) == ((), 1)
 
 
 async def test_when_the_foreman_crashes_its_members_are_killed_and_the_next_order_is_done(mark: str) -> None:

@@ -2,6 +2,8 @@
 
 from functools import partial
 from pathlib import Path
+from typing import cast
+from unittest.mock import AsyncMock
 
 import pytest
 import trio
@@ -11,8 +13,8 @@ from hypothesis import strategies as st
 from codec.ipc import Failure, Outcome, Success
 from codec.ipc.desk import Attempt, RequestDetail, RequestFact
 from tests.troupe.ipc.peer import at_the_desk
-from troupe.ipc import Desk
-from troupe.ipc.arrivals import Arrivals
+from troupe.ipc import Desk, DeskError, Result
+from troupe.ipc.arrivals import Arrivals, FileWatch
 from troupe.ipc.results import result_of
 
 
@@ -44,3 +46,42 @@ def test_a_result_has_its_attempts_from_the_first_on_or_the_one_that_its_file_te
     assert found.attempts[-1].outcome == outcomes[-1]
     assert len(found.attempts) == (len(outcomes) if known else 1)
     assert all(each.began == each.ended == at for each in found.attempts)
+
+
+class NobodyLooks:
+    """Arrivals in which nothing arrives."""
+
+    def register(self, watch: FileWatch, ids: object) -> None: ...
+
+    def forget(self, watch: FileWatch, ids: object) -> None: ...
+
+    def is_quiet(self, id: str) -> bool:  # noqa: A002
+        return False
+
+    async def until_stirred(self, watch: FileWatch) -> None:
+        raise AssertionError("what is over already is waited for")
+
+
+@pytest.mark.parametrize("fault", ["it is cancelled", "the folder cannot be used"])
+async def test_what_could_not_be_looked_at_is_looked_at_by_whoever_waits_next(fault: str) -> None:
+    looked = list[list[str]]()
+
+    async def look(ids: list[str]) -> list[Result]:
+        looked.append(ids)
+        if len(looked) > 1:
+            return [result_of(each, Success(7), 1.0, None) for each in ids]
+        if fault == "it is cancelled":
+            await trio.sleep_forever()
+        raise DeskError(fault)
+
+    watch = FileWatch(cast("Arrivals", NobodyLooks()), look, AsyncMock())
+    watch.add(["a", "b"])
+    if fault == "it is cancelled":
+        with trio.move_on_after(0):
+            await watch.next(None)
+    else:
+        with pytest.raises(DeskError):
+            await watch.next(None)
+    assert [(await watch.next(None)).id, (await watch.next(None)).id] == ["a", "b"]
+    assert looked == [["a", "b"], ["a", "b"]]
+    watch.close()

@@ -210,6 +210,44 @@ async def test_who_waits_where_nobody_is_is_told_so_and_the_request_is_kept(base
         assert (base / "requests" / "r1.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("server", "client", "said"),
+    [
+        (False, False, "Nobody is at the desk"),
+        (True, False, "nobody tries again what fails: switch the client end on"),
+        (False, True, None),
+        (True, True, None),
+    ],
+)
+async def test_who_waits_is_told_which_end_is_missing_and_is_patient_where_one_tries_again(
+    base: Path, monkeypatch: pytest.MonkeyPatch, server: bool, client: bool, said: str | None
+) -> None:
+    monkeypatch.setattr(folder.DeskFolder, "present", lambda _: folder.Attendance(server, client))
+    async with desk_of(base) as desk:
+        ticket = await desk.submit("echo", id="r1")
+        if said is not None:
+            with pytest.raises(NobodyAtTheDesk, match=f"r1 is not over.*{said}.*is kept, and will go on"):
+                await ticket.wait(patience=0.01)
+        else:
+            assert desk._who_is_missing() is None
+
+
+@pytest.mark.parametrize("fault", ["link", "file", "shared"])
+async def test_who_asks_who_is_there_in_a_folder_that_cannot_be_used_is_told_why(base: Path, fault: str) -> None:
+    async with desk_of(base) as desk:
+        await desk.submit("echo", id="r1")
+        state = base / "state"
+        if fault == "link":
+            state.symlink_to(base.parent)
+        elif fault == "file":
+            state.write_text("")
+        else:
+            state.mkdir()
+            state.chmod(0o777)
+        with pytest.raises(DeskError, match=str(state)):
+            desk.folder.present()
+
+
 async def test_who_waits_where_nobody_is_for_what_nobody_has_submitted_is_told_so_at_once(base: Path) -> None:
     async with desk_of(base) as desk:
         with trio.fail_after(5), pytest.raises(NoSuchRequest, match=f"no request r1 in {base}"):

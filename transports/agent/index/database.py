@@ -13,9 +13,9 @@ Rules
     opened. Then the file is put aside under another name (only the last one is kept), another one is made, and the
     caller is told.
   - SQLite maps the index of its log (the -shm file) into memory. A process that touches a part of it that somebody has
-    cut off is ended by SIGBUS. A worker may end; the server may not. So the server looks before each question, and
-    gives a file that is shorter than it was its length again. The zeros in it then tell SQLite to make it anew from the
-    log.
+    cut off is ended by SIGBUS. A worker may end; the server may not. So the server looks before it opens an index, asks
+    it or closes it (all touch that memory, which the connections of a process share), and gives a file that is shorter
+    than it was its length again. The zeros in it then tell SQLite to make it anew from the log.
   - The file may be put aside by somebody else at any moment. So a process that takes the lock, or asks, looks first
     whether the file of that name is still the one that it has opened.
 """
@@ -28,6 +28,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import ClassVar
+from weakref import WeakValueDictionary
 
 from transports.agent.index.schema import APPLICATION, TABLES, VERSION, make_tables
 
@@ -46,8 +48,6 @@ ASIDE = ".damaged"
 BESIDE = ("-wal", "-shm", "-journal")
 DAMAGED_NOTICE = "The index was damaged. It is made anew."
 OTHER_VERSION_NOTICE = "The index was made by another version of Troupe. It is made anew."
-
-_mending = threading.Lock()
 
 _DAMAGE = {
     sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR,
@@ -284,20 +284,22 @@ class ReadableIndex:
         self._path = path
         self._connection: sqlite3.Connection | None = None
         self._number = -1
-        self._mapped = -1, 0
-        """The number of the -shm file, and how many bytes of it there were."""
+        self._log_index: _LogIndex | None = None
+        """As long as there is a connection."""
 
     def connection(self) -> sqlite3.Connection | None:
         """None: there is no index. Raises IndexDamaged, sqlite3.Error, or OSError."""
         number = number_of(self._path)
-        if self._connection is not None and number == self._number:
-            self._make_whole()
+        if self._connection is not None and self._log_index is not None and number == self._number:
+            self._log_index.make_whole()
             return self._connection
         self.close()
         if number is None:
             return None
         if not stat.S_ISREG(os.lstat(self._path).st_mode):
             raise IndexDamaged(number)
+        log_index = _LogIndex.of(self._path)
+        log_index.make_whole()
         connection = sqlite3.connect(
             f"file:{_quoted(self._path)}?mode=rw", uri=True, isolation_level=None, timeout=1.0, check_same_thread=False
         )
@@ -318,34 +320,60 @@ class ReadableIndex:
         except BaseException:
             connection.close()
             raise
-        self._connection, self._number, self._mapped = connection, number, (-1, 0)
-        self._make_whole()
+        self._connection, self._number, self._log_index = connection, number, log_index
+        log_index.make_whole()
         return connection
-
-    def _make_whole(self) -> None:
-        """By its name: to close a file that was opened twice would drop SQLite's locks on it."""
-        path = self._path.with_name(f"{self._path.name}-shm")
-        with _mending:
-            try:
-                status = os.lstat(path)
-            except FileNotFoundError:
-                return
-            number, most = self._mapped
-            if status.st_ino == number and status.st_size < most:
-                if status.st_size:  # what is left of it would count
-                    os.truncate(path, 0)
-                log = _size(self._path.with_name(f"{self._path.name}-wal"))
-                os.truncate(path, max(most, MAPPED_AT_ONCE * (log // LOG_OF_ONE + 2)))
-            else:
-                self._mapped = status.st_ino, status.st_size
 
     def damaged(self) -> IndexDamaged:
         return IndexDamaged(self._number)
 
     def close(self) -> None:
         connection, self._connection, self._number = self._connection, None, -1
-        if connection is not None:
+        log_index, self._log_index = self._log_index, None
+        if connection is not None and log_index is not None:
+            with suppress(OSError):
+                log_index.make_whole()
             connection.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class _LogIndex:
+    """The -shm file of one index, of which all connections of this process have one mapping."""
+
+    _lock: ClassVar = threading.RLock()  # a ReadableIndex may be collected while its own thread is in here
+    _known: ClassVar[WeakValueDictionary[Path, "_LogIndex"]] = WeakValueDictionary()
+
+    def __init__(self, path: Path) -> None:
+        self._path = path.with_name(f"{path.name}-shm")
+        self._log = path.with_name(f"{path.name}-wal")
+        self._number, self._length = -1, 0
+
+    @classmethod
+    def of(cls, path: Path) -> "_LogIndex":
+        with cls._lock:
+            known = cls._known.get(path)
+            if known is None:
+                known = cls._known[path] = cls(path)
+            return known
+
+    def make_whole(self) -> None:
+        """By its name: to close a file that was opened twice would drop SQLite's locks on it."""
+        with self._lock:
+            try:
+                status = os.lstat(self._path)
+            except FileNotFoundError:
+                return
+            if (status.st_ino, status.st_size) == (self._number, self._length):
+                return
+            if status.st_ino == self._number and status.st_size < self._length:
+                if status.st_size:  # what is left of it would count
+                    os.truncate(self._path, 0)
+                regions = _size(self._log) // LOG_OF_ONE + 2
+                os.truncate(self._path, max(self._length, MAPPED_AT_ONCE * regions))
+            else:
+                self._number, self._length = status.st_ino, status.st_size
 
 
 def room_for_others(disk: int) -> int:

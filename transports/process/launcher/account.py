@@ -62,7 +62,7 @@ class Account:
         self._most_bytes = 0
         self._floor_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * MAXRSS_BYTES + ROUNDING_BYTES
         self._ledger = CpuLedger()
-        self._holdings = Holdings()
+        self._holdings = Holdings(leader)
         self._reaped: dict[int, float] = {}
         self._reaped_bytes = 0
         """Written to disks."""

@@ -3,7 +3,9 @@
 It looks at the open files of each process. A file that was closed counts as long as its name still exists. The kernel
 counts writes to disks, in pages, for each process and for the children that it has reaped.
 
-A process can forbid this inspection, and it can have mounts that no other process sees. Then it is `hidden`.
+A process can forbid this inspection, and it can have mounts that no other process sees. Then it is `hidden`. A clone
+that has not begun cannot be inspected either, and does not hide (`standby.py`): it waits for a processor, and it is the
+leader of its group from the moment when it begins, for good.
 
 Not seen: a memfd that is mapped, closed, and filled without touching the mapping; a memfd that no process has open
 because it is on its way through a socket; disk blocks that were allocated, not written, and closed between two looks.
@@ -55,7 +57,8 @@ class Holdings:
 
     memory_devices = _memory_devices()
 
-    def __init__(self) -> None:
+    def __init__(self, leader: int) -> None:
+        self._leader = leader
         self._files: dict[tuple[int, int], tuple[str, int]] = {}
         """For each file, by device and number: the name by which it was opened, and its size on the disk."""
         self.memory_bytes = 0
@@ -74,7 +77,7 @@ class Holdings:
         for member in members:
             if member.zombie:
                 continue
-            if _is_hidden(member):
+            if _is_hidden(member) and not (member.pid == self._leader != member.group):
                 suspects.add((member.pid, member.began))
             written += _written_bytes(member.pid)
             for path in _open_files(member):

@@ -21,6 +21,9 @@ Why can no run change the next one?
   - It is not a subreaper, and its clones are the keeper's children. So as long as it is the keeper's only child,
     nothing is left of a run.
 
+What somebody installs counts for the next run: the interpreter looks whether it is still what it would be if it were
+started now, at most every 50 ms, and ends if not.
+
 If it does not answer an order, it is ended. If there was a clone nevertheless, that may have run and written, so the
 run is interrupted (`keeper.py`), and not started once more.
 

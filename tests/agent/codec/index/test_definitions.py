@@ -106,6 +106,25 @@ const { a, b } = require("x");
         21-21 function gen
         """,
     ),
+    "b.js": (
+        r"""app.routes = {
+  list(request) {},
+  one: () => 1,
+  limit: 3,
+};
+exports.all = wrap(() => {
+  function helper() {}
+});
+[first.x] = [function () { class Inside {} }];
+total.count += 1;
+""",
+        """
+        2-2 method app.list
+        3-3 method app.one
+        7-7 function helper
+        9-9 class Inside
+        """,
+    ),
     "a.ts": (
         r"""export interface Point<T> { x: number; move(by: T): void }
 export type Name = string | number;
@@ -570,6 +589,7 @@ def test_a_file_gives_its_definitions(path: str) -> None:
 IN_PIECES = {
     "a.py": "X a b lower Alias y field CONST",
     "a.js": "secret LIMIT",
+    "b.js": "",
     "a.ts": "x move Red Green m f A.B c area size over VERSION",
     "a.go": "A B one two Serve",
     "a.rs": "inner A B N area Out X Y T",

@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -133,3 +134,21 @@ def test_a_reason_says_what_was_found() -> None:
         "its path has: pool",
         "is imported by 12 files",
     ]
+
+
+@pytest.mark.parametrize(
+    ("of_editor", "said"),
+    [
+        ({}, None),
+        ({"active": 1, "opened": {1}, "near": {1}}, "the editor shows it"),
+        ({"active": 2, "opened": {1}, "near": {1}}, "is open in the editor"),
+        ({"active": 2, "opened": {2}, "near": {1}}, "is near to what the editor shows"),
+        ({"active": 2, "opened": {2}, "near": {2}}, None),
+    ],
+)
+def test_what_the_editor_has_to_do_with_a_place_is_said_once(of_editor: dict[str, Any], said: str | None) -> None:
+    without = IndexFound(chunks=[FoundChunk(1, 1, 1, 30, "", 7.0)], files=FILES, total=50)
+    found = replace(without, **of_editor)
+    (place,) = ranked(QUESTION, found, 10, 3)
+    before, after = ([each.said for each in reasons_of(place, QUESTION, one, [], [])] for one in (without, found))
+    assert after == before + ([said] if said else [])

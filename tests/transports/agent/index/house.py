@@ -53,12 +53,12 @@ class IndexHouse:
         with trio.fail_after(PATIENCE):
             return await self.index.update(IndexWish(paths=paths or None, anew=anew), self.said.append)
 
-    async def find(self, text: str) -> IndexFindings:
+    async def find(self, text: str, index: FolderIndex | None = None) -> IndexFindings:
         with trio.fail_after(PATIENCE):
-            return await self.index.find(IndexQuery(text=text), lambda path: True)
+            return await (index or self.index).find(IndexQuery(text=text), lambda path: True)
 
-    async def found(self, text: str) -> list[str]:
-        return list(dict.fromkeys(hit.path for hit in (await self.find(text)).hits))
+    async def found(self, text: str, index: FolderIndex | None = None) -> list[str]:
+        return list(dict.fromkeys(hit.path for hit in (await self.find(text, index)).hits))
 
     def tables(self) -> dict[str, list[Any]]:
         return tables(self.file)

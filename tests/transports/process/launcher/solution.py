@@ -24,12 +24,14 @@ class Solution:
         self.script = self.folder / "main.py"
         self.given = self.folder / "1.in"
         self.given.write_text("first\nsecond\nthird\n")
+        self.program = PYTHON
+        self.env = {"X": "1"}
 
     async def run(self, *, ahead: bool = True, **bounds: Any) -> Outcome:
-        command = self._processes.command([PYTHON, str(self.script)], stdin=self.given, **bounds)
+        command = self._processes.command([self.program, str(self.script)], stdin=self.given, **bounds)
         with trio.fail_after(PATIENCE + 10):
             return await self._processes.runner.run(
-                replace(command, cwd=self.folder, env={**command.env, "X": "1"}, ahead=ahead)
+                replace(command, cwd=self.folder, env={**command.env, **self.env}, ahead=ahead)
             )
 
     async def as_clone(self, source: str, **bounds: Any) -> Outcome:

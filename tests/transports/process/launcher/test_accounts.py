@@ -10,10 +10,13 @@ import pytest
 import trio
 
 from codec.programs import Exited, Outcome, Signalled
+from tests.accounts import CAN_BE_OTHERS, in_a_child_of_nobody
 from tests.transports.process.house import PATIENCE, Processes, open_launcher
 from transports.process.keepers import PROGRAM
 from transports.process.launcher import census
 from transports.process.launcher.group import own_groups
+from transports.process.launcher.holdings import Holdings
+from transports.process.launcher.system import be_private
 
 pytestmark = pytest.mark.slow
 
@@ -246,6 +249,38 @@ async def test_mounts_of_ones_own_are_hiding_even_before_there_is_anything_in_th
     if outcome.end == Exited(7):
         pytest.skip("nobody may have namespaces of his own here")
     assert (outcome.end, outcome.stopped_for) == (KILLED, "hidden")
+
+
+def test_a_clone_that_waits_for_a_processor_has_not_begun_and_does_not_hide() -> None:
+    """It cannot be looked at until then, but by root."""
+
+    def looked_at() -> bytes:
+        reads, writes = os.pipe()
+        clone = os.fork()
+        if not clone:
+            be_private()
+            os.read(reads, 1)
+            os.setsid()
+            signal.pause()
+        try:
+            holdings = Holdings(clone)
+
+            def hides() -> bool:
+                for _ in range(3):
+                    holdings.look(census.family([clone]), 0)
+                return holdings.hidden
+
+            before = hides()
+            os.write(writes, b".")
+            while os.getpgid(clone) != clone:
+                os.sched_yield()
+            return f"{before} {hides()}".encode()
+        finally:
+            os.kill(clone, signal.SIGKILL)
+            os.waitpid(clone, 0)
+
+    said = in_a_child_of_nobody(looked_at) if CAN_BE_OTHERS else looked_at()
+    assert said == b"False True"
 
 
 async def test_who_comes_and_goes_hides_nothing(processes: Processes) -> None:

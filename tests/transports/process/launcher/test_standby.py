@@ -3,12 +3,14 @@
 import os
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
+from msgspec.structs import replace
 
 from codec.programs import Exited
 from tests.transports.process.house import PATIENCE, Processes, open_launcher, waits
@@ -16,6 +18,7 @@ from tests.transports.process.launcher.solution import IS_CLONE, PYTHON, Solutio
 from transports.process import keepers
 from transports.process.launcher import census, standby
 from transports.process.launcher.ahead import sitecustomize
+from transports.process.launcher.ahead.sitecustomize import LOOK_SECONDS, TICK_NS
 from transports.process.launcher.orders import Order
 from transports.process.programs import Interpreters
 from transports.process.run import Interrupted
@@ -30,6 +33,13 @@ async def processes(tmp_path: Path) -> AsyncIterator[Processes]:
 @pytest.fixture
 def solution(processes: Processes) -> Solution:
     return Solution(processes)
+
+
+def own_site(home: Path) -> Path:
+    """The folder of the modules that its user has installed, and that each of the user's interpreters reads."""
+    site = home / ".local" / "lib" / "python{}.{}".format(*sys.version_info) / "site-packages"
+    site.mkdir(parents=True)
+    return site
 
 
 FORKS = """
@@ -220,6 +230,22 @@ async def test_a_run_whose_clone_is_told_of_too_late_is_interrupted_and_not_run_
         await processes.gone()
 
 
+async def test_a_clone_can_be_looked_at_before_it_leads_a_group(processes: Processes) -> None:
+    """From then on it would hide if it could not be (`holdings.py`), however long it waits for a processor."""
+    script, told = processes.folder / "main.py", processes.folder / "told"
+    site = own_site(processes.folder)
+    tell = f"open({str(told)!r}, 'a').write(str(library.prctl(3, 0, 0, 0, 0)))"
+    begin = f"lambda begin=os.setsid, library=ctypes.CDLL(None): ({tell}, begin())"
+    (site / "some.pth").write_text(f"import ctypes, os; os.setsid = {begin}\n")
+    script.write_text("import os\nprint(os.getpgrp() == os.getpid() == os.getsid(0))")
+    command = processes.command([PYTHON, str(script)], stdin=Path(os.devnull))
+    command = replace(command, env={**command.env, "HOME": str(processes.folder)}, ahead=True)
+    with trio.fail_after(PATIENCE):
+        while not told.exists() or len(told.read_text()) < 3:
+            assert (await processes.runner.run(command)).stdout.head == b"True\n"
+    assert set(told.read_text()) == {"1"}
+
+
 async def test_a_clone_begins_in_a_folder_that_may_be_entered_and_not_read(solution: Solution) -> None:
     """No matter for root, who may read everything."""
     await solution.warm()
@@ -249,14 +275,95 @@ async def test_what_a_site_does_at_each_start_decides_whether_it_is_started_ahea
     processes: Processes, line: str, halts: bool
 ) -> None:
     """What it keeps open would be shared by all clones, and what it learns of its folder would be wrong."""
-    version = "python{}.{}".format(*sys.version_info)
-    site = processes.folder / ".local" / "lib" / version / "site-packages"
-    site.mkdir(parents=True)
-    (site / "some.pth").write_text(f"import sys; {line}\n")
+    (own_site(processes.folder) / "some.pth").write_text(f"import sys; {line}\n")
     env = {**processes.command(["x"]).env, "HOME": str(processes.folder)}
     interpreters = Interpreters(processes.runner)
     found = await interpreters.resolve(PYTHON, cwd=processes.folder, env=env)
     assert interpreters.can_be_ahead(str(found)) is halts
+
+
+SHOWS = f"""
+import sys
+try:
+    import there
+    print(there.WORD)
+except ImportError:
+    print("nothing")
+print({IS_CLONE})
+"""
+
+
+async def test_whatever_is_installed_is_seen_by_the_runs_that_follow(solution: Solution) -> None:
+    """An interpreter that has started before would not know of it, or would still have what is gone."""
+    home = solution.folder.parent
+    solution.env = {"HOME": str(home)}
+    solution.script.write_text(SHOWS)
+
+    async def shows(word: str) -> None:
+        """Soon, and at last in a clone again."""
+        until = time.monotonic() + LOOK_SECONDS
+        said = [""]
+        with trio.fail_after(PATIENCE):
+            while said != [word, "True"]:
+                late = time.monotonic() > until
+                said = (await solution.run()).stdout.head.decode().split()
+                assert said[0] == word or not late
+
+    def offers(word: str) -> Path:
+        (home / word).mkdir()
+        (home / word / "there.py").write_text(f"WORD = {word!r}")
+        return home / word
+
+    await shows("nothing")
+    line = own_site(home) / "some.pth"
+    line.write_text(str(offers("installed")))  # the folder did not exist when the interpreter started
+    await shows("installed")
+    line.write_text(str(offers("edited")))
+    await shows("edited")
+    line.unlink()
+    await shows("nothing")
+    (line.parent / "usercustomize.py").write_text(f"import sys; sys.path.append({str(offers('customized'))!r})")
+    await shows("customized")
+    (line.parent / "usercustomize.py").write_text(f"import sys; sys.path.append({str(offers('otherwise'))!r})")
+    await shows("otherwise")
+
+
+async def test_an_interpreter_that_is_replaced_runs_no_more_clones(solution: Solution) -> None:
+    environment = solution.folder.parent / "environment"
+    (environment / "bin").mkdir(parents=True)
+    program = environment / "bin" / "python"
+    program.symlink_to(PYTHON)
+    solution.program = str(program)
+    settings = environment / "pyvenv.cfg"
+    first = f"home = {Path(PYTHON).parent}\n"
+    settings.write_text(first)
+
+    async def gone(waiting: int) -> None:
+        until = time.monotonic() + LOOK_SECONDS
+        with trio.fail_after(PATIENCE):
+            while waiting in solution.waiting():
+                late = time.monotonic() > until
+                await solution.run()
+                assert waiting not in solution.waiting() or not late
+
+    first_one = await solution.warm()
+    settings.write_text(f"{first}include-system-site-packages = true\n")
+    await gone(first_one)
+    second_one = await solution.warm()
+    other = program.with_name("other")
+    other.symlink_to("/bin/echo")
+    other.rename(program)
+    await gone(second_one)
+    assert b"main.py" in (await solution.run()).stdout.head
+
+
+def test_what_has_just_changed_may_change_once_more_unseen(tmp_path: Path) -> None:
+    """The clock of a disk has steps."""
+    file = tmp_path / "some.pth"
+    file.touch()
+    changed = file.stat().st_ctime_ns
+    for since, unsure in ((0, True), (TICK_NS - 1, True), (TICK_NS + 1, False), (-1, False)):
+        assert sitecustomize.Foundations([str(file), str(tmp_path / "none")], changed + since).have_changed() is unsure
 
 
 async def test_an_interpreter_that_has_changed_is_tried_again(processes: Processes) -> None:

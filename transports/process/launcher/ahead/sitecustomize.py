@@ -8,6 +8,9 @@ never been here, and goes on to run the script, as the interpreter itself would 
   - The clone has the order's input, outputs and folder, a session of its own, and no other descriptor.
   - Its parent is the keeper (CLONE_PARENT), which limits and reaps it like any program that it has started itself.
 
+It waits only for as long as it is what it would be if it were started now. If somebody has installed something, or has
+replaced the interpreter, it ends when it gets an order, and the keeper starts the program in the usual way.
+
 The process that waits here hears no signal but SIGKILL and SIGSTOP, and no process of its user can trace it or read its
 memory. It ends when the keeper closes the socket, and never runs the script itself.
 
@@ -36,6 +39,11 @@ ARM = "aarch64"
 CLONE_PARENT, CHILD_SETTID, CHILD_CLEARTID, SIGCHLD = 0x00008000, 0x01000000, 0x00200000, 17
 END_WITH_PARENT, SET_DUMPABLE, SET_NAME, GET_NAME, GET_TID_ADDRESS = 1, 4, 15, 16, 40
 SIGKILL = 9
+TICK_NS = 100000000
+"""Longer than any step of a disk's clock. What has changed less than this before we looked may change again unseen."""
+LOOK_SECONDS = 0.05
+"""Between two looks. Nobody installs something and runs a program again in less, and a look costs as much as a tenth of
+a small run."""
 HERE = os.path.dirname(os.path.abspath(__file__))
 NAME = b"troupe-waits"
 """What `top` calls it while it waits."""
@@ -118,12 +126,57 @@ def has_children() -> bool:
         return bool(listed.read())
 
 
+def foundations() -> "list[str]":
+    """All files and folders that have decided what this interpreter is by now, and that change when somebody installs
+    something: its program, its environment, the folders of its modules, and what it runs at each start."""
+    site, program = sys.modules["site"], sys.executable or HERE
+    folders = list(sys.path)
+    if getattr(site, "ENABLE_USER_SITE", False):  # that folder may not exist yet
+        folders.append(getattr(site, "USER_SITE", None) or HERE)
+    found = [program, os.path.join(os.path.dirname(program), "pyvenv.cfg"), os.path.join(sys.prefix, "pyvenv.cfg")]
+    for folder in folders:
+        found.append(folder)
+        names = os.listdir(folder) if os.path.isdir(folder) else []
+        found.extend(os.path.join(folder, name) for name in names if name.endswith(".pth"))
+    library = os.path.join(os.path.dirname(os.__file__), "")
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str):
+            its_own = file.startswith(library) and "-packages" not in file
+            if not its_own or name in ("sitecustomize", "usercustomize"):
+                found.append(file)
+    return found
+
+
+def state(path: str) -> "tuple[int, int, int]":
+    """It changes with every change of a file, and of a folder's names."""
+    try:
+        seen = os.stat(path)
+    except OSError:
+        return 0, 0, 0
+    return seen.st_dev, seen.st_ino, seen.st_ctime_ns
+
+
+class Foundations:
+    """Whether this interpreter is still what it would be if it were started now."""
+
+    def __init__(self, paths: "list[str]", now_ns: int) -> None:
+        self._states = [(path, state(path)) for path in paths]
+        self._unsure = any(now_ns - TICK_NS < changed <= now_ns for _, (_, _, changed) in self._states)
+
+    def have_changed(self) -> bool:
+        """Also true if that cannot be known. The next interpreter will be sure."""
+        return self._unsure or any(state(path) != seen for path, seen in self._states)
+
+
 def wait() -> None:
     """Returns in each clone."""
     modules, importers = set(sys.modules), set(sys.path_importer_cache)
     import _socket
+    import time
 
     signals = sys.modules["_signal"]  # the module `signal` would import much more
+    made_of, looked = Foundations(foundations(), time.time_ns()), 0.0
 
     if sys.implementation.name != "cpython" or sys.version_info < LEAST_VERSION:
         raise OSError("this interpreter may work otherwise")
@@ -157,18 +210,22 @@ def wait() -> None:
             os._exit(0)
         if signals.sigpending():  # a run has sent them, and they take room in a queue that all of the user's share
             os._exit(0)
+        if time.monotonic() > looked + LOOK_SECONDS:
+            looked = time.monotonic()
+            if made_of.have_changed():
+                os._exit(0)
         held = extra[0][2]
         streams = [int.from_bytes(held[at : at + 4], sys.byteorder) for at in range(0, len(held), 4)]
         pid = cloning.clone()
         if pid:
             control.send(max(0, pid).to_bytes(PID_BYTES, "big"))
-    os.setsid()
     for number, stream in enumerate(streams[:-1]):
         os.dup2(stream, number)
     os.fchdir(streams[-1])
     control.detach()
     os.closerange(CONTROL, max(streams) + 1)
     cloning.is_to_wait(False)
+    os.setsid()  # last, as the keeper can see it: until then there is no program that could hide something
     for name in set(sys.modules) - modules:
         del sys.modules[name]
     for path in set(sys.path_importer_cache) - importers:
