@@ -142,7 +142,7 @@ class _Connection(TCPServer):
     async def protocol_send(self, event: Event) -> None:
         if isinstance(event, Updated):
             self._idleness.update(event.idle)
-        else:
+        elif not isinstance(event, RawData) or event.data:  # the end of an answer whose length is known is no bytes
             await super().protocol_send(event)
 
     async def _end_when_idle(self) -> None:
