@@ -54,6 +54,15 @@ def identities(folders: Iterable[Path]) -> tuple[Identity, ...]:
     return tuple((status.st_dev, status.st_ino) for status in map(os.stat, folders))
 
 
+class Within(NamedTuple):
+    """An open folder."""
+
+    folder: int
+    """Its descriptor."""
+    depth: int
+    """The number of names that lead to it."""
+
+
 class FileEntry(NamedTuple):
     """A plain file. If it is written to or replaced, its entry changes, except within one tick of the disk's clock."""
 
@@ -98,15 +107,28 @@ class Rooted:
         return self.root.joinpath(*names)
 
     @contextmanager
-    def folder(self, names: Names, *, create: bool = False) -> Iterator[int]:
-        """The folder as a descriptor. `create`: make all missing folders on the way, including the root."""
-        here = self.open_root(create=create)
+    def folder(self, names: Names, *, create: bool = False, within: "Within | None" = None) -> Iterator[int]:
+        """The folder as a descriptor. `create`: make all missing folders on the way, including the root. `within`: one
+        on the way that is open already."""
+        with self._walked(names, create, within) as (here, _):
+            yield here
+
+    @contextmanager
+    def folder_made(self, names: Names) -> Iterator[tuple["Within", bool]]:
+        """The folder, with all missing ones on the way, and whether it has just been made here, and so is empty."""
+        with self._walked(names, create=True) as (here, new):
+            yield Within(here, len(names)), new
+
+    @contextmanager
+    def _walked(self, names: Names, create: bool, within: "Within | None" = None) -> Iterator[tuple[int, bool]]:
+        here = self.open_root(create=create) if within is None else os.dup(within.folder)
+        new = False
         try:
-            for depth in range(len(names)):
-                there = self.enter(here, names[: depth + 1], create=create)
+            for depth in range(0 if within is None else within.depth, len(names)):
+                there, new = self._entered_or_made(here, names[: depth + 1], create=create)
                 os.close(here)
                 here = there
-            yield here
+            yield here, new
         finally:
             os.close(here)
 
@@ -122,27 +144,39 @@ class Rooted:
 
     def open_root(self, *, create: bool = False) -> int:
         """The caller closes the descriptor."""
-        if create and not self._own:
-            self.root.mkdir(parents=True, exist_ok=True)
         if self._own:
             if create:
                 with suppress(FileExistsError):  # what it is will be seen
                     self.root.mkdir(mode=OWN_MODE, parents=True)
             return open_own(self.root, None, self.root, self._said)
-        return self._unless_closed(os.open(self.root, _FOLDER if self._firm else _FOLDER & ~os.O_NOFOLLOW), ())
-
-    def enter(self, here: int, names: Names, *, create: bool = False) -> int:
-        """The last of these names, in the folder that the others lead to. The caller closes the descriptor."""
-        check_name(names[-1])
+        flags = _FOLDER if self._firm else _FOLDER & ~os.O_NOFOLLOW
         try:
-            return self._entered(here, names)
+            root = os.open(self.root, flags)
         except FileNotFoundError:
             if not create:
                 raise
+            self.root.mkdir(parents=True, exist_ok=True)
+            root = os.open(self.root, flags)
+        return self._unless_closed(root, ())
+
+    def enter(self, here: int, names: Names, *, create: bool = False) -> int:
+        """The last of these names, in the folder that the others lead to. The caller closes the descriptor."""
+        return self._entered_or_made(here, names, create=create)[0]
+
+    def _entered_or_made(self, here: int, names: Names, *, create: bool) -> tuple[int, bool]:
+        """The same, and whether it was made."""
+        check_name(names[-1])
+        try:
+            return self._entered(here, names), False
+        except FileNotFoundError:
+            if not create:
+                raise
+        made = False
         with suppress(FileExistsError):  # another process was faster
             os.mkdir(names[-1], OWN_MODE if self._own else 0o777, dir_fd=here)
+            made = True
             os.fsync(here)
-        return self._entered(here, names)
+        return self._entered(here, names), made
 
     def _entered(self, here: int, names: Names) -> int:
         if self._own:
@@ -218,11 +252,14 @@ class Rooted:
         with open(self.open(names), "rb") as file:
             return file.read(most)
 
-    def write_new(self, names: Names, files: Mapping[str, bytes]) -> None:
-        """Writes new files into one folder, in this order. An existing file is left alone and raises
-        FileExistsError."""
-        with self.folder(names, create=True) as here:
-            sweep(here)
+    def write_new(
+        self, names: Names, files: Mapping[str, bytes], *, within: "Within | None" = None, new: bool = False
+    ) -> None:
+        """Writes new files into one folder, in this order. An existing file is left alone and raises FileExistsError.
+        `within`: as in `folder`. `new`: the folder has just been made, so nobody's drafts are in it."""
+        with self.folder(names, create=True, within=within) as here:
+            if not new:
+                sweep(here)
             for name, content in files.items():
                 check_name(name)
                 write_new(here, name, content)

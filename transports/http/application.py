@@ -10,8 +10,8 @@ the wire count better (Quart's did not count a chunked body that was read while 
 
 A request that no route accepts (an unknown path, another method) is answered with a sentence.
 
-A path may be taken past Quart (`take`), whose request, contexts and response cost more CPU time than everything else
-that a small post needs.
+A path may be taken past Quart (`take`), whose request, contexts and response cost CPU time that a small post does not
+need.
 
 There is no lifespan, because everything that lives longer than a request is an actor. WebSockets do not come this way.
 """

@@ -15,12 +15,13 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
-from typing import Any, cast
+from math import inf
+from typing import Any, Protocol, cast
 
 import h11
 import trio
 from hypercorn.config import Config
-from hypercorn.events import Closed, Event, RawData
+from hypercorn.events import Closed, Event, RawData, Updated
 from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.trio.task_group import TaskGroup
 from hypercorn.trio.tcp_server import TCPServer
@@ -32,6 +33,11 @@ from transports.wire.limits import HttpLimits
 from transports.wire.refusal import Contain, Refusal, Wording
 from transports.wire.turns import Pace
 from transports.wire.wire import Wire
+
+
+class WindingUp(Protocol):
+    async def wait(self) -> None: ...
+
 
 Ends = tuple[tuple[str, int], tuple[str, int]]
 """The client's address and ours."""
@@ -102,6 +108,9 @@ class _Connection(TCPServer):
         self._ends = ends
         self._secure = secure
         self._wording = wording
+        self._idleness = _Idleness(config.keep_alive_timeout, context.terminated)
+        self._reads = trio.CancelScope()
+        """Cancelled when the reader has ended."""
 
     async def run(self) -> None:
         client, server = self._ends
@@ -121,14 +130,62 @@ class _Connection(TCPServer):
                 )
                 self.protocol = cast(Any, protocol)
                 await protocol.initiate()
-                await self.idle_task.restart(self._task_group, self._idle_timeout)
+                self._task_group.spawn(self._end_when_idle)
                 with protocol.reading:
                     await self._read_data()
                 # Hypercorn 0.18 leaves the idle timer running when the client has gone: it would hold the connection's
                 # place until it rings.
-                await self.idle_task.stop()
+                self._reads.cancel()
         finally:
             await self._close()
+
+    async def protocol_send(self, event: Event) -> None:
+        if isinstance(event, Updated):
+            self._idleness.update(event.idle)
+        elif not isinstance(event, RawData) or event.data:  # the end of an answer whose length is known is no bytes
+            await super().protocol_send(event)
+
+    async def _end_when_idle(self) -> None:
+        with self._reads:
+            await self._idleness.over()
+        if not self._reads.cancelled_caught:
+            await self._initiate_server_close()
+
+
+class _Idleness:
+    """Tells when a connection has waited too long for its next request, or has none under way while the door winds up.
+
+    Hypercorn 0.18 starts a task after each answer, and cancels it at the next request. Here a connection has one task,
+    and its deadline moves.
+    """
+
+    def __init__(self, seconds: float, winding_up: WindingUp) -> None:
+        self._seconds = seconds
+        self._winding_up = winding_up
+        self._idle = True
+        self._has_ended = trio.Event()
+        """Set when the request that is under way has ended; made anew with each request."""
+        self._patience = trio.CancelScope(deadline=trio.current_time() + seconds)
+
+    def update(self, idle: bool) -> None:
+        if idle:
+            self._has_ended.set()
+        elif self._idle:
+            self._has_ended = trio.Event()
+        self._idle = idle
+        self._patience.deadline = trio.current_time() + self._seconds if idle else inf
+
+    async def over(self) -> None:
+        while True:
+            with self._patience as patience:
+                await self._winding_up.wait()
+            if not patience.cancelled_caught:
+                break
+            if trio.current_time() >= patience.deadline:
+                return
+            self._patience = trio.CancelScope(deadline=patience.deadline)  # a request came at the last moment
+        while not self._idle:
+            await self._has_ended.wait()
 
 
 class _Http11(H11Protocol):

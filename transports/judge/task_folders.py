@@ -266,28 +266,29 @@ class TaskFolders:
             return False
 
     def _add(self, task: tuple[str, ...], choose: Callable[[Found], Sequence[NewCase]]) -> Found:
-        found = self._find(task)
-        new = choose(found)
-        files = {}
-        for index, given, wanted in new:
-            if wanted is not None:
-                files[f"{index}.out"] = wanted
-            files[f"{index}.in"] = given
-        self._root.write_new((*task, *self._tests), files)
-        main = self._main()
-        try:
-            self._root.write_new(task, {MAIN: main})
-        except FileExistsError:
-            digest = self._main_of(task)
-        else:
-            digest = fingerprint(main).digest()
-        return self._with(found, new, digest)
+        with self._root.folder_made(task) as (home, new):
+            found = Found({}, {}, 0, None, exists=True) if new else self._find(task)
+            chosen = choose(found)
+            files = {}
+            for index, given, wanted in chosen:
+                if wanted is not None:
+                    files[f"{index}.out"] = wanted
+                files[f"{index}.in"] = given
+            self._root.write_new((*task, *self._tests), files, within=home, new=new)
+            main = self._main()
+            try:
+                self._root.write_new(task, {MAIN: main}, within=home, new=new)
+            except FileExistsError:
+                digest = self._main_of(task)
+            else:
+                digest = fingerprint(main).digest()
+        return self._with(found, chosen, digest)
 
-    def _with(self, found: Found, new: Sequence[NewCase], main: bytes | None) -> Found:
+    def _with(self, found: Found, chosen: Sequence[NewCase], main: bytes | None) -> Found:
         """The content after these cases were written. They need not be read again: each file is as it was given, or as
         it was found."""
         cases, alone = dict(found.cases), dict(found.alone)
-        for index, given, wanted in new:
+        for index, given, wanted in chosen:
             answer = alone.pop(index) if wanted is None else self._case_file(wanted)
             cases[index] = (self._case_file(given), answer)
         return Found(dict(sorted(cases.items())), alone, max(found.highest, *cases, 0), main, exists=True)

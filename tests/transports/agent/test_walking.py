@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from transports.agent.walking import TreeWalk
-from transports.folder.rooted import Rooted
+from transports.folder.rooted import Rooted, Within
 
 FOLDERS = ["", "a/", "b/", "a/a/", "a/b/", "b/a/", "a/a/a/"]
 """The nearest first."""
@@ -22,11 +22,11 @@ class OddDisk(Rooted):
         self._errors = errors
 
     @contextmanager
-    def folder(self, names: Sequence[str], *, create: bool = False) -> Iterator[int]:
+    def folder(self, names: Sequence[str], *, create: bool = False, within: Within | None = None) -> Iterator[int]:
         error = self._errors.get("".join(f"{name}/" for name in names))
         if error is not None:
             raise error
-        with super().folder(names, create=create) as here:
+        with super().folder(names, create=create, within=within) as here:
             yield here
 
 

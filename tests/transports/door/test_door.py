@@ -159,6 +159,23 @@ async def test_an_idle_connection_is_closed(autojump_clock: MockClock) -> None:
         await house.all_gone()
 
 
+async def test_the_time_of_an_idle_connection_counts_from_its_last_answer(autojump_clock: MockClock) -> None:
+    async with open_house(limits=DoorLimits(http=HttpLimits(idle_seconds=60))) as house:
+        client = house.memory_client()
+        for start in (0, 130):
+            house.events.proceed = trio.Event()
+            await client.send_all(house.request("GET /waiting HTTP/1.1"))
+            await trio.sleep(80)
+            house.events.proceed.set()
+            assert (await read_until(client, b"done")).startswith(b"HTTP/1.1 200 ")
+            assert trio.current_time() == pytest.approx(start + 80, abs=1)
+            if not start:
+                await trio.sleep(50)
+        assert await read_all(client) == b""
+        assert trio.current_time() == pytest.approx(130 + 80 + 60, abs=2)
+        await house.all_gone()
+
+
 # Numbers
 
 
@@ -321,6 +338,18 @@ async def test_closing_lets_idle_and_silent_clients_go_at_once(autojump_clock: M
         await house.door.close()
         assert trio.current_time() < 0.1
         assert await read_all(idle) == await read_all(silent) == b""
+
+
+async def test_closing_lets_a_request_end_and_then_its_connection_at_once(autojump_clock: MockClock) -> None:
+    async with open_house(limits=DoorLimits(grace=30)) as house, trio.open_nursery() as nursery:
+        client = house.memory_client()
+        await client.send_all(house.request("GET /waiting HTTP/1.1"))
+        await house.events.entered.wait()
+        nursery.start_soon(house.door.close)
+        await trio.sleep(10)
+        house.events.proceed.set()
+        assert (await read_all(client)).endswith(b"done")
+        assert trio.current_time() == pytest.approx(10, abs=1)
 
 
 async def test_closing_is_bounded_by_a_websocket_client_that_does_not_answer(autojump_clock: MockClock) -> None:

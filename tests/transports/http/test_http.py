@@ -1,6 +1,8 @@
 """HTTP behind the door, against the real Hypercorn and Quart: their known faults, contained."""
 
 import os
+from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from typing import cast
 
@@ -11,9 +13,12 @@ from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.config import Config
 from hypercorn.trio.tcp_server import TCPServer
 from hypercorn.trio.worker_context import WorkerContext
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from quart_trio import QuartTrio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
+from actors.kernel.testing import run_schedule
 from tests.transports.house import (
     PATIENCE,
     TEXT,
@@ -24,6 +29,7 @@ from tests.transports.house import (
     read_until,
 )
 from transports.http.application import Application
+from transports.http.hypercorn import _Idleness
 from transports.http.pages import add_pages
 from transports.wire.limits import DoorLimits, HttpLimits
 from transports.wire.policy import HostPolicy
@@ -418,3 +424,65 @@ async def test_what_is_taken_past_quart_is_answered_as_by_a_route(body: bytes, c
             answers.append([line for line in answer.split(b"\r\n") if not line.startswith(b"date: ")])
         assert answers == answers[-1:] * 4
         assert house.door.statistics().contained == (4 if body == b"what breaks" else 0)
+
+
+# Connections that wait for their next request
+
+
+MOMENTS = st.lists(st.tuples(st.sampled_from([0.0, 1.0, 9.0, 10.0, 11.0]), st.booleans()), max_size=8)
+
+
+@settings(deadline=None)
+@given(MOMENTS, st.sampled_from([None, 0.0, 5.0, 10.0, 20.0, 35.0]), st.integers(0, 1000))
+def test_a_connection_is_over_when_it_was_idle_for_long_enough_or_is_idle_while_the_door_winds_up(
+    moments: list[tuple[float, bool]], winds_up_at: float | None, seed: int
+) -> None:
+    """Requests begin and end at these intervals. At one moment either may come first."""
+
+    async def live() -> tuple[float, list[tuple[float, float, bool]]]:
+        winding_up = trio.Event()
+        idleness = _Idleness(10.0, winding_up)
+        stretches, since, idle, ended = list[tuple[float, float, bool]](), 0.0, True, list[float]()
+
+        async def wait() -> None:
+            await idleness.over()
+            ended.append(trio.current_time() - began)
+
+        began = trio.current_time()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(wait)
+            if winds_up_at is not None:
+                nursery.start_soon(_after, winds_up_at, winding_up.set)
+            for seconds, becomes_idle in moments:
+                await trio.sleep(seconds)
+                if ended:
+                    break
+                now = trio.current_time() - began
+                if becomes_idle != idle:
+                    stretches.append((since, now, idle))
+                    since, idle = now, becomes_idle
+                idleness.update(becomes_idle)
+                if becomes_idle:
+                    since = now
+            if not idle:
+                stretches.append((since, now, idle))
+                since, idle = trio.current_time() - began, True
+                idleness.update(idle)
+        stretches.append((since, inf, True))
+        return ended[0], stretches
+
+    ended, stretches = run_schedule(seed, live)
+    for start, end, idle in stretches:
+        due = min(start + 10.0, inf if winds_up_at is None else max(start, winds_up_at))
+        if idle and due < end:
+            assert ended == pytest.approx(due)
+            return
+        if idle and due == end and ended == pytest.approx(end):
+            return
+        assert ended >= end
+    raise AssertionError("it never ends")
+
+
+async def _after(seconds: float, call: Callable[[], None]) -> None:
+    await trio.sleep(seconds)
+    call()

@@ -342,7 +342,7 @@ def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """A disk from which nothing comes until this is set. Set itself when somebody waits for it."""
     answers, asked = threading.Event(), threading.Event()
 
-    def hang(*_: object) -> bytes:
+    def hang(*_: object, **__: object) -> bytes:
         asked.set()
         assert answers.wait(PATIENCE)
         return b""
