@@ -13,6 +13,10 @@ Rules
     been answered, with an error that nobody has seen, while nobody was there. To find that out takes a look at each
     file, and what has no answer does not wait for it.
   - While we live, each request that appears is adopted, though it was answered before we looked.
+  - A script may have dropped another request of the same id as soon as the first one was answered, and before that was
+    adopted. Then the answer that lies there is to the first one. The server end sets it aside, and once another answer
+    is there, the request begins anew with that. One that comes a little later, or earlier, has its turn when the first
+    one is over.
   - Nobody waits for it, so it lets the server end go first, and those that come in a row are journalled together. Most
     have their answer by then, and need no errand.
   - If a power cut takes such a row, the folder tells it anew, and nobody was promised more. So the row is soft, unless
@@ -44,6 +48,7 @@ from codec.ipc import Dialect, Failure, Request, in_turn
 CHUNK = 200
 AGAIN_SECONDS = 1.0
 GATHER_SECONDS = 0.025
+MOST_UNSURE = 1_000
 SHARE = 300.0
 """Between two looks at all names passes so many times what one has taken."""
 
@@ -60,6 +65,8 @@ class Adopting:
         self._rescan_wanted = trio.Event()
         self._seen: frozenset[str] | None = None
         """All names in requests/, at the last look. None: there was none."""
+        self._unsure: dict[str, None] = {}
+        """The last that had an answer when they were adopted of which nobody knows whether it was theirs."""
         self._settled: set[str] = set()
         """Without an answer, and over all the same."""
         self._looked_at = self._took = 0.0
@@ -71,6 +78,11 @@ class Adopting:
             self._ids.add(id)
         if len(self._ids):
             self._wanted.set()
+
+    def consider_answers(self, ids: frozenset[str]) -> None:
+        """Something has happened to their answers."""
+        if self._unsure:
+            self.consider(ids & self._unsure.keys())
 
     def reopened(self) -> None:
         """The folder may be another one."""
@@ -93,6 +105,7 @@ class Adopting:
             try:
                 while chunk := self._ids.take_some(0.0, CHUNK):
                     async with self._books.lock:
+                        self._means.touched.update(self._books.open.keys() & chunk)
                         torn = await self._adopt([id for id in chunk if id not in self._books.open])  # noqa: A001
                     if torn:
                         self._torn.update(dict.fromkeys(torn))
@@ -147,7 +160,9 @@ class Adopting:
             if isinstance(both.request, Torn):
                 torn.append(id)
             elif both.request is not None and (dossier := self._opened(id, over, both)) is not None:
-                fresh.append(self._answered(dossier, both))
+                fresh.append(dossier := self._answered(dossier, both))
+                if dossier.is_over and (over is None or over.answered is None):
+                    self._is_unsure(id)
             elif over is not None:
                 self._settled.add(id)
                 if (told := self._came_late(over, both)) is not None:
@@ -164,6 +179,12 @@ class Adopting:
                     self._books.take_in(dossier, both if isinstance(both.response, Answer | Spoiled) else None)
         return torn
 
+    def _is_unsure(self, id: str) -> None:  # noqa: A002 - as in the contract
+        if self._means.terms.dialect is Dialect.SPEC:
+            while len(self._unsure) >= MOST_UNSURE:
+                del self._unsure[next(iter(self._unsure))]
+            self._unsure[id] = None
+
     def _stay(self, dossiers: Iterable[Dossier]) -> bool:
         """Their requests stay where they are, whatever happens."""
         is_spec = self._means.terms.dialect is Dialect.SPEC
@@ -174,7 +195,9 @@ class Adopting:
         found, now = files.request, self._means.wall()
         if isinstance(found, Asked):
             if over is not None and over.fingerprint == found.request.fingerprint:
-                return None
+                if not self._has_another_answer(over, files):
+                    return None
+                del self._unsure[id]
             dossier = reopened(found.request, found.data, now, "dropped", over)
         else:
             assert found is not None
@@ -187,9 +210,8 @@ class Adopting:
             dossier = begun(replace(dossier, fingerprint=found.fingerprint), now)
             dossier = stepped(dossier, Row(id, State.FAILING, 1, (failure,)), now, 0.0)
         answer = files.response
-        is_new = isinstance(answer, Answer | Spoiled) and over is not None
-        if is_new and answer.identity not in (over.read, over.answered):  # type: ignore[union-attr]
-            return dossier  # its peer has been quicker, and has set the old answer aside
+        if over is not None and isinstance(answer, Answer | Spoiled) and answer.identity not in dossier.old:
+            return replace(dossier, old=())  # its peer has been quicker, and has set the old answer aside
         return replace(dossier, stale=over is not None)
 
     def _answered(self, dossier: Dossier, files: BothFiles) -> Dossier:
@@ -202,6 +224,11 @@ class Adopting:
         if not isinstance(step, Journal) or step.row.state is not State.SUCCESS:
             return dossier
         return replace(stepped(dossier, step.row, self._means.wall()), answered=answer.identity)
+
+    def _has_another_answer(self, over: Dossier, files: BothFiles) -> bool:
+        """The one that lay there when it was adopted was to another request of its id, which nobody has seen."""
+        answer = files.response
+        return over.id in self._unsure and isinstance(answer, Answer) and answer.identity != over.answered
 
     def _came_late(self, over: Dossier, files: BothFiles) -> Dossier | None:
         """An answer to a request that was given up."""

@@ -35,7 +35,7 @@ def reopened(request: Request, content: bytes, now: float, source: Source, befor
     if before is None:
         return dossier
     return noted(
-        replace(dossier, let_go=before.blobs),
+        replace(dossier, let_go=before.blobs, old=tuple(each for each in (before.read, before.answered) if each)),
         f"{moment_of(now)}: another request of this id had ended before ({before.shown}, {before.begun} attempts); "
-        f"it began anew, and the old files are in archive/{day_of(now)}.",
+        f"it began anew, and the old files are in archive/{day_of(now)} or in quarantine.",
     )

@@ -108,6 +108,7 @@ class ClientEnd(Actor[ClientMessage]):
         self._terms = terms
         self._wall = wall
         self._given_up: dict[str, None] = {}
+        self._touched: set[str] = set()
         self._next_fill: Timer | None = None
         self._ticking = False
 
@@ -129,6 +130,7 @@ class ClientEnd(Actor[ClientMessage]):
             self._terms,
             self._wall,
             self._is_over,
+            self._touched,
         )
         self._books = Books(self._line_up)
         self._flights = Flights(
@@ -251,9 +253,12 @@ class ClientEnd(Actor[ClientMessage]):
                     self._flights.news(id)  # in SPEC, nobody takes a request away to say something by that
                 if any(id in self._flights.lineup for id in changed[1]):  # noqa: A001
                     self._headway.answered(0.0, self._clock.read())  # what scripts dropped, and waits here only
+                self._touched.update(changed[0] & self._books.open.keys())
                 self._adopting.consider(changed[0] - self._books.open.keys())
                 self._adopting.consider(changed[1] & self._given_up.keys())
+                self._adopting.consider_answers(changed[1])
             case Rescan():
+                self._touched.intersection_update(self._books.open)
                 self._flights.news_of_all()
                 self._adopting.rescan()
             case BaseIsGone(why):
@@ -288,6 +293,9 @@ class ClientEnd(Actor[ClientMessage]):
     def _is_over(self, dossier: Dossier) -> None:
         """Told by the errand, before it ends."""
         self._books.open.pop(dossier.id, None)
+        if dossier.id in self._touched:
+            self._touched.discard(dossier.id)
+            self._adopting.consider([dossier.id])
         if dossier.shown == "gave up":
             self._given_up[dossier.id] = None
             if len(self._given_up) > MOST_GIVEN_UP:

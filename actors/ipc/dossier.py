@@ -60,7 +60,9 @@ class Dossier(Struct, frozen=True, kw_only=True, omit_defaults=True):
     referenced: bool = False
     """It carries a reference for the evaluation."""
     stale: bool = False
-    """Files of another request of this id are to be archived before it begins."""
+    """Files of another request of this id are to be put away before it begins."""
+    old: tuple[Identity, ...] = ()
+    """While it is stale: of the responses to that one."""
     blob: str = ""
     """The digest of the content, if it is too large for a row."""
     large: dict[int, str] = {}

@@ -40,7 +40,7 @@ from actors.ipc.journal import ClientJournal
 from actors.ipc.noting import Noting
 from actors.ipc.publishing import Publishing
 from actors.ipc.running import Headway, RunningClock
-from actors.ipc.steps import Answer, SetAside, Spoiled, Torn, Wait
+from actors.ipc.steps import OTHER, Answer, SetAside, Spoiled, Torn, Wait
 from actors.ipc.telling_time import day_of, moment_of
 from actors.kernel import Actor
 from codec.ipc import Dialect, Failure, write_response
@@ -87,6 +87,8 @@ class ErrandMeans(Struct, frozen=True):
     wall: Callable[[], float]
     on_over: Callable[[Dossier], None]
     """Is told of each request that has ended, before its errand ends."""
+    touched: set[str]
+    """Open requests of whose own files there has been news since their errands looked at them."""
 
 
 class NewsOfIt(Struct, frozen=True):
@@ -148,13 +150,13 @@ class Errand(Actor[NewsOfIt]):
     async def _as_far_as_possible(self) -> float:
         """Steps until there is only waiting left, and for how long at most."""
         if self._dossier.stale:
-            await self._archive_what_is_old()
+            await self._put_away_what_is_old()
         if self._dossier.attempt == 0 and not self._reopened:  # requeued
             await self._means.base.reopen(self._dossier.id)  # the journal has what it says
             self._reopened = True
         while not self._dossier.is_over:
             overdue = await self._is_overdue()
-            files = self._first or await self._means.base.look(self._dossier.id)
+            files = self._first or await self._look()
             self._first = None
             self._mention_another_content(files)
             row = self._dossier.row
@@ -167,6 +169,10 @@ class Errand(Actor[NewsOfIt]):
             if isinstance(step, Publish) and self._published and not self._wake.is_set():
                 return self._under_way()
         return 0.0
+
+    async def _look(self) -> BothFiles:
+        self._means.touched.discard(self._dossier.id)  # what comes meanwhile is newer
+        return await self._means.base.look(self._dossier.id)
 
     def _step(self, row: Row, files: BothFiles, *, overdue: bool) -> Step:
         view = View(
@@ -211,7 +217,7 @@ class Errand(Actor[NewsOfIt]):
         now = means.wall()
         after = stepped(before, row, now, self._attempt_seconds())
         if row.state is State.SUCCESS:
-            if isinstance(files.response, Answer):
+            if isinstance(files.response, Answer) and not self._is_overwritten(files):  # else it may be the other one's
                 after = replace(after, answered=files.response.identity)
             if before.row.failures or before.earlier:  # its peer, or we, have copied an answer there
                 await means.base.archive([before.id], day_of(now), Tray.FAILED)
@@ -282,10 +288,21 @@ class Errand(Actor[NewsOfIt]):
 
     # -- what else is in the folder
 
-    async def _archive_what_is_old(self) -> None:
-        now = self._means.wall()
-        await self._means.base.archive([self._dossier.id], day_of(now))
-        (self._dossier,) = await self._means.journal.keep(replace(self._dossier, stale=False))
+    async def _put_away_what_is_old(self) -> None:
+        """If a script has put this request there, over the old one, it stays: its peer may be running it."""
+        base, id, day = self._means.base, self._dossier.id, day_of(self._means.wall())  # noqa: A001 - as in the contract
+        files = await base.look(id)
+        stands = isinstance(files.request, Asked) and files.request.request.fingerprint == self._dossier.fingerprint
+        if stands and self._means.terms.dialect is Dialect.SPEC:
+            for tray in (Tray.FAILED, Tray.EVALUATIONS):
+                await base.archive([id], day, tray)
+            answer = files.response
+            if isinstance(answer, Answer | Spoiled) and answer.identity in self._dossier.old:
+                await base.set_aside(id, answer.identity, OTHER)
+                self._cleared = True
+        else:
+            await base.archive([id], day)
+        (self._dossier,) = await self._means.journal.keep(replace(self._dossier, stale=False, old=()))
 
     def _last_answer(self, files: BothFiles) -> bytes:
         """The response that told of the last failure; where there was none, one of ours."""
@@ -299,13 +316,19 @@ class Errand(Actor[NewsOfIt]):
         at = moment_of(self._means.wall())
         return write_response(row.id, failure, (self._means.terms.dialect,), attempt=row.attempt, at=at)
 
+    def _is_overwritten(self, files: BothFiles) -> bool:
+        asked = files.request
+        if not isinstance(asked, Asked) or asked.data == self._dossier.content:
+            return False
+        return asked.request.fingerprint != self._dossier.fingerprint
+
     def _mention_another_content(self, files: BothFiles) -> None:
         """Somebody has written another request over ours while it was under way."""
-        asked = files.request
-        if self._mentioned or not isinstance(asked, Asked) or asked.data == self._dossier.content:
+        if not self._is_overwritten(files):
             return
-        if asked.request.fingerprint == self._dossier.fingerprint:
+        self._means.touched.add(self._dossier.id)  # it has its turn when this one is over
+        if self._mentioned:
             return
         self._mentioned = True
-        sentence = "its file was overwritten with other content while it was under way; that was not tracked."
+        sentence = "its file was overwritten with other content while it was under way; that is another request."
         self._dossier = noted(self._dossier, f"{moment_of(self._means.wall())}: {sentence}")

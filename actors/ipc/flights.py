@@ -99,6 +99,7 @@ class Flights:
                     partial(Errand, self._means, dossier, files),
                     restart=Restart.TRANSIENT,
                     mailbox=partial(Mailbox, 4, Overflow.DROP_NEWEST),
+                    unread_is_lost=False,  # news of a request that has just ended
                 )
                 flight.ref = await self._registry.get(ERRANDS).start_child(spec)
                 self._ids[flight.ref] = id

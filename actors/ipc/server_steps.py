@@ -22,14 +22,13 @@ import enum
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.ipc.steps import Answer, Seen, SetAside, Spoiled, Torn, Wait
+from actors.ipc.steps import OTHER, Answer, Seen, SetAside, Spoiled, Torn, Wait
 from codec.ipc import Failure, Outcome
 from codec.ipc.folder import Unreadable as Unreadable  # steps are read with what they are taken on
 
 MOST_STARTS = 3
 POISON = f"the server ended {MOST_STARTS} times while running this"
 LOST = "the answer was lost"
-OTHER = "it answered another request of the same id"
 
 
 class Phase(enum.Enum):

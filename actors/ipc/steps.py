@@ -10,7 +10,9 @@ from msgspec import Struct
 
 from codec.ipc.folder import Answer, Identity, Seen, Spoiled, Torn
 
-__all__ = ["Answer", "Identity", "Seen", "SetAside", "Spoiled", "Torn", "Wait"]
+__all__ = ["OTHER", "Answer", "Identity", "Seen", "SetAside", "Spoiled", "Torn", "Wait"]
+
+OTHER = "it answered another request of the same id"
 
 # -- steps that both ends take
 

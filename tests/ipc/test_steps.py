@@ -13,7 +13,7 @@ from actors.ipc import client_steps as client
 from actors.ipc import server_steps as server
 from actors.ipc.client_steps import State
 from actors.ipc.server_steps import Phase
-from actors.ipc.steps import Answer, Identity, Seen, SetAside, Spoiled, Torn, Wait
+from actors.ipc.steps import OTHER, Answer, Identity, Seen, SetAside, Spoiled, Torn, Wait
 from codec.ipc import Dialect, Failure, Outcome, Success
 
 ASKED = b"what is asked"
@@ -313,7 +313,7 @@ def test_another_request_under_the_same_id_is_run_and_the_old_answer_set_aside()
     old = Answer(Identity(1, 1), Success("old"))
     row = server.Row("r", b"old", Phase.ANSWERED, outcome=Success("old"))
     asked = server.View(server.Wanted(b"new"), old)
-    assert server.next_step("r", row, asked) == SetAside(old.identity, server.OTHER)
+    assert server.next_step("r", row, asked) == SetAside(old.identity, OTHER)
     assert server.next_step("r", row, replace(asked, running=True)) == server.Cancel()
     assert server.next_step("r", row, replace(asked, response=None)) == server.Journal(server.Row("r", b"new"))
 

@@ -19,6 +19,8 @@ from transports.folder.owned import check_own_file
 from transports.ipc.processes import Census
 
 SERVER, CLIENT = "server", "client"
+CLOSING_SECONDS = 0.1
+"""What is closed waits so long for a thread that has it in hand."""
 FRESH_SECONDS = 60.0
 """A foreign server that has not written for so long has ended, and its process id may be another's by now."""
 _FOREIGN = re.compile(r"ws\..*\.lock", re.DOTALL)
@@ -49,9 +51,13 @@ class Claims:
             return self._take(state, end)
 
     def release(self, end: str) -> None:
-        with self._lock:
-            if (file := self._held.pop(end, None)) is not None:
-                os.close(file)
+        """In the loop. If a thread has the claims in hand, whose disk hangs, this one ends with the process."""
+        if self._lock.acquire(timeout=CLOSING_SECONDS):
+            try:
+                if (file := self._held.pop(end, None)) is not None:
+                    os.close(file)
+            finally:
+                self._lock.release()
 
     def touch(self) -> None:
         """The ends that we hold live."""

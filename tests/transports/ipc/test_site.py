@@ -266,3 +266,17 @@ async def test_what_is_not_used_is_compared_when_the_keeper_comes(base: FolderBa
     (path / room).chmod(0o702)
     with pytest.raises(BaseGone, match=room):
         await base.visit(lambda reading, opened: None)
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize("where", ["the folder", "the claims"])
+async def test_a_base_is_closed_though_a_disk_hangs_under_a_thread_that_has_it_in_hand(
+    base: FolderBase, where: str
+) -> None:
+    assert await base.claim_server() is None
+    site = base._site
+    with site._lock if where == "the folder" else site.claims._lock:
+        await base.release_server()
+        base.close()
+    base.close()
+    assert await base.claim_server() is None
