@@ -110,7 +110,7 @@ class Problem(Actor[ProblemMessage]):
         self._stirs = False
         """The folder is watched."""
         self._cannot_be_read: str | None = None
-        """As those who look were told."""
+        """As those who look are shown."""
         self._watched: set[ActorRef[PanelMessage]] = set()
         """Panels whose end we are told of: those that look, have looked, or have asked for a run."""
         self._forsaken: Timer | None = None
@@ -232,7 +232,7 @@ class Problem(Actor[ProblemMessage]):
         try:
             await self._see(but=panel)
         except OSError as error:
-            tell(panel, Notice("error", self._unreadable(error)))
+            tell(panel, Notice("error", self._cannot_read(error, but=panel)))
             if self._found is not None:
                 self._take(self._found)
         under_way = self._under_way
@@ -258,24 +258,33 @@ class Problem(Actor[ProblemMessage]):
         try:
             await self._see()
         except OSError as error:
-            sentence = self._unreadable(error)
-            if sentence != self._cannot_be_read:
-                self._cannot_be_read = sentence
+            known = self._cannot_be_read
+            if (sentence := self._cannot_read(error)) != known:
                 self._audience.tell(Notice("error", sentence))
 
     async def _see(self, but: ActorRef[PanelMessage] | None = None) -> Found:
         """The current content of the folder. If it has changed, the panels are told, except for one that is about to be
         told more."""
         found = await self._folders.find(self._names)
-        self._cannot_be_read = None
+        could_not, self._cannot_be_read = self._cannot_be_read, None
         before = self._found
         self._take(found)
-        if not same(before, found):
+        changed = not same(before, found)
+        if changed or could_not:
             self._audience.tell(self._update(), but=but)
+        if changed:
             self._look_around()
             if before is not None:
                 await self._tell_shelf()
         return found
+
+    def _cannot_read(self, error: OSError, but: ActorRef[PanelMessage] | None = None) -> str:
+        """The sentence that says so. The problem is shown with it until the folder has been read again."""
+        sentence = f"The folder of {self.id} cannot be read: {error.strerror or error}."
+        if sentence != self._cannot_be_read:
+            self._cannot_be_read = sentence
+            self._audience.tell(self._update(), but=but)
+        return sentence
 
     def _take(self, found: Found) -> None:
         self._found = found
@@ -384,7 +393,7 @@ class Problem(Actor[ProblemMessage]):
             found = await self._see()
             return found, ordering.wanted(self._task, self._names, found, self._folders, indices)
         except OSError as error:
-            return NotNow(self._unreadable(error))
+            return NotNow(self._cannot_read(error))
         except NotNow as refusal:
             return refusal
 
@@ -430,13 +439,10 @@ class Problem(Actor[ProblemMessage]):
         return None if self._found is None else len(self._found.cases)
 
     def _told(self) -> Told:
-        return told(self._task, self._names, self._found, self._folders)
+        return told(self._task, self._names, self._found, self._folders, self._cannot_be_read)
 
     def _update(self) -> StateUpdate:
         return StateUpdate(self._told(), self._ledger.outdated())
-
-    def _unreadable(self, error: OSError) -> str:
-        return f"The folder of {self.id} cannot be read: {error.strerror or error}."
 
     def _tell_of_run(self, *messages: PassedOn) -> None:
         self._audience.tell_of_run(None if self._under_way is None else self._under_way.asker, *messages)

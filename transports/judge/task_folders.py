@@ -12,6 +12,7 @@ import functools
 import os
 import re
 import shutil
+import stat
 import tempfile
 import threading
 import time
@@ -78,6 +79,8 @@ class Found(Struct, frozen=True):
     """The solution's digest; None if there is none."""
     exists: bool
     """Whether the folder exists."""
+    odd: Mapping[str, str] = {}
+    """What is wrong with which file, so that it is passed over: "missing", or what it is instead: "a link"."""
 
     @property
     def has_main(self) -> bool:
@@ -180,6 +183,7 @@ class TaskFolders:
         folder = (*task, *self._tests)
         entries = self._root.entries(folder)
         highest, cases, alone = 0, dict[int, tuple[CaseFile, CaseFile]](), dict[int, CaseFile]()
+        odd = self._odd_main(task)
         for name, entry in entries.items():
             taken = _TAKEN.fullmatch(name)
             if taken is None:
@@ -188,12 +192,22 @@ class TaskFolders:
             highest = max(highest, number)
             given, answer = f"{number}.in", f"{number}.out"
             wanted = entries.get(answer)
+            if number and name in (given, answer):
+                if entry is None:
+                    odd[name] = _kind(self.path(folder, name))
+                other = answer if name == given else given
+                if other not in entries:
+                    odd[other] = "missing"
             if name == given and number and entry is not None and wanted is not None:
                 cases[number] = (self._text((*folder, given), entry), self._text((*folder, answer), wanted))
             elif name == answer and number and entry is not None and given not in entries:
                 alone[number] = self._text((*folder, answer), entry)
         exists = bool(entries) or self._root.has_folder(task)
-        return Found(dict(sorted(cases.items())), alone, highest, self._main_of(task), exists)
+        return Found(dict(sorted(cases.items())), alone, highest, self._main_of(task), exists, odd)
+
+    def _odd_main(self, task: tuple[str, ...]) -> dict[str, str]:
+        path = self.path(task, MAIN)
+        return {MAIN: _kind(path)} if os.path.lexists(path) and not path.is_file() else {}
 
     def _main_of(self, task: tuple[str, ...]) -> bytes | None:
         path = self.path(task, MAIN)
@@ -291,6 +305,16 @@ class TaskFolders:
             if given_up.is_set():  # and deleted, perhaps before the folder existed
                 clear_away(folder)
         return folder
+
+
+def _kind(path: Path) -> str:
+    """What this is in the place of a file."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError:  # it has just gone
+        return "missing"
+    kinds = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+    return kinds.get(stat.S_IFMT(mode), "a device")
 
 
 def _clear(name: str) -> None:

@@ -103,8 +103,39 @@ async def test_what_is_no_plain_file_is_no_case_but_its_number_is_taken(place: T
         (cases_of(place) / f"4.{kind}").mkdir()
     found = await place.find(TASK)
     assert (list(found.cases), found.highest) == ([1], 4)
+    kinds = {2: "a link", 3: "a pipe", 4: "a folder"}
+    assert found.odd == {f"{index}.{kind}": what for index, what in kinds.items() for kind in ("in", "out")}
     with pytest.raises(OSError, match="symbolic links"):
         await place.read(TASK, 2, "in")
+
+
+async def test_half_a_test_is_no_case_and_the_other_half_is_missing(place: TaskFolders) -> None:
+    await place.add(TASK, [(1, b"", b"")])
+    for name in ("2.in", "3.out", "03.in", "0.in", "4.ins", "note.txt", "MAIN.PY"):
+        (cases_of(place) / name).touch()
+    found = await place.find(TASK)
+    assert (list(found.cases), found.odd) == ([1], {"2.out": "missing", "3.in": "missing"})
+
+
+@pytest.mark.parametrize("what", ["a folder", "a pipe", "a link", "a file", "a link to a file", "nothing"])
+async def test_a_solution_that_is_no_file_is_none_and_said_to_be_what_it_is(place: TaskFolders, what: str) -> None:
+    await place.add(TASK, [(1, b"", b"")])
+    main = place.path(TASK, "main.py")
+    main.unlink()
+    match what:
+        case "a folder":
+            main.mkdir()
+        case "a pipe":
+            os.mkfifo(main)
+        case "a link":
+            main.symlink_to("nowhere")
+        case "a file":
+            main.touch()
+        case "a link to a file":
+            main.symlink_to("tests/1.in")
+    found = await place.find(TASK)
+    assert found.has_main is (what in ("a file", "a link to a file"))
+    assert found.odd == ({"main.py": what} if what in ("a folder", "a pipe", "a link") else {})
 
 
 async def test_a_file_is_read_anew_when_it_has_changed(place: TaskFolders) -> None:
