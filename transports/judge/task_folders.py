@@ -199,9 +199,12 @@ class TaskFolders:
                 if other not in entries:
                     odd[other] = "missing"
             if name == given and number and entry is not None and wanted is not None:
-                cases[number] = (self._text((*folder, given), entry), self._text((*folder, answer), wanted))
+                texts = self._text((*folder, given), entry, odd), self._text((*folder, answer), wanted, odd)
+                if texts[0] is not None and texts[1] is not None:
+                    cases[number] = texts[0], texts[1]
             elif name == answer and number and entry is not None and given not in entries:
-                alone[number] = self._text((*folder, answer), entry)
+                text = self._text((*folder, answer), entry, odd)
+                alone |= {} if text is None else {number: text}
         exists = bool(entries) or self._root.has_folder(task)
         return Found(dict(sorted(cases.items())), alone, highest, self._main_of(task), exists, odd)
 
@@ -235,7 +238,16 @@ class TaskFolders:
         except OSError:
             return True
 
-    def _text(self, names: tuple[str, ...], entry: FileEntry) -> CaseFile:
+    def _text(self, names: tuple[str, ...], entry: FileEntry, odd: dict[str, str]) -> CaseFile | None:
+        try:
+            return self._read_text(names, entry)
+        except FileNotFoundError:  # since it was listed
+            odd[names[-1]] = "missing"
+        except PermissionError:
+            odd[names[-1]] = "not readable for this account"
+        return None
+
+    def _read_text(self, names: tuple[str, ...], entry: FileEntry) -> CaseFile:
         known = self._known.get(names)
         if known is not None and known[0] == entry:
             return known[1]

@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -115,6 +115,34 @@ async def test_half_a_test_is_no_case_and_the_other_half_is_missing(place: TaskF
         (cases_of(place) / name).touch()
     found = await place.find(TASK)
     assert (list(found.cases), found.odd) == ([1], {"2.out": "missing", "3.in": "missing"})
+
+
+@pytest.mark.parametrize(
+    ("error", "what"),
+    [
+        (FileNotFoundError(2, "No such file or directory"), "missing"),
+        (PermissionError(13, "Permission denied"), "not readable for this account"),
+    ],
+)
+@pytest.mark.parametrize("name", ["2.in", "2.out", "4.out"])
+async def test_a_file_that_cannot_be_opened_is_passed_over_and_no_other(
+    place: TaskFolders, monkeypatch: pytest.MonkeyPatch, error: OSError, what: str, name: str
+) -> None:
+    """It may have gone just now."""
+    await place.add(TASK, [(1, b"", b""), (2, b"", b""), (3, b"", b"")])
+    (cases_of(place) / "4.out").touch()
+    opened = Rooted.open
+
+    def closed(self: Rooted, names: Sequence[str]) -> int:
+        if names[-1] == name:
+            raise error
+        return opened(self, names)
+
+    monkeypatch.setattr(Rooted, "open", closed)
+    found = await place.find(TASK)
+    assert list(found.cases) == ([1, 2, 3] if name == "4.out" else [1, 3])
+    assert list(found.alone) == ([] if name == "4.out" else [4])
+    assert found.odd == {name: what, "4.in": "missing"}
 
 
 @pytest.mark.parametrize("what", ["a folder", "a pipe", "a link", "a file", "a link to a file", "nothing"])
