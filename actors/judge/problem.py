@@ -56,7 +56,20 @@ from actors.judge.registered import RUNS, SHELF
 from actors.judge.run import Run, RunOrder
 from actors.judge.telling import told, told_case
 from actors.judge.underway import UnderWay
-from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Down, KernelError, Restart, Stop, Timer, Why, in_words
+from actors.kernel import (
+    Actor,
+    ActorRef,
+    AnyRef,
+    ChildSpec,
+    Down,
+    KernelError,
+    Restart,
+    Stop,
+    Timer,
+    TooManyChildren,
+    Why,
+    in_words,
+)
 from actors.store import StoreError
 from codec.judge import (
     Listed,
@@ -81,6 +94,7 @@ FORSAKEN_AFTER, POSTED_AFTER = 30.0, 5.0
 """Seconds until a problem ends after its last panel has left, and if it never had one. So of many posted problems only
 a few are in memory at a time."""
 KEEP_SECONDS = 2.0
+MANY_RUNS = "As many problems are being run as can be at a time. Run it again when one of them is done."
 
 
 class Problem(Actor[ProblemMessage]):
@@ -361,7 +375,7 @@ class Problem(Actor[ProblemMessage]):
             spec = ChildSpec(self.stage.new_id(), make, restart=Restart.TEMPORARY, unread_is_lost=False)
             run = await self.stage.registry.get(RUNS).start_child(spec)
         except (NotNow, KernelError) as refusal:
-            tell(panel, Notice("error", in_words(refusal)))
+            tell(panel, Notice("error", MANY_RUNS if isinstance(refusal, TooManyChildren) else in_words(refusal)))
             if self._under_way is None:
                 tell(panel, RunProgress(scope, running=False, problem_id=self.id))
             elif panel in self._audience.panels:  # it will hear of that run's end
