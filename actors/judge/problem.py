@@ -192,7 +192,9 @@ class Problem(Actor[ProblemMessage]):
                     await self._filing.so_far(self._ledger.kept())
                     self.tell_later(KEEP_SECONDS, message)
             case NobodyLooks():
-                if not self._audience.panels and self._under_way is None:
+                if self.ref.statistics().mailbox.queued:  # somebody wants something, which would be lost
+                    self._look_around()
+                elif not self._audience.panels and self._under_way is None:
                     self.finish()
             case _:
                 self.unknown(message)
