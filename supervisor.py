@@ -136,6 +136,8 @@ def run_server(command: "Serve") -> None:
     from program.serving import Listeners, serve
 
     settings = load(command.config, command.overrides, default=places.config_file())
+    if not RUN_PROGRAMS.isdisjoint(settings.enabled()):
+        places.interpreter()
     files = [command.state_dir / SERVER_FILE, *([command.ready_file] if command.ready_file else [])]
     try:
         with (
@@ -167,6 +169,8 @@ SYSTEMS = {
     "agent": "answers questions about your files, with a model",
     "console": "shows the live tree",
 }
+
+RUN_PROGRAMS = {"judge", "ipc", "agent"}
 
 
 def troupe(settings: "Settings", directory: "StateDirectory", listeners: "Listeners") -> "AnySpec":

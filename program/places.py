@@ -36,6 +36,16 @@ def here() -> Path:
         raise Trouble("The folder you are in has been removed. Go to another, and try again") from None
 
 
+def interpreter() -> Path:
+    """The Python that runs us, and that has to start once more to run programs for us."""
+    if not os.access(sys.executable, os.X_OK):
+        raise Trouble(
+            f"{sys.executable or 'The Python that runs this'} is missing, or this account may not execute it. It has "
+            "to start once more, to run programs. Run Troupe with a Python that this account may execute"
+        )
+    return Path(sys.executable)
+
+
 def _base(environ: Mapping[str, str], variable: str, *below_home: str) -> Path:
     base = Path(environ.get(variable, ""))
     return base if base.is_absolute() else _home().joinpath(*below_home)  # XDG: a relative path is to be ignored

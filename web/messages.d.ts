@@ -119,6 +119,7 @@ export namespace Judge {
     unsupported?: string | null;
     batch?: Batch | null;
     gone?: boolean;
+    trouble?: string | null;
   }
   export interface Case {
     index: number;

@@ -48,6 +48,10 @@ class Found(Protocol):
     def exists(self) -> bool:
         """Whether the folder exists."""
 
+    @property
+    def odd(self) -> Mapping[str, str]:
+        """What is wrong with which file, so that it is passed over: "missing", or what it is instead: "a link"."""
+
 
 Names = Sequence[str]
 

@@ -19,7 +19,8 @@ Rules
   - A post never holds up another problem's posts.
   - The shelf is told of posts in the order in which they came, however long each takes to write, because a page follows
     the first one of a contest.
-  - If a post is refused (it is not understood, or there is no room), all panels are told, by one sentence a second.
+  - If a post is refused (it is not understood, or there is no room), or cannot be written yet, all panels are told, by
+    one sentence a second.
 """
 
 import math
@@ -114,9 +115,9 @@ class Intake(Actor[IntakeMessage]):
         """Set when the shelf has been told of the last post that was begun, and so of all before it."""
         self._last.set()
         self._quiet = False
-        """Whether a refusal was reported within the last second..."""
+        """Whether trouble with a post was reported within the last second..."""
         self._untold = 0
-        """...the number of refusals since then that were not..."""
+        """...the number of such posts since then that were not..."""
         self._newest = ""
         """...and the last of these."""
 
@@ -285,7 +286,8 @@ class Intake(Actor[IntakeMessage]):
         post.told = True
         folder = self._problems.folders.root
         later = "It is kept, and will be written when that is fixed."
-        return TellEverybody(f"{name} was not written to {folder} yet: {reason}. {later}")
+        self._complain(f"{name} was not written to {folder} yet: {reason}. {later}")
+        return None
 
     async def _read(self, post: Post) -> Task:
         parts = await self._posts.parts(post)
@@ -363,7 +365,7 @@ class Intake(Actor[IntakeMessage]):
     # -- telling
 
     def _complain(self, sentence: str) -> None:
-        """Reports refused posts, but never floods the panels with sentences."""
+        """Reports trouble with a post, but never floods the panels with sentences."""
         if self._quiet:
             self._untold += 1
             self._newest = sentence
@@ -382,7 +384,7 @@ class Intake(Actor[IntakeMessage]):
 
 
 def _others(count: int) -> str:
-    return {0: "", 1: " So was another one."}.get(count, f" So were {count:,} others.")
+    return {0: "", 1: " The same goes for another one."}.get(count, f" The same goes for {count:,} others.")
 
 
 def _passes(error: BaseException | None) -> bool:

@@ -105,7 +105,8 @@ def same(before: Found | None, now: Found) -> bool:
     """Whether a page that knows `before` also knows `now`."""
     return (
         before is not None
-        and (before.exists, before.main, before.cases.keys()) == (now.exists, now.main, now.cases.keys())
+        and (before.exists, before.main, before.odd) == (now.exists, now.main, now.odd)
+        and before.cases.keys() == now.cases.keys()
         and all(
             (given.digest, wanted.digest) == (before.cases[index][0].digest, before.cases[index][1].digest)
             for index, (given, wanted) in now.cases.items()

@@ -5,7 +5,7 @@ from pathlib import Path
 from actors.judge.given import Folders, Found, Names
 from actors.judge.limits import limits
 from actors.judge.run import RunOrder
-from actors.judge.telling import unsupported
+from actors.judge.telling import MAIN, unsupported
 from codec.judge import RunSettings, Task
 
 MOST_NAMED = 20
@@ -22,7 +22,10 @@ def wanted(task: Task, names: Names, found: Found, folders: Folders, indices: tu
     if (sentence := unsupported(task)) is not None:
         raise NotNow(sentence)
     if not found.has_main:
-        raise NotNow(f"There is no solution: {folders.path(names, 'main.py')} is missing. Write it, and run again.")
+        main = folders.path(names, MAIN)
+        if MAIN in found.odd:
+            raise NotNow(f"There is no solution: {main} is {found.odd[MAIN]}, and not a file. Write it, and run again.")
+        raise NotNow(f"There is no solution: {main} is missing. Write it, and run again.")
     if not found.cases:
         tests = folders.path(names, folders.tests_dir)
         raise NotNow(f"{problem} has no tests. Put some into {tests}, as 1.in and 1.out.")
@@ -47,7 +50,7 @@ def order(
 ) -> RunOrder:
     return RunOrder(
         task=names,
-        program=(str(interpreter), str(folders.path(names, "main.py"))),
+        program=(str(interpreter), str(folders.path(names, MAIN))),
         cwd=folders.root if settings.run_cwd_mode == "workspace" else folders.path(names),
         indices=indices,
         limits=limits(settings, task.time_limit, task.memory_limit),

@@ -56,7 +56,20 @@ from actors.judge.registered import RUNS, SHELF
 from actors.judge.run import Run, RunOrder
 from actors.judge.telling import told, told_case
 from actors.judge.underway import UnderWay
-from actors.kernel import Actor, ActorRef, AnyRef, ChildSpec, Down, KernelError, Restart, Stop, Timer, Why, in_words
+from actors.kernel import (
+    Actor,
+    ActorRef,
+    AnyRef,
+    ChildSpec,
+    Down,
+    KernelError,
+    Restart,
+    Stop,
+    Timer,
+    TooManyChildren,
+    Why,
+    in_words,
+)
 from actors.store import StoreError
 from codec.judge import (
     Listed,
@@ -81,6 +94,7 @@ FORSAKEN_AFTER, POSTED_AFTER = 30.0, 5.0
 """Seconds until a problem ends after its last panel has left, and if it never had one. So of many posted problems only
 a few are in memory at a time."""
 KEEP_SECONDS = 2.0
+MANY_RUNS = "As many problems are being run as can be at a time. Run it again when one of them is done."
 
 
 class Problem(Actor[ProblemMessage]):
@@ -110,7 +124,7 @@ class Problem(Actor[ProblemMessage]):
         self._stirs = False
         """The folder is watched."""
         self._cannot_be_read: str | None = None
-        """As those who look were told."""
+        """As those who look are shown."""
         self._watched: set[ActorRef[PanelMessage]] = set()
         """Panels whose end we are told of: those that look, have looked, or have asked for a run."""
         self._forsaken: Timer | None = None
@@ -177,7 +191,9 @@ class Problem(Actor[ProblemMessage]):
                     await self._filing.so_far(self._ledger.kept())
                     self.tell_later(KEEP_SECONDS, message)
             case NobodyLooks():
-                if not self._audience.panels and self._under_way is None:
+                if self.ref.statistics().mailbox.queued:  # somebody wants something, which would be lost
+                    self._look_around()
+                elif not self._audience.panels and self._under_way is None:
                     self.finish()
             case _:
                 self.unknown(message)
@@ -228,7 +244,7 @@ class Problem(Actor[ProblemMessage]):
         try:
             await self._see(but=panel)
         except OSError as error:
-            tell(panel, Notice("error", self._unreadable(error)))
+            tell(panel, Notice("error", self._cannot_read(error, but=panel)))
             if self._found is not None:
                 self._take(self._found)
         under_way = self._under_way
@@ -254,24 +270,33 @@ class Problem(Actor[ProblemMessage]):
         try:
             await self._see()
         except OSError as error:
-            sentence = self._unreadable(error)
-            if sentence != self._cannot_be_read:
-                self._cannot_be_read = sentence
+            known = self._cannot_be_read
+            if (sentence := self._cannot_read(error)) != known:
                 self._audience.tell(Notice("error", sentence))
 
     async def _see(self, but: ActorRef[PanelMessage] | None = None) -> Found:
         """The current content of the folder. If it has changed, the panels are told, except for one that is about to be
         told more."""
         found = await self._folders.find(self._names)
-        self._cannot_be_read = None
+        could_not, self._cannot_be_read = self._cannot_be_read, None
         before = self._found
         self._take(found)
-        if not same(before, found):
+        changed = not same(before, found)
+        if changed or could_not:
             self._audience.tell(self._update(), but=but)
+        if changed:
             self._look_around()
             if before is not None:
                 await self._tell_shelf()
         return found
+
+    def _cannot_read(self, error: OSError, but: ActorRef[PanelMessage] | None = None) -> str:
+        """The sentence that says so. The problem is shown with it until the folder has been read again."""
+        sentence = f"The folder of {self.id} cannot be read: {error.strerror or error}."
+        if sentence != self._cannot_be_read:
+            self._cannot_be_read = sentence
+            self._audience.tell(self._update(), but=but)
+        return sentence
 
     def _take(self, found: Found) -> None:
         self._found = found
@@ -348,7 +373,7 @@ class Problem(Actor[ProblemMessage]):
             spec = ChildSpec(self.stage.new_id(), make, restart=Restart.TEMPORARY, unread_is_lost=False)
             run = await self.stage.registry.get(RUNS).start_child(spec)
         except (NotNow, KernelError) as refusal:
-            tell(panel, Notice("error", in_words(refusal)))
+            tell(panel, Notice("error", MANY_RUNS if isinstance(refusal, TooManyChildren) else in_words(refusal)))
             if self._under_way is None:
                 tell(panel, RunProgress(scope, running=False, problem_id=self.id))
             elif panel in self._audience.panels:  # it will hear of that run's end
@@ -380,7 +405,7 @@ class Problem(Actor[ProblemMessage]):
             found = await self._see()
             return found, ordering.wanted(self._task, self._names, found, self._folders, indices)
         except OSError as error:
-            return NotNow(self._unreadable(error))
+            return NotNow(self._cannot_read(error))
         except NotNow as refusal:
             return refusal
 
@@ -426,13 +451,10 @@ class Problem(Actor[ProblemMessage]):
         return None if self._found is None else len(self._found.cases)
 
     def _told(self) -> Told:
-        return told(self._task, self._names, self._found, self._folders)
+        return told(self._task, self._names, self._found, self._folders, self._cannot_be_read)
 
     def _update(self) -> StateUpdate:
         return StateUpdate(self._told(), self._ledger.outdated())
-
-    def _unreadable(self, error: OSError) -> str:
-        return f"The folder of {self.id} cannot be read: {error.strerror or error}."
 
     def _tell_of_run(self, *messages: PassedOn) -> None:
         self._audience.tell_of_run(None if self._under_way is None else self._under_way.asker, *messages)

@@ -1,16 +1,25 @@
 """Describes a problem for a page, from its post and the content of its folder. Pure."""
 
+from collections.abc import Mapping, Sequence
 
 from actors.judge.given import Folders, Found, Names
 from actors.judge.ledger import version
 from actors.judge.limits import time_limit
 from codec.judge import SHOWN, Case, Excerpt, Regex, ShownProblem, Task, excerpt
+from codec.words import listed, sentences
 
 MOST_TOLD, LEAST_TOLD = 8 << 20, 256
 """Bytes of all texts of a problem that are sent at once; and the least for each text, however many there are."""
 
+MAIN = "main.py"
+MOST_NAMED = 3
+"""Tests that a sentence names."""
 
-def told(task: Task, names: Names, found: Found | None, folders: Folders) -> ShownProblem:
+
+def told(
+    task: Task, names: Names, found: Found | None, folders: Folders, unreadable: str | None = None
+) -> ShownProblem:
+    """`unreadable`: a sentence that says why the folder cannot be read at the moment."""
     cases = {} if found is None else found.cases
     most = min(SHOWN, max(LEAST_TOLD, MOST_TOLD // (2 * len(cases) or 1)))
     return ShownProblem(
@@ -38,10 +47,11 @@ def told(task: Task, names: Names, found: Found | None, folders: Folders) -> Sho
         test_type=task.test_type,
         input=task.input,
         output=task.output,
-        main_path=str(folders.path(names, "main.py")),
+        main_path=str(folders.path(names, MAIN)),
         unsupported=unsupported(task),
         batch=task.batch,
         gone=found is not None and not found.exists,
+        trouble=unreadable or (None if found is None else trouble(found.odd)),
     )
 
 
@@ -59,6 +69,25 @@ def told_case(names: Names, index: int, given: Excerpt, expected: Excerpt, versi
         expected_cut=expected.cut,
         version=version,
     )
+
+
+def trouble(odd: Mapping[str, str]) -> str | None:
+    """Says which files are passed over, and why; None if there are none."""
+    tests = sorted((int(name.partition(".")[0]), name) for name in odd if name != MAIN)
+    main = f"{MAIN} is {odd[MAIN]}, and not a file." if MAIN in odd else ""
+    return sentences(main, _left_out(tests, odd)) or None
+
+
+def _left_out(tests: Sequence[tuple[int, str]], odd: Mapping[str, str]) -> str:
+    numbers = list(dict.fromkeys(number for number, _ in tests))
+    if not numbers:
+        return ""
+    named = [f"{number:,}" for number in numbers[:MOST_NAMED]]
+    more = [f"{len(numbers) - MOST_NAMED:,} more"] if len(numbers) > MOST_NAMED else []
+    why = listed(f"{name} is {odd[name]}" for number, name in tests if number in numbers[:MOST_NAMED])
+    who = f"Test {named[0]} is" if len(numbers) == 1 else f"Tests {listed([*named, *more])} are"
+    first = numbers[0]
+    return f"{who} left out: {why}. A test needs two plain files, such as {first}.in and {first}.out"
 
 
 def unsupported(task: Task) -> str | None:

@@ -29,6 +29,8 @@ Scope = Literal["one", "all"]
 
 LONGEST = 65_536
 """Bytes of one message from a page."""
+MOST_INDICES = 10_000
+"""Cases that a page may ask for by number. To run all of them, it names none."""
 
 
 class BadMessage(Exception):
@@ -144,8 +146,8 @@ def write(message: BackendMessage) -> bytes:
 
 Index = Annotated[int, Meta(ge=1, description="the number of a case, from 1")]
 Indices = Annotated[
-    Annotated[tuple[Annotated[int, Meta(ge=1)], ...], Meta(max_length=10_000)] | None,
-    Meta(description="an array of numbers of cases, each from 1"),
+    Annotated[tuple[Annotated[int, Meta(ge=1)], ...], Meta(max_length=MOST_INDICES)] | None,
+    Meta(description=f"an array of at most {MOST_INDICES:,} numbers of cases, each from 1"),
 ]
 ProblemId = Annotated[str, Meta(min_length=1, max_length=400, description="the id of a problem")]
 MaybeProblemId = Annotated[ProblemId | None, Meta(description="the id of a problem")]

@@ -102,6 +102,8 @@ class ShownProblem(Entity, frozen=True, kw_only=True):
     batch: Batch | None = None
     gone: bool = False
     """Whether its folder is missing."""
+    trouble: str | None = None
+    """What else is wrong with its folder at the moment, in sentences: it cannot be read, or a test is left out."""
 
 
 class Listed(Entity, frozen=True, kw_only=True):

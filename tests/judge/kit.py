@@ -78,6 +78,7 @@ class Found:
     highest: int
     main: bytes | None
     exists: bool
+    odd: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def has_main(self) -> bool:
@@ -107,6 +108,8 @@ class Folders:
     """What a program leaves in a private folder."""
     root: Path = ROOT
     tests_dir: str = "tests"
+    odd: dict[str, str] = field(default_factory=dict)
+    """What is wrong with which file of any task."""
 
     def path(self, task: Names, *names: str) -> Path:
         return self.root.joinpath(*task, *names)
@@ -128,7 +131,7 @@ class Folders:
         main = self.files.get((*task, "main.py"))
         digest = None if main is None else sha256(main).digest()
         exists = any(path[:2] == tuple(task) for path in self.files)
-        return Found(cases, alone, max(numbers, default=0), digest, exists)
+        return Found(cases, alone, max(numbers, default=0), digest, exists, dict(self.odd))
 
     async def present(self, tasks: Sequence[Names]) -> list[bool]:
         await self._called("present", ())

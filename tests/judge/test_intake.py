@@ -1,5 +1,7 @@
 """The intake: what becomes of a post after it was answered."""
 
+import re
+
 import pytest
 import trio
 
@@ -57,6 +59,18 @@ async def test_what_cannot_be_written_is_told_to_all_panels_holds_up_no_other_an
         court.folders.trouble = lambda call, task: None
         assert (await page.heard("state/update", patience=SELDOM_SECONDS + 1))["problem"]["id"] == A
         assert not page.all("notice")[1:], "it is told once"
+
+
+async def test_of_many_that_cannot_be_written_a_page_hears_one_sentence_a_second(directory: StateDirectory) -> None:
+    async with judging(directory, Folders(trouble=lambda call, task: FULL if call == "add" else None)) as court:
+        page = await court.page()
+        for number in range(40):
+            await court.desk.receive(post(f"abc1/abc1_{number}"))
+        await trio.sleep(10)
+        told = [notice["message"] for notice in page.all("notice")]
+        assert len(told) <= 11
+        others = re.findall(r"for ([0-9]+) others", "".join(told))
+        assert len(told) + sum(map(int, others)) == 40
 
 
 async def test_what_could_not_be_written_is_tried_at_once_when_it_is_posted_again(directory: StateDirectory) -> None:
@@ -122,7 +136,7 @@ async def test_more_posts_than_may_wait_are_refused_in_words_which_a_page_hears(
                 await court.desk.receive(post(f"abc1/abc1_{number}"))
         refusal = "was refused: 20 posts wait for their folders already. Wait a moment, and send it again."
         assert await page.notice() == f"abc1_97 {refusal}"
-        assert await page.notice() == f"abc1_99 {refusal} So was another one."
+        assert await page.notice() == f"abc1_99 {refusal} The same goes for another one."
         folders.gates["add"].set()
         await court.settled()
         await court.take_in(B)

@@ -6,7 +6,8 @@ import pytest
 import trio
 
 from actors.judge.messages.panel import Follow
-from actors.judge.messages.problem import NobodyLooks
+from actors.judge.messages.problem import LookAgain, NobodyLooks
+from actors.judge.problem import FORSAKEN_AFTER
 from actors.kernel import (
     ActorRef,
     TooManyChildren,
@@ -111,7 +112,7 @@ async def test_a_problem_that_is_not_there_is_not_opened(directory: StateDirecto
         (b'{"type": "ui/dance"}', 'type is "ui/dance"'),
         (b'{"type": "ui/runOne"}', "index is missing"),
         (b'{"type": "ui/runOne", "index": 0}', "index must be the number of a case, from 1, not 0"),
-        (b'{"type": "ui/runAll", "indices": ["a"]}', "indices must be an array of numbers"),
+        (b'{"type": "ui/runAll", "indices": ["a"]}', "indices must be an array of at most 10,000 numbers"),
         (b"x" * 70_000, "the message is too long"),
     ],
 )
@@ -226,6 +227,23 @@ async def test_a_problem_that_leaves_just_when_it_is_opened_is_opened_again(dire
         assert court.problem() is not problem
         await page.say("ui/runAll")
         assert (await page.ended())[0] == [1, 2, 3]
+
+
+async def test_what_is_wanted_of_a_problem_that_is_about_to_leave_is_done(directory: StateDirectory) -> None:
+    """A page need not show what it asks to be run, so it would hear nothing of that problem's end."""
+    async with judging(directory, machine=Machine(right)) as court:
+        await court.take_in(A, B)
+        page = await court.page()
+        court.folders.gates["find"] = trio.Event()
+        problem = court.problem()
+        problem.tell(LookAgain())
+        problem.tell(NobodyLooks())
+        await page.say("ui/runAll", problemId=A)
+        await court.settled()
+        court.folders.gates["find"].set()
+        assert (await page.ended())[0] == [1, 2, 3]
+        await trio.sleep(2 * FORSAKEN_AFTER)
+        assert not problem.alive
 
 
 async def test_a_problem_that_keeps_crashing_costs_no_other(directory: StateDirectory) -> None:

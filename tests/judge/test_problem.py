@@ -6,6 +6,7 @@ import pytest
 import trio
 
 from actors.judge.intake import NotKept
+from actors.judge.telling import trouble
 from actors.kernel.testing import House
 from actors.store import STORE, Refused, StateDirectory, StoreClient
 from actors.store.database import Database
@@ -243,6 +244,76 @@ async def test_a_folder_that_cannot_be_read_is_told_once_for_each_reason_and_aga
 
         denied, failing = PermissionError(13, "Permission denied"), OSError(5, "Input/output error")
         assert [await told(error) for error in (denied, failing, None, failing)] == [1, 1, 0, 1]
+
+
+async def test_a_page_shows_that_a_folder_cannot_be_read_until_it_can_be(directory: StateDirectory) -> None:
+    """Whoever finds out, all pages are shown it; and also that it is over, though nothing else has changed."""
+    sentence = f"The folder of {A} cannot be read: Permission denied."
+    for finds_out in ("ui/look", "ui/runAll", "ui/requestInit"):
+        async with judging(directory) as court:
+            await court.take_in(A)
+            page, other = await court.page(), await court.page()
+            court.folders.trouble = lambda call, task: PermissionError(13, "Permission denied")
+            await page.say(finds_out)
+            await court.settled()
+            for each in (page, other):
+                shown = [message["problem"] for message in each.all("state/init") + each.all("state/update")]
+                assert shown[-1]["trouble"] == sentence
+            assert page.all("notice")[-1]["message"] == sentence
+            court.folders.trouble = lambda call, task: None
+            await other.say("ui/look")
+            await court.settled()
+            for each in (page, other):
+                assert "trouble" not in each.all("state/update")[-1]["problem"]
+
+
+async def test_files_that_are_passed_over_are_told_of_as_long_as_they_are(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A)
+        page = await court.page()
+        court.folders.odd["2.in"] = "a link"
+        await page.say("ui/look")
+        told = (await page.heard("state/update"))["problem"]["trouble"]
+        assert told.startswith("Test 2 is left out: 2.in is a link. ")
+        court.folders.odd.clear()
+        await page.say("ui/look")
+        assert "trouble" not in (await page.heard("state/update"))["problem"]
+
+
+@pytest.mark.parametrize(
+    ("odd", "sentence"),
+    [
+        ({}, None),
+        ({"main.py": "a folder"}, "main.py is a folder, and not a file."),
+        (
+            {"10.in": "a pipe"},
+            "Test 10 is left out: 10.in is a pipe. A test needs two plain files, such as 10.in and 10.out.",
+        ),
+        (
+            {"10.in": "a link", "10.out": "a link", "9.out": "missing"},
+            "Tests 9 and 10 are left out: 9.out is missing, 10.in is a link and 10.out is a link. "
+            "A test needs two plain files, such as 9.in and 9.out.",
+        ),
+        (
+            {f"{number}.out": "missing" for number in range(1, 1006)} | {"main.py": "a pipe"},
+            "main.py is a pipe, and not a file. "
+            "Tests 1, 2, 3 and 1,002 more are left out: 1.out is missing, 2.out is missing and 3.out is missing. "
+            "A test needs two plain files, such as 1.in and 1.out.",
+        ),
+    ],
+)
+def test_what_is_passed_over_is_named_with_the_reason(odd: dict[str, str], sentence: str | None) -> None:
+    assert trouble(odd) == sentence
+
+
+async def test_a_solution_that_is_no_file_is_not_said_to_be_missing(directory: StateDirectory) -> None:
+    async with judging(directory) as court:
+        await court.take_in(A)
+        page = await court.page()
+        del court.folders.files[(*A.split("/"), "main.py")]
+        court.folders.odd["main.py"] = "a folder"
+        await page.say("ui/runAll")
+        assert (await page.notice()).endswith("main.py is a folder, and not a file. Write it, and run again.")
 
 
 async def test_a_case_is_shown_whole_when_it_is_asked_for(directory: StateDirectory) -> None:

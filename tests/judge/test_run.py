@@ -4,6 +4,7 @@ import pytest
 import trio
 from msgspec.structs import replace
 
+from actors.judge.problem import MANY_RUNS
 from actors.judge.registered import RUNS
 from actors.judge.run import FILE_BYTES, PROCESSES
 from actors.kernel import KernelError
@@ -129,6 +130,22 @@ async def test_who_is_refused_a_run_is_told_of_none_whose_end_it_will_not_be_tol
         assert "is being run already" in await other.notice()
         await court.settled()
         assert not other.all("run/progress")
+
+
+async def test_who_asks_for_one_run_more_than_can_be_is_told_so_in_words_and_may_ask_again(
+    directory: StateDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("actors.judge.desk.MOST_RUNS", 1)
+    async with judging(directory) as court:
+        await court.take_in(A, B)
+        page, other = await court.page(), await court.page()
+        await running(court, page, problemId=A)
+        await other.say("ui/runAll", problemId=B)
+        assert await other.notice() == MANY_RUNS
+        assert (await other.heard("run/progress"))["running"] is False
+        await page.say("ui/cancel", problemId=A)
+        await page.heard("run/complete")
+        await running(court, other, problemId=B)
 
 
 async def test_two_problems_run_side_by_side(directory: StateDirectory) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import supervisor
 from program import arguments, places
 from program.arguments import Backup, Check, JudgeRun, Record, Replay, Serve, Tree
 from program.trouble import Trouble
@@ -246,6 +247,37 @@ def test_things_are_kept_where_each_system_has_them(
     monkeypatch.setenv("HOME", "/home/me")
     assert places.state_dir(environ, platform) == Path(state)
     assert places.config_file(environ, platform) == Path(config)
+
+
+@pytest.mark.parametrize("which", ["missing", "forbidden", "unknown"])
+def test_a_python_that_cannot_be_started_once_more_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, which: str
+) -> None:
+    python = tmp_path / "python"
+    if which == "forbidden":
+        python.touch(mode=0o600)
+    monkeypatch.setattr("sys.executable", "" if which == "unknown" else str(python))
+    with pytest.raises(Trouble, match="this account may not execute it") as told:
+        places.interpreter()
+    assert "\n" not in str(told.value)
+    python.touch()
+    python.chmod(0o700)
+    monkeypatch.setattr("sys.executable", str(python))
+    assert places.interpreter() == python
+
+
+@pytest.mark.parametrize("system", ["judge", "ipc", "agent", "sidekick"])
+def test_only_a_server_that_runs_programs_needs_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], system: str
+) -> None:
+    state = tmp_path / "state"
+    state.touch()  # no folder, as the server says when it has come so far
+    monkeypatch.setattr("sys.executable", str(tmp_path / "none"))
+    monkeypatch.setattr("program.collector.rest", lambda: None)
+    switched = [f"{name}.enabled={str(name == system).lower()}" for name in ("judge", "ipc", "agent")]
+    given = [f"--set={each}" for each in (*switched, f"ipc.base={tmp_path}")]
+    assert supervisor.main(["serve", f"--state-dir={state}", *given]) == 2
+    assert ("may not execute it" in capsys.readouterr().err) is (system != "sidekick")
 
 
 def test_without_a_home_one_has_to_say_where(monkeypatch: pytest.MonkeyPatch) -> None:

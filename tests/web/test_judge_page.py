@@ -478,6 +478,21 @@ def test_a_problem_that_cannot_be_judged_says_why_and_is_not_run(show: Show) -> 
     assert stage.so_far(RunAll) == []
 
 
+def test_what_is_wrong_with_the_folder_is_shown_as_long_as_it_is(show: Show) -> None:
+    """Also to who has clicked: a notice that is not true any more goes, and no other."""
+    why = "The folder of abc999/abc999_a cannot be read: Permission denied."
+    page, stage = show(init(SUMS))
+    expect(page.locator("judge-problem .unsupported")).to_be_hidden()
+    stage.say(StateUpdate(replace(SUMS, trouble=why)), Notice("error", why), Notice("error", "another one"))
+    expect(page.locator("judge-problem .unsupported")).to_have_text(why)
+    expect(page.locator("judge-notices p")).to_have_text([why, "another one"])
+    stage.say(StateUpdate(replace(SUMS, trouble="Test 2 is left out: 2.in is a link.")))
+    expect(page.locator("judge-problem .unsupported")).to_have_text("Test 2 is left out: 2.in is a link.")
+    expect(page.locator("judge-notices p")).to_have_text(["another one"])
+    stage.say(StateUpdate(SUMS))
+    expect(page.locator("judge-problem .unsupported")).to_be_hidden()
+
+
 def test_a_problem_without_cases_says_where_to_put_them(show: Show) -> None:
     page, _ = show(init(replace(SUMS, cases=())))
     expect(page.get_by_text("This problem has no cases.")).to_be_visible()

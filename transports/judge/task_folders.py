@@ -12,6 +12,7 @@ import functools
 import os
 import re
 import shutil
+import stat
 import tempfile
 import threading
 import time
@@ -82,6 +83,8 @@ class Found(Struct, frozen=True):
     """The solution's digest; None if there is none."""
     exists: bool
     """Whether the folder exists."""
+    odd: Mapping[str, str] = {}
+    """What is wrong with which file, so that it is passed over: "missing", or what it is instead: "a link"."""
 
     @property
     def has_main(self) -> bool:
@@ -184,9 +187,10 @@ class TaskFolders:
     def _find(self, task: tuple[str, ...]) -> Found:
         folder = (*task, *self._tests)
         highest, cases, alone = 0, dict[int, tuple[CaseFile, CaseFile]](), dict[int, CaseFile]()
+        odd = self._odd_main(task)
         with self._root.folder_if_there(folder) as here:
             if here is None:
-                return Found({}, {}, 0, self._main_of(task), self._root.has_folder(task))
+                return Found({}, {}, 0, self._main_of(task), self._root.has_folder(task), odd)
             entries = self._root.entries_in(here)
             for name, entry in entries.items():
                 taken = _TAKEN.fullmatch(name)
@@ -194,13 +198,27 @@ class TaskFolders:
                     continue
                 number = int(taken[1])
                 highest = max(highest, number)
-                given, answer = (*folder, f"{number}.in"), (*folder, f"{number}.out")
-                wanted = entries.get(answer[-1])
-                if name == given[-1] and number and entry is not None and wanted is not None:
-                    cases[number] = (self._text(here, given, entry), self._text(here, answer, wanted))
-                elif name == answer[-1] and number and entry is not None and given[-1] not in entries:
-                    alone[number] = self._text(here, answer, entry)
-        return Found(dict(sorted(cases.items())), alone, highest, self._main_of(task), exists=True)
+                given, answer = f"{number}.in", f"{number}.out"
+                wanted = entries.get(answer)
+                if number and name in (given, answer):
+                    if entry is None:
+                        odd[name] = _kind(self.path(folder, name))
+                    other = answer if name == given else given
+                    if other not in entries:
+                        odd[other] = "missing"
+                if name == given and number and entry is not None and wanted is not None:
+                    one = self._text(here, (*folder, given), entry, odd)
+                    two = self._text(here, (*folder, answer), wanted, odd)
+                    if one is not None and two is not None:
+                        cases[number] = one, two
+                elif name == answer and number and entry is not None and given not in entries:
+                    text = self._text(here, (*folder, answer), entry, odd)
+                    alone |= {} if text is None else {number: text}
+        return Found(dict(sorted(cases.items())), alone, highest, self._main_of(task), True, odd)
+
+    def _odd_main(self, task: tuple[str, ...]) -> dict[str, str]:
+        path = self.path(task, MAIN)
+        return {MAIN: _kind(path)} if os.path.lexists(path) and not path.is_file() else {}
 
     def _main_of(self, task: tuple[str, ...]) -> bytes | None:
         path = self.path(task, MAIN)
@@ -228,8 +246,17 @@ class TaskFolders:
         except OSError:
             return True
 
-    def _text(self, here: int, names: tuple[str, ...], entry: FileEntry) -> CaseFile:
+    def _text(self, here: int, names: tuple[str, ...], entry: FileEntry, odd: dict[str, str]) -> CaseFile | None:
         """`here`: the folder that all names but the last one lead to."""
+        try:
+            return self._read_text(here, names, entry)
+        except FileNotFoundError:  # since it was listed
+            odd[names[-1]] = "missing"
+        except PermissionError:
+            odd[names[-1]] = "not readable for this account"
+        return None
+
+    def _read_text(self, here: int, names: tuple[str, ...], entry: FileEntry) -> CaseFile:
         known = self._known.get(names)
         if known is not None and known[0] == entry:
             return known[1]
@@ -282,16 +309,17 @@ class TaskFolders:
                 digest = self._main_of(task)
             else:
                 digest = fingerprint(main).digest()
-        return self._with(found, chosen, digest)
+        odd = {name: why for name, why in found.odd.items() if name not in files}
+        return self._with(found, chosen, digest, odd)
 
-    def _with(self, found: Found, chosen: Sequence[NewCase], main: bytes | None) -> Found:
+    def _with(self, found: Found, chosen: Sequence[NewCase], main: bytes | None, odd: Mapping[str, str]) -> Found:
         """The content after these cases were written. They need not be read again: each file is as it was given, or as
         it was found."""
         cases, alone = dict(found.cases), dict(found.alone)
         for index, given, wanted in chosen:
             answer = alone.pop(index) if wanted is None else self._case_file(wanted)
             cases[index] = (self._case_file(given), answer)
-        return Found(dict(sorted(cases.items())), alone, max(found.highest, *cases, 0), main, exists=True)
+        return Found(dict(sorted(cases.items())), alone, max(found.highest, *cases, 0), main, True, odd)
 
     def _case_file(self, content: bytes) -> CaseFile:
         return CaseFile(len(content), fingerprint(content).digest(), content[: self._head])
@@ -320,6 +348,16 @@ class TaskFolders:
             if given_up.is_set():  # and deleted, perhaps before the folder existed
                 clear_away(folder)
         return folder
+
+
+def _kind(path: Path) -> str:
+    """What this is in the place of a file."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError:  # it has just gone
+        return "missing"
+    kinds = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+    return kinds.get(stat.S_IFMT(mode), "a device")
 
 
 def _clear(name: str) -> None:

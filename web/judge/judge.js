@@ -104,7 +104,9 @@ function drawRemarks({ problem, told, cases: items, interrupted: broken }) {
 const socket = new LiveSocket(beside("panel"), { opening: greeting });
 socket.addEventListener("message", (/** @type {CustomEvent} */ { detail }) => {
   const { problems: known } = panel;
+  const trouble = panel.problem?.trouble;
   panel.hear(detail);
+  if (trouble && trouble !== panel.problem?.trouble) notices.remove(trouble);
   if (detail.type === "notice") tell(detail.level, detail.message);
   else if (detail.type === "state/problems") catchUp(known);
   else if (detail.type === "state/arrived") follow(detail.problem.id);
@@ -158,7 +160,7 @@ document.addEventListener("visibilitychange", look);
 function tell(level, message) {
   if (level === "error") address.restore(panel.id);
   if (level === "error" && settings.refuse(message)) return;
-  notices.add(level, message);
+  notices.add(message === panel.problem?.trouble ? "warn" : level, message); // which the page shows anyway
 }
 
 // --- the user's wishes

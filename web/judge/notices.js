@@ -1,5 +1,6 @@
 /**
- * <judge-notices>: messages of the server to the user. `notices.add(level, message)`.
+ * <judge-notices>: messages of the server to the user. `notices.add(level, message)`, and `notices.remove(message)` if it
+ * is not true any more.
  *
  * A message of the level "info" disappears when there was time to read it, but not while the pointer or the focus is on
  * it. An error stays until it is closed. A repeated message is counted, and not shown twice. If there are too many, the
@@ -33,7 +34,7 @@ class JudgeNotices extends HouseElement {
     const [sign, tone] = SIGNS[level] ?? SIGNS.info;
     const count = h("b.count");
     const close = h("button.quiet", { type: "button", title: "Close", ariaLabel: "Close this notice",
-      onclick: () => this.#remove(message) }, icon("cross"));
+      onclick: () => this.remove(message) }, icon("cross"));
     const element = h("div.note", { "data-tone": tone, role: level === "error" ? "alert" : "status" },
       icon(sign), h("p", {}, message), count, close);
     const note = { element, count, times: 1, timer: null };
@@ -43,7 +44,7 @@ class JudgeNotices extends HouseElement {
       if (this.matches(":popover-open")) this.hidePopover();
       this.showPopover();
     }
-    while (this.#known.size > MOST) this.#remove(this.#known.keys().next().value);
+    while (this.#known.size > MOST) this.remove(this.#known.keys().next().value);
     this.#pass(note, message, level);
   }
 
@@ -52,11 +53,11 @@ class JudgeNotices extends HouseElement {
     if (level === "error") return;
     note.timer = setTimeout(() => {
       if (note.element.matches(":hover, :focus-within")) this.#pass(note, message, level);
-      else this.#remove(message);
+      else this.remove(message);
     }, readingTime(message));
   }
 
-  #remove(message) {
+  remove(message) {
     const note = this.#known.get(message);
     if (!note) return;
     clearTimeout(note.timer);

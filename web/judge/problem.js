@@ -30,7 +30,7 @@ class JudgeProblem extends HouseElement {
   show(problem, settings, pinned) {
     this.hidden = !problem;
     if (!problem || !settings) return;
-    const { name, group, contestId, url, mainPath, unsupported } = problem;
+    const { name, group, contestId, url, mainPath, unsupported, trouble } = problem;
     put(this.#name, name);
     put(this.#group, group || contestId);
     const href = safeLink(url);
@@ -50,9 +50,9 @@ class JudgeProblem extends HouseElement {
     mark(this.#pin, "title", pinned ? "The page stays here when another problem comes in (t)"
       : "Stay here when another problem comes in (t)");
     const gone = `Its folder is gone: ${folderOf(mainPath)}. Put it back, or send the problem again.`;
-    const why = problem.gone ? gone : unsupported;
+    const why = problem.gone ? gone : [trouble, unsupported].filter(Boolean).join(" ");
     this.#why.hidden = !why;
-    put(this.#whyWord, why ?? "");
+    put(this.#whyWord, why);
   }
 }
 

@@ -46,6 +46,7 @@ from codec.judge import (
     read_ui,
     write,
 )
+from codec.judge.messages import MOST_INDICES
 
 CASE = Case(
     index=1,
@@ -257,7 +258,7 @@ BAD = [
     ('{"type": "ui/runOne", "index": "1"}', 'ui/runOne: index must be the number of a case, from 1, not "1"'),
     (
         '{"type": "ui/runAll", "indices": [1, 0]}',
-        "ui/runAll: indices must be an array of numbers of cases, each from 1, not [1, 0]",
+        "ui/runAll: indices must be an array of at most 10,000 numbers of cases, each from 1, not [1, 0]",
     ),
     (
         '{"type": "ui/switchInterpreter", "interpreter": "jython"}',
@@ -369,3 +370,12 @@ def test_a_fingerprint_is_of_the_whole_however_it_is_taken() -> None:
     parts = fingerprint(b"a")
     parts.update(b"b")
     assert parts.digest() == fingerprint(b"ab").digest() != fingerprint(b"ba").digest()
+
+
+def test_a_page_that_names_too_many_cases_is_told_how_many_it_may_name() -> None:
+    def asks(number: int) -> bytes:
+        return b'{"type": "ui/runAll", "indices": [%s]}' % b",".join([b"7"] * number)
+
+    assert read_ui(asks(MOST_INDICES)) == RunAll((7,) * MOST_INDICES)
+    with pytest.raises(BadMessage, match="an array of at most 10,000 numbers of cases"):
+        read_ui(asks(MOST_INDICES + 1))

@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -131,8 +131,67 @@ async def test_what_is_no_plain_file_is_no_case_but_its_number_is_taken(place: T
         (cases_of(place) / f"4.{kind}").mkdir()
     found = await place.find(TASK)
     assert (list(found.cases), found.highest) == ([1], 4)
+    kinds = {2: "a link", 3: "a pipe", 4: "a folder"}
+    assert found.odd == {f"{index}.{kind}": what for index, what in kinds.items() for kind in ("in", "out")}
     with pytest.raises(OSError, match="symbolic links"):
         await place.read(TASK, 2, "in")
+
+
+async def test_half_a_test_is_no_case_and_the_other_half_is_missing(place: TaskFolders) -> None:
+    await place.add(TASK, lambda found: [(1, b"", b"")])
+    for name in ("2.in", "3.out", "03.in", "0.in", "4.ins", "note.txt", "MAIN.PY"):
+        (cases_of(place) / name).touch()
+    found = await place.find(TASK)
+    assert (list(found.cases), found.odd) == ([1], {"2.out": "missing", "3.in": "missing"})
+
+
+@pytest.mark.parametrize(
+    ("error", "what"),
+    [
+        (FileNotFoundError(2, "No such file or directory"), "missing"),
+        (PermissionError(13, "Permission denied"), "not readable for this account"),
+    ],
+)
+@pytest.mark.parametrize("name", ["2.in", "2.out", "4.out"])
+async def test_a_file_that_cannot_be_opened_is_passed_over_and_no_other(
+    place: TaskFolders, monkeypatch: pytest.MonkeyPatch, error: OSError, what: str, name: str
+) -> None:
+    """It may have gone just now."""
+    await place.add(TASK, lambda found: [(1, b"", b""), (2, b"", b""), (3, b"", b"")])
+    (cases_of(place) / "4.out").touch()
+    opened = Rooted.open_in
+
+    def closed(self: Rooted, here: int, names: Sequence[str]) -> int:
+        if names[-1] == name:
+            raise error
+        return opened(self, here, names)
+
+    monkeypatch.setattr(Rooted, "open_in", closed)
+    found = await place.find(TASK)
+    assert list(found.cases) == ([1, 2, 3] if name == "4.out" else [1, 3])
+    assert list(found.alone) == ([] if name == "4.out" else [4])
+    assert found.odd == {name: what, "4.in": "missing"}
+
+
+@pytest.mark.parametrize("what", ["a folder", "a pipe", "a link", "a file", "a link to a file", "nothing"])
+async def test_a_solution_that_is_no_file_is_none_and_said_to_be_what_it_is(place: TaskFolders, what: str) -> None:
+    await place.add(TASK, lambda found: [(1, b"", b"")])
+    main = place.path(TASK, "main.py")
+    main.unlink()
+    match what:
+        case "a folder":
+            main.mkdir()
+        case "a pipe":
+            os.mkfifo(main)
+        case "a link":
+            main.symlink_to("nowhere")
+        case "a file":
+            main.touch()
+        case "a link to a file":
+            main.symlink_to("tests/1.in")
+    found = await place.find(TASK)
+    assert found.has_main is (what in ("a file", "a link to a file"))
+    assert found.odd == ({"main.py": what} if what in ("a folder", "a pipe", "a link") else {})
 
 
 async def test_a_file_is_read_anew_when_it_has_changed(place: TaskFolders) -> None:

@@ -25,6 +25,8 @@ If one of these is killed with SIGKILL (a run may do that where the kernel permi
     a keeper               the launcher, by SIGCHLD         its run falls to the launcher, which ends it
     launcher and keepers   the server, by EOF               it kills the groups of the runs, and on Linux whatever falls
     together                                                to it (`process/leftovers.py`)
+    all of these           the next launcher, in the        it kills what is left in them; without cgroups, nobody
+    together               cgroups (`group.py`)             does
 
 Rules
   - A run is killed in this order: first its group, while the leader is not yet reaped, so that no other group can have

@@ -8,17 +8,22 @@ system has delegated our group to us (programs of a desktop session; `Delegate=y
 in its group itself, so the programs that it starts are in it from their first moment. The keeper's own time is
 subtracted.
 
-The launcher removes a group when its keeper has ended. The next launcher removes the groups of one that was killed.
+The launcher removes a group when its keeper has ended. The next launcher removes the groups of one that was killed. If
+the server and the keepers were killed with it, runs may be left in these groups, and are ended; a group whose keeper is
+alive is left to it.
 """
 
 import os
+import signal
 import time
 from contextlib import suppress
 from pathlib import Path
 
-from transports.process.launcher.census import number_after
+from transports.process.launcher.census import number_after, read
 
 PREFIX = "troupe-"
+LOOK_SECONDS, MOST_LOOKS = 0.001, 100
+"""Between two looks for members of a group that are to be ended. One that hangs in the kernel is not waited for."""
 
 
 class Group:
@@ -80,6 +85,8 @@ def own_groups() -> Groups | None:
         return None
     for other in above.glob(f"{PREFIX}*"):
         if not os.path.exists(f"/proc/{other.name.removeprefix(PREFIX)}"):
+            for keeper in _below(other):
+                _end_what_is_left(keeper)
             _remove(other)
     folder = above / f"{PREFIX}{os.getpid()}"
     try:
@@ -103,10 +110,37 @@ def _own() -> Path | None:
     return None
 
 
-def _remove(folder: Path) -> None:
+def _below(folder: Path) -> list[Path]:
+    """The groups of keepers in a launcher's."""
     with suppress(OSError):
-        for keeper in folder.iterdir():
-            if keeper.is_dir():
-                with suppress(OSError):  # somebody is in it
-                    keeper.rmdir()
+        return [keeper for keeper in folder.iterdir() if keeper.is_dir()]
+    return []
+
+
+def _end_what_is_left(group: Path) -> None:
+    """Ends what runs in the group of a keeper, if the keeper itself has ended."""
+    for _ in range(MOST_LOOKS):
+        try:
+            members = (group / "cgroup.procs").read_text().split()
+        except OSError:
+            return
+        if not members or "0" in members or any(_calls_itself(group.name, pid) for pid in members):
+            return  # 0: somebody whom we cannot see, and so not one of ours
+        for pid in members:
+            with suppress(OSError):
+                os.kill(int(pid), signal.SIGKILL)
+        time.sleep(LOOK_SECONDS)
+
+
+def _calls_itself(number: str, pid: str) -> bool:
+    """Whether this is the process's own number for itself, which it sees otherwise than we if it is in a container."""
+    numbers = read(f"/proc/{pid}/status").partition(b"\nNSpid:")[2].split(b"\n", 1)[0].split()
+    return bool(numbers) and numbers[-1].decode() == number
+
+
+def _remove(folder: Path) -> None:
+    for keeper in _below(folder):
+        with suppress(OSError):  # somebody is in it
+            keeper.rmdir()
+    with suppress(OSError):
         folder.rmdir()

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
@@ -149,6 +150,35 @@ async def test_what_children_use_whom_nobody_reaps_is_counted(
 
 def groups_of(pid: int | None) -> list[Path]:
     return [*Path("/sys/fs/cgroup").glob(f"**/troupe-{pid}")]
+
+
+@GROUPED
+@pytest.mark.parametrize("keeper_lives", [False, True])
+def test_what_is_left_in_the_groups_of_a_killed_launcher_is_ended_unless_its_keeper_lives(keeper_lives: bool) -> None:
+    """If server, launcher and keepers were killed together, nobody else ends their runs."""
+    ended = subprocess.Popen(["/bin/true"])
+    ended.wait()
+    left = subprocess.Popen(["/bin/sleep", "600"])
+    ours = own_groups()
+    assert ours is not None
+    (folder,) = groups_of(os.getpid())
+    ours.close()
+    launchers = folder.with_name(f"troupe-{ended.pid}")
+    group = launchers / str(left.pid if keeper_lives else ended.pid)
+    try:
+        group.mkdir(parents=True)
+        (group / "cgroup.procs").write_text(str(left.pid))
+        following = own_groups()
+        assert following is not None
+        following.close()
+        assert group.exists() is keeper_lives
+        assert left.poll() == (None if keeper_lives else -signal.SIGKILL)
+    finally:
+        left.kill()
+        left.wait()
+        for each in (group, launchers):
+            if each.exists():
+                each.rmdir()
 
 
 async def test_nothing_is_left_of_groups(tmp_path: Path) -> None:
