@@ -23,7 +23,9 @@ LEAVES = """async () => {
 FINDS = """async () => [
     localStorage.length, sessionStorage.length, document.cookie, window.name, await caches.keys(),
     await indexedDB.databases(), history.length, innerWidth, innerHeight, devicePixelRatio,
-    matchMedia("(prefers-color-scheme: dark)").matches, matchMedia("print").matches, typeof added, navigator.onLine,
+    matchMedia("(prefers-color-scheme: dark)").matches, matchMedia("(prefers-color-scheme: light)").matches,
+    matchMedia("(prefers-reduced-motion)").matches, matchMedia("(forced-colors)").matches, matchMedia("print").matches,
+    typeof added, navigator.onLine,
     (await navigator.permissions.query({ name: "geolocation" })).state,
 ]"""
 
@@ -55,6 +57,36 @@ def test_a_page_finds_nothing_of_what_the_page_of_the_test_before_has_left_but_t
 
 
 @pytest.mark.parametrize(
+    "looks",
+    [
+        {"viewport": {"width": 400, "height": 900}},
+        {"color_scheme": "dark"},
+        {"reduced_motion": "reduce"},
+        {"forced_colors": "active"},
+    ],
+    ids=lambda looks: next(iter(looks)),
+)
+def test_a_lent_context_has_pages_of_the_looks_that_are_wanted_and_the_next_test_the_usual(
+    chromium: Browser, looks: dict[str, Any]
+) -> None:
+    with Stage(None) as stage:
+        found = []
+        for wanted in (USUAL, USUAL | looks):
+            with chromium.new_context(**wanted) as new:
+                found.append(at(new, stage).evaluate(FINDS))
+        usual, otherwise = found
+        assert usual != otherwise
+        with window(chromium) as context:
+            assert at(context, stage).evaluate(FINDS) == usual
+        with window(chromium, **looks) as again:
+            assert again is context
+            assert [at(again, stage).evaluate(FINDS) for _ in range(2)] == [otherwise, otherwise]
+        with window(chromium) as again:
+            assert again is context
+            assert at(again, stage).evaluate(FINDS) == usual
+
+
+@pytest.mark.parametrize(
     "ask",
     [
         lambda context: context.add_init_script("window.added = 1"),
@@ -81,8 +113,8 @@ def test_a_context_of_which_more_was_asked_than_tabs_is_not_lent_again(
 def test_nor_is_one_in_which_a_test_has_failed_or_one_of_unusual_settings(chromium: Browser) -> None:
     with pytest.raises(ZeroDivisionError), window(chromium) as failed:
         _ = 1 / 0
-    with window(chromium, color_scheme="dark") as dark, window(chromium) as usual, window(chromium) as second:
-        assert len({failed, dark, usual, second}) == 4
+    with window(chromium, locale="de") as german, window(chromium) as usual, window(chromium) as second:
+        assert len({failed, german, usual, second}) == 4
     with window(chromium) as again:
         assert again in (usual, second)
         assert chromium.contexts == [again]

@@ -1,7 +1,8 @@
 """Contexts of the browser for the tests' pages: each is as fresh as a new one, but what was fetched once is there.
 
-A fifth of what it costs to open a page is to fetch its fifty files. So whoever wants a window of the usual size is lent
-the context that the test before had, with the browser's own cache of files. Nothing else outlasts a test:
+A fifth of what it costs to open a page is to fetch its fifty files. So whoever wants a window is lent the context that
+the test before had, with the browser's own cache of files; its tabs are as wide as is wanted, and of those colours.
+Nothing else outlasts a test:
 
   - its tabs are closed, and cookies and whatever pages have stored are deleted;
   - a context of which more was asked than tabs (a script for all its pages, a route, a clock, a permission) is closed;
@@ -16,7 +17,11 @@ from weakref import WeakKeyDictionary
 
 from playwright.sync_api import Browser, BrowserContext, Frame, Page
 
-USUAL: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
+USUAL: dict[str, Any] = {
+    "viewport": {"width": 1280, "height": 800}, "color_scheme": "light", "reduced_motion": "no-preference",
+    "forced_colors": "none",
+}  # fmt: skip
+"""How a page looks that nobody wants otherwise. A tab can be told by itself, so a lent context has tabs of any look."""
 HARMLESS = ("new_page", "close", "new_cdp_session")
 """What may be asked of a context that is lent again: it ends with the tab."""
 
@@ -28,6 +33,7 @@ class _Kept:
         self.context = context
         self.is_spoilt = False
         self._origins: set[str] = set()
+        self._looks = USUAL
         self._own = context.new_page()
         self._storage = context.new_cdp_session(self._own)
         context.on("page", self._follow)
@@ -36,6 +42,11 @@ class _Kept:
             for name in dir(type(part)):
                 if not name.startswith("_") and name not in HARMLESS and callable(getattr(type(part), name)):
                     setattr(part, name, self._spoiling(getattr(part, name)))
+        context.new_page = self._open  # type: ignore[method-assign]
+
+    def look(self, looks: dict[str, Any]) -> None:
+        """So the next tabs do."""
+        self._looks = looks
 
     def tidy(self) -> None:
         if self.is_spoilt:
@@ -47,6 +58,13 @@ class _Kept:
         for origin in self._origins:
             self._storage.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
         self._origins.clear()
+
+    def _open(self) -> Page:
+        page = BrowserContext.new_page(self.context)
+        if self._looks != USUAL:
+            page.set_viewport_size(self._looks["viewport"])
+            page.emulate_media(**{name: value for name, value in self._looks.items() if name != "viewport"})
+        return page
 
     def _follow(self, page: Page) -> None:
         page.on("framenavigated", self._note)
@@ -72,14 +90,15 @@ _kept: WeakKeyDictionary[Browser, _Kept] = WeakKeyDictionary()
 
 @contextmanager
 def window(chromium: Browser, **wanted: Any) -> Iterator[BrowserContext]:
-    """A context with these settings. Only with the usual ones it is lent again."""
-    if USUAL | wanted != USUAL:
+    """A context with these settings. It is lent again if they are only about how its pages look."""
+    if not wanted.keys() <= USUAL.keys():
         with chromium.new_context(**USUAL | wanted) as context:
             yield context
         return
     kept = _kept.pop(chromium, None)
     if kept is None or kept.is_spoilt:
         kept = _Kept(chromium.new_context(**USUAL))
+    kept.look(USUAL | wanted)
     try:
         yield kept.context
     except BaseException:
