@@ -84,6 +84,8 @@ async def test_a_thousand_tickets_are_awaited_by_one_watcher(base: Path) -> None
         async with trio.open_nursery() as nursery:
             for number in range(1000):
                 nursery.start_soon(wait, number)
+            while not desk._arrivals.rescans:  # noqa: ASYNC110 - it happens in a thread
+                await trio.sleep(0.001)
             await trio.testing.wait_all_tasks_blocked(0.01)
             assert descriptors("inotify") == 1
             peer = Peer(base)
