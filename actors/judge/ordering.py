@@ -5,8 +5,8 @@ from pathlib import Path
 from actors.judge.given import Folders, Found, Names
 from actors.judge.limits import limits
 from actors.judge.run import RunOrder
-from actors.judge.telling import MAIN, unsupported
-from codec.judge import RunSettings, Task
+from actors.judge.telling import unsupported
+from codec.judge import MAIN, RunSettings, Task
 
 MOST_NAMED = 20
 """Cases that a sentence names."""

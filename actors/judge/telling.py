@@ -5,13 +5,12 @@ from collections.abc import Mapping, Sequence
 from actors.judge.given import Folders, Found, Names
 from actors.judge.ledger import version
 from actors.judge.limits import time_limit
-from codec.judge import SHOWN, Case, Excerpt, Regex, ShownProblem, Task, excerpt
+from codec.judge import MAIN, SHOWN, Case, Excerpt, Regex, ShownProblem, Task, excerpt
 from codec.words import listed, sentences
 
 MOST_TOLD, LEAST_TOLD = 8 << 20, 256
 """Bytes of all texts of a problem that are sent at once; and the least for each text, however many there are."""
 
-MAIN = "main.py"
 MOST_NAMED = 3
 """Tests that a sentence names."""
 

@@ -29,6 +29,7 @@ from codec.judge.messages import (
     write,
 )
 from codec.judge.problem import (
+    MAIN,
     Case,
     LastRun,
     Listed,
@@ -72,6 +73,7 @@ from codec.judge.texts import SHOWN, Excerpt, excerpt, fingerprint
 
 __all__ = [
     "LONGEST_TASK",
+    "MAIN",
     "SHOWN",
     "BackendMessage",
     "BadChange",

@@ -12,6 +12,9 @@ from msgspec import Struct
 
 from codec.judge.task import Batch, Input, Output, Stdin, Stdout
 
+MAIN = "main.py"
+"""The solution, in its problem's folder."""
+
 Status = Literal["pass", "fail", "timeout", "re"]
 Verdict = Literal["AC", "WA", "TLE", "MLE", "OLE", "RE", "CE", "IE"]
 """Accepted; wrong answer; over the limit of time, memory or output; runtime error; no program; a fault of ours."""

@@ -49,6 +49,7 @@ from actors.kernel import (
     run,
 )
 from codec.judge import (
+    MAIN,
     File,
     Input,
     Output,
@@ -70,7 +71,6 @@ from program.terminal import colours_wanted, is_terminal
 from program.trouble import Trouble
 
 BAR = 24
-MAIN = "main.py"
 NOT_JUDGED = 2
 
 

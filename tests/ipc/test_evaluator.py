@@ -152,11 +152,11 @@ async def test_whoever_tells_it_of_a_success_neither_waits_nor_fails_and_all_are
         assert len(scoring.compared) <= len(names) + 20  # what waited while it was looked for
 
 
-async def test_the_texts_that_wait_are_bounded(autojump_clock: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluator, "MOST_CHARACTERS", 1_000)
-    made: list[Evaluator] = []
-    base, scoring = PaperBase(), Scoring()
+@asynccontextmanager
+async def held_up(scoring: Scoring) -> AsyncIterator[tuple[House, list[Evaluator]]]:
+    """Its scoring waits for a gate."""
     scoring.gate = trio.Event()
+    base, made = PaperBase(), list[Evaluator]()
     spec = evaluator_spec(base, scoring, lambda: NOW)
 
     def make() -> Evaluator:
@@ -164,6 +164,13 @@ async def test_the_texts_that_wait_are_bounded(autojump_clock: object, monkeypat
         return made[-1]
 
     async with staged(type(spec)(spec.id, make, mailbox=spec.mailbox)) as house:
+        yield house, made
+
+
+async def test_the_texts_that_wait_are_bounded(autojump_clock: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluator, "MOST_CHARACTERS", 1_000)
+    scoring = Scoring()
+    async with held_up(scoring) as (house, made):
         for number in range(50):
             house["evaluator"].tell(success(f"r{number}", "x" * 100))
         await settled()
@@ -176,15 +183,8 @@ async def test_the_texts_that_wait_are_bounded(autojump_clock: object, monkeypat
 
 async def test_whatever_is_dropped_is_counted_once(autojump_clock: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evaluator, "MOST_WAITING", 10_000)
-    base, scoring, made = PaperBase(), Scoring(), list[Evaluator]()
-    scoring.gate = trio.Event()
-    spec = evaluator_spec(base, scoring, lambda: NOW)
-
-    def make() -> Evaluator:
-        made.append(Evaluator(base, scoring, lambda: NOW))
-        return made[-1]
-
-    async with staged(type(spec)(spec.id, make, mailbox=spec.mailbox)) as house:
+    scoring = Scoring()
+    async with held_up(scoring) as (house, made):
         for flood in range(3):
             for number in range(1_100):
                 house["evaluator"].tell(success(f"r{flood}-{number}"))
@@ -199,15 +199,8 @@ async def test_a_success_that_is_told_again_and_again_waits_once_and_crowds_nobo
     autojump_clock: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(evaluator, "MOST_CHARACTERS", 1_000)
-    base, scoring, made = PaperBase(), Scoring(), list[Evaluator]()
-    scoring.gate = trio.Event()
-    spec = evaluator_spec(base, scoring, lambda: NOW)
-
-    def make() -> Evaluator:
-        made.append(Evaluator(base, scoring, lambda: NOW))
-        return made[-1]
-
-    async with staged(type(spec)(spec.id, make, mailbox=spec.mailbox)) as house:
+    scoring = Scoring()
+    async with held_up(scoring) as (house, made):
         for each in ("a", *["b"] * 50, "a"):
             house["evaluator"].tell(success(each, "x" * 100))
         await settled()

@@ -32,6 +32,7 @@ from codec.ipc.desk import (
 from codec.ipc.orders import BadOrder
 from tests.ipc.desk_kit import NOW, DeskHouse, PaperJournal, attempt, desk_house, fact, many
 from tests.ipc.paper import PaperBase
+from tests.others_turns import others_turns
 
 
 async def window(house: DeskHouse, **query: str) -> Window:
@@ -231,20 +232,10 @@ async def test_nothing_waits_long_while_it_searches_a_hundred_thousand(autojump_
     journal.details = {each.fact.id: each for each in many(100_000)}
     async with desk_house(journal) as house:
         await filled(house)
-        turns = 0
-
-        async def count() -> None:
-            nonlocal turns
-            while True:
-                await trio.lowlevel.checkpoint()
-                turns += 1
-
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(count)
+        async with others_turns() as turns:
             found = await window(house, text="did not answer", order="oldest")
-            nursery.cancel_scope.cancel()
         assert found.total == sum(each.fact.message != "" for each in journal.details.values())
-        assert turns > 30
+        assert turns.taken > 30
 
 
 # -- what is asked and ordered over HTTP

@@ -7,8 +7,6 @@ before or after any trip to the folder and any change of either journal.
 """
 
 import random
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,37 +26,19 @@ from actors.ipc.messages import CLIENT_END, SubmitRequests
 from actors.ipc.server_journal import ServerJournal
 from actors.kernel import ActorRef, KernelError
 from actors.kernel.testing import House, run_schedule, staged
-from actors.store import StateDirectory, StoreError, mark
+from actors.store import StateDirectory, StoreError
 from codec.ipc import Request, Success, read_response
 from tests.ipc.paper import PaperBase
 from tests.ipc.server_kit import FOLDER, asked, specs, wall
 from tests.plenty import plenty, seeds
-from tests.store.forgetful import ForgetfulDatabase, cut_the_power
+from tests.store.forgetful import cut_the_power
+from tests.store.power import Grid, in_the_grid
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
+CALLS = (ClientJournal, "keep"), (ServerJournal, "save"), (PaperBase, "answer")
+"""All that changes a journal."""
 DROPPED, SUBMITTED = ("good", "flaky", "slow", "failing", "broken"), ("promised",)
-
-
-class Grid:
-    """The power goes at the moment of this number."""
-
-    def __init__(self, cut_at: frozenset[int]) -> None:
-        self.cut_at = cut_at
-        self.moments = 0
-        self.cuts = 0
-        self.house: House | None = None
-
-    async def moment(self) -> None:
-        """While a house stands: at its start and when it leaves, there is nothing yet, and nothing more, to cut."""
-        if self.house is not None:
-            number = self.moments
-            self.moments += 1
-            if number in self.cut_at:
-                self.cuts += 1
-                self.house.root.kill()
-                await trio.sleep_forever()
-        await trio.lowlevel.checkpoint()
 
 
 class GridBase(PaperBase):
@@ -88,32 +68,11 @@ class Work:
         return id
 
 
-@contextmanager
-def in_the_grid(grid: Grid) -> Iterator[None]:
-    """All that changes a journal is a moment before it and one after it."""
-
-    def watched(call: Callable[..., Any]) -> Callable[..., Any]:
-        async def moments(*args: Any, **options: Any) -> Any:
-            await grid.moment()
-            found = await call(*args, **options)
-            await grid.moment()
-            return found
-
-        return moments
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("actors.store.store.Database", ForgetfulDatabase)
-        patch.setattr("actors.store.database.LOG_BYTES", 1 << 17)
-        for place, name in ((ClientJournal, "keep"), (ServerJournal, "save"), (PaperBase, "answer")):
-            patch.setattr(place, name, watched(getattr(place, name)))
-        yield
-
-
 async def live(cut_at: frozenset[int]) -> tuple[Grid, GridBase, Work, dict[str, Dossier]]:
     grid, work, found = Grid(cut_at), Work(), dict[str, Dossier]()
     base = GridBase(grid)
     base.known = True  # or what is answered before the client end attends were history, and nobody's
-    with in_the_grid(grid), TemporaryDirectory() as place:
+    with in_the_grid(grid, *CALLS), TemporaryDirectory() as place:
         state, promised = Path(place) / "state", False
         base.foreign_put(Tray.REQUESTS, "broken", b"[")
         with trio.fail_after(7200):
@@ -182,13 +141,6 @@ def check(grid: Grid, base: GridBase, work: Work, found: dict[str, Dossier]) -> 
     usual = {"good": 1, "slow": 1, "flaky": 2, "failing": 3, "promised": 1}
     for id, times in usual.items():  # noqa: A001
         assert work.runs[id] <= times + grid.cuts, (id, work.runs)
-
-
-@pytest.fixture(autouse=True)
-def another_start_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the machine."""
-    starts = iter(range(1, 1 << 30))
-    monkeypatch.setattr(mark, "_boot", lambda: next(starts).to_bytes(16, "big"))
 
 
 def test_where_the_power_stays_all_ends_as_usual() -> None:

@@ -7,11 +7,9 @@ after any change to the store, and before any file.
 """
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 import trio
@@ -21,38 +19,21 @@ from actors.judge.keeping import Keeping
 from actors.judge.merge import NewCase
 from actors.judge.posts import PREFIX, Posts
 from actors.kernel import KernelError
-from actors.kernel.testing import House, run_schedule
-from actors.store import STORE, StateDirectory, StoreClient, StoreError, mark
+from actors.kernel.testing import run_schedule
+from actors.store import STORE, StateDirectory, StoreClient, StoreError
 from tests.judge.kit import Folders, Found, Json, judging, post
 from tests.plenty import plenty, seeds
-from tests.store.forgetful import ForgetfulDatabase, cut_the_power
+from tests.store.forgetful import cut_the_power
+from tests.store.power import Grid, in_the_grid
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 A, B, C = "abc1/abc1_a", "abc1/abc1_b", "abc2/abc2_a"
 POSTED: list[tuple[str, list[str]]] = [(A, ["1", "2"]), (B, ["1"]), (A, ["2", "3"]), (C, ["1", "2", "3"])]
 """Problems, and the samples of each post."""
+CALLS = (Posts, "keep"), (Posts, "over"), (Keeping, "keep")
+"""All that changes the store."""
 WANTED = {A: {"1", "2", "3"}, B: {"1"}, C: {"1", "2", "3"}}
-
-
-class Grid:
-    """The power goes at the moments of these numbers."""
-
-    def __init__(self, cut_at: frozenset[int]) -> None:
-        self.cut_at = cut_at
-        self.moments = 0
-        self.cuts = 0
-        self.house: House | None = None
-
-    async def moment(self) -> None:
-        if self.house is not None:
-            number = self.moments
-            self.moments += 1
-            if number in self.cut_at:
-                self.cuts += 1
-                self.house.root.kill()
-                await trio.sleep_forever()
-        await trio.lowlevel.checkpoint()
 
 
 class GridFolders(Folders):
@@ -72,30 +53,11 @@ class GridFolders(Folders):
         return await super().add(task, lambda found: ())
 
 
-@contextmanager
-def in_the_grid(grid: Grid) -> Iterator[None]:
-    def watched(call: Callable[..., Any]) -> Callable[..., Any]:
-        async def moments(*args: Any, **options: Any) -> Any:
-            await grid.moment()
-            found = await call(*args, **options)
-            await grid.moment()
-            return found
-
-        return moments
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("actors.store.store.Database", ForgetfulDatabase)
-        patch.setattr("actors.store.database.LOG_BYTES", 1 << 17)
-        for place, name in ((Posts, "keep"), (Posts, "over"), (Keeping, "keep")):
-            patch.setattr(place, name, watched(getattr(place, name)))
-        yield
-
-
 async def live(cut_at: frozenset[int]) -> tuple[Grid, GridFolders, list[Json]]:
     """Posts everything until it is answered, however often the power goes. Returns the list of problems at the end."""
     grid, answered = Grid(cut_at), set[int]()
     folders = GridFolders(grid)
-    with in_the_grid(grid), TemporaryDirectory() as place, trio.fail_after(7200):
+    with in_the_grid(grid, *CALLS), TemporaryDirectory() as place, trio.fail_after(7200):
         state, over = Path(place) / "state", False
         while not over:
             with StateDirectory.claim(state) as directory:
@@ -160,13 +122,6 @@ def check(folders: GridFolders, listed: list[Json]) -> None:
         for id, samples in WANTED.items()  # noqa: A001
         for contest, task in [id.split("/")]
     }
-
-
-@pytest.fixture(autouse=True)
-def another_start_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the machine."""
-    starts = iter(range(1, 1 << 30))
-    monkeypatch.setattr(mark, "_boot", lambda: next(starts).to_bytes(16, "big"))
 
 
 def test_where_the_power_stays_every_post_is_in_its_folder() -> None:

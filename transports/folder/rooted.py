@@ -107,20 +107,20 @@ class Rooted:
         return self.root.joinpath(*names)
 
     @contextmanager
-    def folder(self, names: Names, *, create: bool = False, within: "Within | None" = None) -> Iterator[int]:
+    def folder(self, names: Names, *, create: bool = False, within: Within | None = None) -> Iterator[int]:
         """The folder as a descriptor. `create`: make all missing folders on the way, including the root. `within`: one
         on the way that is open already."""
         with self._walked(names, create, within) as (here, _):
             yield here
 
     @contextmanager
-    def folder_made(self, names: Names) -> Iterator[tuple["Within", bool]]:
+    def folder_made(self, names: Names) -> Iterator[tuple[Within, bool]]:
         """The folder, with all missing ones on the way, and whether it has just been made here, and so is empty."""
         with self._walked(names, create=True) as (here, new):
             yield Within(here, len(names)), new
 
     @contextmanager
-    def _walked(self, names: Names, create: bool, within: "Within | None" = None) -> Iterator[tuple[int, bool]]:
+    def _walked(self, names: Names, create: bool, within: Within | None = None) -> Iterator[tuple[int, bool]]:
         here = self.open_root(create=create) if within is None else os.dup(within.folder)
         new = False
         try:
@@ -253,7 +253,7 @@ class Rooted:
             return file.read(most)
 
     def write_new(
-        self, names: Names, files: Mapping[str, bytes], *, within: "Within | None" = None, new: bool = False
+        self, names: Names, files: Mapping[str, bytes], *, within: Within | None = None, new: bool = False
     ) -> None:
         """Writes new files into one folder, in this order. An existing file is left alone and raises FileExistsError.
         `within`: as in `folder`. `new`: the folder has just been made, so nobody's drafts are in it."""

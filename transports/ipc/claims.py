@@ -11,7 +11,8 @@ import os
 import re
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from transports.folder.drafts import lives
@@ -28,6 +29,17 @@ _PID = re.compile(rb"[1-9][0-9]{0,8}")
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _SHORT = 4096
+
+
+@contextmanager
+def soon(lock: threading.Lock) -> Iterator[bool]:
+    """For what is closed in the loop. Whether we hold the lock: not if a thread has it whose disk hangs."""
+    is_ours = lock.acquire(timeout=CLOSING_SECONDS)
+    try:
+        yield is_ours
+    finally:
+        if is_ours:
+            lock.release()
 
 
 class Claims:
@@ -52,12 +64,9 @@ class Claims:
 
     def release(self, end: str) -> None:
         """In the loop. If a thread has the claims in hand, whose disk hangs, this one ends with the process."""
-        if self._lock.acquire(timeout=CLOSING_SECONDS):
-            try:
-                if (file := self._held.pop(end, None)) is not None:
-                    os.close(file)
-            finally:
-                self._lock.release()
+        with soon(self._lock) as is_ours:
+            if is_ours and (file := self._held.pop(end, None)) is not None:
+                os.close(file)
 
     def touch(self) -> None:
         """The ends that we hold live."""

@@ -11,10 +11,9 @@ import heapq
 import json
 import os
 import re
-import stat
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -23,25 +22,15 @@ import structlog
 
 from codec.ipc import id_of
 from transports.folder.drafts import discard, write_drafts
+from transports.folder.kinds import kind_of
 
 LATEST = 20
 KEPT = 160
 """Bytes of a name that are kept."""
 ENTRY, REASON = ".entry", ".json"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
-_KINDS: Mapping[str, Callable[[int], bool]] = {
-    "link": stat.S_ISLNK,
-    "folder": stat.S_ISDIR,
-    "pipe": stat.S_ISFIFO,
-    "socket": stat.S_ISSOCK,
-    "device": lambda mode: stat.S_ISCHR(mode) or stat.S_ISBLK(mode),
-}
 
 log = structlog.get_logger("ipc")
-
-
-def kind_of(mode: int) -> str:
-    return next((kind for kind, is_one in _KINDS.items() if is_one(mode)), "file")
 
 
 class Quarantine:

@@ -26,9 +26,9 @@ from codec.ipc import BadId, BadRequest, BadResponse, checked, file_of, id_of, r
 from codec.ipc.folder import Answer, Asked, BothFiles, Identity, Spoiled, Torn, Tray, Unreadable
 from codec.ipc.ids import SUFFIX
 from codec.words import counted
+from transports.folder.kinds import kind_of
 from transports.folder.waitless import open_at_once, read_at_once, stat_at_once
 from transports.ipc.ferry import NotShort
-from transports.ipc.quarantine import kind_of
 from transports.ipc.site import OpenedBase
 from transports.ipc.torns import Stamp, Torns, stamp_of
 from transports.ipc.withheld import Withheld

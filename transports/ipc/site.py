@@ -32,7 +32,7 @@ from transports.folder.owned import NotOurs, why_not_ours
 from transports.folder.rooted import NotPlain, Rooted
 from transports.folder.waitless import is_local, stat_at_once
 from transports.ipc.archiving import finish_archiving
-from transports.ipc.claims import CLOSING_SECONDS, Claims
+from transports.ipc.claims import Claims, soon
 from transports.ipc.quarantine import Quarantine
 
 DRAFTS, STATE = "tmp", "state"
@@ -141,11 +141,9 @@ class Site:
     def close(self) -> None:
         """In the loop. If a thread has the folder in hand, whose disk hangs, all is left to the end of this process."""
         self.claims.close()
-        if self._lock.acquire(timeout=CLOSING_SECONDS):
-            try:
+        with soon(self._lock) as is_ours:
+            if is_ours:
                 self._give_up()
-            finally:
-                self._lock.release()
 
     def quarantined(self) -> tuple[int, tuple[str, ...]]:
         """How many things, and the last reasons."""

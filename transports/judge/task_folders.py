@@ -12,7 +12,6 @@ import functools
 import os
 import re
 import shutil
-import stat
 import tempfile
 import threading
 import time
@@ -24,15 +23,15 @@ from typing import TypeVar
 import trio
 from msgspec import Struct
 
-from codec.judge import fingerprint
+from codec.judge import MAIN, fingerprint
 from transports.folder.clearance import clear_away
 from transports.folder.drafts import lives
+from transports.folder.kinds import kind_of
 from transports.folder.rooted import FileEntry, Rooted
 
 T = TypeVar("T")
 
 THREADS = 4
-MAIN = "main.py"
 TEMPLATE = b"""\
 def main() -> None:
     pass
@@ -353,11 +352,9 @@ class TaskFolders:
 def _kind(path: Path) -> str:
     """What this is in the place of a file."""
     try:
-        mode = path.lstat().st_mode
+        return f"a {kind_of(path.lstat().st_mode)}"
     except OSError:  # it has just gone
         return "missing"
-    kinds = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
-    return kinds.get(stat.S_IFMT(mode), "a device")
 
 
 def _clear(name: str) -> None:

@@ -1,5 +1,6 @@
 """Disks with something the matter, where this process may mount them; else what comes near."""
 
+import errno
 import os
 import subprocess
 from collections.abc import Iterator
@@ -9,6 +10,13 @@ from pathlib import Path
 from tests.store.test_disk_full import may_mount
 
 MAY_MOUNT = may_mount()
+UNWATCHED = [
+    (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
+    (OSError("something odd"), "something odd"),
+    (FileNotFoundError(errno.ENOENT, "No such file or directory"), None),
+    (NotADirectoryError(errno.ENOTDIR, "Not a directory"), None),
+]
+"""Why the system does not watch a folder, and what is said of that: nothing of one that has only gone."""
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """Whole trees: whoever looks only at what they are told of knows in the end what is there."""
 
-import errno
 import os
 import shutil
 import sys
@@ -17,6 +16,7 @@ import trio.testing
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from tests.transports.folder.disks import UNWATCHED
 from transports.folder.feed import MANY, PACE_SECONDS
 from transports.folder.inotify import FolderEvent, Inotify
 from transports.folder.trees import TreeChanges, TreeFeed
@@ -249,15 +249,7 @@ async def test_a_lone_change_is_told_at_once_and_after_many_the_answer_waits_for
         inotify.close()
 
 
-@pytest.mark.parametrize(
-    ("error", "why"),
-    [
-        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
-        (OSError("something odd"), "something odd"),
-        (FileNotFoundError(errno.ENOENT, "No such file or directory"), None),
-        (NotADirectoryError(errno.ENOTDIR, "Not a directory"), None),
-    ],
-)
+@pytest.mark.parametrize(("error", "why"), UNWATCHED)
 async def test_what_the_system_does_not_watch_is_said_unless_it_has_only_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, why: str | None
 ) -> None:

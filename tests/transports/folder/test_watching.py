@@ -25,6 +25,7 @@ from actors.kernel import (
 )
 from actors.kernel.testing import House, Log, staged
 from codec.judge import fingerprint
+from tests.transports.folder.disks import UNWATCHED
 from transports.folder import inotify, watching
 from transports.folder.feed import Gathered
 from transports.folder.inotify import Inotify
@@ -334,15 +335,7 @@ async def test_a_disk_that_hangs_holds_the_server_up_no_longer_than_its_patience
         hung.set()
 
 
-@pytest.mark.parametrize(
-    ("error", "why"),
-    [
-        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
-        (OSError("something odd"), "something odd"),
-        (FileNotFoundError(errno.ENOENT, "No such file or directory"), None),
-        (NotADirectoryError(errno.ENOTDIR, "Not a directory"), None),
-    ],
-)
+@pytest.mark.parametrize(("error", "why"), UNWATCHED)
 @pytest.mark.parametrize("by", ["add", "__init__"])
 async def test_why_not_all_is_watched_is_said_in_the_system_s_words_or_those_there_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, why: str | None, by: str

@@ -20,6 +20,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from wsproto.connection import Connection, ConnectionState, ConnectionType
 from wsproto.events import BytesMessage, CloseConnection, Ping, Pong, TextMessage
 
+from tests.others_turns import others_turns
 from tests.plenty import plenty, seeds
 from tests.transports.house import (
     BINARY,
@@ -345,22 +346,14 @@ async def test_over_a_socket_all_is_heard_once_and_in_order_however_it_comes_and
 
 
 async def test_others_have_their_turn_in_the_middle_of_what_one_read_brings() -> None:
-    turns = 0
     batches: list[tuple[int, int]] = []
-
-    async def other() -> None:
-        nonlocal turns
-        while True:
-            await trio.lowlevel.checkpoint()
-            turns += 1
 
     async def handler(upgrade: Upgrade) -> None:
         socket = await upgrade.accept_fast()
-        house.nursery.start_soon(other)
         while True:
-            batches.append((len(await socket.receive_batch()), turns))
+            batches.append((len(await socket.receive_batch()), turns.taken))
 
-    async with open_house(on_websocket=handler) as house:
+    async with others_turns() as turns, open_house(on_websocket=handler) as house:
         client = house.memory_client()
         await client.send_all(house.upgrade() + frame(TEXT) * (60 * MOST_AT_ONCE) + close(1000))
         await read_all(client)

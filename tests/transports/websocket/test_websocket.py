@@ -10,6 +10,7 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 from trio_websocket import ConnectionClosed
 
+from tests.others_turns import others_turns
 from tests.transports.house import (
     BINARY,
     CLOSE,
@@ -409,20 +410,11 @@ async def test_a_flood_of_pings_does_not_starve_the_others() -> None:
 
 @pytest.mark.parametrize("flood", [frame(PONG), frame(CONTINUATION, final=False)], ids=["pongs", "empty fragments"])
 async def test_others_have_their_turn_in_the_middle_of_what_one_read_brings(flood: bytes) -> None:
-    turns = 0
-
-    async def other() -> None:
-        nonlocal turns
-        while True:
-            await trio.lowlevel.checkpoint()
-            turns += 1
-
-    async with open_house() as house, await house.connect() as stream:
-        house.nursery.start_soon(other)
+    async with open_house() as house, await house.connect() as stream, others_turns() as turns:
         await stream.send_all(house.upgrade() + frame(TEXT, b"", final=False) + flood * 3000)
         await stream.send_all(frame(CONTINUATION, b"at last"))
         await read_until(stream, b"at last")
-        assert turns > 3000
+        assert turns.taken > 3000
 
 
 async def test_a_cancelled_send_ends_the_connection_rather_than_leave_half_a_frame() -> None:

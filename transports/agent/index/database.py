@@ -365,8 +365,6 @@ class _LogIndex:
                 status = os.lstat(self._path)
             except FileNotFoundError:
                 return
-            if (status.st_ino, status.st_size) == (self._number, self._length):
-                return
             if status.st_ino == self._number and status.st_size < self._length:
                 if status.st_size:  # what is left of it would count
                     os.truncate(self._path, 0)
