@@ -1,13 +1,11 @@
 """What a run of all tests draws of a table: as many cases as it says, the same for the same tree, each in its turn."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.draws import kept
+from tests.planted import run_pytest
 
 ROOT = Path(__file__).parents[1]
 TABLES = {f"test_{name}": [f"test_{name}[{case}]" for case in range(cases)] for name, cases in (("a", 5), ("b", 42))}
@@ -58,11 +56,10 @@ def test_a_run_of_all_tests_draws_and_whoever_names_tests_gets_them_all(
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests/test_some.py").write_text(TESTS)
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = drawn: d\ntestpaths = tests\n")
-    environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": "", "TROUPE_PLENTY": plenty}
 
     def passed(*more: str) -> set[str]:
-        command = [sys.executable, "-m", "pytest", "-v", "-p", "tests.draws", "--import-mode=importlib", *words, *more]
-        run = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+        plain = ["-v", "-p", "tests.draws", "--import-mode=importlib"]
+        run = run_pytest(tmp_path, *plain, *words, *more, env={"TROUPE_PLENTY": plenty})
         return {word for line in run.stdout.splitlines() if "PASSED" in line for word in line.split() if "::" in word}
 
     some = passed("--randomly-seed=1")

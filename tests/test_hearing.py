@@ -1,22 +1,23 @@
 """The suite may be started with SIGINT and SIGHUP ignored, by `nohup` or by a script with `&`."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.planted import run_pytest
+
 ROOT = Path(__file__).parent.parent
 DEADLINE = 70.0
 STUCK = 50
 """After so many seconds a test that still runs says where it is."""
 
-DEAF = f"""
+DEAF = """
 import os, signal, sys
 for number in (signal.SIGINT, signal.SIGHUP):
     signal.signal(number, signal.SIG_IGN)
-os.execv(sys.executable, [sys.executable, "-m", "pytest", "-o", "faulthandler_timeout={STUCK}", *sys.argv[1:]])
+os.execv(sys.argv[1], sys.argv[1:])
 """
 
 PLANTED = """
@@ -55,13 +56,9 @@ ABOUT_SIGNALS = ("program/test_signals.py", "program/test_ending.py", "program/t
 """Those that raise them in their own process, or send them to a child."""
 
 
-def started_deaf(*arguments: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
-    environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": "-p no:cacheprovider"}
-    command = [sys.executable, "-c", DEAF, *arguments]
-    try:
-        return subprocess.run(command, cwd=cwd, env=environ, capture_output=True, text=True, timeout=DEADLINE)
-    except subprocess.TimeoutExpired as error:
-        pytest.fail(f"It did not end. It had said:\n{error.stdout!r}\n{error.stderr!r}")
+def started_deaf(place: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    stuck = ["-o", f"faulthandler_timeout={STUCK}", "-p", "no:cacheprovider"]
+    return run_pytest(place, *stuck, *words, by=(sys.executable, "-c", DEAF), seconds=DEADLINE)
 
 
 @pytest.mark.slow
@@ -69,16 +66,14 @@ def started_deaf(*arguments: str, cwd: Path) -> "subprocess.CompletedProcess[str
 def test_tests_hear_signals_though_whoever_started_them_ignores_them(workers: str, tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text('pytest_plugins = ["tests.hearing"]\n')
     (tmp_path / "test_planted.py").write_text(PLANTED)
-    places = ["--rootdir", str(tmp_path), f"--basetemp={tmp_path / 'base'}", str(tmp_path)]
-    ended = started_deaf("-n", workers, *places, cwd=tmp_path)
+    ended = started_deaf(tmp_path, "-n", workers, "--rootdir", str(tmp_path))
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
 @pytest.mark.slow
 def test_the_tests_about_signals_pass(tmp_path: Path) -> None:
     ours = [str(ROOT / "tests" / each) for each in ABOUT_SIGNALS]
-    short = ["-m", "not slow", "-p", "no:xdist", "-o", "addopts=", f"--basetemp={tmp_path / 'base'}"]
-    ended = started_deaf(*short, *ours, cwd=ROOT)
+    ended = started_deaf(tmp_path, "-m", "not slow", "-p", "no:xdist", "-o", "addopts=", "--rootdir", str(ROOT), *ours)
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 

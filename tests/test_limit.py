@@ -3,12 +3,11 @@
 They run in a pytest of their own, in one worker of xdist, with limits of seconds."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.planted import run_pytest
 
 ROOT = Path(__file__).parent.parent
 DEADLINE = 150.0
@@ -194,12 +193,8 @@ def run(place: Path, source: str) -> tuple[Reports, str]:
     (place / "conftest.py").write_text(CONFTEST)
     (place / "pyproject.toml").write_text(PYPROJECT)
     (place / "test_planted.py").write_text(source)
-    environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": "-p no:randomly -p no:cacheprovider"}
-    places = ["--rootdir", str(place), f"--basetemp={place / 'base'}", str(place)]
-    command = [sys.executable, "-m", "pytest", "-n", "1", *places]
-    ended = subprocess.run(
-        command, cwd=place, env=environ, capture_output=True, text=True, timeout=DEADLINE, check=False
-    )
+    plain = ["-p", "no:randomly", "-p", "no:cacheprovider"]
+    ended = run_pytest(place, "-n", "1", *plain, "--rootdir", str(place), seconds=DEADLINE)
     reports: Reports = {}
     for line in (place / "reports").read_text().splitlines():
         name, when, outcome, longrepr, sections = json.loads(line)

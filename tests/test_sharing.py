@@ -1,13 +1,11 @@
 """The long files are begun first, no test is moved into another file's place, and a crash costs one test."""
 
-import os
-import subprocess
-import sys
 from itertools import groupby
 from pathlib import Path
 
 import pytest
 
+from tests.planted import run_pytest
 from tests.sharing import LONGEST
 
 ROOT = Path(__file__).parents[1]
@@ -33,9 +31,7 @@ def test_the_longest_come_first_then_those_with_slow_tests_and_each_in_one_piece
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("import pytest\n" + "".join(body.format(place) for place, body in enumerate(bodies)))
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow: s\n")
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "tests.sharing", "--import-mode=importlib"]
-    environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": ""}
-    run = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+    run = run_pytest(tmp_path, "--collect-only", "-q", "-p", "tests.sharing", "--import-mode=importlib")
     found = [line for line in run.stdout.splitlines() if "::" in line]
     order = [file for file, _ in groupby(line.partition("::")[0] for line in found)]
     assert order == [LONGEST[0], LONGEST[1], "tests/test_twice.py", "tests/test_once.py", "tests/test_fast.py"]
@@ -63,10 +59,9 @@ def test_whatever_crashes_a_worker_every_other_test_is_run_once(tmp_path: Path, 
     head = "import os, signal\ndef note(which): open('run', 'a').write(f'{__name__} {which}\\n')\n"
     for file, tests in files.items():
         tmp_path.joinpath(file).write_text(head + "".join(tests))
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
-    command += ["-p", "tests.sharing", "-p", "xdist", "-p", "no:faulthandler", "-p", "no:cacheprovider"]
-    environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    run = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+    words = ["-q", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+    words += ["-p", "tests.sharing", "-p", "xdist", "-p", "no:faulthandler", "-p", "no:cacheprovider"]
+    run = run_pytest(tmp_path, *words, env={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
     ran = tmp_path.joinpath("run").read_text().splitlines()
     others = [test for tests in files.values() for test in tests if test is not crash]
     assert len(ran) == len(set(ran)) == len(others), run.stdout + run.stderr

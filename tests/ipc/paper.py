@@ -55,6 +55,7 @@ class PaperBase:
         """To ask all files for their times takes so long."""
         self.calls: list[str] = []
         self._listeners: dict[AnyRef, Callable[[News], None]] = {}
+        self._onlookers = trio.lowlevel.ParkingLot()
 
     # -- as given
 
@@ -170,6 +171,10 @@ class PaperBase:
     def foreign_drop(self, place: Tray, id: str) -> None:  # noqa: A002
         self._drop(place, id)
 
+    async def change(self) -> None:
+        """Waits for the next one to a request or a response, whoever makes it."""
+        await self._onlookers.park()
+
     def lose(self, why: str) -> None:
         self.gone = why
         self._tell(BaseIsGone(why))
@@ -211,6 +216,7 @@ class PaperBase:
 
     def _changed(self, place: Tray, id: str) -> None:  # noqa: A002
         if place in (Tray.REQUESTS, Tray.RESPONSES):
+            self._onlookers.unpark_all()
             self._tell(FilesChanged({place: frozenset({id})}))
 
     def _tell(self, news: News) -> None:

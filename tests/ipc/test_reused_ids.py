@@ -27,7 +27,6 @@ from codec.ipc import Failure, Success
 from tests.ipc.paper import PaperBase
 from tests.ipc.server_kit import FOLDER, ServerDesk, specs, state_directory, wall
 
-TICK = 0.0005
 PAUSES = (0.0, 0.2 * GATHER_SECONDS, 0.9 * GATHER_SECONDS, GATHER_SECONDS, 1.1 * GATHER_SECONDS, 1.0)
 
 
@@ -53,8 +52,8 @@ class Both:
         """`busy`: the server end runs something else meanwhile, so the first answer still lies there for a while."""
         self.desk.put(id)
         with trio.fail_after(10.0):
-            while self.desk.response(id) is None:  # noqa: ASYNC110 - of files, as any script does
-                await trio.sleep(TICK)
+            while self.desk.response(id) is None:
+                await self.base.change()
         if pause:
             await trio.sleep(pause)
         for _ in range(turns):
