@@ -27,6 +27,7 @@ from tests.house.agent_page import (
 )
 from tests.house.running import Server
 from tests.house.test_agent_page import free_port
+from tests.plenty import plenty
 from tests.web.stage import write
 from tests.web.test_design import CONTRASTS
 
@@ -347,6 +348,7 @@ def test_a_token_costs_no_more_at_the_end_of_a_long_text_than_at_its_beginning(
     near: Path, model: str, chromium: Browser
 ) -> None:
     """Work is counted, not timed: what is built anew is the open block, once a frame; the rest is left alone."""
+    long = plenty(15_000)
     with fake_model("--rate", "0") as fast, agent_server(near, fast) as house, visiting(chromium) as visitor:
         page = visitor.page(link(house))
         begin(page, near / "work")
@@ -362,12 +364,12 @@ def test_a_token_costs_no_more_at_the_end_of_a_long_text_than_at_its_beginning(
                 }).observe(document.querySelector("agent-transcript"), { childList: true, subtree: true });
             }"""
         )
-        say(page, "!long 30000")
+        say(page, f"!long {long}")
         expect(feet(page)).to_contain_text("Done", timeout=60_000)
         words = page.locator("agent-transcript .text > p").evaluate_all(
             "all => all.map((each) => each.textContent).join(' ').split(/\\s+/)"
         )
-        assert words == [f"word{number}" for number in range(30_000)]
+        assert words == [f"word{number}" for number in range(long)]
         counted = page.evaluate("window.counted")
         paragraphs = page.locator("agent-transcript .text > p").count()
         assert paragraphs > 10  # a long line does not stay one open block
