@@ -72,7 +72,7 @@ def table(path: Path, heading: str) -> list[list[str]]:
 KNOWN = {
     README: {
         "python3 -m venv .venv && .venv/bin/pip install -c constraints.txt .": "run from a clean copy",
-        "python3 -m venv .venv && .venv/bin/pip install -c constraints.txt -e": "run by .ci/run",
+        "python3 -m venv --upgrade-deps .venv && .venv/bin/pip install -c constraints.txt -e": "run by .ci/run",
         "12:00:00 [info     ] listening": "said by a server",
         "troupe                     top": "the living tree",
         "import sidekick": "run with each release",
