@@ -29,9 +29,11 @@ messages may still be unread.
 """
 
 import enum
+import fcntl
 import math
 import os
 import sys
+import termios
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -51,6 +53,11 @@ GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 Take = Callable[[bytes], bool]
 """Handles what was read; False: the task that reads has to."""
+
+
+def unread(number: int) -> int:
+    """How many bytes have come at this socket and were not read."""
+    return int.from_bytes(fcntl.ioctl(number, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 class Inflow(enum.Enum):
@@ -195,7 +202,7 @@ class Wire(trio.abc.HalfCloseableStream):
                     await self._turns.take(self._turn_ended - self._turn_began)
         else:
             await self._readable()
-            if self._is_greedy():
+            if self._is_greedy() and not self._has_ended():
                 await self._turns.take(last)
         while True:
             if self._closed:
@@ -219,6 +226,10 @@ class Wire(trio.abc.HalfCloseableStream):
         """Something has come, and the last turn was long and ended a moment ago."""
         last = self._turn_ended - self._turn_began
         return last > LONG and trio.current_time() < self._turn_ended + min(MOMENT, REST * last)
+
+    def _has_ended(self) -> bool:
+        """Something has come, and it is nothing but the end."""
+        return not self._closed and unread(self._plain) == 0
 
     def _watched(self) -> bool:
         if not self._is_watched and self._lookout is not None:
