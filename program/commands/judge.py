@@ -151,7 +151,7 @@ def judge(
     command: JudgeRun, section: JudgeSettings, means: JudgeParts, out: TextIO | None = None, err: TextIO | None = None
 ) -> int:
     """The exit code."""
-    places.interpreter()
+    places.check_interpreter()
     terminal = _Terminal(command, out or sys.stdout, err or sys.stderr)
     return trio.run(_judge, command, section, means, terminal)
 
