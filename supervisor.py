@@ -137,7 +137,7 @@ def run_server(command: "Serve") -> None:
 
     settings = load(command.config, command.overrides, default=places.config_file())
     if not RUN_PROGRAMS.isdisjoint(settings.enabled()):
-        places.interpreter()
+        places.check_interpreter()
     files = [command.state_dir / SERVER_FILE, *([command.ready_file] if command.ready_file else [])]
     try:
         with (

@@ -36,14 +36,13 @@ def here() -> Path:
         raise Trouble("The folder you are in has been removed. Go to another, and try again") from None
 
 
-def interpreter() -> Path:
-    """The Python that runs us, and that has to start once more to run programs for us."""
+def check_interpreter() -> None:
+    """The Python that runs us has to start once more, to run programs for us. Raises Trouble if it cannot."""
     if not os.access(sys.executable, os.X_OK):
         raise Trouble(
             f"{sys.executable or 'The Python that runs this'} is missing, or this account may not execute it. It has "
             "to start once more, to run programs. Run Troupe with a Python that this account may execute"
         )
-    return Path(sys.executable)
 
 
 def _base(environ: Mapping[str, str], variable: str, *below_home: str) -> Path:

@@ -53,9 +53,16 @@ def draw(results: Sequence[RunResult], *, width: int, colours: bool = False) -> 
 
 
 def sum_up(
-    results: Sequence[RunResult], asked: int, milliseconds: int, *, width: int, colours: bool = False
+    results: Sequence[RunResult],
+    asked: int,
+    milliseconds: int,
+    left_out: str | None = None,
+    *,
+    width: int,
+    colours: bool = False,
 ) -> Iterator[str]:
-    """The summary below the table, wrapped into as many lines as it needs."""
+    """The summary below the table, wrapped into as many lines as it needs. `left_out`: a sentence about tests that are
+    none."""
     passed = sum(result.status == "pass" for result in results)
     count = Counter(result.verdict for result in results)
     parts = [f"{passed} of {asked} passed"]
@@ -66,6 +73,9 @@ def sum_up(
     paint = _painted if colours else _plain
     for line in _wrapped(" · ".join(parts), max(width, NARROWEST)):
         yield paint(line, f"{_BOLD};{_GREEN if passed == asked else _RED}")
+    if left_out is not None:
+        for line in _wrapped(printable(left_out), max(width, NARROWEST)):
+            yield paint(line, _YELLOW)
     if any(result.contended for result in results):
         remark = f"{CONTENDED} the machine was busy with other things: CPU time says how long it took"
         for line in _wrapped(remark, max(width, NARROWEST)):

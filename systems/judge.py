@@ -91,4 +91,4 @@ def folders_of(folder: Path, tests_dir: str) -> TaskFolders:
     return TaskFolders(folder, tests_dir=tests_dir, template="", head_bytes=0)
 
 
-JUDGING = JudgeParts(folders_of, machine_of, launcher_spec, run_of)
+JUDGING = JudgeParts(folders_of, machine_of, launcher_spec, run_of, judge.trouble)

@@ -237,6 +237,12 @@ export namespace Judge {
     passed: number;
     failed: number;
   }
+  export interface StateProblemsChanged {
+    type: "state/problemsChanged";
+    gone?: string[];
+    problems?: Listed[];
+    current?: string | null;
+  }
   export interface StateCase {
     type: "state/case";
     problemId?: string | null;
@@ -318,7 +324,7 @@ export namespace Judge {
     type: "ui/forget";
     id: string;
   }
-  export type Message = StateInit | StateUpdate | StateProblems | StateCase | StateArrived | RunProgress | RunReport | RunComplete | Notice;
+  export type Message = StateInit | StateUpdate | StateProblems | StateProblemsChanged | StateCase | StateArrived | RunProgress | RunReport | RunComplete | Notice;
   export type UiMessage = RunOne | RunAll | SwitchInterpreter | RequestInit | Cancel | UpdateSettings | OpenProblem | RequestCase | Look | Forget;
 }
 

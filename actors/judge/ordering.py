@@ -8,7 +8,7 @@ from actors.judge.run import RunOrder
 from actors.judge.telling import unsupported
 from codec.judge import MAIN, RunSettings, Task
 
-MOST_NAMED = 20
+MOST_CASES_NAMED = 20
 """Cases that a sentence names."""
 
 
@@ -80,6 +80,6 @@ def missing(settings: RunSettings, why: str) -> str:
 
 
 def _there_are(indices: list[int]) -> str:
-    named = ", ".join(map(str, indices[:MOST_NAMED]))
-    more = len(indices) - MOST_NAMED
+    named = ", ".join(map(str, indices[:MOST_CASES_NAMED]))
+    more = len(indices) - MOST_CASES_NAMED
     return f"there are {named}" + (f" and {more:,} more" if more > 0 else "")

@@ -53,6 +53,7 @@ from codec.judge import (
     StateCase,
     StateInit,
     StateProblems,
+    StateProblemsChanged,
     StateUpdate,
     SwitchInterpreter,
     UpdateSettings,
@@ -125,6 +126,10 @@ class Panel(Actor[PanelMessage]):
                 await self._show(message)
             case StateProblems(problems):
                 self._known = {problem.id for problem in problems}
+                self._say(message)
+            case StateProblemsChanged(gone, problems):
+                self._known.difference_update(gone)
+                self._known.update(problem.id for problem in problems)
                 self._say(message)
             case InOnePiece() | RunProgress() | RunReport() | RunComplete() | Notice() | StateCase() | StateUpdate():
                 self._pass_on(message)

@@ -6,7 +6,8 @@ Rules
   - Settings are on the disk before anybody is told. If a page has set a command that the configuration does not name,
     the command is not used: the first page is told, and the setting is forgotten.
   - The number of remembered problems is limited, and the oldest are forgotten. Their folders stay.
-  - All panels are sent the list of problems, at most a few times a second, however many are posted.
+  - All panels are told of the list of problems, at most a few times a second, however many are posted: of a long list,
+    what has changed (relisting.py).
   - Trouble is reported to all panels. If there are none, the newest reports are kept for the next panel.
   - Panels are told of new problems, and show them if they follow. Of a contest they are told only of the first problem,
     and not if they show one of it already.
@@ -43,15 +44,28 @@ from actors.judge.messages.shelf import (
 )
 from actors.judge.places import TaskPlace, place
 from actors.judge.registered import SHELF
+from actors.judge.relisting import changes
 from actors.judge.telling import unknown
 from actors.kernel import Actor, ActorRef, Down, KernelError, Timer, in_words
 from actors.store import StoreError
-from codec.judge import BadChange, Commands, Listed, Notice, RunSettings, StateProblems, Task, changed
+from codec.judge import (
+    BadChange,
+    Commands,
+    Listed,
+    Notice,
+    RunSettings,
+    StateProblems,
+    StateProblemsChanged,
+    Task,
+    changed,
+)
 from codec.words import counted
 
 PUBLISH_SECONDS = 0.1
 MOST = 2_000
 """Problems that are remembered."""
+TOLD_WHOLE = 50
+"""A list of up to so many problems is told as a whole each time."""
 MOST_PLACES = 2 * MOST
 """Folders that are known to belong to a problem, even if it was not written yet."""
 MOST_UNHEARD = 4
@@ -63,6 +77,8 @@ class Shelf(Actor[ShelfMessage]):
         self._commands = commands
         self._configured = self._settings = configured
         self._listed: dict[str, Listed] = {}  # the oldest first
+        self._told: tuple[dict[str, Listed], str | None] = {}, None
+        """The list, and the current problem, as the panels were last told."""
         self._gone: dict[str, Listed] = {}
         """Problems whose folders are missing."""
         self._taken_off: dict[str, Listed | None] = {}
@@ -106,6 +122,7 @@ class Shelf(Actor[ShelfMessage]):
             for panel in kept:
                 self.monitor(panel)
             self._tell_all(self._problems())
+        self._told = dict(self._listed), self._current
 
     def keep(self) -> object:
         return self._panels
@@ -157,6 +174,7 @@ class Shelf(Actor[ShelfMessage]):
             case PutBack(panel, id):
                 await self._put_back(panel, id)
             case Came(panel):
+                self._tell_list()  # so that all know the same when the next changes come
                 self._panels[panel] = None
                 self.monitor(panel)
                 self._count()
@@ -181,7 +199,7 @@ class Shelf(Actor[ShelfMessage]):
                     self._unheard.append(notice)
             case Publish():
                 self._publishing = None
-                self._tell_all(self._problems())
+                self._tell_list()
             case _:
                 self.unknown(message)
 
@@ -299,7 +317,7 @@ class Shelf(Actor[ShelfMessage]):
             if shown == id:
                 self._panels[each] = None
                 tell(each, TakenOff(id))
-        self._tell_all(self._problems())
+        self._tell_list()
         self._count()
 
     async def _put_back(self, panel: ActorRef[PanelMessage], id: str) -> None:  # noqa: A002
@@ -311,7 +329,7 @@ class Shelf(Actor[ShelfMessage]):
             tell(panel, Notice("error", unknown(id)))
             return
         self._listed[id] = listed
-        self._tell_all(self._problems())
+        self._tell_list()
         tell(panel, IsBack(id))
         self._look_around()
         self._count()
@@ -325,6 +343,17 @@ class Shelf(Actor[ShelfMessage]):
                 return False
             del self._taken_off[id]
         return True
+
+    def _tell_list(self) -> None:
+        known, current = self._told
+        gone, problems = changes(known, self._listed)
+        if not gone and not problems and current == self._current:
+            return
+        self._told = dict(self._listed), self._current
+        if len(self._listed) <= max(TOLD_WHOLE, len(problems)):
+            self._tell_all(self._problems())
+        else:
+            self._tell_all(StateProblemsChanged(gone, problems, self._current))
 
     def _problems(self) -> StateProblems:
         return StateProblems(tuple(self._listed.values()), self._current)

@@ -11,8 +11,8 @@ from codec.words import listed, sentences
 MOST_TOLD, LEAST_TOLD = 8 << 20, 256
 """Bytes of all texts of a problem that are sent at once; and the least for each text, however many there are."""
 
-MOST_NAMED = 3
-"""Tests that a sentence names."""
+MOST_ODD_NAMED = 3
+"""Tests that a sentence about odd ones names."""
 
 
 def told(
@@ -81,9 +81,9 @@ def _left_out(tests: Sequence[tuple[int, str]], odd: Mapping[str, str]) -> str:
     numbers = list(dict.fromkeys(number for number, _ in tests))
     if not numbers:
         return ""
-    named = [f"{number:,}" for number in numbers[:MOST_NAMED]]
-    more = [f"{len(numbers) - MOST_NAMED:,} more"] if len(numbers) > MOST_NAMED else []
-    why = listed(f"{name} is {odd[name]}" for number, name in tests if number in numbers[:MOST_NAMED])
+    named = [f"{number:,}" for number in numbers[:MOST_ODD_NAMED]]
+    more = [f"{len(numbers) - MOST_ODD_NAMED:,} more"] if len(numbers) > MOST_ODD_NAMED else []
+    why = listed(f"{name} is {odd[name]}" for number, name in tests if number in numbers[:MOST_ODD_NAMED])
     who = f"Test {named[0]} is" if len(numbers) == 1 else f"Tests {listed([*named, *more])} are"
     first = numbers[0]
     return f"{who} left out: {why}. A test needs two plain files, such as {first}.in and {first}.out"

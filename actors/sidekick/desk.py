@@ -115,7 +115,12 @@ class SidekickDesk:
             return known
         make = partial(self._make_room, id, lasting=id == DEFAULT_ROOM)
         spec = ChildSpec(
-            id, make, restart=Restart.TRANSIENT, start_timeout=RESTORING_SECONDS, mailbox=partial(Mailbox, BATCHES)
+            id,
+            make,
+            restart=Restart.TRANSIENT,
+            start_timeout=RESTORING_SECONDS,
+            mailbox=partial(Mailbox, BATCHES),
+            unread_is_lost=False,  # a room that makes way: its peers are told, and its last picture is given
         )
         while True:
             try:

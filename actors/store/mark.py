@@ -126,7 +126,9 @@ def what_is_wrong(path: Path) -> str | None:
         salts = log.salts
         ours = _is_the_marks(path, mark)
         if salts is None:
-            return "is missing" if ours and mark.state is MarkState.OPEN else None
+            if not ours or mark.state is not MarkState.OPEN:
+                return None
+            return "is missing" if log.descriptor is None else "is missing, for its file holds something else"
         own = salts == mark.salts
         since = _goes_on(mark, salts)
         if not ours:

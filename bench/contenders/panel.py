@@ -31,8 +31,9 @@ class Panel:
     def open(self, problem: str) -> None:
         """Show this problem, once the judge knows it."""
         self.say({"type": "ui/requestInit", "follow": False})
+        lists = ("state/problems", "state/problemsChanged")
         self.until(
-            lambda one: one["type"] == "state/problems" and any(each["id"] == problem for each in one["problems"])
+            lambda one: one["type"] in lists and any(each["id"] == problem for each in one.get("problems", ()))
         )
         self.say({"type": "ui/openProblem", "id": problem})
         self.until(lambda one: one["type"] == "state/init" and one.get("problem", {}).get("id") == problem)

@@ -1,8 +1,9 @@
 """The messages between the backend and a page.
 
 Rules
-  - `type` is the tag. Messages of the spec are as the spec defines them. We add `state/problems`, `state/case`,
-    `state/arrived`, `ui/cancel`, `ui/updateSettings`, `ui/openProblem`, `ui/requestCase`, `ui/look` and `ui/forget`.
+  - `type` is the tag. Messages of the spec are as the spec defines them. We add `state/problems`,
+    `state/problemsChanged`, `state/case`, `state/arrived`, `ui/cancel`, `ui/updateSettings`, `ui/openProblem`,
+    `ui/requestCase`, `ui/look` and `ui/forget`.
   - A run has a number, and its progress, its results and its end carry that number. So the messages of two runs are
     never mixed up.
   - A page is told of cases before their results. `outdated` tells it which results belong to another solution, test,
@@ -83,6 +84,15 @@ class StateProblems(Message, frozen=True, tag="state/problems"):
     current: str | None = None
 
 
+class StateProblemsChanged(Message, frozen=True, tag="state/problemsChanged"):
+    """How a long list of problems has changed since it was told: first, those of `gone` leave it. Then each of
+    `problems` takes the place of the one with its id or, if there is none, comes to the end."""
+
+    gone: tuple[str, ...] = ()
+    problems: tuple[Listed, ...] = ()
+    current: str | None = None
+
+
 class StateArrived(Message, frozen=True, tag="state/arrived"):
     """This problem was just posted, and the page keeps showing its own."""
 
@@ -128,7 +138,8 @@ class Notice(Message, frozen=True, gc=False, tag="notice"):
 
 
 BackendMessage = (
-    StateInit | StateUpdate | StateProblems | StateCase | StateArrived | RunProgress | RunReport | RunComplete | Notice
+    StateInit | StateUpdate | StateProblems | StateProblemsChanged | StateCase | StateArrived | RunProgress | RunReport
+    | RunComplete | Notice
 )
 
 _encode = msgspec.json.Encoder().encode

@@ -150,4 +150,6 @@ def _is_in_words_of_e(message: Message) -> bool:
 
 
 def _lowered(text: str) -> str:
+    """A decoder's complaint without its path, which names no field of a message that was not understood."""
+    text = text.partition(" - at `")[0]
     return text if text.startswith("JSON") else text[:1].lower() + text[1:]

@@ -18,6 +18,8 @@ Rules
   - The table is printed once, at the end, so `| less` and `> file` get the same text as a screen. Until then a terminal
     shows one line that is rewritten.
   - `--json` prints one message a line as they come, the same messages that a page would get.
+  - A test that is left out, because one of its files is missing, a link, a pipe or a folder, is told in the sentence of
+    the page: below the table, as a notice, or behind the reason why nothing could be run.
 """
 
 import math
@@ -52,6 +54,7 @@ from codec.judge import (
     MAIN,
     File,
     Input,
+    Notice,
     Output,
     RunComplete,
     RunReport,
@@ -63,6 +66,7 @@ from codec.judge import (
     write,
 )
 from codec.settings import JudgeSettings
+from codec.words import sentences
 from program import ending, places, signals, streams
 from program.arguments import JudgeRun
 from program.scorecard import draw, sum_up
@@ -79,6 +83,9 @@ class Found(Protocol):
     def cases(self) -> Mapping[int, object]: ...
     @property
     def has_main(self) -> bool: ...
+    @property
+    def odd(self) -> Mapping[str, str]:
+        """What is wrong with which file, so that it is passed over."""
 
 
 class Folders(Protocol):
@@ -125,6 +132,8 @@ class JudgeParts(Struct, frozen=True):
     launcher: Callable[[], AnySpec]
     run: Callable[[RunWanted], Actor[Never]]
     """The run reports by messages with a `result`, which is a RunResult."""
+    left_out: Callable[[Mapping[str, str]], str | None]
+    """What a folder's odd files amount to, in a sentence."""
 
 
 class SettledRun(Struct, frozen=True):
@@ -141,6 +150,8 @@ class SettledRun(Struct, frozen=True):
     start_ahead: bool
     input: Input
     output: Output
+    remark: str | None
+    """Says which tests are left out, and why."""
 
     @property
     def main(self) -> Path:
@@ -151,7 +162,7 @@ def judge(
     command: JudgeRun, section: JudgeSettings, means: JudgeParts, out: TextIO | None = None, err: TextIO | None = None
 ) -> int:
     """The exit code."""
-    places.interpreter()
+    places.check_interpreter()
     terminal = _Terminal(command, out or sys.stdout, err or sys.stderr)
     return trio.run(_judge, command, section, means, terminal)
 
@@ -199,7 +210,7 @@ async def _judge(command: JudgeRun, section: JudgeSettings, means: JudgeParts, t
                 task = await _task(command, section, means)
                 judging = Judging(task, means, terminal)
                 spec = ChildSpec("judging", lambda: judging, start_timeout=math.inf, grace=math.inf)
-                terminal.begin(len(task.indices))
+                terminal.begin(len(task.indices), task.remark)
                 ended = await run(spec, on_stage=stages.append)
                 trouble = judging.failure or _failed(ended)
         except Trouble as found:
@@ -230,13 +241,16 @@ async def _task(command: JudgeRun, section: JudgeSettings, means: JudgeParts) ->
         found = await folders.find(())
     except OSError as error:
         raise Trouble(f"The tests in {folder / tests_dir} cannot be read: {error.strerror or error}") from None
+    remark = means.left_out(found.odd)
     if not found.has_main:
-        raise Trouble(f"There is no {MAIN} in {folder}. Write one, or name another folder: troupe judge run FOLDER")
+        why = f"There is no {MAIN} in {folder}. Write one, or name another folder: troupe judge run FOLDER"
+        raise _refusal(why, remark)
     if not found.cases:
-        raise Trouble(f"There are no tests in {folder / tests_dir}. Put some there, as 1.in and 1.out")
+        raise _refusal(f"There are no tests in {folder / tests_dir}. Put some there, as 1.in and 1.out", remark)
     missing = [index for index in command.cases if index not in found.cases]
     if missing:
-        raise Trouble(f"There is no case {missing[0]} in {folder / tests_dir}; there are {ranges(tuple(found.cases))}")
+        known = ranges(tuple(found.cases))
+        raise _refusal(f"There is no case {missing[0]} in {folder / tests_dir}; there are {known}", remark)
     pypy = settings.interpreter == "pypy"
     return SettledRun(
         folder=folder,
@@ -249,7 +263,12 @@ async def _task(command: JudgeRun, section: JudgeSettings, means: JudgeParts) ->
         start_ahead=section.start_ahead,
         input=Stdin() if command.input_file is None else File(command.input_file),
         output=Stdout() if command.output_file is None else File(command.output_file),
+        remark=remark,
     )
+
+
+def _refusal(why: str, remark: str | None) -> Trouble:
+    return Trouble(sentences(why, remark or "").removesuffix("."))
 
 
 def ranges(numbers: Sequence[int]) -> str:
@@ -353,6 +372,7 @@ class _Terminal:
         self._live = is_terminal(out) and not command.json
         self._asked = 0
         self._results: list[RunResult] = []
+        self._remark: str | None = None
         self._began = 0.0
 
     @property
@@ -361,9 +381,12 @@ class _Terminal:
             return NOT_JUDGED
         return 0 if all(result.status == "pass" for result in self._results) else 1
 
-    def begin(self, asked: int) -> None:
+    def begin(self, asked: int, remark: str | None) -> None:
         self._asked = asked
+        self._remark = remark
         self._began = trio.current_time()
+        if self._json and remark is not None:
+            self._print(write(Notice("warn", remark)).decode())
         self._show()
 
     def take(self, result: RunResult) -> None:
@@ -384,7 +407,7 @@ class _Terminal:
         width, colours = shutil.get_terminal_size().columns, colours_wanted(self._out)
         if self._results:
             self._print(draw(self._results, width=width, colours=colours) + "\n")
-        for line in sum_up(self._results, self._asked, milliseconds, width=width, colours=colours):
+        for line in sum_up(self._results, self._asked, milliseconds, self._remark, width=width, colours=colours):
             self._print(line)
 
     def _show(self) -> None:

@@ -362,6 +362,19 @@ class Page:
         told = [message for message in self.told if message["type"] == "state/problems"]
         return [problem["id"] for problem in told[-1]["problems"]]
 
+    def knows(self) -> list[Json]:
+        """The problems, by all that it was told of them."""
+        known: dict[str, Json] = {}
+        for message in self.told:
+            if message["type"] == "state/problems":
+                known = {}
+            elif message["type"] == "state/problemsChanged":
+                known = {name: each for name, each in known.items() if name not in message.get("gone", ())}
+            else:
+                continue
+            known |= {each["id"]: each for each in message.get("problems", ())}
+        return list(known.values())
+
     def all(self, kind: str) -> list[Json]:
         """All such messages so far."""
         return [message for message in self.told if message["type"] == kind]

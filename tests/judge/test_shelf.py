@@ -3,6 +3,7 @@
 import pytest
 import trio
 
+from actors.judge.shelf import TOLD_WHOLE
 from actors.store import STORE, Refused, StateDirectory, StoreClient
 from actors.store.database import Database
 from actors.store.messages import Write
@@ -47,6 +48,30 @@ async def test_many_posts_are_told_a_few_times_a_second(directory: StateDirector
         assert len(await listed(page)) == 10
         await court.settled()
         assert len(page.all("state/problems")) == 2
+
+
+async def test_of_a_long_list_only_what_has_changed_is_told_again(directory: StateDirectory) -> None:
+    """And every page knows all of it: one that saw all changes, and one that came in the middle of them."""
+    old = [f"old/p{number:02}" for number in range(TOLD_WHOLE + 10)]
+    files = {(*task.split("/"), *file): b"1\n" for task in old for file in (("tests", "1.in"), ("tests", "1.out"))}
+    async with judging(directory, Folders(files)) as court:
+        early = await court.page()
+        await court.take_in(A, B)
+        late = await court.page()
+        await court.take_in(C)
+        await late.say("ui/forget", id=old[7])
+        await court.take_in(A, name="posted again")
+        await court.settled()
+        latest = await court.page()
+        wanted = latest.all("state/problems")[-1]["problems"]
+        assert [each["id"] for each in wanted] == [*old[:7], *old[8:], B, C, A]
+        for page in (early, late):
+            assert len(page.all("state/problems")) == 1
+            assert page.knows() == wanted
+            changed = page.all("state/problemsChanged")
+            assert sum(len(each.get("problems", ())) + len(each.get("gone", ())) for each in changed) < 12
+        await early.say("ui/openProblem", id=C)  # it is one of those that the panel knows
+        assert (await early.heard("state/init", lambda said: said["problem"]["id"] == C))["problem"]["cases"]
 
 
 async def test_a_posted_problem_is_shown(directory: StateDirectory) -> None:

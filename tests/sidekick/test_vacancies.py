@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from actors.kernel import TooManyChildren
 from actors.kernel.testing import run_in_virtual_time
+from actors.sidekick.messages import PictureWanted
 from actors.sidekick.room import ARRIVAL
 from actors.sidekick.scene import Reserve
 from tests.sidekick.test_room import House, house, paint, spawn_grid
@@ -46,6 +47,20 @@ async def test_one_client_that_makes_a_thousand_rooms_keeps_nobody_from_one(auto
             await hero.say(spawn_grid(), paint(1, 1))
             assert screen.line.kinds()[-1] == "grid/update"
         assert len(names(troupe)) == 20
+
+
+async def test_what_a_room_has_not_read_when_it_makes_way_is_no_dead_letter(autojump_clock: object) -> None:
+    """The boards may ask it for a picture while it ends. It has given its last one."""
+    async with house(most_rooms=1) as troupe:
+        await look_into(troupe, "a")
+        old = troupe.room("a")
+        old.begin_stop()
+        old.hand(PictureWanted(True), urgent=True)
+        await old.wait_stopped()
+        old.hand(PictureWanted(True), urgent=True)
+        assert troupe.top._slot.stage.statistics().dead_letters == 0
+        async with troupe.client("b"):
+            assert names(troupe) == ["b"]
 
 
 async def test_where_somebody_is_in_each_room_there_is_no_other(autojump_clock: object) -> None:

@@ -100,9 +100,9 @@ def of_another_database(log: Path, other: bytes) -> None:
 
 
 TOLD = [
-    (gone, "is missing"),
-    (emptied, "is missing"),
-    (zeros, "is missing"),
+    (gone, "is missing: "),
+    (emptied, "is missing, for its file holds something else: "),
+    (zeros, "is missing, for its file holds something else: "),
     (cut_to_its_head, "is cut short or damaged"),
     (without_its_last_frame, "is cut short or damaged"),
     (with_a_hole, "is cut short or damaged"),

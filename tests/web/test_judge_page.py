@@ -23,6 +23,7 @@ from codec.judge import (
     RunSettings,
     Standing,
     StateProblems,
+    StateProblemsChanged,
     StateUpdate,
     SwitchInterpreter,
     UpdateSettings,
@@ -381,6 +382,18 @@ def test_the_whole_name_of_a_problem_is_told_where_it_is_cut(show: Show) -> None
     shown = problem("a", name="N" * 100)
     page, _ = show(init(shown), StateProblems((listed(shown),)))
     expect(page.locator("judge-problems .problem")).to_have_attribute("title", f"{'N' * 100}\n{SUMS.url}")
+
+
+def test_the_changes_of_a_long_list_are_shown(show: Show) -> None:
+    one, two, three, four = (listed(problem(name, name=name)) for name in ("One", "Two", "Three", "Four"))
+    page, stage = show(init(SUMS), StateProblems((one, two, three)))
+    names = page.get_by_role("navigation", name="Problems").locator(".problem .name")
+    stage.say(StateProblemsChanged(problems=(replace(two, name="Two again"), four)))
+    expect(names).to_have_text(["One", "Two again", "Three", "Four"])
+    stage.say(StateProblemsChanged(gone=(one.id, three.id), problems=(one,)))
+    expect(names).to_have_text(["Two again", "Four", "One"])
+    stage.say(StateProblemsChanged(gone=(one.id, two.id, four.id)))
+    expect(page.get_by_role("navigation", name="Problems")).to_be_hidden()
 
 
 def test_a_long_list_is_searched(show: Show) -> None:

@@ -191,6 +191,7 @@ class _Idleness:
 class _Http11(H11Protocol):
     def __init__(self, *facts: Any, wording: Wording) -> None:
         super().__init__(*facts)
+        self.connection = _Conversation(h11.SERVER, max_incomplete_event_size=self.config.h11_max_incomplete_size)
         self._wording = wording
         self.reading = trio.CancelScope()
         """The connection's reader works in it."""
@@ -227,6 +228,26 @@ class _Http11(H11Protocol):
             for event in whole:
                 data += self.connection.send(event) or b""
         await self.send(RawData(data=data))  # at once, for the application may be about to answer, too
+
+
+class _Conversation(h11.Connection):
+    """What comes behind a client's last request is not looked at.
+
+    A request is the last one if its answer says so (a body was refused), or if the client has said so itself. h11 0.16
+    takes anything behind it for a violation of the protocol, and Hypercorn 0.18 then closes the connection, with the
+    answer half sent or not at all. But a client may have sent its next request before it could know.
+    """
+
+    def receive_data(self, data: bytes) -> None:
+        if not data or not self._has_heard_all:
+            super().receive_data(data)
+
+    def next_event(self) -> Any:
+        return h11.NEED_DATA if self._has_heard_all and self.trailing_data[0] else super().next_event()
+
+    @property
+    def _has_heard_all(self) -> bool:
+        return self.their_state is h11.MUST_CLOSE
 
 
 def _reason(status: int) -> bytes:

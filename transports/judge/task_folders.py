@@ -28,6 +28,7 @@ from transports.folder.clearance import clear_away
 from transports.folder.drafts import lives
 from transports.folder.kinds import kind_of
 from transports.folder.rooted import FileEntry, Rooted
+from transports.judge.known_tests import KnownTests
 
 T = TypeVar("T")
 
@@ -40,7 +41,8 @@ def main() -> None:
 main()
 """
 REMEMBERED = 10_000
-"""Files whose digests are remembered while the files are unchanged."""
+"""Files whose digests are remembered while the files are unchanged: tests (of one folder it may be more), and
+solutions."""
 MOST_FOLDERS = 5_000
 """Folders that are searched for existing tasks."""
 CHUNK = 1 << 20
@@ -98,7 +100,7 @@ class TaskFolders:
         self._template = template
         self._head = head_bytes
         self._threads = trio.CapacityLimiter(THREADS)
-        self._known: dict[tuple[str, ...], tuple[FileEntry, CaseFile]] = {}
+        self._known = KnownTests[tuple[FileEntry, CaseFile]](REMEMBERED)
         self._mains: dict[tuple[str, ...], tuple[FileEntry, bytes]] = {}
         self._swept = False
 
@@ -191,6 +193,7 @@ class TaskFolders:
             if here is None:
                 return Found({}, {}, 0, self._main_of(task), self._root.has_folder(task), odd)
             entries = self._root.entries_in(here)
+            texts = _Texts(folder, here, self._known.of(folder))
             for name, entry in entries.items():
                 taken = _TAKEN.fullmatch(name)
                 if taken is None:
@@ -206,13 +209,14 @@ class TaskFolders:
                     if other not in entries:
                         odd[other] = "missing"
                 if name == given and number and entry is not None and wanted is not None:
-                    one = self._text(here, (*folder, given), entry, odd)
-                    two = self._text(here, (*folder, answer), wanted, odd)
+                    one = self._text(texts, given, entry, odd)
+                    two = self._text(texts, answer, wanted, odd)
                     if one is not None and two is not None:
                         cases[number] = one, two
                 elif name == answer and number and entry is not None and given not in entries:
-                    text = self._text(here, (*folder, answer), entry, odd)
+                    text = self._text(texts, answer, entry, odd)
                     alone |= {} if text is None else {number: text}
+            self._known.looked(folder, texts.now)
         return Found(dict(sorted(cases.items())), alone, highest, self._main_of(task), True, odd)
 
     def _odd_main(self, task: tuple[str, ...]) -> dict[str, str]:
@@ -245,32 +249,30 @@ class TaskFolders:
         except OSError:
             return True
 
-    def _text(self, here: int, names: tuple[str, ...], entry: FileEntry, odd: dict[str, str]) -> CaseFile | None:
-        """`here`: the folder that all names but the last one lead to."""
+    def _text(self, texts: "_Texts", name: str, entry: FileEntry, odd: dict[str, str]) -> CaseFile | None:
         try:
-            return self._read_text(here, names, entry)
+            return self._read_text(texts, name, entry)
         except FileNotFoundError:  # since it was listed
-            odd[names[-1]] = "missing"
+            odd[name] = "missing"
         except PermissionError:
-            odd[names[-1]] = "not readable for this account"
+            odd[name] = "not readable for this account"
         return None
 
-    def _read_text(self, here: int, names: tuple[str, ...], entry: FileEntry) -> CaseFile:
-        known = self._known.get(names)
+    def _read_text(self, texts: "_Texts", name: str, entry: FileEntry) -> CaseFile:
+        known = texts.before.get(name)
         if known is not None and known[0] == entry:
+            texts.now[name] = known
             return known[1]
         now = time.time_ns()
         digest, head, size = fingerprint(), b"", 0
-        with open(self._root.open_in(here, names), "rb") as file:
+        with open(self._root.open_in(texts.here, (*texts.folder, name)), "rb") as file:
             while part := file.read(CHUNK):
                 digest.update(part)
                 head = head or part[: self._head]
                 size += len(part)
         text = CaseFile(size, digest.digest(), head)
         if now - entry.touched_ns > TICK_NS:
-            if len(self._known) >= REMEMBERED:
-                self._known.clear()
-            self._known[names] = (entry, text)
+            texts.now[name] = entry, text
         return text
 
     def _tasks(self) -> list[tuple[str, str]]:
@@ -347,6 +349,17 @@ class TaskFolders:
             if given_up.is_set():  # and deleted, perhaps before the folder existed
                 clear_away(folder)
         return folder
+
+
+class _Texts(Struct):
+    """The tests of a folder, while they are looked at."""
+
+    folder: tuple[str, ...]
+    here: int
+    """The open folder."""
+    before: Mapping[str, tuple[FileEntry, CaseFile]]
+    """What was known of its files. `now` is what is known of them after this look."""
+    now: dict[str, tuple[FileEntry, CaseFile]] = {}
 
 
 def _kind(path: Path) -> str:

@@ -13,7 +13,8 @@ Rules
     close are received first.
   - If a handler raises, its own connection ends with code 1011. After a fault of the library it ends with 1006.
   - A message has at most `message_bytes` bytes (more: 1009) and at most `fragments` fragments (more: 1008).
-  - A client that does not read is cut off by the wire's deadline. A client that vanishes is detected by the ping.
+  - A client that does not read is cut off by the wire's deadline. A client that vanishes is detected by the ping. One
+    that reads slowly has not vanished: its answer comes when it has read all that was sent before the ping.
   - A cancelled `send` may have left half a frame on the wire, and therefore ends the connection.
 
 A connection accepted with `accept_fast` is a `FastSocket`, for very many small messages. It receives them in batches,
@@ -116,7 +117,7 @@ class WebSocket:
         self._lane.forget()
 
     async def keep_alive(self, nursery: trio.Nursery) -> None:
-        """Ping the client now and then. Anything that it sends is a sign of life.
+        """Ping the client now and then. Anything that it sends is a sign of life, and so is anything that it reads.
 
         While no task receives, the client's bytes are not read, so its silence proves nothing.
         """
@@ -124,11 +125,11 @@ class WebSocket:
         await trio.sleep(limits.ping_seconds)
         while True:
             lane.forgive(limits.ping_seconds)
-            reads = lane.reads
+            reads, taken = lane.reads, self._wire.taken
             if self._connection.closed is None and not lane.send_now(PING):  # the library would keep a task waiting
                 nursery.start_soon(self._send_rest)
             await trio.sleep(limits.pong_seconds)
-            if lane.listening and lane.reads == reads:
+            if lane.listening and lane.reads == reads and self._wire.taken == taken:
                 self._wire.fault = f"no sign of life for {limits.pong_seconds:g} seconds after a ping"
                 self._wire.cut()
                 return

@@ -47,7 +47,8 @@ class DoorLimits(Struct, frozen=True):
     head_seconds: float = 10.0
     """From the accept to the end of the first head, TLS handshake included."""
     send_seconds: float = 30.0
-    """A client that accepts none of 64 KiB in this time counts as gone."""
+    """A client that reads nothing in this time counts as gone; where nobody tells what it reads, one that does not take
+    64 KiB."""
     linger_seconds: float = 1.0
     """How long we go on reading from a client after our last word, so that it can read that word."""
     linger_bytes: int = 1024 * 1024

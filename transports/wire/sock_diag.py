@@ -1,4 +1,4 @@
-"""Asks Linux for the owner of a TCP socket, by the exact pair of its addresses.
+"""Asks Linux about a TCP socket, by the exact pair of its addresses: who owns it, and how much lies unread in it.
 
 It takes one message to a NETLINK_SOCK_DIAG socket and one back, which the kernel has ready when the send returns. So no
 table is searched, no privilege is needed, and nothing waits.
@@ -39,7 +39,7 @@ _REQUEST = struct.Struct("=BBBBI")  # family, protocol, extensions, padding, sta
 _PORTS = struct.Struct("!HH")
 _ASIDE = struct.Struct("=III")  # the device, a cookie in two halves
 _STATE = struct.Struct("=BBBB")  # family, state, timer, retransmissions
-_REST = struct.Struct("=IIII")  # expires, queues in and out, uid: of which the last counts; then the inode
+_REST = struct.Struct("=IIIII")  # expires, queues in and out, uid, inode
 _NUMBER = struct.Struct("=i")
 _MAPPED = bytes(10) + b"\xff\xff"
 
@@ -52,6 +52,8 @@ class SocketEntry(NamedTuple):
     uid: int
     inode: int
     pair: tuple[bytes, int, bytes, int]
+    unread: int = 0
+    """Bytes that have come and were not read."""
 
 
 class CannotSay(Exception):
@@ -77,6 +79,13 @@ class SockDiag:
         if found is None or found.state not in CONNECTED or found.pair != _pair(near, far):
             return None
         return found.uid if found.uid or found.inode else None
+
+    def unread(self, near: End, far: End) -> int | None:
+        """How many bytes lie unread in the connection's end at `near`; None if that end is not on this machine."""
+        found = self._look(near, far)
+        if found is None or found.state not in CONNECTED or found.pair != _pair(near, far):
+            return None
+        return found.unread
 
     def listener(self, at: End) -> int | None:
         """The uid of the listener there. If it is known, this kernel can answer such questions."""
@@ -120,8 +129,8 @@ def answer(data: bytes) -> SocketEntry | None:
     _family, state, _, _ = _STATE.unpack_from(data, at)
     near, far = _PORTS.unpack_from(data, at + 4)
     one, other = data[at + 8 : at + 24], data[at + 24 : at + 40]
-    uid, inode = struct.unpack_from("=II", data, at + 40 + _ASIDE.size + 12)
-    return SocketEntry(state, uid, inode, (_bare(one, _family), near, _bare(other, _family), far))
+    _expires, unread, _unsent, uid, inode = _REST.unpack_from(data, at + 40 + _ASIDE.size)
+    return SocketEntry(state, uid, inode, (_bare(one, _family), near, _bare(other, _family), far), unread)
 
 
 def _pair(near: End, far: End) -> tuple[bytes, int, bytes, int]:

@@ -17,6 +17,8 @@ Rules
   - A pass has at most one greedy turn. When a turn begins, the next connection comes up and counts its passes from
     there.
   - A connection that is cancelled leaves the line. One that has come up is not cancelled, so the line moves on.
+  - A connection that ends does not wait. It has no more to say, and others may wait for what it gives back: a room that
+    it leaves can make way for a new one.
   - What the server itself takes is no politeness of the client. An answer takes some twenty passes, and with eighty
     connections a pass takes ten milliseconds. So a client's silence is counted from the last byte sent to the first one
     received, less the passes in which nobody could have noticed the latter.

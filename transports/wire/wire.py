@@ -3,8 +3,9 @@
 Hypercorn and trio-websocket are each handed a `Wire`. It does for them what none of their settings can do:
 
   - It lets them read the head again, which the door has already read.
-  - It has a deadline for every 64 KiB sent. Hypercorn 0.18 sends under a shield, so no scope around it could end a send
-    to a client that does not read. `cut` can, because it closes the socket.
+  - It has a deadline for a client that reads nothing of what is sent (progress.py; where the system does not tell what
+    the client reads, for every 64 KiB). Hypercorn 0.18 sends under a shield, so no scope around it could end a send to
+    a client that does not read. `cut` can, because it closes the socket.
   - It has back-pressure: while it is held, nothing is read. (Hypercorn and Quart read an upload as fast as it comes,
     and keep all of it.)
   - It ends in two steps. When the library closes, the client is told that no more will come. `finish` closes the
@@ -29,15 +30,18 @@ messages may still be unread.
 """
 
 import enum
+import fcntl
 import math
 import os
 import sys
+import termios
 from collections.abc import Callable
 from contextlib import suppress
 
 import trio
 
 from transports.wire.lookout import Lookout
+from transports.wire.progress import read_by_client
 from transports.wire.turns import LONG, MOMENT, REST, turns
 
 PIECE = 64 * 1024
@@ -51,6 +55,11 @@ GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 Take = Callable[[bytes], bool]
 """Handles what was read; False: the task that reads has to."""
+
+
+def unread(number: int) -> int:
+    """How many bytes have come at this socket and were not read."""
+    return int.from_bytes(fcntl.ioctl(number, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 class Inflow(enum.Enum):
@@ -141,6 +150,11 @@ class Wire(trio.abc.HalfCloseableStream):
     def held(self) -> bool:
         return self._released is not None
 
+    @property
+    def taken(self) -> int | None:
+        """How much of what was sent the client has read, if the system tells. Only differences mean something."""
+        return None if self._closed else read_by_client(self._stream)
+
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         if self._closed:
             await trio.lowlevel.checkpoint()
@@ -195,7 +209,7 @@ class Wire(trio.abc.HalfCloseableStream):
                     await self._turns.take(self._turn_ended - self._turn_began)
         else:
             await self._readable()
-            if self._is_greedy():
+            if self._is_greedy() and not self._has_ended():
                 await self._turns.take(last)
         while True:
             if self._closed:
@@ -219,6 +233,10 @@ class Wire(trio.abc.HalfCloseableStream):
         """Something has come, and the last turn was long and ended a moment ago."""
         last = self._turn_ended - self._turn_began
         return last > LONG and trio.current_time() < self._turn_ended + min(MOMENT, REST * last)
+
+    def _has_ended(self) -> bool:
+        """Something has come, and it is nothing but the end."""
+        return not self._closed and unread(self._plain) == 0
 
     def _watched(self) -> bool:
         if not self._is_watched and self._lookout is not None:
@@ -301,10 +319,7 @@ class Wire(trio.abc.HalfCloseableStream):
         whole = False
         try:
             for start in range(0, len(view), PIECE):
-                with trio.move_on_after(self._send_seconds) as patience:
-                    await self._stream.send_all(view[start : start + PIECE])
-                if patience.cancelled_caught:
-                    raise self._reads_nothing()
+                await self._send(view[start : start + PIECE])
             whole = True
             self._said_at = trio.current_time()
         except GONE:
@@ -313,6 +328,17 @@ class Wire(trio.abc.HalfCloseableStream):
         finally:
             if not whole:
                 self.cut()
+
+    async def _send(self, piece: memoryview) -> None:
+        if self._plain == NONE:
+            with trio.move_on_after(self._send_seconds) as patience:
+                await self._stream.send_all(piece)
+            if patience.cancelled_caught:
+                raise self._reads_nothing()
+            return
+        while (sent := self._write(piece)) < len(piece):  # trio's own loop could not be resumed after the deadline
+            piece = piece[sent:]
+            await self.wait_send_all_might_not_block()
 
     async def say_in_plain(self, data: bytes) -> None:
         """The last words for a client that does not speak TLS, below which they are said."""
@@ -328,22 +354,29 @@ class Wire(trio.abc.HalfCloseableStream):
         """
         if self._closed:
             raise trio.ClosedResourceError
+        return 0 if self._plain == NONE else self._write(data)
+
+    def _write(self, data: bytes | memoryview) -> int:
         if self._plain == NONE:
-            return 0
+            raise trio.ClosedResourceError
         try:
-            sent = os.write(self._plain, data)
+            return os.write(self._plain, data)
         except BlockingIOError:
             return 0
         except OSError as error:
             raise trio.BrokenResourceError from error
-        return sent
 
     async def wait_send_all_might_not_block(self) -> None:
-        """As in trio, but with the deadline of a send."""
-        with trio.move_on_after(self._send_seconds) as patience:
-            await self._stream.wait_send_all_might_not_block()
-        if patience.cancelled_caught:
-            raise self._reads_nothing()
+        """As in trio, but with the deadline of a send. The kernel takes nothing before it is rid of a third of its
+        buffer, of some megabytes. So at the deadline the client is asked after: whoever has read something goes on."""
+        while True:
+            taken = self.taken
+            with trio.move_on_after(self._send_seconds) as patience:
+                await self._stream.wait_send_all_might_not_block()
+            if not patience.cancelled_caught:
+                return
+            if self.taken == taken:
+                raise self._reads_nothing()
 
     def _reads_nothing(self) -> trio.BrokenResourceError:
         self.fault = f"it read nothing for {self._send_seconds:g} seconds"

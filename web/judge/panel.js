@@ -123,6 +123,7 @@ export class Panel {
       case "state/init": return this.#init(message);
       case "state/update": return this.#update(message);
       case "state/problems": return this.#list(message);
+      case "state/problemsChanged": return this.#relist(message);
       case "state/case": return this.#whole(message);
       case "state/arrived": return this.#arrive(message.problem);
       case "run/progress": return this.#progress(message);
@@ -205,7 +206,7 @@ export class Panel {
     return false;
   }
 
-  /** @param {Judge.StateProblems} message */
+  /** @param {Pick<Judge.StateProblems, "problems" | "current">} message */
   #list({ problems, current = null }) {
     this.problems = problems;
     this.current = current;
@@ -216,6 +217,14 @@ export class Panel {
     if (!this.#removing || known.has(this.#removing.id)) return;
     this.removed = { id: this.#removing.id, name: this.#removing.name };
     this.#removing = null;
+  }
+
+  /** @param {Judge.StateProblemsChanged} message */
+  #relist({ gone = [], problems = [], current = null }) {
+    const left = new Set(gone);
+    const list = new Map(this.problems.filter(({ id }) => !left.has(id)).map((each) => [each.id, each]));
+    for (const each of problems) list.set(each.id, each); // which keeps the place of one that is there
+    this.#list({ problems: [...list.values()], current });
   }
 
   /**

@@ -18,6 +18,7 @@ from codec.judge import (
     ShownProblem,
     StateCase,
     StateProblems,
+    StateProblemsChanged,
     StateUpdate,
     Summary,
 )  # fmt: skip
@@ -78,7 +79,9 @@ class InOnePiece(Struct, frozen=True):
     messages: tuple[PassedOn, ...]
 
 
-PanelMessage = Said | Welcome | Follow | IsBack | TakenOff | Shown | StateProblems | InOnePiece | PassedOn
+PanelMessage = (
+    Said | Welcome | Follow | IsBack | TakenOff | Shown | StateProblems | StateProblemsChanged | InOnePiece | PassedOn
+)
 
 
 @overload

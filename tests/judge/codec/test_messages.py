@@ -36,6 +36,7 @@ from codec.judge import (
     StateCase,
     StateInit,
     StateProblems,
+    StateProblemsChanged,
     StateUpdate,
     Summary,
     SwitchInterpreter,
@@ -152,6 +153,10 @@ WRITTEN: list[tuple[Any, dict[str, Any]]] = [
     (RunReport(scope="one", result=RESULT), {"type": "run/result", "scope": "one", "result": SPEC_RESULT}),
     (RunComplete(scope="all", summary=SUMMARY), {"type": "run/complete", "scope": "all", "summary": SPEC_SUMMARY}),
     (Notice(level="warn", message="a"), {"type": "notice", "level": "warn", "message": "a"}),
+    (
+        StateProblemsChanged(gone=("c/t",), current="c/u"),
+        {"type": "state/problemsChanged", "gone": ["c/t"], "current": "c/u"},
+    ),
     (
         StateProblems(
             problems=(

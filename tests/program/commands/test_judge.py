@@ -315,6 +315,64 @@ def test_an_interpreter_that_is_not_there(
     assert said.out == ""
 
 
+# -- tests that are left out
+
+
+def odd_one(folder: Path, kind: str) -> str:
+    """Test 3 becomes one that is left out. Returns what the page says of it."""
+    given, wanted = folder / "tests" / "3.in", folder / "tests" / "3.out"
+    given.write_text("1 2\n")
+    match kind:
+        case "a pipe":
+            os.mkfifo(wanted)
+        case "a folder":
+            wanted.mkdir()
+        case "a link":
+            wanted.symlink_to(folder / "tests" / "1.out")
+        case "missing":
+            pass
+    return f"Test 3 is left out: 3.out is {kind}. A test needs two plain files, such as 3.in and 3.out."
+
+
+@pytest.mark.parametrize("kind", ["a pipe", "a folder", "a link", "missing"])
+@pytest.mark.slow
+def test_a_test_that_is_left_out_is_told_as_on_the_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    folder = sums(tmp_path / "sums")
+    sentence = odd_one(folder, kind)
+    assert judge(folder) == 0
+    said = capsys.readouterr()
+    below = " ".join(said.out.splitlines()[5:])
+    assert below.partition(" ~ the machine")[0] == sentence  # which says that it was busy, if it was
+    assert said.err == ""
+    assert judge(folder, "--json") == 0
+    first, *others = map(json.loads, capsys.readouterr().out.splitlines())
+    assert first == {"type": "notice", "level": "warn", "message": sentence}
+    assert [each["type"] for each in others] == ["run/result", "run/result", "run/complete"]
+
+
+@pytest.mark.parametrize("kind", ["a pipe", "a folder", "a link", "missing"])
+@pytest.mark.parametrize("nothing", ["named", "there"])
+def test_nothing_can_be_run_and_the_test_that_is_left_out_says_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, nothing: str
+) -> None:
+    folder = sums(tmp_path / "sums", () if nothing == "there" else (3, 4))
+    sentence = odd_one(folder, kind)
+    assert judge(folder, "--case", "3") == 2
+    said = capsys.readouterr()
+    assert said.err.endswith(f". {sentence.removesuffix('.')}\n")
+    assert said.err.count("\n") == 1
+
+
+def test_a_solution_that_is_no_file_is_told_as_on_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = sums(tmp_path / "sums")
+    (folder / "main.py").unlink()
+    (folder / "main.py").mkdir()
+    assert judge(folder) == 2
+    assert capsys.readouterr().err.endswith(". main.py is a folder, and not a file\n")
+
+
 # -- the terminal
 
 

@@ -353,6 +353,7 @@ MOVED = update("row", "r", "changeParent", parent=5)
         (b"[]", "a message must be a JSON object, not an array"),
         (b"nope", "a message must be JSON: JSON is malformed: invalid character (byte 4)"),
         (b"", "a message must be JSON: input data was truncated"),
+        (b'{"payload":{"x":-' + b"9" * 400 + b".5}}", "a message must be JSON: number out of range"),
         (b'{"a": "\xff"}', "a message must be UTF-8: byte 7 is not"),
         (b"[" * 10_000 + b"]" * 10_000, "a message must not be nested so deeply"),
     ],

@@ -197,6 +197,40 @@ async def test_an_early_answer_arrives_although_the_client_is_still_sending() ->
         assert answer.endswith(b"you may not")
 
 
+BEHIND = {
+    "the next request": b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "no request": b"\0\xff\r\n" * 10,
+    "very much": b"x" * 9 * MEGABYTE,
+}
+
+
+@pytest.mark.parametrize("behind", BEHIND)
+@pytest.mark.parametrize("size", [10, 1_000, 300_000])
+@pytest.mark.parametrize(
+    ("line", "headers", "end"),
+    [
+        ("POST /early HTTP/1.1", ("Origin: http://elsewhere.example",), b".\n"),
+        ("POST /whole HTTP/1.1", ("Connection: close",), None),
+        ("POST /whole HTTP/1.0", (), None),
+        ("POST /taken HTTP/1.1", ("Connection: close",), None),
+    ],
+)
+async def test_the_last_answer_arrives_whole_whatever_comes_behind_its_request(
+    line: str, headers: tuple[str, ...], end: bytes | None, size: int, behind: str
+) -> None:
+    """A client that sends its requests ahead cannot know that the first is refused, and has to read why."""
+    async with open_house() as house:
+        request = house.request(line, *headers, f"Content-Length: {size}", body=b"x" * size)
+        answer = await house.exchange(request + BEHIND[behind])
+        head, _, body = answer.partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 403 " if end else b"HTTP/1.1 200 ")
+        assert body.strip() if end else body.strip() == str(size).encode()
+        assert body.endswith(end or b"")
+        assert answer.count(b"HTTP/1.1 ") == 1
+        assert house.log.lines == []
+        assert await house.is_healthy()
+
+
 # Finding 4: uploads
 
 

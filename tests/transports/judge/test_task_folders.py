@@ -17,6 +17,7 @@ from tests.transports.folder.disks import MAY_MOUNT, read_only_disk, small_disk
 from transports.folder import clearance
 from transports.folder.rooted import Rooted
 from transports.judge import task_folders
+from transports.judge.known_tests import KnownTests
 from transports.judge.task_folders import Found, NewCase, TaskFolders
 
 TASK = ("abc1", "abc1_a")
@@ -215,6 +216,48 @@ async def test_a_file_that_has_not_changed_is_not_read_again(
 
     monkeypatch.setattr(task_folders, "fingerprint", fail)
     assert await place.find(TASK) == before
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 12)), max_size=20))
+def test_the_folder_that_was_looked_at_last_is_known_and_the_others_as_far_as_there_is_room(
+    looks: list[tuple[str, int]],
+) -> None:
+    known, last = KnownTests[int](10), dict[str, int]()
+    for folder, many in looks:
+        known.looked((folder,), {str(number): number for number in range(many)})
+        last.pop(folder, None)
+        last[folder] = many
+        there = {each: len(known.of((each,))) for each in last}
+        assert there[folder] == many
+        assert all(there[each] in (0, last[each]) for each in last)
+        assert len(known) == sum(there.values())
+        assert len(known) <= 10 or sum(map(bool, there.values())) == 1
+        longest_ago_first = [there[each] == 0 for each in last if last[each]]
+        assert longest_ago_first == sorted(longest_ago_first, reverse=True)
+
+
+async def test_no_file_of_a_folder_is_read_twice_however_many_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(task_folders, "TICK_NS", -(1 << 62))  # as if all had been written long ago
+    monkeypatch.setattr(task_folders, "REMEMBERED", 10)
+    place = folders(tmp_path)
+    await place.add(TASK, lambda found: [(number, b"%d\n" % number, b"1\n") for number in range(1, 21)])
+    before = await place.find(TASK)
+    assert len(before.cases) == 20
+    read: list[str] = []
+    real = place._root.open_in
+
+    def open_in(here: int, names: Sequence[str]) -> int:
+        read.append(names[-1])
+        return real(here, names)
+
+    monkeypatch.setattr(place._root, "open_in", open_in)
+    assert await place.find(TASK) == before
+    assert read == []
+    (cases_of(place) / "7.in").write_bytes(b"changed\n")
+    assert (await place.find(TASK)).cases[7][0].head == b"changed\n"
+    assert read == ["7.in"]
 
 
 async def test_an_edit_is_seen_however_soon_it_comes_after_the_one_before(place: TaskFolders) -> None:

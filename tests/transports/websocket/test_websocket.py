@@ -27,6 +27,7 @@ from tests.transports.house import (
 )
 from tests.transports.websocket.test_fast_lane import Fast
 from transports.websocket.websocket import Upgrade
+from transports.wire import wire
 from transports.wire.limits import DoorLimits, WebSocketLimits
 
 
@@ -342,6 +343,22 @@ async def test_anything_a_client_sends_is_a_sign_of_life(autojump_clock: MockClo
         await wait_all_tasks_blocked()
         assert len(house.events.received) == 50
         assert house.events.closed == []
+
+
+@pytest.mark.parametrize("reads_until", [0, 25, 300, 3000])
+async def test_a_client_lives_as_long_as_it_reads_and_no_longer(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch, reads_until: float
+) -> None:
+    """Its answer to a ping lies behind all that was sent before, and may come minutes later."""
+    monkeypatch.setattr(wire, "read_by_client", lambda stream: min(trio.current_time(), reads_until))
+    async with open_house(limits=DoorLimits(websocket=QUIET)) as house:
+        client = house.memory_client()
+        await client.send_all(house.upgrade())
+        await read_all(client)
+        ended = trio.current_time()
+        assert reads_until < ended <= reads_until + QUIET.ping_seconds + QUIET.pong_seconds + 0.1
+        await wait_all_tasks_blocked()
+        assert [each.code for each in house.events.closed] == [1006]
 
 
 async def test_a_client_is_not_blamed_for_the_time_in_which_nobody_receives(autojump_clock: MockClock) -> None:

@@ -2,7 +2,9 @@
 
 import itertools
 import socket
+import struct
 import sys
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from tests.plenty import plenty
 from transports.wire.lookout import Lookout
+from transports.wire.turns import LONG, turns
 from transports.wire.wire import LAST, MORE, NEWS, OVER, QUIET, SIP, Inflow, Wire
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no lookout")
@@ -176,3 +179,29 @@ def test_every_move_happens() -> None:
     for walk in walks:
         happened |= moves(played(walk))
     assert happened == ALL
+
+
+@pytest.mark.parametrize("end", ["a word", "the end", "a reset", "a word, and the end"])
+async def test_who_ends_waits_for_no_turn_and_who_goes_on_does(end: str, mock_clock: MockClock) -> None:
+    """However greedy it was. A room is left when the end is read, and others wait for its place."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        client = socket.create_connection(listener.getsockname())
+        server = trio.socket.from_stdlib_socket(listener.accept()[0])
+    wire = Wire(trio.SocketStream(server), server.close, send_seconds=30)
+    client.send(b"first")
+    assert await wire.receive_directly(MOST) == b"first"
+    mock_clock.jump(2 * LONG)  # so long it took to handle that
+    if "word" in end:
+        client.send(b"word")
+    if "the end" in end:
+        client.shutdown(socket.SHUT_WR)
+    if end == "a reset":
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    if "word" not in end:
+        client.close()
+    before = turns().taken
+    with suppress(trio.BrokenResourceError):
+        assert await wire.receive_directly(MOST) == (b"word" if "word" in end else b"")
+    assert turns().taken - before == ("word" in end)
+    wire.cut()
+    client.close()
