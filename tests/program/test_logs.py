@@ -219,6 +219,7 @@ def test_a_reader_who_stalls_holds_up_nobody_and_is_told_what_was_lost() -> None
     notices = [int(each.split()[0]) for each in lines if each.endswith(" lost")]
     assert sum(notices) == dropped
     assert len(lines) - len(notices) == 1001 - dropped
+    assert writer.statistics() == LogStatistics(written=len(lines), dropped=dropped, waiting=0, reader="there")
 
 
 def test_ending_waits_for_a_stalled_reader_only_so_long() -> None:
