@@ -10,8 +10,9 @@ import trio
 from trio.testing import MockClock
 
 from program.arguments import JudgeRun
-from program.commands.judge import BAR, _Terminal
+from program.commands.judge import BAR, _Terminal, judge
 from program.status import _CLEAR
+from program.trouble import Trouble
 from tests.program.test_scorecard import result
 
 
@@ -76,3 +77,10 @@ async def test_a_bar_is_as_full_as_cases_are_judged(
     terminal.end(interrupted=False)
     assert "2 of 3 passed" in out.getvalue()
     assert out.getvalue().endswith(" · 1,500 ms\n")
+
+
+def test_it_needs_a_python_that_can_be_started_once_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", str(tmp_path / "none"))
+    command = cast("JudgeRun", type("Command", (), {"json": False, "folder": tmp_path})())
+    with pytest.raises(Trouble, match=r"none is missing, or this account may not execute it\."):
+        judge(command, cast("Any", None), cast("Any", None), io.StringIO(), io.StringIO())

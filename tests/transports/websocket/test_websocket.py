@@ -3,6 +3,7 @@
 import socket
 import struct
 import tracemalloc
+from typing import Any, cast
 
 import pytest
 import structlog
@@ -78,7 +79,15 @@ async def test_a_request_is_read_once_and_as_http_means_it(line: str, instead: s
 async def test_choosing_a_subprotocol_nobody_proposed_is_the_handlers_mistake() -> None:
     async with open_house() as house:
         assert (await house.exchange(house.upgrade("/chosen"))).startswith(b"HTTP/1.1 500 ")
-        assert "proposed" in house.log.contained()[0]
+        assert "the client proposed (), not 'second'" in house.log.contained()[0]
+
+
+async def test_an_upgrade_is_accepted_or_rejected_once() -> None:
+    upgrade = Upgrade(Head("GET", "/", "1.1", (), b""), "", cast("Any", None), cast("Any", None), cast("Any", None))
+    upgrade.answered = True
+    for answer in (upgrade.accept(), upgrade.accept_fast(), upgrade.reject(404, "There is none.")):
+        with pytest.raises(RuntimeError, match=r"^this upgrade has already been accepted or rejected$"):
+            await answer
 
 
 @pytest.mark.parametrize(
