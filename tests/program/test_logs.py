@@ -120,6 +120,14 @@ def test_libraries_records_take_the_same_road() -> None:
     assert second["event"] == "100%"
 
 
+def test_whatever_is_logged_in_a_conversation_carries_its_id() -> None:
+    with Logged() as log, structlog.contextvars.bound_contextvars(conversation="c7"):
+        structlog.get_logger().info("ours")
+        logging.getLogger("hypercorn.error").warning("theirs")
+    logging.getLogger("hypercorn.error").warning("outside")
+    assert [(each["event"], each["conversation"]) for each in log.entries] == [("ours", "c7"), ("theirs", "c7")]
+
+
 def test_a_logger_that_has_a_name_says_it() -> None:
     with Logged() as log:
         structlog.get_logger("tree").info("a")
