@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -48,6 +48,7 @@ from program.commands.agent import LONGEST_QUESTION, STOP_SECONDS, AgentMeans
 from program.ready import SERVER_FILE, Announcement
 from program.status import Status
 from program.trouble import Trouble
+from program.typed import Typist
 from program.visiting import Finish
 
 DONE = MessageFinal(message="Done.", metadata=FinalMetadata(success=True))
@@ -112,16 +113,24 @@ class Agent:
 
 
 async def asked(
-    there: Agent, folder: Path, *, stop: Finish | None = None, question: str = "Why?", **changed: Any
+    there: Agent,
+    folder: Path,
+    *,
+    stop: Finish | None = None,
+    question: str = "Why?",
+    at_terminal: bool = False,
+    **changed: Any,
 ) -> tuple[int, str, str]:
-    """The exit code, and what was written to the two outputs."""
+    """The exit code, and what was written to the two outputs. `at_terminal`: somebody is there who could be asked, and
+    is not."""
     announced = Announcement(os.getpid(), {"agent": "http://there"})
     (folder / SERVER_FILE).write_bytes(msgspec.json.encode(announced))
     command = AskAgent(question, Path("/w"), None, None, (), folder, json=False)
     means = AgentMeans(lambda url, state_dir: there, None, Refused)  # type: ignore[arg-type]
     out, err = io.StringIO(), io.StringIO()
     command = replace(command, **changed)
-    code = await agent._ask(command, question, means, out, Status(err), None, False, stop or Finish())
+    typist = cast("Typist", object()) if at_terminal else None
+    code = await agent._ask(command, question, means, out, Status(err), typist, False, stop or Finish())
     return code, out.getvalue(), err.getvalue()
 
 
@@ -289,9 +298,13 @@ async def test_as_json_every_event_of_the_turn_is_a_line_and_nothing_else_is(tmp
         (FinalMetadata(success=False, turn_id="t1", interrupted=True), "was interrupted"),
     ],
 )
-async def test_a_turn_that_has_no_success_is_exit_code_1(ending: FinalMetadata, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("at_terminal", [False, True])
+async def test_a_turn_that_has_no_success_is_exit_code_1(
+    ending: FinalMetadata, said: str, at_terminal: bool, tmp_path: Path
+) -> None:
     final = MessageFinal(message="", metadata=ending)
-    assert await asked(Agent([final]), tmp_path) == (1, "", f"troupe: The turn {said}\n")
+    assert await asked(Agent([final]), tmp_path, at_terminal=at_terminal) == (1, "", f"troupe: The turn {said}\n")
+    assert await asked(Agent([DONE]), tmp_path, at_terminal=at_terminal) == (0, "Done.\n", "")
 
 
 async def test_what_belongs_to_another_turn_is_not_told(tmp_path: Path) -> None:
@@ -299,7 +312,8 @@ async def test_what_belongs_to_another_turn_is_not_told(tmp_path: Path) -> None:
     assert await asked(there, tmp_path) == (0, "Done.\n", "")
 
 
-async def test_what_is_refused_or_gone_is_a_sentence(tmp_path: Path) -> None:
+@pytest.mark.parametrize("at_terminal", [False, True])
+async def test_what_is_refused_or_gone_is_a_sentence(at_terminal: bool, tmp_path: Path) -> None:
     no = ServerError(error=ErrorBody(code="INTERNAL", message="too many"))
     for there, sentence in (
         (Agent([], before=[no]), "The agent refuses: too many"),
@@ -311,7 +325,7 @@ async def test_what_is_refused_or_gone_is_a_sentence(tmp_path: Path) -> None:
         ),
     ):
         with pytest.raises(Trouble) as trouble:
-            await asked(there, tmp_path)
+            await asked(there, tmp_path, at_terminal=at_terminal)
         assert (str(trouble.value), trouble.value.code) == (sentence, 1)
 
 
