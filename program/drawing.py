@@ -164,7 +164,7 @@ def _wrapped(words: list[str], width: int, between: str) -> Iterator[str]:
         if line and cells(longer) > width:
             yield line
             longer = word
-        line = longer if cells(longer) <= width else fitted(longer, width)
+        line = fitted(longer, width).rstrip()
     yield line
 
 

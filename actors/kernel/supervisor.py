@@ -222,11 +222,8 @@ class Supervisor(Actor[M]):
 
     async def stopping(self, stop: Stop) -> None:
         self.close()
-        dynamic = [slot for slot in self.slots.values() if slot.dynamic]
-        for slot in dynamic:
-            slot.begin_stop()
-        for slot in dynamic:
-            await slot.wait_stopped()
+        for slot in [slot for slot in self.slots.values() if slot.dynamic]:
+            slot.begin_stop()  # all at once; they stand behind the static ones, and so are waited for before those
         for slot in reversed(list(self.slots.values())):
             slot.begin_stop()
             await slot.wait_stopped()

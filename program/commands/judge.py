@@ -373,7 +373,8 @@ class _Terminal:
         self._asked = 0
         self._results: list[RunResult] = []
         self._remark: str | None = None
-        self._began = 0.0
+        self._began: float | None = None
+        """None: its tests are not known yet."""
 
     @property
     def exit_code(self) -> int:
@@ -400,7 +401,7 @@ class _Terminal:
 
     def end(self, *, interrupted: bool) -> None:
         self._status.clear()
-        milliseconds = round((trio.current_time() - self._began) * 1000)
+        milliseconds = 0 if self._began is None else round((trio.current_time() - self._began) * 1000)
         if self._json:
             self._print(write(RunComplete("all", summary_of(self._results, milliseconds), None, interrupted)).decode())
             return

@@ -2,12 +2,15 @@ import io
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from datetime import time as clock
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -52,7 +55,7 @@ def test_json_is_one_object_a_line_and_begins_with_when_how_bad_and_what() -> No
         structlog.get_logger().warning("two\nlines")
     first, second = log.entries
     assert list(first) == ["timestamp", "level", "event", "url", "port"]
-    assert first["timestamp"].endswith("Z")
+    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", first["timestamp"])
     assert (first["level"], first["event"], first["port"]) == ("info", "console is up", 5160)
     assert second["event"] == "two\\nlines"
 
@@ -60,10 +63,27 @@ def test_json_is_one_object_a_line_and_begins_with_when_how_bad_and_what() -> No
 def test_text_is_for_people() -> None:
     with Logged("text") as log:
         structlog.get_logger().info("console is up", port=5160)
-    assert "info" in log.text
-    assert "console is up" in log.text
-    assert "port=5160" in log.text
-    assert "\x1b" not in log.text
+    assert re.fullmatch(r"\d\d:\d\d:\d\d \[info +\] console is up +port=5160\n", log.text)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_the_time_in_text_is_that_of_the_place_and_in_json_that_of_the_world(
+    form: LogFormat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "XXX-05:30")  # ahead of Greenwich
+    time.tzset()
+    try:
+        began = datetime.now(UTC)
+        with Logged(form) as log:
+            structlog.get_logger().info("one")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    if form == "json":
+        at = datetime.fromisoformat(log.entries[0]["timestamp"])
+    else:
+        at = datetime.combine(began, clock.fromisoformat(log.text[:8]), UTC) - timedelta(hours=5.5)
+    assert (at - began + timedelta(seconds=1)) % timedelta(days=1) < timedelta(minutes=5)  # text has no fractions
 
 
 @pytest.mark.parametrize(
@@ -98,6 +118,14 @@ def test_libraries_records_take_the_same_road() -> None:
     first, second = log.entries
     assert (first["event"], first["level"], first["logger"]) == ("odd frame", "warning", "hypercorn.error")
     assert second["event"] == "100%"
+
+
+def test_whatever_is_logged_in_a_conversation_carries_its_id() -> None:
+    with Logged() as log, structlog.contextvars.bound_contextvars(conversation="c7"):
+        structlog.get_logger().info("ours")
+        logging.getLogger("hypercorn.error").warning("theirs")
+    logging.getLogger("hypercorn.error").warning("outside")
+    assert [(each["event"], each["conversation"]) for each in log.entries] == [("ours", "c7"), ("theirs", "c7")]
 
 
 def test_a_logger_that_has_a_name_says_it() -> None:
@@ -199,6 +227,7 @@ def test_a_reader_who_stalls_holds_up_nobody_and_is_told_what_was_lost() -> None
     notices = [int(each.split()[0]) for each in lines if each.endswith(" lost")]
     assert sum(notices) == dropped
     assert len(lines) - len(notices) == 1001 - dropped
+    assert writer.statistics() == LogStatistics(written=len(lines), dropped=dropped, waiting=0, reader="there")
 
 
 def test_ending_waits_for_a_stalled_reader_only_so_long() -> None:

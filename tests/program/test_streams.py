@@ -1,5 +1,6 @@
 """The program whose streams are missing, full, or have nobody at their other end: as a shell starts it."""
 
+import errno
 import io
 import os
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from program import streams
 from program.streams import NOBODY_READS, ReaderLeft, say, show
 from program.trouble import Trouble
 
@@ -31,6 +33,38 @@ def run(arguments: str, redirected: str, *, buffered: bool = True) -> "subproces
         environ["PYTHONUNBUFFERED"] = "1"
     command = ["bash", "-c", line, sys.executable]
     return subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=DEADLINE, check=False)
+
+
+@pytest.mark.parametrize(("missing", "mode"), [(0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)])
+def test_a_missing_stream_has_a_stand_in_that_programs_inherit_and_that_fails_as_it_would(
+    missing: int, mode: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, opened = os.fstat, list[int]()
+    open_one = os.open
+
+    def fstat(number: int) -> os.stat_result:
+        if number == missing:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        return asked(number)
+
+    def opening(path: str, flags: int) -> int:
+        assert (path, flags) == (os.devnull, mode)
+        opened.append(open_one(path, flags))
+        return opened[-1]
+
+    before = sys.stdin, sys.stdout, sys.stderr
+    with monkeypatch.context() as changed:
+        changed.setattr(os, "fstat", fstat)
+        changed.setattr(os, "open", opening)
+        streams.complete()
+    [stand_in] = opened
+    try:
+        assert os.get_inheritable(stand_in)
+        assert (sys.stdin, sys.stdout, sys.stderr) == before
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            _ = os.read(stand_in, 1) if mode == os.O_WRONLY else os.write(stand_in, b"x")
+    finally:
+        os.close(stand_in)
 
 
 def test_what_cannot_be_shown_is_a_trouble_with_the_code_that_was_wished() -> None:

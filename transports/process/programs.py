@@ -29,11 +29,10 @@ ASKING = ("-I", "-S", "-c", "import sys; print(sys.executable)")
 
 
 class NoSuchProgram(KernelError):
-    """The program does not exist, or does not work. `command` is the requested name."""
+    """The program does not exist, or does not work."""
 
     def __init__(self, command: str, words: str) -> None:
         super().__init__(f"{command[:200]!r} {words}")
-        self.command = command
 
 
 def clean_env(extra: Mapping[str, str] | None = None, base: Mapping[str, str] = os.environ) -> dict[str, str]:

@@ -88,7 +88,7 @@ async def _connect(
         with trio.fail_after(CONNECT_SECONDS):
             stream: trio.abc.Stream = await trio.open_tcp_stream(parts.hostname or "", parts.port or 80)
             if tls is not None:
-                stream = trio.SSLStream(stream, tls, server_hostname=parts.hostname, https_compatible=True)
+                stream = await _encrypted(stream, tls, parts.hostname or "")
             connection = Visiting(stream, parts.netloc, resource, LIMITS, queued=QUEUED)
             await nursery.start(connection.run)
             return connection
@@ -99,7 +99,20 @@ async def _connect(
         raise Unreachable(f"the server at {url} answered {rejected.status_code}: {said}") from None
     except HandshakeError:
         raise Unreachable(f"what answers at {url} is no {what}: it does not speak WebSocket") from None
-    except trio.BrokenResourceError:
-        raise Unreachable(f"the server at {url} is not whom its certificate should name") from None
+    except trio.BrokenResourceError as broken:
+        if isinstance(broken.__cause__, ssl.SSLCertVerificationError):
+            raise Unreachable(f"the server at {url} is not whom its certificate should name") from None
+        raise Unreachable(f"what answers at {url} is no {what}: it does not speak TLS") from None
     except OSError:
         raise Unreachable(f"no server answers at {url}") from None
+
+
+async def _encrypted(stream: trio.abc.Stream, tls: ssl.SSLContext, host: str) -> trio.SSLStream[trio.abc.Stream]:
+    """Shakes hands before the library has the stream: it would tell every failure as one of WebSocket."""
+    encrypted = trio.SSLStream(stream, tls, server_hostname=host, https_compatible=True)
+    try:
+        await encrypted.do_handshake()
+    except BaseException:
+        await trio.aclose_forcefully(encrypted)
+        raise
+    return encrypted

@@ -419,7 +419,7 @@ class Wire(trio.abc.HalfCloseableStream):
     def cut(self) -> None:
         """Close the socket now. Tasks that read from the wire or send to it get an error."""
         self._closed, self._inflow = True, OVER
-        if self._is_watched and self._lookout is not None:
+        if self._lookout is not None:
             self._is_watched = False
             self._lookout.forget(self._plain)
         self._plain = NONE

@@ -75,7 +75,7 @@ def _pair(before: bytes, after: bytes) -> tuple[TextLines, TextLines, bool] | No
     if b"\r" in before or b"\r" in after:
         is_odd = is_odd or not only_lf or any("\r" in text for lines in (old, new) for text in lines.texts)
         is_odd = is_odd or "\r" in old.ends or "\r" in new.ends
-    if old.mark != new.mark or is_odd or "\r" in old.ends or "\r" in new.ends:
+    if old.mark != new.mark or is_odd:
         mark_is_text = old.mark != new.mark
         is_odd = is_odd or mark_is_text
         again = (read_lines(data, mark_is_text=mark_is_text, only_lf=only_lf) for data in (before, after))

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import signal
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -10,19 +11,21 @@ from typing import Any, NoReturn
 import msgspec
 import pytest
 import trio
+import trio.testing
 
 from actors.kernel import PeerGone
 from codec.agent.index.asking import FoundLine, Reason, SearchResult, SearchResults
 from codec.agent.sessions import SessionFact
 from codec.agent.workspaces import IndexStatus, WorkspaceFact
 from program.agent_arguments import ListSessions, SearchFolder
-from program.commands import agent_search
+from program.commands import agent_search, agent_sessions
 from program.commands.agent import AgentMeans
 from program.commands.agent_search import search
 from program.commands.agent_sessions import sessions
 from program.ready import SERVER_FILE, Announcement
+from program.status import Status
 from program.trouble import Trouble
-from program.visiting import Visit
+from program.visiting import Finish, Visit
 
 NOW = "2026-01-02T03:04:05Z"
 
@@ -163,9 +166,7 @@ def searched(agent: PaperAgent, state: Path, folder: Path, **wanted: Any) -> tup
     return search(command, means(agent), out, err), out.getvalue(), err.getvalue()
 
 
-def test_a_place_is_shown_with_why_and_its_lines_and_as_json_as_the_server_said_it(
-    state: Path, tmp_path: Path
-) -> None:
+def test_a_place_is_shown_with_why_and_its_lines_and_as_json_as_the_server_said_it(state: Path, tmp_path: Path) -> None:
     found = SearchResults(query="login", results=(place("src/auth.py"), place("b.py")))
     agent = indexed(tmp_path, found)
     shown = (
@@ -228,3 +229,34 @@ def test_an_index_that_is_being_made_is_waited_for_unless_it_is_wanted_now(
     agent.asked.clear()
     assert searched(agent, state, tmp_path, now=True)[0] == 0
     assert len(agent.asked) == 2
+
+
+# -- what ends both
+
+
+class Silent(PaperAgent):
+    async def ask(self, method: str, path: str, body: object = None) -> bytes:
+        await trio.sleep_forever()
+        raise AssertionError
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("asks", ["sessions", "search"])
+async def test_a_signal_while_nobody_answers_is_its_exit_code(asks: str, number: signal.Signals, state: Path) -> None:
+    agent, stop, out, err = means(Silent({})), Finish(), io.StringIO(), io.StringIO()
+    codes: list[int] = []
+
+    async def ask() -> None:
+        if asks == "sessions":
+            wish = ListSessions(None, state, json=False, link=False)
+            codes.append(await agent_sessions._sessions(wish, agent, out, stop))
+        else:
+            wanted = SearchFolder("login", state, "all", 20, False, None, (), state, json=False)
+            codes.append(await agent_search._search(wanted, agent, out, Status(err), False, stop))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(ask)
+        await trio.testing.wait_all_tasks_blocked()
+        stop.ask(number)
+    assert codes == [128 + number]
+    assert (out.getvalue(), err.getvalue()) == ("", "")

@@ -1,3 +1,4 @@
+import errno
 import os
 import sqlite3
 import stat
@@ -49,6 +50,17 @@ def test_a_backup_is_a_whole_private_copy_and_leaves_nothing_beside_it(database:
     assert size == target.stat().st_size
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
     assert [each.name for each in target.parent.iterdir()] == ["copy.db"]
+
+
+def test_what_it_was_made_in_may_be_left_and_the_backup_is_made_all_the_same(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: object, **__: object) -> None:
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+
+    monkeypatch.setattr(os, "rmdir", busy)
+    assert back_up(database, tmp_path / "copy.db", copy=copy) == (tmp_path / "copy.db").stat().st_size
+    assert rows(tmp_path / "copy.db") == 1000
 
 
 def test_a_backup_beside_a_writer_is_whole(database: Path, tmp_path: Path) -> None:

@@ -85,6 +85,10 @@ def test_all_others_are_submitted_and_the_taken_ones_named(
         assert [f"{each['id']}: {each['error']}" for each in lines if "error" in each] == said
         assert [each["id"] for each in lines if "error" not in each] == others
         assert all(each["ok"] == ("error" not in each) for each in lines if wait)
+        never_tried = {"ok": False, "attempts": 0} if wait else {}
+        for each in lines:
+            if "error" in each:
+                assert each == {"id": each["id"], "error": each["error"]} | never_tried
     else:
         named = [line for line in err.getvalue().splitlines() if "was not submitted" in line]
         assert named == [f"troupe: {each.replace(':', ' was not submitted:', 1)}" for each in said]

@@ -1,6 +1,7 @@
 """HTTP behind the door, against the real Hypercorn and Quart: their known faults, contained."""
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from math import inf
 from pathlib import Path
@@ -515,6 +516,34 @@ def test_a_connection_is_over_when_it_was_idle_for_long_enough_or_is_idle_while_
             return
         assert ended >= end
     raise AssertionError("it never ends")
+
+
+class Steps(trio.abc.Instrument):
+    """How often each task was at work."""
+
+    def __init__(self) -> None:
+        self.of = Counter[str]()
+
+    def before_task_step(self, task: trio.lowlevel.Task) -> None:
+        self.of[task.name] += 1
+
+
+async def test_while_a_request_is_under_way_a_door_that_winds_up_waits_for_it_and_does_not_ask_again_and_again() -> (
+    None
+):
+    winding_up, steps = trio.Event(), Steps()
+    idleness = _Idleness(10.0, winding_up)
+    for idle in (False, True, False):
+        idleness.update(idle)
+    winding_up.set()
+    trio.lowlevel.add_instrument(steps)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(idleness.over, name="over")
+        for _ in range(50):
+            await trio.lowlevel.checkpoint()
+        assert 0 < steps.of["over"] < 10
+        idleness.update(True)
+    trio.lowlevel.remove_instrument(steps)
 
 
 async def _after(seconds: float, call: Callable[[], None]) -> None:

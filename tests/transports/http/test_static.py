@@ -1,3 +1,4 @@
+import hashlib
 import os
 import tracemalloc
 from collections.abc import AsyncIterator
@@ -10,7 +11,7 @@ import trio
 
 from tests.transports.house import House, open_house, read_until
 from transports.http.application import Application
-from transports.http.static import PIECE, TYPES, find, serve_files
+from transports.http.static import DEEPEST, PIECE, TYPES, find, serve_files
 
 
 @pytest.fixture
@@ -51,6 +52,28 @@ def test_a_file_below_the_root_is_found_with_our_type(web: Path) -> None:
     file = find(web, "parts/tree.js")
     assert file is not None
     assert (file.content, file.content_type) == (b"export {}", "text/javascript; charset=utf-8")
+
+
+def test_a_file_larger_than_a_piece_is_read_when_it_is_sent(web: Path) -> None:
+    for size in (PIECE, PIECE + 1):
+        (web / "of_size.wasm").write_bytes(bytes(size))
+        file = find(web, "of_size.wasm")
+        assert file is not None
+        assert file.content == (bytes(size) if size == PIECE else web / "of_size.wasm")
+        assert file.etag == hashlib.sha256(bytes(size)).hexdigest()[:32]
+
+
+def test_a_file_may_stand_so_deep_and_have_so_long_a_name(web: Path) -> None:
+    deep = web.joinpath(*["d"] * DEEPEST)
+    deep.mkdir(parents=True)
+    for folder in (deep.parent, deep):
+        (folder / "x.txt").write_text("x")
+    assert find(web, "d/" * (DEEPEST - 1) + "x.txt") is not None
+    assert find(web, "d/" * DEEPEST + "x.txt") is None
+    for length in (100, 101):
+        (web / f"{'x' * (length - 4)}.txt").write_text("x")
+    assert find(web, f"{'x' * 96}.txt") is not None
+    assert find(web, f"{'x' * 97}.txt") is None
 
 
 @pytest.mark.parametrize("path", ["/", "/index.html"])

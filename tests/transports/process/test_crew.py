@@ -1,8 +1,10 @@
 """A crew does orders; whatever its members do, and whoever is killed, nothing is left behind, and the next order is
 done."""
 
+import errno
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -193,6 +195,18 @@ async def test_when_the_foreman_crashes_its_members_are_killed_and_the_next_orde
         assert await crewed.ask("pid") != before
         assert len(crewed.lives) == 2
     await gone(mark)
+
+
+async def test_where_no_process_can_be_started_that_is_told(mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    async with open_crew(mark) as crewed:
+        with monkeypatch.context() as full:
+            full.setattr(socket, "socketpair", refused)
+            with pytest.raises(NeverReady, match=r"^no process can be started: Too many open files$"):
+                await crewed.ask("echo well")
+        assert await crewed.ask("echo well") == "well"
 
 
 async def test_a_program_that_cannot_start_is_told_apart(mark: str) -> None:

@@ -147,6 +147,7 @@ async def test_a_launcher_that_was_halted_makes_room_for_another(processes: Proc
     os.waitid(os.P_PID, launcher_pid(processes), os.WSTOPPED | os.WNOWAIT)  # noqa: ASYNC222  within a millisecond
     assert await processes.is_healthy()
     assert len(processes.lives) == 2
+    assert [each.error for each in processes.stage.crashes] == ["LauncherLost: the launcher was halted"]
 
 
 async def test_a_launcher_that_is_renewed_as_soon_as_it_is_there_has_not_failed(processes: Processes) -> None:

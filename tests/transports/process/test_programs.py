@@ -64,7 +64,6 @@ def test_a_program_that_is_not_there_is_refused_in_words(tmp_path: Path, command
         find_program(command, cwd=tmp_path, path=str(tmp_path))
     said = str(refused.value)
     assert said.startswith(words) if words.endswith("/") else said == words
-    assert refused.value.command == command
 
 
 async def test_behind_a_shim_the_interpreter_itself_is_found_and_asked_once(processes: Processes) -> None:

@@ -1,10 +1,12 @@
 """A visitor at doors of every kind: its error says in words what it found, and it never waits for ever."""
 
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
 import pytest
 import trio
+import trustme
 
 from tests.transports.house import PATIENCE, open_house, read_until
 from tests.transports.websocket.test_fast_lane import Fast
@@ -70,6 +72,35 @@ async def test_a_server_that_takes_a_connection_and_says_nothing_is_not_waited_f
         with trio.fail_after(PATIENCE), pytest.raises(Unreachable, match=r"did not answer within 0\.05 seconds"):
             async with visit(url, ""):
                 raise AssertionError
+
+
+async def refusal(url: str) -> str:
+    with trio.fail_after(PATIENCE), pytest.raises(Unreachable) as refused:
+        async with client.visiting(url, "/", "room", tls=ssl.create_default_context()):
+            raise AssertionError
+    return str(refused.value)
+
+
+async def test_a_server_that_is_another_is_told_from_one_without_tls_and_from_none() -> None:
+    theirs = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    trustme.CA().issue_cert("another.example").configure_cert(theirs)
+
+    async def another(stream: trio.SocketStream) -> None:
+        await trio.SSLStream(stream, theirs, server_side=True).do_handshake()
+
+    async def plain(stream: trio.SocketStream) -> None:
+        await stream.receive_some()
+        await stream.send_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    async def hasty(stream: trio.SocketStream) -> None:
+        await stream.receive_some()
+
+    async with server(another) as url:
+        assert await refusal(url) == f"the server at {url} is not whom its certificate should name"
+    for serve in (plain, hasty):
+        async with server(serve) as url:
+            assert await refusal(url) == f"what answers at {url} is no room: it does not speak TLS"
+    assert await refusal(url) == f"no server answers at {url}"
 
 
 async def test_a_visitors_own_error_is_his_own() -> None:

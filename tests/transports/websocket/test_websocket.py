@@ -3,6 +3,7 @@
 import socket
 import struct
 import tracemalloc
+from typing import Any, cast
 
 import pytest
 import structlog
@@ -26,9 +27,11 @@ from tests.transports.house import (
     reason_of,
 )
 from tests.transports.websocket.test_fast_lane import Fast
-from transports.websocket.websocket import Upgrade
+from transports.websocket.websocket import Upgrade, check_upgrade
 from transports.wire import wire
+from transports.wire.head import Head
 from transports.wire.limits import DoorLimits, WebSocketLimits
+from transports.wire.refusal import Refusal
 
 
 def close_code(data: bytes) -> int:
@@ -77,7 +80,15 @@ async def test_a_request_is_read_once_and_as_http_means_it(line: str, instead: s
 async def test_choosing_a_subprotocol_nobody_proposed_is_the_handlers_mistake() -> None:
     async with open_house() as house:
         assert (await house.exchange(house.upgrade("/chosen"))).startswith(b"HTTP/1.1 500 ")
-        assert "proposed" in house.log.contained()[0]
+        assert "the client proposed (), not 'second'" in house.log.contained()[0]
+
+
+async def test_an_upgrade_is_accepted_or_rejected_once() -> None:
+    upgrade = Upgrade(Head("GET", "/", "1.1", (), b""), "", cast("Any", None), cast("Any", None), cast("Any", None))
+    upgrade.answered = True
+    for answer in (upgrade.accept(), upgrade.accept_fast(), upgrade.reject(404, "There is none.")):
+        with pytest.raises(RuntimeError, match=r"^this upgrade has already been accepted or rejected$"):
+            await answer
 
 
 @pytest.mark.parametrize(
@@ -94,6 +105,68 @@ async def test_an_upgrade_that_is_not_accepted_is_answered(path: str, status: in
         assert answer.startswith(f"HTTP/1.1 {status} ".encode())
         assert answer.endswith(sentence + b"\n")
         assert await house.is_healthy()
+
+
+UPGRADE = {
+    "connection": "keep-alive, Upgrade",
+    "upgrade": "websocket",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+}
+
+
+def upgrade(method: str = "GET", version: str = "1.1", **changed: str | None) -> Head:
+    named = {name.replace("_", "-"): value for name, value in changed.items()}
+    headers = tuple((name, value) for name, value in (UPGRADE | named).items() if value is not None)
+    return Head(method, "/", version, headers, b"")
+
+
+@pytest.mark.parametrize(
+    ("head", "status", "sentence"),
+    [
+        (upgrade("POST"), 400, "A WebSocket begins with a GET request in HTTP/1.1."),
+        (upgrade(version="1.0"), 400, "A WebSocket begins with a GET request in HTTP/1.1."),
+        *(
+            (
+                upgrade(connection=connection),
+                400,
+                "The request has 'Upgrade: websocket' but not 'Connection: Upgrade'.",
+            )
+            for connection in (None, "keep-alive")
+        ),
+        (upgrade(content_length="1"), 400, "A request for a WebSocket has no body."),
+        (upgrade(transfer_encoding="chunked"), 400, "A request for a WebSocket has no body."),
+        *(
+            (
+                upgrade(sec_websocket_version=version),
+                426,
+                "This server speaks version 13 of WebSocket; ask for it with 'Sec-WebSocket-Version: 13'.",
+            )
+            for version in (None, "8", "013")
+        ),
+        (upgrade(sec_websocket_key=None), 400, "A WebSocket needs one Sec-WebSocket-Key header."),
+        *(
+            (
+                upgrade(sec_websocket_key=key),
+                400,
+                "The Sec-WebSocket-Key is malformed; it must be 16 random bytes in Base64.",
+            )
+            for key in ("", "dGhlIHNhbXBsZSBub25jZQ", "x" + UPGRADE["sec-websocket-key"])
+        ),
+    ],
+)
+def test_an_upgrade_that_the_library_would_reject_is_refused_in_words(head: Head, status: int, sentence: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        check_upgrade(head)
+    assert (refused.value.status, refused.value.sentence) == (status, sentence)
+    if status == 426:
+        answer = refused.value.response()
+        assert b"sec-websocket-version: 13\r\nupgrade: websocket\r\nconnection: upgrade\r\n" in answer
+
+
+@pytest.mark.parametrize("head", [upgrade(), upgrade(content_length="0"), upgrade(connection="UPGRADE")])
+def test_an_upgrade_that_has_all_it_needs_is_not_refused(head: Head) -> None:
+    check_upgrade(head)
 
 
 # Messages

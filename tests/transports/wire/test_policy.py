@@ -42,6 +42,22 @@ def test_any_other_host_is_refused(hosts: list[str], status: int) -> None:
     with pytest.raises(Refusal) as refused:
         RULES.check(hosts, [])
     assert refused.value.status == status
+    known = "127.0.0.1:5160, [::1]:5160, box.lan:5160, localhost:5160, localhost:9999"
+    assert (
+        refused.value.sentence
+        == {
+            0: "The request has no Host header.",
+            1: f"This server is not {hosts[0] if hosts else None!r}; ask for it by a name it answers to: {known}.",
+            2: "The request has more than one Host header.",
+        }[len(hosts)]
+    )
+
+
+def test_of_a_long_name_the_beginning_is_told() -> None:
+    with pytest.raises(Refusal, match=f"This server is not '{'h' * 80}'; "):
+        RULES.check(["h" * 81], [])
+    with pytest.raises(Refusal, match=f"A page of '{'o' * 80}' may not"):
+        RULES.check(["localhost:5160"], ["o" * 81])
 
 
 @pytest.mark.parametrize(
@@ -75,7 +91,14 @@ def test_a_configured_origin_is_let_in_and_named(origin: str) -> None:
 def test_any_other_page_is_refused(origins: list[str]) -> None:
     with pytest.raises(Refusal) as refused:
         RULES.check(["localhost:5160"], origins)
-    assert refused.value.status in {400, 403}
+    assert (refused.value.status, refused.value.sentence) == (
+        (400, "The request has more than one Origin header.")
+        if len(origins) > 1
+        else (
+            403,
+            f"A page of {origins[0]!r} may not use this server; its own pages may, and programs that send no Origin.",
+        )
+    )
 
 
 def test_the_refusal_says_which_names_are_right() -> None:

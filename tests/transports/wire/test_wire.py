@@ -1,6 +1,7 @@
 """What a wire knows of what is there to read, and that it is so, whatever comes when and whoever reads how."""
 
 import itertools
+import math
 import socket
 import struct
 import sys
@@ -11,7 +12,7 @@ import pytest
 import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trio.testing import MockClock, wait_all_tasks_blocked
+from trio.testing import MockClock, lockstep_stream_pair, wait_all_tasks_blocked
 
 from tests.plenty import plenty
 from transports.wire.lookout import Lookout
@@ -205,3 +206,35 @@ async def test_who_ends_waits_for_no_turn_and_who_goes_on_does(end: str, mock_cl
     assert turns().taken - before == ("word" in end)
     wire.cut()
     client.close()
+
+
+async def test_silence_is_from_our_last_word_to_the_clients_next(autojump_clock: MockClock) -> None:
+    ours, theirs = lockstep_stream_pair()
+    wire = Wire(ours, lambda: None, send_seconds=30.0)
+
+    async def client(seconds: float) -> None:
+        await trio.sleep(seconds)
+        await theirs.send_all(b"x")
+
+    async def says() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(theirs.receive_some, 1)
+            await wire.send_all(b"y")
+
+    async def hears(after: float) -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(client, after)
+            assert await wire.receive_some(1) == b"x"
+
+    assert wire.silence == math.inf  # nobody has said anything
+    await hears(2.0)
+    assert wire.silence == math.inf  # we have not
+    await trio.sleep(3.0)
+    await says()
+    assert wire.silence == pytest.approx(-3.0)
+    await hears(4.0)
+    assert wire.silence == pytest.approx(4.0)
+    await hears(1.0)
+    assert wire.silence == pytest.approx(5.0)
+    await says()
+    assert wire.silence == pytest.approx(0.0)

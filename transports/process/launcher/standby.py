@@ -33,6 +33,7 @@ folder in which it starts does not halt. Otherwise, and whenever something about
 usual way.
 """
 
+import math
 import os
 import select
 import signal
@@ -77,8 +78,7 @@ class Standby:
         """Invariant: None if and only if `pid` is 0."""
         self._program: _Program | None = None
         """The program of the last run."""
-        self._ran_at = 0.0
-        self._not_before = 0.0
+        self._ran_at = self._not_before = -math.inf
         self._clones = 0
 
     def prepare(self, order: Order) -> None:

@@ -37,6 +37,8 @@ from transports.process.launcher.system import (
 
 LAST_SECONDS = PATIENCE_SECONDS + 2.0
 """From the server's end to that of the last keeper; then they are killed."""
+STRIKE_MS, LAST_LOOK_MS = round(STRIKE_SECONDS * 1000), 1000
+"""Between two looks: while orphans are left, and while the last keepers end."""
 
 
 def serve() -> None:
@@ -93,8 +95,8 @@ class Warden:
 
     def _patience(self) -> int | None:
         if self._orphans:
-            return round(STRIKE_SECONDS * 1000)
-        return None if self._until is None else 1000
+            return STRIKE_MS
+        return None if self._until is None else LAST_LOOK_MS
 
     def _receive(self) -> bool:
         try:

@@ -82,14 +82,17 @@ def test_two_headers_speak_of_one_file(old: str | None, new: str | None, path: s
     assert one_path(old, new) == (path, action)
 
 
+NO_FILE = r"^A file's header names no file\. Write `--- a/PATH` and `\+\+\+ b/PATH` before its hunks\.$"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        (None, None, "names no file"),
-        ("/dev/null", "/dev/null", "names no file"),
-        ("/dev/null", None, "names no file"),
-        ("", "", "names no file"),
-        ("./", "./", "names no file"),
+        (None, None, NO_FILE),
+        ("/dev/null", "/dev/null", NO_FILE),
+        ("/dev/null", None, NO_FILE),
+        ("", "", NO_FILE),
+        ("./", "./", NO_FILE),
         ("a/x", "b/y", 'from "x" to "y"'),
         ("a/x", "b/x.orig", "not renamed"),
         ("q/x", "b/x", 'from "q/x" to "x"'),

@@ -1,13 +1,27 @@
 """What runs may not do to the processes beside them, and what they still may."""
 
+import ctypes
+import errno
 import os
+import resource
+import struct
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from tests.transports.process.house import Processes, open_launcher
-from transports.process.launcher.restraint import ARM_32, ARM_64, CALLS, MACHINES, X86_32, X86_64, instructions
+from transports.process.launcher import restraint
+from transports.process.launcher.restraint import (
+    ARM_32,
+    ARM_64,
+    CALLS,
+    MACHINES,
+    X86_32,
+    X86_64,
+    instructions,
+    set_limit,
+)
 
 KEY = (0x01020304, 0, 0xFFFFFFFF, 5)
 NOT_PERMITTED, NO_SUCH_CALL = 1, 38
@@ -113,3 +127,58 @@ async def test_a_run_cannot_set_limits_or_ranks_of_server_launcher_and_keeper_bu
     *others, itself = outcome.stdout.head.decode().splitlines()
     assert others == ["0 1 0 0"] * 3
     assert itself == "1 1 1 1 0"
+
+
+class Library:
+    """A C library whose every call is answered so."""
+
+    def __init__(self, answer: int) -> None:
+        self.calls: list[tuple[object, ...]] = []
+        self._answer = answer
+
+    def syscall(self, *call: object) -> int:
+        self.calls.append(call)
+        ctypes.set_errno(errno.EPERM)
+        return self._answer
+
+
+@pytest.fixture
+def limits_set(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
+    """Without the filter, by Python's own call."""
+    found: list[tuple[object, ...]] = []
+    monkeypatch.setattr(restraint, "_key", bytearray(16))
+    monkeypatch.setattr(restraint, "_machine", MACHINES["x86_64"])
+    monkeypatch.setattr(resource, "prlimit", lambda *call: found.append(call))
+    return found
+
+
+@pytest.mark.parametrize("lacks", ["a library", "a known machine", "filters"])
+def test_where_there_are_no_filters_limits_are_set_without_a_key(
+    lacks: str, limits_set: list[tuple[object, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(restraint, "_libc", None if lacks == "a library" else Library(-1))
+    if lacks == "a known machine":
+        monkeypatch.setattr(restraint, "_machine", None)
+    assert restraint.restrain() is False
+    set_limit(7, 3, 99)
+    assert limits_set == [(7, 3, (99, 99))]
+
+
+def test_with_a_filter_limits_are_set_with_its_key(
+    limits_set: list[tuple[object, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = Library(0)
+    monkeypatch.setattr(restraint, "_libc", library)
+    assert restraint.restrain() is True
+    [(number, *_)] = library.calls
+    assert number == MACHINES["x86_64"][1]
+    key = bytes(restraint._key)
+    assert any(key)
+    set_limit(7, 3, 99)
+    number, pid, which, limits, _, *words = library.calls[-1]
+    assert (number, pid, which, limits) == (CALLS[X86_64][0], 7, 3, struct.pack("=QQ", 99, 99))
+    assert struct.pack("=2Q", *(getattr(word, "value", 0) for word in words)) == key
+    monkeypatch.setattr(restraint, "_libc", Library(-1))
+    with pytest.raises(PermissionError, match=os.strerror(errno.EPERM)):
+        set_limit(7, 3, 99)
+    assert limits_set == []

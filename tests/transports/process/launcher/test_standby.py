@@ -363,7 +363,20 @@ def test_what_has_just_changed_may_change_once_more_unseen(tmp_path: Path) -> No
     file.touch()
     changed = file.stat().st_ctime_ns
     for since, unsure in ((0, True), (TICK_NS - 1, True), (TICK_NS + 1, False), (-1, False)):
-        assert sitecustomize.Foundations([str(file), str(tmp_path / "none")], changed + since).have_changed() is unsure
+        made_of = sitecustomize.Foundations([str(file), str(tmp_path / "none")], changed + since)
+        assert made_of.have_changed(0.0) is unsure
+
+
+def test_a_change_is_looked_for_now_and_then(tmp_path: Path) -> None:
+    file = tmp_path / "some.pth"
+    file.touch()
+    made_of = sitecustomize.Foundations([str(file)], file.stat().st_ctime_ns - 1)
+    assert not made_of.have_changed(7.0)
+    file.unlink()
+    assert not made_of.have_changed(7.0 + LOOK_SECONDS)
+    assert made_of.have_changed(7.0 + 1.01 * LOOK_SECONDS)
+    assert not made_of.have_changed(7.0 + 2 * LOOK_SECONDS)
+    assert made_of.have_changed(7.0 + 2.02 * LOOK_SECONDS)
 
 
 async def test_an_interpreter_that_has_changed_is_tried_again(processes: Processes) -> None:

@@ -161,11 +161,16 @@ class Foundations:
     """Whether this interpreter is still what it would be if it were started now."""
 
     def __init__(self, paths: "list[str]", now_ns: int) -> None:
+        self._looked_at = float("-inf")
         self._states = [(path, state(path)) for path in paths]
         self._unsure = any(now_ns - TICK_NS < changed <= now_ns for _, (_, _, changed) in self._states)
 
-    def have_changed(self) -> bool:
-        """Also true if that cannot be known. The next interpreter will be sure."""
+    def have_changed(self, now: float) -> bool:
+        """Also true if that cannot be known. The next interpreter will be sure. After less than LOOK_SECONDS they have
+        not changed again."""
+        if now <= self._looked_at + LOOK_SECONDS:
+            return False
+        self._looked_at = now
         return self._unsure or any(state(path) != seen for path, seen in self._states)
 
 
@@ -176,7 +181,7 @@ def wait() -> None:
     import time
 
     signals = sys.modules["_signal"]  # the module `signal` would import much more
-    made_of, looked = Foundations(foundations(), time.time_ns()), 0.0
+    made_of = Foundations(foundations(), time.time_ns())
 
     if sys.implementation.name != "cpython" or sys.version_info < LEAST_VERSION:
         raise OSError("this interpreter may work otherwise")
@@ -210,10 +215,8 @@ def wait() -> None:
             os._exit(0)
         if signals.sigpending():  # a run has sent them, and they take room in a queue that all of the user's share
             os._exit(0)
-        if time.monotonic() > looked + LOOK_SECONDS:
-            looked = time.monotonic()
-            if made_of.have_changed():
-                os._exit(0)
+        if made_of.have_changed(time.monotonic()):
+            os._exit(0)
         held = extra[0][2]
         streams = [int.from_bytes(held[at : at + 4], sys.byteorder) for at in range(0, len(held), 4)]
         pid = cloning.clone()
