@@ -86,6 +86,23 @@ async def test_a_folder_counts_with_all_that_is_in_it_and_so_does_one_that_is_re
         assert house.tables() == await fresh(house)
 
 
+async def test_a_file_with_several_names_is_changed_under_all_of_them(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        for folder in ("a", "b/c", "d"):
+            house.root.joinpath(folder).mkdir(parents=True)
+        first = house.write("a/one.py", "def early(): pass\n")
+        for other in ("b/c/two.py", "b/c/three.py", "d/four.py"):
+            house.root.joinpath(other).hardlink_to(first)
+        await house.update()
+        with first.open("a") as file:
+            file.write("def late(): pass\n")
+        await house.update("a/one.py", "b")  # one is told, two are in a folder that is, and nobody tells of the fourth
+        assert set(await house.found("late")) == {"a/one.py", "b/c/two.py", "b/c/three.py", "d/four.py"}
+        incremental = house.tables()
+        await house.update(anew=True)
+        assert incremental["symbol"] == house.tables()["symbol"]
+
+
 async def test_what_git_ignores_is_left_out_and_a_changed_rule_changes_the_index(tmp_path: Path) -> None:
     async with open_indexes(tmp_path) as house:
         house.write("kept.py", "quokka = 1\n")
