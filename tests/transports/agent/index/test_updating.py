@@ -17,6 +17,8 @@ from msgspec.structs import replace
 from actors.agent.index.given import IndexTrouble
 from codec.agent.index.telling import IndexWish
 from tests.transports.agent.index.house import PATIENCE, IndexHouse, fresh, open_indexes
+from transports.agent.index import orders
+from transports.agent.index.ordering import ordered
 from transports.process.crew import MemberLost
 
 pytestmark = pytest.mark.slow
@@ -98,9 +100,23 @@ async def test_a_file_with_several_names_is_changed_under_all_of_them(tmp_path: 
             file.write("def late(): pass\n")
         await house.update("a/one.py", "b")  # one is told, two are in a folder that is, and nobody tells of the fourth
         assert set(await house.found("late")) == {"a/one.py", "b/c/two.py", "b/c/three.py", "d/four.py"}
-        incremental = house.tables()
-        await house.update(anew=True)
-        assert incremental["symbol"] == house.tables()["symbol"]
+        assert house.tables() == await fresh(house)
+
+
+async def test_an_update_resolves_the_imports_that_one_before_it_was_ended_before_it_could_resolve(
+    tmp_path: Path,
+) -> None:
+    async with open_indexes(tmp_path) as house:
+        for name in ("one", "two"):
+            house.write(f"{name}.py", "x = 1\n")
+        house.write("three.py", "import one\n")
+        await house.update()
+        house.write("three.py", "import two\n")
+        await trio.sleep(0.05)  # a tick of the disk's clock: else the file would be read once more
+        place = orders.IndexPlace(str(house.file), str(house.root))
+        await ordered(house.crew, orders.ReadPaths(place, ("three.py",)), orders.Written)
+        await house.update("three.py")  # it is in the index already, and nothing is left to read
+        assert house.tables() == await fresh(house)
 
 
 async def test_what_git_ignores_is_left_out_and_a_changed_rule_changes_the_index(tmp_path: Path) -> None:
