@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from transports.agent.index.database import ASIDE, IndexDamaged, WritableIndex, number_of
+from transports.agent.index.database import ASIDE, IndexDamaged, ReadableIndex, WritableIndex, number_of
 
 
 class BrokenOff(BaseException):
@@ -41,6 +41,39 @@ def test_a_change_that_is_broken_off_has_not_happened_and_whoever_made_it_hears_
         break_off()
     assert caught.value is error
     assert generation(writable) == before
+
+
+@pytest.mark.parametrize("ends", [["-wal"], ["-wal", "-shm"]], ids=" ".join)
+def test_a_log_that_somebody_has_removed_is_damage_for_each_that_has_the_index_open(
+    file: Path, ends: list[str]
+) -> None:
+    writable, other, readable = WritableIndex(file), WritableIndex(file), ReadableIndex(file)
+    for each in (writable, other, writable):
+        generation(each)
+    assert readable.connection() is readable.connection()
+    number = number_of(file)
+    for end in ends:
+        file.with_name(file.name + end).unlink()
+    for use in (readable.connection, lambda: generation(writable)):
+        with pytest.raises(IndexDamaged):
+            use()
+    assert number_of(file) != number
+    for each in (other, writable):
+        assert generation(each) == 0
+    readable.close()
+
+
+def test_a_log_that_is_emptied_or_goes_with_those_who_had_the_index_open_is_no_damage(file: Path) -> None:
+    for _ in range(3):
+        writable, other, readable = WritableIndex(file), WritableIndex(file), ReadableIndex(file)
+        for each in (writable, other, writable):
+            with each.changing() as connection:
+                connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
+            assert readable.connection() is not None
+            other.settle()
+        for held in (other, writable, readable):
+            held.close()
+    assert generation(WritableIndex(file)) == 9
 
 
 def nothing(path: Path) -> None:
