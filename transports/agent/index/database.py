@@ -422,6 +422,8 @@ def _is_ours(connection: sqlite3.Connection) -> bool | None:
 
 
 def _is_of_another_version(path: Path) -> bool:
+    if not stat.S_ISREG(os.lstat(path).st_mode):  # even to open a pipe may take for ever
+        return False
     with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True)) as connection:
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()

@@ -88,6 +88,10 @@ def link(path: Path) -> None:
     path.symlink_to("elsewhere")
 
 
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
 def empty_folder(path: Path) -> None:
     path.mkdir()
 
@@ -97,7 +101,7 @@ def full_folder(path: Path) -> None:
     (path / "theirs.txt").write_text("kept")
 
 
-@pytest.mark.parametrize("now", [text, full_folder], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("now", [text, full_folder, pipe, link], ids=lambda each: each.__name__)
 @pytest.mark.parametrize("before", [nothing, text, link, empty_folder, full_folder], ids=lambda each: each.__name__)
 def test_an_index_is_put_aside_whatever_stands_there_from_before(
     file: Path, before: Callable[[Path], None], now: Callable[[Path], None]
