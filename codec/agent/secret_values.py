@@ -11,6 +11,7 @@ WORDS = ("token", "authorization", "cookie", "passw", "_pass", "phrase", "pwd", 
 
 _NAMES = re.compile(
     r"""(?ix) (?: secret|encryption|master|auth|account|storage|license|deploy|service_?role ) [_-]? key $
+      | (?: openai|anthropic|mistral|groq|gemini|stripe|sendgrid|twilio ) _? key $
       | secret_?key_?base$ | client-?key-?data$
       | (?: db|database|user|admin|root|smtp|mail|email|ftp|ssh|http|proxy|redis|mysql|pg|postgres|login ) _ pass $
       | (?: db|database|user|admin|root|smtp|mysql|postgres|login ) _ pwd $

@@ -1,8 +1,9 @@
 """What must not reach a prompt: keys, passwords and the values of `.env` files.
 
 Each is replaced by ***, and nothing else is: what a model reads is code, in which `token` and `password` are ordinary
-names. So a value is withheld if it has the shape of a known kind of key, or if a secret's name is given a value that
-looks like none that a person would choose as an ordinary word. Line breaks stay, so line numbers stay true.
+names. So a value is withheld if it has the shape of a known kind of key (key_shapes.py), or if a secret's name is given
+a value that looks like none that a person would choose as an ordinary word. Line breaks stay, so line numbers stay
+true.
 
 YAML needs no quotes, so there a password looks like a name in code. In a file of YAML (withheld_yaml.py), and in other
 files of settings, whatever is given to a secret's name is withheld; in a text of unknown origin, a line that holds
@@ -16,6 +17,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from codec.agent.key_shapes import without_keys
 from codec.agent.secret_values import (
     SHORT,
     WORDS,
@@ -23,6 +25,7 @@ from codec.agent.secret_values import (
     is_given,
     is_literal,
     is_paired,
+    is_placeholder,
     is_type,
     names_secret,
     unlikely,
@@ -33,24 +36,20 @@ from codec.agent.withheld_yaml import is_yaml, without_yaml_blocks, yaml_withhel
 from codec.redaction import BLANK, is_secret
 
 _BLOCK = re.compile(
-    r"(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)(.*?)"
-    r"(-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)",
+    r"(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----)(.*?)"
+    r"(-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|---- END SSH2 ENCRYPTED PRIVATE KEY ----|\Z)",
     re.DOTALL,
 )
-_SHAPES = re.compile(
-    r"""(?x) (?<![\w-])(?:
-        sk-(?:[A-Za-z]{1,12}-){0,3}[\w-]{16,}        # of model servers
-      | gh[pousr]_\w{20,} | github_pat_\w{20,} | glpat-[\w-]{16,}
-      | xox[abeoprs]-[\w-]{10,} | xapp-[\w-]{10,}
-      | (?:AKIA|ASIA)[A-Z0-9]{16}
-      | AIza[\w-]{30,} | ya29\.[\w-]{20,}
-      | [rs]k_(?:live|test)_\w{10,} | whsec_\w{16,}
-      | npm_\w{30,} | pypi-\w[\w-]{30,} | hf_\w{20,} | dop_v1_\w{30,}
-      | SG\.[\w-]{16,}\.[\w-]{16,}
-      | eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*          # a JSON Web Token
-    )"""
-)
 _IN_ADDRESS = re.compile(r"(://[^/\s:@'\"]{0,100}:)(?![${<%\[*])[^/\s@'\"]{1,200}@")
+_USER_OF_ADDRESS = re.compile(r"(://)([\w.~%-]{16,200})@(?=[\w.-])")
+"""A token in the place of the user: https://TOKEN@github.com."""
+_PUTTY = re.compile(r"(?m)^(Private-Lines:[ \t]*\d{1,3}\s*\n)((?:[A-Za-z0-9+/=]{1,80}\r?\n?)+)")
+_LOGIN = re.compile(r"(?i)(\blogin[ \t]+\S{1,200}[ \t]+passw(?:or)?d[ \t]+)(\S{4,500})")
+"""A line as of .netrc."""
+_OF_SQL = re.compile(
+    r"(?i)(\b(?:identified[ \t]+(?:with[ \t]+\w{1,40}[ \t]+)?by|password)[ \t]+)(['\"])([^\s'\"]{4,500})(?=\2)"
+)
+_OF_CURL = re.compile(r"((?<![\w-])(?:-u|--user)[ \t=]*(['\"]?)[\w.@-]{1,80}:)([^\s'\"]{4,500})")
 _HEADER = re.compile(r"(?i)\b((?:bearer|basic)\s+)([\w.~+/=-]{12,})")
 _NAMED = re.compile(
     r"""(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{1,80})\\?['"]?(?P<sign>\s*(?::=|[:=])\s*)(?P<quote>b?\\?['"`]?)"""
@@ -58,18 +57,19 @@ _NAMED = re.compile(
 )
 _QUOTED = re.compile(
     r"""(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{1,80})(?P<sign>
-        ['"]?\][ \t]*(?:\|\||\?\?)?=[ \t]*                     # environ["TOKEN"] = "..."
+        \\?['"]?\][ \t]*(?:\|\||\?\?)?=[ \t]*                  # environ["TOKEN"] = "..."
       | \[\w{0,20}\][ \t]*=[ \t]*                             # char token[32] = "..."
       | [ \t]*:[ \t]*(?:&(?:'\w+[ \t]+)?)?[A-Za-z_][\w.\[\],|<>? ]{0,60}=[ \t]*    # token: str = "..."
       | [ \t]+(?:string[ \t]*=|\{[^{}]{0,40}\}[ \t]*=)[ \t]*  # token string = "...", Token { get; } = "..."
-      | ['"]?[ \t]*=>[ \t]*                                   # :token => "..."
-      | ['"][ \t]*,[ \t]*                                     # define('TOKEN', '...')
-      | ['"]?[)\]]{0,2}[ \t]*(?:\bor\b|\|\||\?\?|\?:)[ \t]*   # env.TOKEN || "..."
-      | ['"]?[ \t]*[:=][ \t]*                                 # token = '''...'''; also with , and ; within
-    )(?P<quote>[bfruL@]{0,2}(?:\"{3}|'{3}|['"`]))(?P<value>[^\s'"`]{4,500})""",
+      | \\?['"]?[ \t]*=>[ \t]*                                # :token => "..."
+      | \\?['"][ \t]*,[ \t]*                                  # define('TOKEN', '...')
+      | \\?['"]?[)\]]{0,2}[ \t]*(?:\bor\b|\|\||\?\?|\?:)[ \t]*   # env.TOKEN || "..."
+      | \\?['"]?[ \t]*[:=][ \t]*                              # token = '''...'''; also with , and ; within
+    )(?P<quote>[bfruL@]{0,2}(?:\"{3}|'{3}|\\?['"`]))(?P<value>[^\s'"`]{4,500})""",
     re.VERBOSE,
 )
-"""Other ways in which code gives a name a text. Here the quote is needed: without one it may be anything."""
+"""Other ways in which code gives a name a text. Here the quote is needed: without one it may be anything. In a
+notebook, or another text of JSON, it is escaped."""
 _GIVEN = re.compile(
     r"""(?:\#[ \t]*define[ \t]+|\b(?:ENV|setenv|SetEnv|set)[ \t]+|(?<![\w-])--?|\b(?=[sS]et|with))"""
     r"""(?P<name>[A-Za-z_][\w.-]{1,80})(?P<sign>[ \t]*[ \t(=][ \t]*)(?P<quote>[LbR]?['"]?)(?P<value>[^\s'"`]{4,500})"""
@@ -93,11 +93,6 @@ _STAGE = re.compile(r"env\.(?:local|prod(?:uction)?|dev(?:elopment)?|stag(?:e|in
 """The same without the dot. env.py and env.d.ts are code."""
 _TRANSLATED = ".properties"
 """Such files hold what a program shows, too."""
-_PREFIXES = (
-    *("sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "xapp-", "AKIA", "ASIA", "AIza"),
-    *("ya29.", "k_live", "k_test", "whsec_", "npm_", "pypi-", "hf_", "dop_v1_", "SG.", "eyJ"),
-)
-"""One of them is in whatever _SHAPES finds."""
 _ENDS: Mapping[str, re.Pattern[str]] = {
     word: re.compile(rf"(?:{form})(?![a-z0-9])")
     for word, form in {
@@ -107,11 +102,12 @@ _ENDS: Mapping[str, re.Pattern[str]] = {
     }.items()
 }
 """How the names of secrets end, by words that one of them has. Nearly all lines have none, and need no closer look."""
-_HEADS = ("bearer", "basic")
-_HEAD = re.compile(r"(?:bearer|basic)[^\S\n]+[\w.~+/=-]{12}")
+_HEADS = ("bearer", "basic", "identified", "curl ")
+_HEAD = re.compile(r"(?:bearer|basic)[^\S\n]+[\w.~+/=-]{12}|identified[^\S\n]+(?:by|with)\b|curl[^\S\n][^\n]*-u")
 _BEFORE_KEY = (
     *("api", "private", "access", "signing", "session", "secret", "encryption", "master", "auth", "account", "storage"),
     *("license", "deploy", "role", "client"),
+    *("openai", "anthropic", "mistral", "groq", "gemini", "stripe", "sendgrid", "twilio"),
 )
 """What makes a `key` a secret's, with or without one of these between them, or a letter beyond ASCII."""
 _BETWEEN = frozenset("_-./:")
@@ -159,10 +155,9 @@ def withheld(text: str, path: str = "") -> str:
         return _settings(text)
     if is_yaml(path):
         text = yaml_withheld(text)
-    if any(prefix in text for prefix in _PREFIXES):
-        text = _SHAPES.sub(BLANK, text)
+    text = without_keys(text)
     if "://" in text:
-        text = _IN_ADDRESS.sub(rf"\1{BLANK}@", text)
+        text = _USER_OF_ADDRESS.sub(_user, _IN_ADDRESS.sub(rf"\1{BLANK}@", text))
     ends = _closer(text)
     if ends and (without := across(text, path, ends)) is not text:
         text, ends = without, _closer(without)
@@ -196,6 +191,8 @@ def _after_its_name(line: str) -> str:
 
 def without_private_keys(text: str) -> str:
     """For whole files, before lines are taken out of them: a line from within a key looks like nothing."""
+    if "PuTTY-User-Key-File" in text:
+        text = _PUTTY.sub(lambda found: f"{found[1]}{BLANK}" + "\n" * found[2].count("\n"), text)
     return _BLOCK.sub(_block, text) if "PRIVATE KEY" in text else text
 
 
@@ -260,6 +257,13 @@ def _by_lines(text: str, ends: Mapping[int, int], path: str = "") -> str:
 
 
 def _line(line: str, path: str = "") -> str:
+    if line[:1] in ("-", "+") and line[1:2] not in ("", "-", "+", " "):  # of a patch
+        after = _line(line[1:], path)
+        return f"{line[0]}{after}" if after != line[1:] else _of_line(line, path)
+    return _of_line(line, path)
+
+
+def _of_line(line: str, path: str) -> str:
     lowered = line.lower()
     bare = _BARE.fullmatch(line)
     if bare is not None and _is_bare_secret(bare["name"], bare["value"]):
@@ -267,11 +271,17 @@ def _line(line: str, path: str = "") -> str:
     if path.endswith(_SETTINGS) and (entry := _SET.match(line)) is not None and _is_set(entry, path):
         return f"{entry['head']}{BLANK}{entry['tail']}"
     if _UNLIKELY.search(line) is not None or not line.isascii():
-        line = _NAMED.sub(_named, _HEADER.sub(_header, line))
+        line = _given_names(_HEADER.sub(_header, line))
         if "'" in line or '"' in line or "`" in line:
             line = _QUOTED.sub(_text, line)
         if "define" in lowered or "set" in lowered or "--" in line or "env" in lowered or "with" in lowered:
             line = _GIVEN.sub(_side_by_side, line)
+    if "login" in lowered:
+        line = _LOGIN.sub(_said, line)
+    if "passw" in lowered or "identified" in lowered:
+        line = _OF_SQL.sub(_said, line)
+    if "curl" in lowered:
+        line = _OF_CURL.sub(_said, line)
     if "va" in lowered or "default" in lowered or "content" in lowered:
         line = _PAIR.sub(_pair_of_yaml if is_yaml(path) else _pair, line)
     if "<" in line or (path and is_markup_of_settings(path)):
@@ -328,6 +338,31 @@ def _block(found: re.Match[str]) -> str:
 
 def _header(found: re.Match[str]) -> str:
     return f"{found[1]}{BLANK}" if unlikely(found[2]) else found[0]
+
+
+def _user(found: re.Match[str]) -> str:
+    return f"{found[1]}{BLANK}@" if unlikely(found[2]) else found[0]
+
+
+def _said(found: re.Match[str]) -> str:
+    value = found[found.re.groups]
+    return f"{found[0][: -len(value)]}{BLANK}" if unlikely(value) and not is_placeholder(value) else found[0]
+
+
+def _given_names(line: str) -> str:
+    """A value that is none of a secret may have names and values within: an address, the arguments of a call."""
+    parts: list[str] = []
+    last = at = within = 0
+    while (found := _NAMED.search(line, at)) is not None:
+        plainly = found.start() >= within or found["quote"] or found["sign"] == "="
+        after = _named(found) if plainly else found[0]
+        if after != found[0]:
+            parts += (line[last : found.start()], after)
+            last = at = found.end()
+        else:
+            at = found.end("sign") if "=" in found["value"] else found.end()
+        within = max(within, found.end())
+    return "".join((*parts, line[last:])) if parts else line
 
 
 def _named(found: re.Match[str]) -> str:

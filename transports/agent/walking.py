@@ -2,8 +2,9 @@
 
 Rules
   - Folders that are near come first, and names are in order.
-  - Hidden folders, links, and whatever is no plain file are left out, and so are names that are not written in UTF-8. A
-    folder that cannot be read is left out. Only if the folder that was asked for cannot be read, that is an error.
+  - Hidden folders, links, and whatever is no plain file are left out. So are names that are not written in UTF-8, or
+    have a key in them (key_shapes.py): a path is told wherever its file is. A folder that cannot be read is left out.
+    Only if the folder that was asked for cannot be read, that is an error.
   - The caller says when it is late, and how many folders are enough. `cut` says whether such a limit ended the walk.
   - A caller that asks for an ignored folder means it, so there git's rules do not count.
 """
@@ -17,6 +18,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from codec.agent.ignores import IgnoreRules, TooLate, read_rules
+from codec.agent.key_shapes import RUN, holds_key
 from codec.agent.tree_paths import DEEPEST, is_closed
 from transports.folder.rooted import FileEntry, Rooted
 
@@ -177,6 +179,8 @@ def is_seen(above: tuple[str, ...], rules: Rules, name: str, late: Late, *, is_f
     rules without end."""
     # A name that is not written in UTF-8 is not printable.
     if "\\" in name or not name.isprintable() or ((name[0] in ".gG" or not name.isascii()) and is_closed(name)):
+        return False
+    if len(name) >= RUN and holds_key(name):
         return False
     names = (*above, name)
     for depth, each in rules:

@@ -21,6 +21,8 @@ READS = 16
 class Gathered(Struct):
     names: dict[int, set[str]] = field(default_factory=dict)
     """By the number of their folder."""
+    unfinished: dict[int, set[str]] = field(default_factory=dict)
+    """Those of them that are written to, and of which nothing else is told."""
     folders: set[int] = field(default_factory=set)
     """In which a folder has come or gone."""
     itself: set[int] = field(default_factory=set)
@@ -43,7 +45,13 @@ class Gathered(Struct):
                 self.lost = True
                 continue
             if event.name:
-                self.names.setdefault(event.number, set()).add(event.name)
+                names = self.names.setdefault(event.number, set())
+                unfinished = self.unfinished.setdefault(event.number, set())
+                if not event.unfinished:
+                    unfinished.discard(event.name)
+                elif event.name not in names:
+                    unfinished.add(event.name)
+                names.add(event.name)
             else:
                 self.itself.add(event.number)
             if event.of_folder and event.name:

@@ -26,6 +26,8 @@ _WANTED = (
 )  # fmt: skip
 ARRIVALS = _CLOSE_WRITE | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE | _DELETE_SELF | _MOVE_SELF | _ONLY_FOLDERS
 """Which files come and go, and which have been written to the end: not each step on the way."""
+ANYTHING = ARRIVALS | _MODIFY | _ATTRIB
+"""Also a file that is cut off by its name, or written to and kept open, and who may read it."""
 _HEAD = struct.Struct("iIII")
 _MOST_BYTES = 1 << 16
 
@@ -39,6 +41,8 @@ class FolderEvent(Struct, frozen=True):
     """Whether the event is about a folder, so that watched folders below it may have been replaced."""
     over: bool = False
     """Whether this number is no longer watched."""
+    unfinished: bool = False
+    """Whether the file of that name is written to by somebody who may go on."""
 
     @property
     def lost(self) -> bool:
@@ -95,7 +99,11 @@ def _events(told: bytes) -> "list[FolderEvent]":
             found.append(FolderEvent(-1, "", of_folder=True))
         else:
             of_folder = bool(mask & _FOLDER) or not name
-            found.append(FolderEvent(number, name, of_folder=of_folder, over=bool(mask & _IGNORED)))
+            unfinished = bool(name) and mask & ANYTHING == _MODIFY
+            event = FolderEvent(
+                number, name, of_folder=of_folder, over=bool(mask & _IGNORED), unfinished=unfinished
+            )
+            found.append(event)
     return found
 
 

@@ -19,6 +19,7 @@ events = st.builds(
     name=st.sampled_from(["", "a", "b"]),
     of_folder=st.booleans(),
     over=st.booleans(),
+    unfinished=st.booleans(),
 )
 
 
@@ -34,6 +35,9 @@ def test_nothing_that_was_told_is_lost_by_gathering_it(first: list[FolderEvent],
     assert {(number, name) for number, names in found.names.items() for name in names} == {
         (event.number, event.name) for event in told if event.name
     }
+    assert {(number, name) for number, names in found.unfinished.items() for name in names} == {
+        (event.number, event.name) for event in told if event.name and event.unfinished
+    } - {(event.number, event.name) for event in told if not event.unfinished}
     assert found.itself == {event.number for event in told if not event.name}
     assert found.over == {event.number for event in told if event.over}
     assert found.replaced == {event.number for event in told if event.of_folder or not event.name}

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from transports.folder.inotify import ARRIVALS, NO_LINKS, FolderEvent, Inotify
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="there is no inotify on this system")
-OVERFLOW, IGNORED, FOLDER, CREATE = 0x4000, 0x8000, 0x4000_0000, 0x100
+OVERFLOW, IGNORED, FOLDER, CREATE, MODIFY = 0x4000, 0x8000, 0x4000_0000, 0x100, 0x2
 told = st.lists(
     st.tuples(
         st.integers(1, 9),
-        st.sets(st.sampled_from([OVERFLOW, IGNORED, FOLDER, CREATE])),
+        st.sets(st.sampled_from([OVERFLOW, IGNORED, FOLDER, CREATE, MODIFY])),
         st.sampled_from(["", "a", "ü", "a long name", "\udcff"]),
         st.integers(0, 3),
     )
@@ -33,7 +33,9 @@ def test_each_event_is_told_once_and_in_order(told: list[tuple[int, set[int], st
         if OVERFLOW in flags:
             expected.append(FolderEvent(-1, "", of_folder=True))
         else:
-            expected.append(FolderEvent(number, name, of_folder=FOLDER in flags or not name, over=IGNORED in flags))
+            kind = {"of_folder": FOLDER in flags or not name, "over": IGNORED in flags}
+            unfinished = bool(name) and MODIFY in flags and CREATE not in flags
+            expected.append(FolderEvent(number, name, **kind, unfinished=unfinished))
     read, write = os.pipe()
     watcher = Inotify.__new__(Inotify)
     watcher._file = read

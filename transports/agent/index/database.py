@@ -12,6 +12,8 @@ Rules
   - Damage is noticed when SQLite stumbles over it, and by the application's and the version's number when the file is
     opened. Then the file is put aside under another name (only the last one is kept), another one is made, and the
     caller is told.
+  - SQLite removes a log when nobody has its index open any more. If somebody else does so before, each process writes
+    what no other sees. So whoever has an index open looks whether its log is still the same; if not, that is damage.
   - SQLite maps the index of its log (the -shm file) into memory. A process that touches a part of it that somebody has
     cut off is ended by SIGBUS. A worker may end; the server may not. So the server looks before it opens an index, asks
     it or closes it (all touch that memory, which the connections of a process share), and gives a file that is shorter
@@ -105,8 +107,11 @@ class WritableIndex:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock_path = path.with_name(f"{path.stem}.lock")
+        self._log_path = log_of(path)
         self._connection: sqlite3.Connection | None = None
         self._number = -1
+        self._log_number: int | None = None
+        """As long as there is a connection, SQLite leaves its log where it is."""
         self._lock = -1
 
     @contextmanager
@@ -148,7 +153,7 @@ class WritableIndex:
     def settle(self) -> None:
         """Empties a long log. Raises as `changing` does."""
         with self.looking() as connection:
-            if _size(self._path.with_name(f"{self._path.name}-wal")) < LONG_LOG:
+            if _size(self._log_path) < LONG_LOG:
                 return
             connection.execute("PRAGMA busy_timeout = 0")
             try:
@@ -202,8 +207,7 @@ class WritableIndex:
     def _leave_room(self) -> None:
         disk = os.statvfs(self._path.parent)
         room = room_for_others(disk.f_blocks * disk.f_frsize)
-        log = self._path.with_name(f"{self._path.name}-wal")
-        if disk.f_blocks and disk.f_bavail * disk.f_frsize < room + _size(log):
+        if disk.f_blocks and disk.f_bavail * disk.f_frsize < room + _size(self._log_path):
             raise IndexUnusable(
                 f"The index waits for room: less than {room >> 20} MB would be free on the disk of {self._path.parent}."
             )
@@ -211,7 +215,10 @@ class WritableIndex:
     def _opened(self) -> sqlite3.Connection:
         number = number_of(self._path)
         if self._connection is not None and number == self._number:
-            return self._connection
+            if number_of(self._log_path) == self._log_number:
+                return self._connection
+            self._put_aside(number)
+            raise IndexDamaged(number)
         self.close()
         if number is not None and not stat.S_ISREG(os.lstat(self._path).st_mode):
             self._put_aside(number)
@@ -227,7 +234,7 @@ class WritableIndex:
             raise IndexDamaged(number) from error
         found = number_of(self._path)
         assert found is not None
-        self._number = found
+        self._number, self._log_number = found, number_of(self._log_path)
         return self._connection
 
     def _ready(self, connection: sqlite3.Connection) -> sqlite3.Connection:
@@ -282,8 +289,10 @@ class ReadableIndex:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._log_path = log_of(path)
         self._connection: sqlite3.Connection | None = None
         self._number = -1
+        self._log_number: int | None = None
         self._log_index: _LogIndex | None = None
         """As long as there is a connection."""
 
@@ -291,6 +300,8 @@ class ReadableIndex:
         """None: there is no index. Raises IndexDamaged, sqlite3.Error, or OSError."""
         number = number_of(self._path)
         if self._connection is not None and self._log_index is not None and number == self._number:
+            if number_of(self._log_path) != self._log_number:
+                raise IndexDamaged(number)
             self._log_index.make_whole()
             return self._connection
         self.close()
@@ -321,6 +332,7 @@ class ReadableIndex:
             connection.close()
             raise
         self._connection, self._number, self._log_index = connection, number, log_index
+        self._log_number = number_of(self._log_path)
         log_index.make_whole()
         return connection
 
@@ -347,7 +359,7 @@ class _LogIndex:
 
     def __init__(self, path: Path) -> None:
         self._path = path.with_name(f"{path.name}-shm")
-        self._log = path.with_name(f"{path.name}-wal")
+        self._log = log_of(path)
         self._number, self._length = -1, 0
 
     @classmethod
@@ -386,6 +398,10 @@ def number_of(path: Path) -> int | None:
         return None
 
 
+def log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
 def used_at(path: Path) -> float:
     """When it was last written to, or opened to be asked."""
     times = []
@@ -406,6 +422,8 @@ def _is_ours(connection: sqlite3.Connection) -> bool | None:
 
 
 def _is_of_another_version(path: Path) -> bool:
+    if not stat.S_ISREG(os.lstat(path).st_mode):  # even to open a pipe may take for ever
+        return False
     with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True)) as connection:
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()

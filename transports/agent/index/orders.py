@@ -144,6 +144,8 @@ class Scanned(Struct, frozen=True, array_like=True, tag=True):
     seen: int
     total: IndexTotals
     troubles: tuple[str, ...] = ()
+    related: bool = True
+    """Whether imports were resolved as the files were then: the update before may have been ended before it did so."""
 
 
 class Written(Struct, frozen=True, array_like=True, tag=True):

@@ -144,6 +144,7 @@ class IndexUpdate:
                 if tries == SCANS - 1:
                     raise
         self._seen, self._troubles = found.seen, found.troubles
+        self._related = self._related and found.related
         self._take(found.total)
         self._scanned = True
         self._begun.set()

@@ -1,4 +1,8 @@
-"""Finds the files of a workspace, and those that differ from what the index has."""
+"""Finds the files of a workspace, and those that differ from what the index has.
+
+A file may have several names (hard links). Whoever writes to it by one of them changes it under all, and nobody tells
+of the others. So if one of them is looked at, the index is asked for the rest.
+"""
 
 import os
 import sqlite3
@@ -40,7 +44,8 @@ def scan(
     """Raises IndexUnusable if the root cannot be read."""
     look = ScanOutcome()
     unread: list[str] = []
-    for scope, walked in _scopes(root, paths, lively, unread):
+    linked: set[int] = set()
+    for scope, walked in _scopes_and_links(root, connection, paths, lively, unread, linked):
         known = _known(connection, scope)
         changed: list[tuple[str, int]] = []
         first, letters = look.seen, 0
@@ -99,10 +104,35 @@ def _known(connection: sqlite3.Connection, scope: str | None) -> dict[str, FileE
 Walked = Iterator[tuple[str, list[WalkedFile]]]
 
 
-def _scopes(
-    root: Rooted, paths: Sequence[str] | None, late: Late, unread: list[str]
+def _scopes_and_links(
+    root: Rooted,
+    connection: sqlite3.Connection,
+    paths: Sequence[str] | None,
+    late: Late,
+    unread: list[str],
+    linked: set[int],
 ) -> Iterator[tuple[str | None, Walked]]:
-    """Each file or folder that is to be looked at, and the files that are there."""
+    """Each file or folder that is to be looked at, and the files that are there; then the other names of the files."""
+    yield from _scopes(root, paths, late, unread, linked)
+    if paths is not None and linked:
+        asked = {_without_rules(path.strip("/")) for path in paths}
+        others = connection.execute("SELECT path, inode FROM file").fetchall()
+        rest = [path for path, number in others if number in linked and asked.isdisjoint(_and_above(path))]
+        if rest:
+            yield from _scopes(root, rest, late, unread, set())
+
+
+def _and_above(path: str) -> Iterator[str]:
+    """A path, and those of the folders that it is in."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+
+
+def _scopes(
+    root: Rooted, paths: Sequence[str] | None, late: Late, unread: list[str], linked: set[int]
+) -> Iterator[tuple[str | None, Walked]]:
+    """`linked`: is told the numbers of files with several names, if they are asked for one by one."""
     if paths is not None and any(path.strip("/") in ("", ".", RULES) for path in paths):
         paths = None
     if paths is None:
@@ -118,7 +148,7 @@ def _scopes(
         if last is not None and path.startswith(f"{last}/"):
             continue
         last = path
-        yield path, _at(root, tuple(path.split("/")), roads, late, unread)
+        yield path, _at(root, tuple(path.split("/")), roads, late, unread, linked)
 
 
 def _without_rules(path: str) -> str:
@@ -126,7 +156,9 @@ def _without_rules(path: str) -> str:
     return path.rpartition("/")[0] if path.rpartition("/")[2] == RULES else path
 
 
-def _at(root: Rooted, names: tuple[str, ...], roads: "_Roads", late: Late, unread: list[str]) -> Walked:
+def _at(
+    root: Rooted, names: tuple[str, ...], roads: "_Roads", late: Late, unread: list[str], linked: set[int]
+) -> Walked:
     *above, name = names
     try:
         rules = roads.into(tuple(above))
@@ -143,6 +175,8 @@ def _at(root: Rooted, names: tuple[str, ...], roads: "_Roads", late: Late, unrea
         if not name.startswith("."):
             yield from _below(TreeWalk(root, names, late, rules=rules), unread, is_root=False)
     elif stat.S_ISREG(status.st_mode):
+        if status.st_nlink > 1:
+            linked.add(status.st_ino)
         yield "".join(f"{each}/" for each in above), [WalkedFile(name, FileEntry.of(status))]
 
 

@@ -8,6 +8,8 @@ Rules
     counts as changed.
   - A save is several events. So a lone event is reported after a few milliseconds, together with the others of its
     save; a flood is gathered for longer.
+  - A file that is written to and kept open, as a log is, or cut off by its name, is reported after OPEN_SECONDS, and
+    once in so long a time.
   - A renamed folder stays watched under its new name, because inotify knows it by its number and not by its path. Both
     names are reported. A folder that has left the workspace is no longer watched.
   - If events were lost, all is watched anew, and anything may have changed. If the system allows no more watches, that
@@ -18,6 +20,7 @@ no watch after that.
 """
 
 import errno
+import math
 import os
 import threading
 import time
@@ -35,12 +38,15 @@ from codec.agent.tree_paths import DEEPEST
 from transports.agent.index.looking import FolderGone, TreeLook
 from transports.agent.walking import RULES, Rules, is_seen, rules_in, with_own
 from transports.folder.feed import Gathered, gathered
-from transports.folder.inotify import ARRIVALS, Inotify
+from transports.folder.inotify import ANYTHING, Inotify
 from transports.folder.rooted import Identity, Rooted, identities
 
 SETTLE_SECONDS, FLOOD_SECONDS = 0.003, 0.1
 FLOOD = 200
 """Events at once."""
+OPEN_SECONDS, OPEN_SETTLE_SECONDS = 2.0, 0.02
+"""Until it is reported that a file is written to that nobody closes; and between two looks at the events of such files
+alone."""
 WATCH_SECONDS = 60.0
 """To watch a whole tree."""
 MOST_FOLDERS = 100_000
@@ -131,8 +137,8 @@ class TreeWatch:
             is_folder = False
         if not is_folder:
             left.append(names)
-            if self._is_seen(above, rules, name, is_folder=False):
-                told["/".join(names)] = None
+            if any(self._is_seen(above, rules, name, is_folder=either) for either in (False, True)):
+                told["/".join(names)] = None  # git may ignore files of this name, and no folder that was here
         elif not name.startswith(".") and self._is_seen(above, rules, name, is_folder=True):
             self._add(names, rules)
             told["/".join(names)] = None
@@ -191,7 +197,7 @@ class TreeWatch:
         with self._lock:
             if self._closed:
                 raise OSError(errno.ECANCELED, "it is not watched any more")
-            return self._inotify.add_opened(folder, ARRIVALS)
+            return self._inotify.add_opened(folder, ANYTHING)
 
     def _below(self, here: int, names: Names, rules: Rules) -> list[str]:
         with os.scandir(here) as listed:
@@ -213,6 +219,35 @@ class TreeWatch:
                     self._inotify.remove(number)
 
 
+class OpenFiles:
+    """Files that somebody writes to and has not closed, so that nobody knows when they are whole."""
+
+    def __init__(self) -> None:
+        self.due = math.inf
+        """When they are reported."""
+        self._names: dict[int, set[str]] = {}
+        """By the numbers of their folders."""
+
+    def held_back(self, found: Gathered) -> bool:
+        """Takes them out of what was found, or puts them in if it is time. Whether nothing is left."""
+        now = trio.current_time()
+        for number, names in found.names.items():
+            names -= found.unfinished.get(number, set())
+            if number in self._names:
+                self._names[number] -= names
+        for number, names in found.unfinished.items():
+            if names:
+                self._names.setdefault(number, set()).update(names)
+        if now >= self.due:
+            for number, names in self._names.items():
+                found.names.setdefault(number, set()).update(names)
+            self._names.clear()
+            self.due = math.inf
+        elif self._names and self.due == math.inf:
+            self.due = now + OPEN_SECONDS
+        return not (any(found.names.values()) or found.itself or found.over or found.lost)
+
+
 class TreeWatches:
     """`closed`: Troupe's own folders."""
 
@@ -232,10 +267,16 @@ class TreeWatches:
         try:
             await self._do(tree.begin, path)
             told(WatchNews(lost=True))
+            opened = OpenFiles()
             settle = SETTLE_SECONDS
             while True:
-                found = await gathered(inotify, settle=settle)
+                found = Gathered()
+                with trio.move_on_at(opened.due):
+                    found = await gathered(inotify, settle=settle)
                 settle = FLOOD_SECONDS if found.events > FLOOD else SETTLE_SECONDS
+                if opened.held_back(found):
+                    settle = OPEN_SETTLE_SECONDS
+                    continue
                 paths, lost = await self._do(lambda found=found: tree.taken(found), path)  # type: ignore[misc]
                 if paths or lost:
                     told(WatchNews(tuple(paths), lost))

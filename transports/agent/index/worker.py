@@ -84,6 +84,7 @@ class IndexWorker:
 
     def _scan(self, order: "Scan", line: "MemberLine") -> "IndexAnswer":
         from transports.agent.index import orders
+        from transports.agent.index.relating import was_related
         from transports.agent.index.walk import in_lots, scan
         from transports.agent.index.writing import read_anew, totals
 
@@ -99,13 +100,13 @@ class IndexWorker:
             with index.changing() as connection:
                 read_anew(connection)
         with index.looking() as connection:
-            total = totals(connection)
+            total, related = totals(connection), was_related(connection)
             if not total.files:
                 line.say(orders.encode(orders.FoundChanged((), 0, new=True)))
             look = scan(_rooted(order.place), connection, order.paths, lively, told)
         for some in in_lots(look.gone):
             told([(path, orders.GONE) for path in some], look.seen)
-        return orders.Scanned(look.seen, total, tuple(look.troubles))
+        return orders.Scanned(look.seen, total, tuple(look.troubles), related)
 
     def _read(self, order: "ReadPaths", line: "MemberLine") -> "IndexAnswer":
         from transports.agent.index.reading import read_files

@@ -52,6 +52,19 @@ async def test_no_secret_is_in_any_byte_of_an_index(tmp_path: Path) -> None:
         assert "src/config.py" in digests
 
 
+async def test_a_file_or_folder_with_a_key_in_its_name_is_left_out(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        key = "ghp_" + "aB3" * 12
+        for path in (f"{key}.txt", f"src/of {key}/plain.py", f"src/{key}", "src/a_long_and_ordinary_name_of_a_file.py"):
+            house.write(path, "giraffe = 1\n")
+        await house.update()
+        assert await house.found("giraffe") == ["src/a_long_and_ordinary_name_of_a_file.py"]
+        house.root.joinpath("src/a_long_and_ordinary_name_of_a_file.py").rename(house.root / f"src/{key}.py")
+        await house.update(f"src/{key}.py", "src/a_long_and_ordinary_name_of_a_file.py")
+        assert await house.found("giraffe") == []
+        assert key.encode() not in house.bytes_kept()
+
+
 async def test_what_is_no_plain_file_leads_out_or_is_git_s_is_never_opened(tmp_path: Path) -> None:
     opened = tmp_path / "opened"
     async with open_indexes(tmp_path, odd=f"opens={opened}") as house:

@@ -87,10 +87,6 @@ async def made(house: IndexHouse) -> None:
     for number in range(60):
         house.write(f"p{number % 5}/m{number}.py", f"def okapi_{number}(): return someThing\n" * 10)
     await house.update()
-    with closing(sqlite3.connect(house.file)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    for end in ("-wal", "-shm"):
-        house.file.with_name(house.file.name + end).unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +97,11 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     place = tmp_path_factory.mktemp("made")
     trio.run(make)
+    file = place / "state" / "index" / "one.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    for end in ("-wal", "-shm"):
+        file.with_name(file.name + end).unlink(missing_ok=True)
     return place
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from transports.agent.index.database import ASIDE, IndexDamaged, WritableIndex, number_of
+from transports.agent.index.database import ASIDE, IndexDamaged, ReadableIndex, WritableIndex, number_of
 
 
 class BrokenOff(BaseException):
@@ -43,6 +43,39 @@ def test_a_change_that_is_broken_off_has_not_happened_and_whoever_made_it_hears_
     assert generation(writable) == before
 
 
+@pytest.mark.parametrize("ends", [["-wal"], ["-wal", "-shm"]], ids=" ".join)
+def test_a_log_that_somebody_has_removed_is_damage_for_each_that_has_the_index_open(
+    file: Path, ends: list[str]
+) -> None:
+    writable, other, readable = WritableIndex(file), WritableIndex(file), ReadableIndex(file)
+    for each in (writable, other, writable):
+        generation(each)
+    assert readable.connection() is readable.connection()
+    number = number_of(file)
+    for end in ends:
+        file.with_name(file.name + end).unlink()
+    for use in (readable.connection, lambda: generation(writable)):
+        with pytest.raises(IndexDamaged):
+            use()
+    assert number_of(file) != number
+    for each in (other, writable):
+        assert generation(each) == 0
+    readable.close()
+
+
+def test_a_log_that_is_emptied_or_goes_with_those_who_had_the_index_open_is_no_damage(file: Path) -> None:
+    for _ in range(3):
+        writable, other, readable = WritableIndex(file), WritableIndex(file), ReadableIndex(file)
+        for each in (writable, other, writable):
+            with each.changing() as connection:
+                connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
+            assert readable.connection() is not None
+            other.settle()
+        for held in (other, writable, readable):
+            held.close()
+    assert generation(WritableIndex(file)) == 9
+
+
 def nothing(path: Path) -> None:
     pass
 
@@ -55,6 +88,10 @@ def link(path: Path) -> None:
     path.symlink_to("elsewhere")
 
 
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
 def empty_folder(path: Path) -> None:
     path.mkdir()
 
@@ -64,7 +101,7 @@ def full_folder(path: Path) -> None:
     (path / "theirs.txt").write_text("kept")
 
 
-@pytest.mark.parametrize("now", [text, full_folder], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("now", [text, full_folder, pipe, link], ids=lambda each: each.__name__)
 @pytest.mark.parametrize("before", [nothing, text, link, empty_folder, full_folder], ids=lambda each: each.__name__)
 def test_an_index_is_put_aside_whatever_stands_there_from_before(
     file: Path, before: Callable[[Path], None], now: Callable[[Path], None]

@@ -1,6 +1,7 @@
 """A real folder is watched with all below it, less what git ignores; and what happens there is told."""
 
 import errno
+import math
 import os
 import shutil
 import sys
@@ -14,9 +15,16 @@ import pytest
 import trio
 import trio.testing
 
+from actors.kernel.testing import run_in_virtual_time
 from codec.agent.index.telling import WatchNews, WatchTrouble
 from transports.agent.index import watching
-from transports.agent.index.watching import TreeWatch, TreeWatches
+from transports.agent.index.watching import (
+    OPEN_SECONDS,
+    OPEN_SETTLE_SECONDS,
+    OpenFiles,
+    TreeWatch,
+    TreeWatches,
+)
 from transports.agent.walking import Rules
 from transports.folder.feed import Gathered
 from transports.folder.inotify import FolderEvent, Inotify
@@ -93,6 +101,69 @@ async def test_a_file_that_is_saved_anywhere_is_told_also_if_it_is_replaced_or_d
         await ear.hears("src/deep/deeper/b.py")
         root.joinpath("top.py").write_text("")
         await ear.hears("top.py")
+
+
+async def test_a_file_that_is_kept_open_or_cut_off_by_its_name_is_told_too(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "OPEN_SECONDS", 0.05)
+    async with watched(root) as ear:
+        with root.joinpath("src/deep/events.txt").open("w") as log:
+            await ear.hears("src/deep/events.txt")
+            for _ in range(3):
+                ear.paths.clear()
+                log.write("one more\n")
+                log.flush()
+                await ear.hears("src/deep/events.txt")
+        os.truncate(root / "src/a.py", 3)
+        await ear.hears("src/a.py")
+
+
+async def test_who_may_read_a_file_or_a_folder_is_told_and_the_folder_is_watched_on(root: Path) -> None:
+    async with watched(root) as ear:
+        root.joinpath("src/a.py").chmod(0o600)
+        await ear.hears("src/a.py")
+        for mode in (0, 0o755):
+            ear.paths.clear()
+            root.joinpath("src/deep").chmod(mode)
+            await ear.hears("src/deep")
+        ear.paths.clear()
+        root.joinpath("src/deep/deeper/b.py").write_text("b = 1\n")
+        await ear.until(lambda: "src/deep/deeper/b.py" in ear.paths)
+
+
+def test_a_file_that_is_written_to_without_end_is_told_once_in_a_while_and_at_once_when_it_is_closed() -> None:
+    async def main() -> None:
+        opened, told = OpenFiles(), 0
+        began = trio.current_time()
+        while trio.current_time() < began + 10 * OPEN_SECONDS:
+            found = Gathered()
+            found.take([FolderEvent(1, "log", of_folder=False, unfinished=True)])
+            told += not opened.held_back(found)
+            await trio.sleep(OPEN_SETTLE_SECONDS)
+        assert 9 <= told <= 10
+        closed = Gathered()
+        closed.take([FolderEvent(1, "log", of_folder=False, unfinished=each) for each in (True, False, True)])
+        assert not opened.held_back(closed)
+        assert closed.names == {1: {"log"}}
+        await trio.sleep_until(opened.due if opened.due < math.inf else began)
+        assert opened.held_back(Gathered())  # nothing is left to tell
+        assert opened.due == math.inf
+
+    run_in_virtual_time(main)
+
+
+@pytest.mark.parametrize("rules", ["*\n!*/\n!*.py\n", "deep\n!deep/\n"])
+async def test_a_folder_that_goes_is_told_also_if_git_would_ignore_a_file_of_its_name(root: Path, rules: str) -> None:
+    root.joinpath(".gitignore").write_text(rules)
+    async with watched(root) as ear:
+        root.joinpath("src/deep").rename(root / "src/other")
+        await ear.hears("src/deep")
+        root.joinpath("src/other").rename(root / "src/deep")
+        await ear.hears("src/deep")
+        ear.paths.clear()
+        shutil.rmtree(root / "src/deep")
+        await ear.hears("src/deep")
 
 
 async def test_what_git_ignores_what_is_hidden_and_git_s_own_folder_are_not_told(root: Path) -> None:

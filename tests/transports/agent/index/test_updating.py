@@ -17,6 +17,8 @@ from msgspec.structs import replace
 from actors.agent.index.given import IndexTrouble
 from codec.agent.index.telling import IndexWish
 from tests.transports.agent.index.house import PATIENCE, IndexHouse, fresh, open_indexes
+from transports.agent.index import orders
+from transports.agent.index.ordering import ordered
 from transports.process.crew import MemberLost
 
 pytestmark = pytest.mark.slow
@@ -83,6 +85,37 @@ async def test_a_folder_counts_with_all_that_is_in_it_and_so_does_one_that_is_re
         await house.update("old", "new")
         assert all(path.startswith("new/") for path in await house.found("marmot"))
         await house.update()
+        assert house.tables() == await fresh(house)
+
+
+async def test_a_file_with_several_names_is_changed_under_all_of_them(tmp_path: Path) -> None:
+    async with open_indexes(tmp_path) as house:
+        for folder in ("a", "b/c", "d"):
+            house.root.joinpath(folder).mkdir(parents=True)
+        first = house.write("a/one.py", "def early(): pass\n")
+        for other in ("b/c/two.py", "b/c/three.py", "d/four.py"):
+            house.root.joinpath(other).hardlink_to(first)
+        await house.update()
+        with first.open("a") as file:
+            file.write("def late(): pass\n")
+        await house.update("a/one.py", "b")  # one is told, two are in a folder that is, and nobody tells of the fourth
+        assert set(await house.found("late")) == {"a/one.py", "b/c/two.py", "b/c/three.py", "d/four.py"}
+        assert house.tables() == await fresh(house)
+
+
+async def test_an_update_resolves_the_imports_that_one_before_it_was_ended_before_it_could_resolve(
+    tmp_path: Path,
+) -> None:
+    async with open_indexes(tmp_path) as house:
+        for name in ("one", "two"):
+            house.write(f"{name}.py", "x = 1\n")
+        house.write("three.py", "import one\n")
+        await house.update()
+        house.write("three.py", "import two\n")
+        await trio.sleep(0.05)  # a tick of the disk's clock: else the file would be read once more
+        place = orders.IndexPlace(str(house.file), str(house.root))
+        await ordered(house.crew, orders.ReadPaths(place, ("three.py",)), orders.Written)
+        await house.update("three.py")  # it is in the index already, and nothing is left to read
         assert house.tables() == await fresh(house)
 
 
