@@ -10,6 +10,7 @@ Rules
   - Without inotify the folder is looked at every half second, or less often where that takes long.
   - A folder that is gone is looked for every second.
   - A look at all names costs time in a folder of a hundred thousand. It takes at most one part in twenty of the time.
+  - Of very many entries that may not stay a few are set aside at a time, beside all else.
   - A folder that was just opened is not listed: the ends do so, and wait for this. What they leave is found at the next
     tick.
 """
@@ -65,6 +66,8 @@ class BaseKeeper(Actor[KeepWatch]):
         self._unlisted: set[Tray] = set()
         """Something may stand there that may not stay."""
         self._next_listing = -math.inf
+        self._is_tidying = False
+        """What may not stay is being set aside."""
         self._looked_at = -1e9
         self._interval = tick
         self._timer: Timer | None = None
@@ -208,6 +211,17 @@ class BaseKeeper(Actor[KeepWatch]):
             self._unlisted = set()
             ended = time.monotonic()
             self._next_listing = ended + SHARE * (ended - began)
+            if not self._is_tidying and any(map(self._base.has_strays, WATCHED)):
+                self._is_tidying = True
+                self.run_beside(self._tidy)
+
+    async def _tidy(self) -> None:
+        try:
+            with suppress(BaseGone):  # what is left is found again when the folder is back
+                for tray in WATCHED:
+                    await self._base.set_strays_aside(tray)
+        finally:
+            self._is_tidying = False
 
     def _see(
         self, reading: RoomReader, opened: OpenedBase

@@ -290,3 +290,18 @@ async def test_after_an_orderly_stop_nothing_is_left_open(base: FolderBase, path
             await watched(heard)
             assert await base.claim_server() is None
     assert len(os.listdir("/proc/self/fd")) <= before
+
+
+async def test_the_keeper_sets_aside_all_that_may_not_stay_however_much_it_is(
+    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "STEP_ASIDE", 3)
+    async with kept(base, tick=0.05) as (_, heard):
+        await watched(heard)
+        for tray in (Tray.REQUESTS, Tray.RESPONSES):
+            for number in range(20):
+                (path / tray.value / f"d{number}.json").mkdir()
+        while (await base.health()).quarantined < 40:
+            await trio.testing.wait_all_tasks_blocked(0.005)
+        assert not os.listdir(path / "requests")
+        assert not os.listdir(path / "responses")
