@@ -392,6 +392,8 @@ export namespace Desk {
     editor_order?: "" | "start" | "stop";
     peer_alive?: boolean;
     reasons?: string[];
+    withheld?: number;
+    withheld_reasons?: string[];
     filling?: boolean;
   }
   export interface DeskNotice {

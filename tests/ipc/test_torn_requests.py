@@ -99,12 +99,12 @@ async def test_what_is_torn_when_its_turn_comes_gives_its_turn_to_the_others(aut
 class WithholdingBase(PaperBase):
     """Of some requests, the disk does not give one file."""
 
-    withheld: frozenset[str] = frozenset()
+    kept_back: frozenset[str] = frozenset()
     of_request = False
 
     async def look(self, id: str) -> BothFiles:  # noqa: A002 - as in the contract
         both = await super().look(id)
-        if id not in self.withheld:
+        if id not in self.kept_back:
             return both
         return replace(both, request=Torn()) if self.of_request else replace(both, response=Torn())
 
@@ -129,7 +129,7 @@ async def test_however_many_files_are_withheld_after_a_run_others_run_and_each_r
                 desk.put(name, "hold")
             await trio.sleep(1)
             assert sorted(runs) == names
-            base.withheld = frozenset(names)
+            base.kept_back = frozenset(names)
             for name in names:  # there is news of it
                 base.foreign_put(Tray.REQUESTS, name, asked(name, "hold"))
             go.set()
@@ -137,6 +137,6 @@ async def test_however_many_files_are_withheld_after_a_run_others_run_and_each_r
             assert not desk.answered()
             desk.put("lone")
             assert isinstance(await desk.outcome("lone", seconds=5), Success)
-            base.withheld = frozenset()
+            base.kept_back = frozenset()
             assert [await desk.success(name) for name in names] == names
             assert sorted(runs) == names

@@ -369,6 +369,7 @@ class FolderBase:
     async def health(self) -> BaseHealth:
         await trio.lowlevel.checkpoint()
         quarantined, reasons = self._site.quarantined()
+        withheld, whys = self._reading.withheld
         return BaseHealth(
             path=str(self._site.path),
             trouble=self._trouble or self._unwritable,
@@ -380,6 +381,8 @@ class FolderBase:
             reasons=reasons,
             last_sync_ms=self._writing.sync_ms,
             blocked=self._blocked,
+            withheld=withheld,
+            withheld_reasons=whys,
         )
 
     def close(self) -> None:

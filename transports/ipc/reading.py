@@ -103,6 +103,11 @@ class RoomReader:
         finally:
             self._of_this_trip = None
 
+    @property
+    def withheld(self) -> tuple[int, tuple[str, ...]]:
+        """How many files cannot be read now, and why of the first."""
+        return self._withheld.told
+
     # -- listing
 
     def listing(self, base: OpenedBase, tray: Tray) -> "RoomListing":
@@ -209,10 +214,12 @@ class RoomReader:
             status = os.stat(name, dir_fd=base.room(tray), follow_symlinks=False)
         except FileNotFoundError:
             self.torns.forget(tray, name)
+            self._withheld.given(tray, name)
             return
         except OSError as error:
             self._withheld.met(tray, name, error)
             return
+        self._withheld.given(tray, name)
         if not stat.S_ISREG(status.st_mode):
             base.take_in(tray, name, _not_plain(status))
         elif not is_id and self.torns.is_still(tray, name, status):
