@@ -151,7 +151,8 @@ def test_status_and_watch_count_the_names_of_the_files_where_no_server_is(base: 
         troupe(base, "submit", "never", "--id", "never")
     code, out, err = troupe(base, "status")
     assert (code, out) == (1, f"{base}: 3 requests: 1 answered, 1 failed, 1 under way\n")
-    assert "no server is running" in err
+    assert "No server is running with its state in" in err
+    assert err.endswith(". This is from the names of the files\n")
     told = json.loads(troupe(base, "status", "--json")[1])
     assert told == {"base": str(base), "requests": 3, "answered": 1, "failed": 1, "server": None}
     assert troupe(base, "status", "echo") == (0, "echo: success\n", "")

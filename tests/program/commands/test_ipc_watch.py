@@ -86,3 +86,14 @@ def test_status_says_what_cannot_be_read_now_and_why_the_first_cannot(base: Path
         assert line.startswith(f"{said}, such as requests/")
         assert line.endswith(".json: Input/output error")
         assert "\x1b" not in line
+
+
+@pytest.mark.parametrize("why", ["No server is running there", "Process 7 serves it, with its state in y."])
+def test_status_says_why_no_server_could_be_asked_and_not_that_there_is_none(base: Path, why: str) -> None:
+    def totals() -> Any:
+        raise ServerAway(why)
+
+    clerk: Any = SimpleNamespace(base=base, totals=totals, counts=lambda: (3, 2, 0))
+    out, err = io.StringIO(), io.StringIO()
+    assert show_status(ShowStatus(None, json=False), clerk, out, err) == 0
+    assert err.getvalue() == f"troupe: {why.rstrip('.')}. This is from the names of the files\n"
