@@ -128,6 +128,7 @@ def test_a_file_that_cannot_be_submitted_is_refused_whole_and_in_words(
     [
         (["submit", "echo", "--params", "[]"], "expected a JSON object"),
         (["submit", "echo", "--params", "{"], "expected a JSON object"),
+        (["submit", "echo", "--params", '{"a":' + 5_000 * "[" + 5_000 * "]" + "}"], "expected a JSON object"),
         (["submit", "echo", "--run", "x"], "--run does not go with a command"),
         (["submit", "a.json", "--id", "x"], "--id does not go with a file"),
         (["submit", "echo", "--id", "../x"], "is no id"),
