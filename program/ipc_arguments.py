@@ -215,7 +215,7 @@ def _place(make: Callable[..., argparse.ArgumentParser]) -> argparse.ArgumentPar
 def _params(text: str) -> dict[str, Any]:
     try:
         found = msgspec.json.decode(text)
-    except msgspec.DecodeError as wrong:
+    except (msgspec.DecodeError, RecursionError) as wrong:
         raise argparse.ArgumentTypeError(f'expected a JSON object such as \'{{"mode": "chat"}}\': {wrong}') from None
     if not isinstance(found, dict):
         raise argparse.ArgumentTypeError('expected a JSON object such as \'{"mode": "chat"}\'')

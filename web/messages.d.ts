@@ -398,6 +398,8 @@ export namespace Desk {
     editor_order?: "" | "start" | "stop";
     peer_alive?: boolean;
     reasons?: string[];
+    withheld?: number;
+    withheld_reasons?: string[];
     filling?: boolean;
   }
   export interface DeskNotice {

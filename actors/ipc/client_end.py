@@ -28,6 +28,7 @@ from actors.ipc.adopting import Adopting
 from actors.ipc.books import Books
 from actors.ipc.dossier import Dossier
 from actors.ipc.errand import ClientTerms, ErrandMeans
+from actors.ipc.fairness import WALL_SECONDS
 from actors.ipc.flights import ERRANDS, Flights
 from actors.ipc.given import (
     TROUBLE,
@@ -283,7 +284,7 @@ class ClientEnd(Actor[ClientMessage]):
             self._next_fill.cancel()
             self._next_fill = None
         if seconds is not None:
-            self._next_fill = self.tell_later(min(3600.0, max(0.01, seconds)), FillUp())
+            self._next_fill = self.tell_later(min(WALL_SECONDS, max(0.01, seconds)), FillUp())
         self.note = f"{counted(len(self._flights), 'request')} in flight, {len(self._flights.lineup):,} waiting"
         self._tick()
 

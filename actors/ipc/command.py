@@ -7,7 +7,7 @@ Rules
   - Nothing but the steps changes anything. Files are looked at again when news of them has come, and when a step did
     not find them as they were.
   - The handler runs beside the steps. So a request that disappears is noticed meanwhile, and its run cancelled.
-  - What is torn before it could run waits where it came from, and has another turn when it is whole.
+  - What is torn waits where it came from, and has another turn when it is whole, also if it has run already.
   - A run that does not end when it is to is left behind (apart.py). Its request fails, and is not run beside it.
   - A folder that is gone, a full disk and a store that is busy cost neither a start nor an answer: the same step is
     taken again, at growing intervals or when news comes.
@@ -275,8 +275,8 @@ class RunningCommand(Actor[StirCommand]):
                     self._unsaved = self._row
                 else:
                     await journal.save(row, self._row)
-                self._row, self._ended, self._written = row, None, False
-                self._may_run = row.phase is Phase.ASKED and row.starts > 0
+                begins = row.phase is Phase.ASKED and row.starts > (self._row.starts if self._row else 0)
+                self._row, self._ended, self._written, self._may_run = row, None, False, begins
             case Forget():
                 await journal.forget([self._id])
                 self._row = None
@@ -400,11 +400,7 @@ class RunningCommand(Actor[StirCommand]):
         if self._running:
             await self._wake.wait()
         elif isinstance(files.request, Torn) or isinstance(files.response, Torn):
-            if not (self._ran or self._may_run):
-                self._finish(heard=-1)  # it waits in the reception, and others have its place meanwhile
-                return
-            await self._rest(TORN_SECONDS)
-            self._files = None
+            self._finish(heard=-1)  # it waits in the reception, and others have its place meanwhile
         elif not self._wake.is_set():
             self._finish()
 

@@ -49,6 +49,7 @@ class _Desk(Collector):
         yield CounterMetricFamily("troupe_ipc_overflows", "How often it has lost some of them.", totals.overflows)
         yield CounterMetricFamily("troupe_ipc_rescans", "How often the whole folder was read.", totals.rescans)
         yield GaugeMetricFamily("troupe_ipc_quarantined", "Entries in quarantine.", totals.quarantined)
+        yield GaugeMetricFamily("troupe_ipc_withheld", "Files that cannot be read now.", totals.withheld)
         yield GaugeMetricFamily("troupe_ipc_sync_seconds", "How long the last sync took.", totals.sync_ms / 1000)
 
     def _latency(self) -> Metric:

@@ -26,6 +26,9 @@ from codec.ipc import Wishes
 
 LATE = "late "
 """The lane of those past their deadlines. No submitter's name ends with a blank here (`submitter_of`)."""
+WALL_SECONDS = 10.0
+"""While anything waits for its time, the clock on the wall is looked at so often at least: it may be set meanwhile, and
+the clock by which one waits stands still while a machine sleeps."""
 FEW = 1000
 """So many discarded places are no reason to tidy up."""
 

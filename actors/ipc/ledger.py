@@ -236,6 +236,8 @@ class DeskLedger(Actor[Heard]):
             quarantined=health.quarantined,
             sync_ms=health.last_sync_ms,
             reasons=health.reasons,
+            withheld=health.withheld,
+            withheld_reasons=health.withheld_reasons,
         )
 
     async def _watch_base(self) -> None:

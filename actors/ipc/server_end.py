@@ -31,6 +31,7 @@ from actors.ipc.command import (
     ServerMeans,
     ServerTerms,
 )
+from actors.ipc.fairness import WALL_SECONDS
 from actors.ipc.given import TROUBLE, Base, BaseIsBack, BaseIsGone, FilesChanged, News, Rescan, Tray
 from actors.ipc.handlers import Handlers
 from actors.ipc.hands import COMMANDS, MOST_ENDING, Hands
@@ -42,8 +43,6 @@ from codec.ipc import in_turn
 
 CLAIM_SECONDS = 10.0
 TELL_SECONDS = 0.25
-FIRST_LOOK_SECONDS = 10.0
-"""The longest time until the clock on the wall is looked at again, which may be set meanwhile."""
 
 logger = logging.getLogger("troupe.ipc")
 
@@ -193,7 +192,7 @@ class ServerEnd(Actor[ServerEndMessage]):
                 self._has_to_wait = True
                 self._next_fill = self.tell_later(AGAIN_SECONDS, FillHands())
         if self._may_begin and (moment := reception.next_moment(now)) is not None:
-            self._next_fill = self.tell_later(min(max(moment - now, 0.01), FIRST_LOOK_SECONDS), FillHands())
+            self._next_fill = self.tell_later(min(max(moment - now, 0.01), WALL_SECONDS), FillHands())
 
     @property
     def _may_begin(self) -> bool:

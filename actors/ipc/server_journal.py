@@ -97,7 +97,7 @@ class ServerJournal:
 
     async def save(self, row: Row, known: Row | None) -> None:
         """`known`: the row as it stands there."""
-        if row.phase is Phase.ASKED and row.starts == 0 and (known is None or known.fingerprint == row.fingerprint):
+        if row.phase is Phase.ASKED and row.starts == 0 and _says_no_less(known, row):
             return
         outcome, blob = row.outcome, ""
         if row.phase is Phase.ANSWERED:
@@ -146,6 +146,13 @@ class ServerJournal:
 
     async def remember(self, name: str, value: str) -> None:
         await self._store.put(self._desk, name, value.encode())
+
+
+def _says_no_less(known: Row | None, row: Row) -> bool:
+    """What stands there, of a request that is there and was not begun."""
+    if known is None:
+        return True
+    return known.fingerprint == row.fingerprint and not (known.phase is Phase.ASKED and known.starts)
 
 
 def _read(id: str, data: bytes) -> _Value | None:  # noqa: A002

@@ -15,6 +15,8 @@ Rules
   - A response that was there before us is an answer, whoever wrote it.
   - Another request under the same id, once the first one is over, is another request: the old answer is set aside.
   - A request that is taken away is no longer wanted: its run is cancelled.
+  - While either file is torn, which may be for ever, nothing is known that is not in the journal: how a run has ended
+    is journalled, and a start that came to nothing is taken back.
 """
 
 import enum
@@ -102,7 +104,7 @@ def next_step(id: str, row: Row | None, view: View) -> Step:  # noqa: A002 - as 
                 return Cancel()
             return Wait() if row is None else Forget()
         case Torn():
-            return Wait()
+            return _keep_in_mind(row, view)
         case Wanted(fingerprint) | Unreadable(fingerprint):
             if row is None or row.fingerprint != fingerprint:
                 return _begin(Row(id, fingerprint), row, view)
@@ -148,7 +150,7 @@ def _asked(row: Row, view: View) -> Step:
         case Spoiled(identity, why):
             return SetAside(identity, why)
         case Torn():
-            return Wait()
+            return _keep_in_mind(row, view)
     if isinstance(view.request, Unreadable):
         return _decide(row, Failure(view.request.why, permanent=True))
     if view.ended is not None:
@@ -160,6 +162,15 @@ def _asked(row: Row, view: View) -> Step:
     if row.starts >= MOST_STARTS:
         return _decide(row, Failure(POISON, permanent=True))
     return Journal(replace(row, starts=row.starts + 1))
+
+
+def _keep_in_mind(row: Row | None, view: View) -> Step:
+    """It may stay torn for as long as it likes: whoever waits for it is not to know more than the journal."""
+    if row is None or row.phase is not Phase.ASKED:
+        return Wait()
+    if view.ended is not None:
+        return _decide(row, view.ended)
+    return Journal(replace(row, starts=row.starts - 1)) if view.may_run else Wait()
 
 
 def _decide(row: Row, outcome: Outcome) -> Journal:

@@ -108,6 +108,10 @@ class DeskTotals(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="tot
     peer_alive: bool = True
     reasons: tuple[str, ...] = ()
     """Why the last few things went to quarantine, as sentences, newest first; where it is known."""
+    withheld: int = 0
+    """Files in the folder that the disk does not give now; they are tried again."""
+    withheld_reasons: tuple[str, ...] = ()
+    """Why, of some, as sentences."""
     filling: bool = False
     """The journal is still being read after a start: there are more requests than are told."""
 

@@ -140,3 +140,7 @@ class BaseHealth(Struct, frozen=True):
     """Why the last few things went to quarantine, as sentences, newest first."""
     blocked: str | None = None
     """Why nothing can be archived, as a sentence; attempts go on."""
+    withheld: int = 0
+    """Files that the disk does not give now; of very many, the first."""
+    withheld_reasons: tuple[str, ...] = ()
+    """Why, of some, as sentences."""

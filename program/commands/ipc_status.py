@@ -34,7 +34,7 @@ def show_status(deed: ShowStatus, clerk: Clerk, out: TextIO, err: TextIO) -> int
     """Exit code 1 if anything has failed."""
     if deed.id is not None:
         return _one(deed.id, deed.json, clerk, out)
-    totals, progress = _look(clerk)
+    totals, progress, why = _look(clerk)
     if deed.json:
         fields = {"base": str(clerk.base), "requests": progress.total, "answered": progress.succeeded}
         fields |= {"failed": progress.failed, "server": totals}
@@ -42,7 +42,7 @@ def show_status(deed: ShowStatus, clerk: Clerk, out: TextIO, err: TextIO) -> int
     else:
         streams.show("\n".join([f"{clerk.base}: {summary(progress)}", *_facts(totals)]) + "\n", out)
         if totals is None:
-            streams.say("troupe: no server is running for this folder; this is from the names of the files\n", err)
+            streams.say(f"troupe: {printable(why)}. This is from the names of the files\n", err)
     return WENT_WRONG if progress.failed else 0
 
 
@@ -55,7 +55,7 @@ def watch(deed: WatchDesk, clerk: Clerk, out: TextIO | None = None) -> int:
         with tidily():
             streams.show(_HIDE if live else "", out)
             while True:
-                totals, progress = _look(clerk)
+                totals, progress, _ = _look(clerk)
                 first = progress.over if first is None else first
                 since = max(0, progress.over - first)
                 seen = Progress(progress.total, progress.succeeded, progress.failed, time.monotonic() - began, since)
@@ -80,20 +80,20 @@ def watch(deed: WatchDesk, clerk: Clerk, out: TextIO | None = None) -> int:
 # -- all of them
 
 
-def _look(clerk: Clerk) -> tuple[DeskTotals | None, Progress]:
-    """What the server says, if there is one; and how far the requests have got."""
+def _look(clerk: Clerk) -> tuple[DeskTotals | None, Progress, str]:
+    """What the server says, if there is one; how far the requests have got; and why there is none, a sentence."""
     try:
         totals = clerk.totals()
-    except ServerAway:
+    except ServerAway as away:
         if not (clerk.base / "requests").is_dir():
             raise Trouble(
                 f"{clerk.base} is no folder of requests; name the right one with --base", code=WENT_WRONG
             ) from None
-        return None, Progress(*clerk.counts())
+        return None, Progress(*clerk.counts()), str(away).rstrip(".")
     by_state = totals.by_state
     succeeded, failed = by_state.get("success", 0), by_state.get("gave up", 0)
     cancelled = by_state.get("cancelled", 0)
-    return totals, Progress(sum(by_state.values()) - cancelled, succeeded, failed)
+    return totals, Progress(sum(by_state.values()) - cancelled, succeeded, failed), ""
 
 
 def _facts(totals: DeskTotals | None, width: int = 10_000) -> list[str]:
@@ -107,6 +107,9 @@ def _facts(totals: DeskTotals | None, width: int = 10_000) -> list[str]:
         lines.append(f"{counted(totals.lost, 'command')} did not end in time, and may run still")
     if totals.quarantined:
         lines.append(f"{counted(totals.quarantined, 'file')} in quarantine/")
+    if totals.withheld:
+        first = f", such as {printable(totals.withheld_reasons[0])}" if totals.withheld_reasons else ""
+        lines.append(f"{counted(totals.withheld, 'file')} cannot be read now{first}")
     lines += [printable(each) for each in (totals.trouble, totals.peer, totals.editor) if each]
     return [each if len(each) <= width else f"{each[: width - 1]}…" for each in lines]
 

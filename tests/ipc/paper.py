@@ -39,6 +39,8 @@ class PaperBase:
     def __init__(self) -> None:
         self.files: dict[tuple[Tray, str], tuple[Identity, bytes, float]] = {}
         self.quarantined: list[tuple[str, str]] = []
+        self.withheld: tuple[str, ...] = ()
+        """What the disk does not give, as sentences."""
         self.archived: dict[str, str] = {}
         self.gone: str | None = None
         self.known = False
@@ -161,7 +163,10 @@ class PaperBase:
         return self._drop(Tray.FAILED, id)
 
     async def health(self) -> BaseHealth:
-        return BaseHealth("/paper", self.gone, True, 0, 0, 0, len(self.quarantined), 0.0)
+        about = self.withheld
+        return BaseHealth(
+            "/paper", self.gone, True, 0, 0, 0, len(self.quarantined), 0.0, withheld=len(about), withheld_reasons=about
+        )
 
     # -- behind our back
 

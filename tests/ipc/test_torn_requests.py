@@ -4,10 +4,13 @@ from typing import Any
 
 import pytest
 import trio
+from msgspec.structs import replace
 from trio.testing import MockClock
 
-from actors.ipc.given import Tray
+from actors.ipc import hands
+from actors.ipc.given import BothFiles, Tray
 from actors.ipc.handlers import CommandContext, KnownCommand
+from actors.ipc.steps import Torn
 from codec.ipc import Success
 from tests.ipc.client_kit import DONE, Desk, in_turn, play, put, request
 from tests.ipc.paper import TORN_SECONDS, PaperBase
@@ -91,3 +94,49 @@ async def test_what_is_torn_when_its_turn_comes_gives_its_turn_to_the_others(aut
             assert desk.answered() == {"a", "c"}
             desk.put("b")
             assert isinstance(await desk.outcome("b", seconds=5), Success)
+
+
+class WithholdingBase(PaperBase):
+    """Of some requests, the disk does not give one file."""
+
+    kept_back: frozenset[str] = frozenset()
+    of_request = False
+
+    async def look(self, id: str) -> BothFiles:  # noqa: A002 - as in the contract
+        both = await super().look(id)
+        if id not in self.kept_back:
+            return both
+        return replace(both, request=Torn()) if self.of_request else replace(both, response=Torn())
+
+
+@pytest.mark.parametrize("of_request", [False, True])
+async def test_however_many_files_are_withheld_after_a_run_others_run_and_each_run_is_answered_in_the_end(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch, of_request: bool
+) -> None:
+    monkeypatch.setattr(hands, "MOST_ENDING", 4)
+    base, go, runs = WithholdingBase(), trio.Event(), list[str]()
+    base.of_request = of_request
+    names = [f"r{number}" for number in range(6)]
+
+    async def hold(params: Any, context: CommandContext) -> str:
+        runs.append(context.request.id)
+        await go.wait()
+        return context.request.id
+
+    with state_directory() as directory:
+        async with serving(base, directory, [KnownCommand("hold", hold)], concurrency=6) as (desk, _):
+            for name in names:
+                desk.put(name, "hold")
+            await trio.sleep(1)
+            assert sorted(runs) == names
+            base.kept_back = frozenset(names)
+            for name in names:  # there is news of it
+                base.foreign_put(Tray.REQUESTS, name, asked(name, "hold"))
+            go.set()
+            await trio.sleep(3600)
+            assert not desk.answered()
+            desk.put("lone")
+            assert isinstance(await desk.outcome("lone", seconds=5), Success)
+            base.kept_back = frozenset()
+            assert [await desk.success(name) for name in names] == names
+            assert sorted(runs) == names

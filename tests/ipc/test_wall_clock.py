@@ -7,8 +7,11 @@ from hypothesis import strategies as st
 
 from actors.ipc.client_steps import State
 from actors.ipc.errand import ClientTerms
+from actors.ipc.fairness import WALL_SECONDS
+from actors.ipc.given import TOO_LATE
 from actors.kernel.testing import run_in_virtual_time
 from codec.ipc import Dialect
+from codec.ipc.folder import Tray
 from tests.ipc.client_kit import EPOCH, a_state, desk, request
 from tests.ipc.test_retry_times import RefusingBase
 from tests.plenty import plenty
@@ -58,5 +61,38 @@ def test_whoever_sets_the_clock_on_the_wall_three_attempts_take_their_time_and_n
             assert each.ended is not None
             assert each.ended >= each.began
         assert dossier.seconds >= 3 * seconds - 0.2
+
+    run_in_virtual_time(main)
+
+
+@pytest.mark.parametrize("hours", [1, 24 * 365])
+def test_what_waits_for_its_time_begins_or_is_too_late_soon_after_the_clock_on_the_wall_is_set_forward(
+    hours: int,
+) -> None:
+    """A machine that sleeps does the same: the clock by which one waits stands still meanwhile."""
+    ahead = 0.0
+
+    async def main() -> None:
+        nonlocal ahead
+        base = RefusingBase(Dialect.SPEC, 1.0)
+        with a_state() as directory:
+            async with trio.open_nursery() as base.nursery:
+                wall = lambda: EPOCH + trio.current_time() + ahead  # noqa: E731
+                async with desk(directory, base, ClientTerms(immediate=True), wall=wall) as it:
+                    await it.ready()
+                    now = EPOCH + trio.current_time()
+                    await it.submit(
+                        request("later", not_before=now + HOUR / 2),
+                        request("late", not_before=now + HOUR * 0.8, deadline=now + HOUR / 2),
+                    )
+                    await trio.sleep(60.0)
+                    assert (Tray.REQUESTS, "later") not in base.files
+                    ahead, began = hours * HOUR, trio.current_time()
+                    (late,) = await it.over("late")
+                    (later,) = await it.over("later")
+                    assert trio.current_time() - began < WALL_SECONDS + 3 * 1.0 + 1.0
+                base.nursery.cancel_scope.cancel()
+        assert (late.message, late.begun) == (TOO_LATE, 1)
+        assert len(later.tried) == 3
 
     run_in_virtual_time(main)

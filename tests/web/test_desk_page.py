@@ -312,6 +312,12 @@ def test_trouble_is_a_banner_and_the_rest_stands_beside_the_list(desk: ShowDesk)
     expect(page.locator(".trouble")).to_be_hidden()
     stage.base.quarantined.append(("x", "It is a link."))
     expect(health.locator(".badge")).to_have_text("1")
+    expect(health.locator(".withheld")).to_be_hidden()
+    stage.base.withheld = ("requests/x.json: <b>Input/output error</b>", "responses/y.json: Stale file handle")
+    expect(health.locator(".withheld")).to_have_text("2 files cannot be read now, and will be tried again:")
+    expect(health.get_by_text(stage.base.withheld[0])).to_be_visible()
+    stage.base.withheld = ()
+    expect(health.locator(".withheld")).to_be_hidden()
 
 
 def test_the_editor_is_ended_after_a_question_and_launched_without_one(desk: ShowDesk) -> None:

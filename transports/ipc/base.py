@@ -243,6 +243,14 @@ class FolderBase:
             await self.visit(listing.go_on)
         return listing.ids
 
+    async def set_strays_aside(self, place: Tray) -> None:
+        """All that the last listing has found and that may not stay there. For the keeper."""
+        while self.has_strays(place):
+            await self.visit(lambda reading, opened: reading.set_strays_aside(opened, place))
+
+    def has_strays(self, place: Tray) -> bool:
+        return self._reading.has_strays(place)
+
     async def look(self, id: str) -> BothFiles:  # noqa: A002 - as in the contract
         found: BothFiles = await self._reads.ride(LookJob(id), short=LookJob(id, SHORT))
         return found
@@ -361,6 +369,7 @@ class FolderBase:
     async def health(self) -> BaseHealth:
         await trio.lowlevel.checkpoint()
         quarantined, reasons = self._site.quarantined()
+        withheld, whys = self._reading.withheld
         return BaseHealth(
             path=str(self._site.path),
             trouble=self._trouble or self._unwritable,
@@ -372,6 +381,8 @@ class FolderBase:
             reasons=reasons,
             last_sync_ms=self._writing.sync_ms,
             blocked=self._blocked,
+            withheld=withheld,
+            withheld_reasons=whys,
         )
 
     def close(self) -> None:

@@ -11,9 +11,10 @@ import os
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from transports.folder.drafts import lives
 from transports.folder.owned import check_own_file
@@ -42,9 +43,21 @@ def soon(lock: threading.Lock) -> Iterator[bool]:
             lock.release()
 
 
+class ForeignLock(NamedTuple):
+    pid: int | None
+    written_ns: int
+    """By the disk's clock."""
+    since: float
+    """When that was seen first, or how long ago it seemed to be then, by a clock that nobody sets: between two looks
+    the clock on the wall may be set forward, and nobody has died of it."""
+
+
 class Claims:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, now: Callable[[], float] = time.monotonic) -> None:
+        """`now`: a clock that nobody sets."""
         self._path = path
+        self._now = now
+        self._foreign_locks: dict[str, ForeignLock] = {}
         self._held: dict[str, int] = {}
         self._lived: dict[str, float] = {}
         self._made_at = time.time()
@@ -55,7 +68,7 @@ class Claims:
         with self._lock:
             if end in self._held:
                 return None
-            if end == SERVER and (pid := _foreign(state)) is not None:
+            if end == SERVER and (pid := self._foreign(state)) is not None:
                 return (
                     f"the editor's extension (process {pid}) answers the requests in {self._path}; "
                     "our server end stays down until that has ended"
@@ -102,6 +115,34 @@ class Claims:
         for end in list(self._held):
             self.release(end)
 
+    def _foreign(self, state: int) -> int | None:
+        """The process id of another server that lives."""
+        seen, before = {}, self._foreign_locks
+        for name in os.listdir(state):
+            if _FOREIGN.fullmatch(name):
+                with suppress(OSError):
+                    seen[name] = self._read(state, name, before.get(name))
+        self._foreign_locks = seen
+        for lock in seen.values():
+            is_fresh = self._now() - lock.since < FRESH_SECONDS
+            if is_fresh and lock.pid is not None and lock.pid != os.getpid() and lives(lock.pid):
+                return lock.pid
+        return None
+
+    def _read(self, state: int, name: str, before: "ForeignLock | None") -> "ForeignLock":
+        file = os.open(name, _READ, dir_fd=state)
+        try:
+            written, pid = os.fstat(file).st_mtime_ns, _PID.search(os.read(file, _SHORT))
+        finally:
+            os.close(file)
+        if before is not None and written == before.written_ns:
+            since = before.since
+        elif before is not None and written > before.written_ns:
+            since = self._now()
+        else:  # all that is known of it is what the clock on the wall says, which may have been set back
+            since = self._now() - max(0.0, time.time() - written / 1e9)
+        return ForeignLock(int(pid[0]) if pid else None, written, since)
+
     def _take(self, state: int, end: str) -> str | None:
         file = os.open(f"{end}.lock", _OPEN, 0o600, dir_fd=state)
         try:
@@ -144,19 +185,3 @@ def stopped_server(state: int, census: Census) -> int | None:
     if pid == os.getpid() or not census.is_stopped(pid):
         return None
     return pid if census.has_open(pid, there) else None  # its number may be another's by now
-
-
-def _foreign(state: int) -> int | None:
-    """The process id of another server that lives."""
-    for name in os.listdir(state):
-        if _FOREIGN.fullmatch(name):
-            with suppress(OSError):
-                file = os.open(name, _READ, dir_fd=state)
-                try:
-                    age = time.time() - os.fstat(file).st_mtime
-                    pid = _PID.search(os.read(file, _SHORT))
-                finally:
-                    os.close(file)
-                if pid and age < FRESH_SECONDS and int(pid[0]) != os.getpid() and lives(int(pid[0])):
-                    return int(pid[0])
-    return None

@@ -7,9 +7,11 @@ Rules
   - What the kernel tells of is told at once, by names. If it has lost events, all attendees rescan.
   - At each tick all attendees rescan as well, if anything has come or gone since the last one. So what the
     kernel did not tell of, as with disks of other machines, is found as well. An idle folder costs nothing.
-  - Without inotify the folder is looked at every half second, or less often where that takes long.
+  - Without inotify the folder is looked at every half second, or less often where that takes long. Where the system
+    allows no more of it, it is tried again every half minute.
   - A folder that is gone is looked for every second.
   - A look at all names costs time in a folder of a hundred thousand. It takes at most one part in twenty of the time.
+  - Of very many entries that may not stay a few are set aside at a time, beside all else.
   - A folder that was just opened is not listed: the ends do so, and wait for this. What they leave is found at the next
     tick.
 """
@@ -36,6 +38,8 @@ from transports.ipc.torns import Stamp
 TICK_SECONDS = 5.0
 GONE_SECONDS = 1.0
 POLL_SECONDS = 0.5
+TRY_SECONDS = 30.0
+"""After which it is tried again to watch a folder that the system did not let us watch."""
 BEHIND_SECONDS = 0.5
 SHARE = 20
 """Polling takes at most one part in so many of the time, and so does listing what changes."""
@@ -59,12 +63,16 @@ class BaseKeeper(Actor[KeepWatch]):
         """The folders that are watched are this one's."""
         self._openings = -1
         self._is_blind = True
+        self._tried_at = -math.inf
+        self._may_try = False
         self._numbers: dict[int, Tray | None] = {}
         """Of the watched rooms; None: the base itself."""
         self._stamps: dict[Tray, Stamp | None] = {}
         self._unlisted: set[Tray] = set()
         """Something may stand there that may not stay."""
         self._next_listing = -math.inf
+        self._is_tidying = False
+        """What may not stay is being set aside."""
         self._looked_at = -1e9
         self._interval = tick
         self._timer: Timer | None = None
@@ -76,12 +84,6 @@ class BaseKeeper(Actor[KeepWatch]):
 
     async def started(self, kept: object | None) -> None:
         self.stage.registry.claim(KEEPER, self.ref)
-        try:
-            self._inotify = Inotify()
-        except OSError as error:
-            self._why_not = in_words(error)
-        else:
-            self.run_beside(self._listen, self._inotify)
         self._base.watched = False
         self._base.stir = self._stir
         self._stir()
@@ -107,6 +109,19 @@ class BaseKeeper(Actor[KeepWatch]):
                 self.ref.tell(KeepWatch())
 
     # -- what the kernel tells
+
+    def _try_to_watch(self, now: float) -> None:
+        """Other programs may take all that the system allows, and give it back."""
+        if self._is_blind and now >= self._tried_at + TRY_SECONDS:
+            self._tried_at = now
+            self._may_try = True
+            if self._inotify is None:
+                try:
+                    self._inotify = Inotify()
+                except OSError as error:
+                    self._why_not = in_words(error)
+                else:
+                    self.run_beside(self._listen, self._inotify)
 
     async def _listen(self, inotify: Inotify) -> None:
         try:
@@ -154,6 +169,7 @@ class BaseKeeper(Actor[KeepWatch]):
         self._say_what_is_due()
         if now - self._looked_at >= self._interval or base.openings != self._openings:
             self._looked_at = now
+            self._try_to_watch(now)
             try:
                 took = await self._visit()
             except BaseGone:
@@ -183,14 +199,14 @@ class BaseKeeper(Actor[KeepWatch]):
     async def _visit(self) -> float:
         """How long it took."""
         began = time.monotonic()
-        before, opened = self._stamps, self._watching
+        before, opened, was_blind = self._stamps, self._watching, self._is_blind
         now, changed, opened_now = await self._base.visit(self._see)
         if opened_now is opened:
             await self._list({tray for tray in WATCHED if now[tray] is None or before.get(tray) is None})
         self._stamps = now
         self._watching, self._openings = opened_now, opened_now.number
         self._base.watched = not self._is_blind
-        if opened_now is not opened:
+        if opened_now is not opened or (was_blind and not self._is_blind):
             self._base.tell(Rescan("the folder is watched from now on"))
         elif any(changed.values()):
             self._base.tell(FilesChanged({tray: ids for tray, ids in changed.items() if ids}))
@@ -208,14 +224,25 @@ class BaseKeeper(Actor[KeepWatch]):
             self._unlisted = set()
             ended = time.monotonic()
             self._next_listing = ended + SHARE * (ended - began)
+            if not self._is_tidying and any(map(self._base.has_strays, WATCHED)):
+                self._is_tidying = True
+                self.run_beside(self._tidy)
+
+    async def _tidy(self) -> None:
+        try:
+            with suppress(BaseGone):  # what is left is found again when the folder is back
+                for tray in WATCHED:
+                    await self._base.set_strays_aside(tray)
+        finally:
+            self._is_tidying = False
 
     def _see(
         self, reading: RoomReader, opened: OpenedBase
     ) -> tuple[dict[Tray, Stamp | None], dict[Tray, frozenset[str]], OpenedBase]:
         """Runs in a thread."""
         self._base.live()
-        is_new = opened is not self._watching
-        if is_new:
+        if opened is not self._watching or (self._is_blind and self._may_try):
+            self._may_try = False
             self._is_blind = self._inotify is None or not self._watch(self._inotify, opened)
         stamps = {tray: reading.stamp(opened, tray) for tray in WATCHED}
         changed = {tray: reading.differences(opened, tray) for tray in WATCHED} if self._is_blind else {}

@@ -28,6 +28,8 @@ LATEST = 20
 KEPT = 160
 """Bytes of a name that are kept."""
 ENTRY, REASON = ".entry", ".json"
+TAG = 8
+"""Letters of a tag."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
 
 log = structlog.get_logger("ipc")
@@ -46,8 +48,9 @@ class Quarantine:
     def look_over(self) -> None:
         names = set(os.listdir(self._folder))
         reasons = {name for name in names if name.endswith(REASON)}
+        tags = {_tag(name, ENTRY) for name in names if name.endswith(ENTRY)}
         for name in reasons:
-            if f"{name.removesuffix(REASON)}{ENTRY}" not in names and self._is_without_entry(name, names):
+            if _tag(name, REASON) not in tags and self._is_without_entry(name, names):
                 with suppress(OSError):
                     os.unlink(name, dir_fd=self._folder)
                     self.count -= 1
@@ -85,7 +88,7 @@ class Quarantine:
             status = os.stat(name, dir_fd=room, follow_symlinks=False)
         except FileNotFoundError:
             return True
-        tag = os.urandom(4).hex()
+        tag = os.urandom(TAG // 2).hex()
         beginning = os.fsencode(name)[:KEPT]
         entry = beginning + f"-{tag}{ENTRY}".encode()
         reason = {
@@ -121,6 +124,11 @@ class Quarantine:
         self.latest.appendleft(_sentence(reason))
         log.warning("set aside", entry=ascii(name), room=room_name, why=why, to=f"{Quarantine.__name__.lower()}/{told}")
         return True
+
+
+def _tag(name: str, suffix: str) -> str:
+    """What an entry and its reason have in common, though the one may be named in other letters than the other."""
+    return name.removesuffix(suffix)[-TAG:]
 
 
 def _sentence(reason: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 Rules
   - A listing looks at names and kinds only. A file's other properties are asked for when it is opened. It is made in
     steps, and others have their trips between them. Who asks for one in the trip in which it begins is given the same.
+    It sets aside what may not stay, or the first hundred of that: for the others nobody waits but the keeper.
   - Only plain files of our own account are opened, up to a limit. What else stands under the name of an id, or ends in
     `.json` and can be none, is moved to quarantine/. Names without `.json` are ignored: other programs keep their
     drafts and folders there.
@@ -16,6 +17,7 @@ import hashlib
 import os
 import re
 import stat
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
@@ -36,7 +38,9 @@ from transports.ipc.withheld import Withheld
 SETTLED_SECONDS = 3.0
 """More than the coarsest step of a disk's clock, which is FAT's."""
 STEP = 5_000
-"""Of a listing so many names are looked at in one trip."""
+"""Of a listing so many names are looked at in one trip..."""
+STEP_ASIDE = 100
+"""...and of what may not stay so many are set aside."""
 _PLAIN_ID = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{4,100})\.json", re.ASCII)
 """Of a name like this the rest need not be asked for (codec/ipc/ids.py): it is too long for a device of Windows."""
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -86,6 +90,8 @@ class RoomReader:
         self._of_this_trip: dict[Tray, RoomListing] | None = None
         self._stamps: dict[Tray, tuple[Stamp, float]] = {}
         self._entries: dict[Tray, dict[str, Stamp]] = {}
+        self._strays: dict[Tray, deque[tuple[str, bool]]] = {}
+        """What the last listing has found that may not stay, and whether it has the name of an id."""
         self._withheld = Withheld()
 
     @contextmanager
@@ -96,6 +102,11 @@ class RoomReader:
             yield
         finally:
             self._of_this_trip = None
+
+    @property
+    def withheld(self) -> tuple[int, tuple[str, ...]]:
+        """How many files cannot be read now, and why of the first."""
+        return self._withheld.told
 
     # -- listing
 
@@ -134,11 +145,13 @@ class RoomReader:
                 else:
                     found.append(id)
         if tray is not Tray.QUARANTINE:
-            for name, id in strays:  # noqa: A001
-                self._refuse(base, tray, name, is_id=id is not None)
+            self._strays[tray] = deque((name, known is not None) for name, known in strays)
+            self.set_strays_aside(base, tray)
         ids = frozenset(found)
-        if self._withheld:
-            self._withheld.listed(tray, {*map(file_of, ids), *(name for name, _ in strays)})
+        if self._withheld or len(self.torns):
+            names = {*map(file_of, ids), *(name for name, _ in strays)}
+            self._withheld.listed(tray, names)
+            self.torns.listed(tray, names)
         self._listed.pop(tray, None)
         if visible is not None and not strays:
             self._listed[tray] = (visible, ids)
@@ -185,15 +198,28 @@ class RoomReader:
                 found.add(id)
         return found
 
+    def set_strays_aside(self, base: OpenedBase, tray: Tray) -> bool:
+        """Some of what the last listing has found that may not stay. Whether there is more."""
+        strays = self._strays.get(tray, deque())
+        for _ in range(min(len(strays), STEP_ASIDE)):
+            name, is_id = strays.popleft()
+            self._refuse(base, tray, name, is_id=is_id)
+        return bool(strays)
+
+    def has_strays(self, tray: Tray) -> bool:
+        return bool(self._strays.get(tray))
+
     def _refuse(self, base: OpenedBase, tray: Tray, name: str, *, is_id: bool) -> None:
         try:
             status = os.stat(name, dir_fd=base.room(tray), follow_symlinks=False)
         except FileNotFoundError:
             self.torns.forget(tray, name)
+            self._withheld.given(tray, name)
             return
         except OSError as error:
             self._withheld.met(tray, name, error)
             return
+        self._withheld.given(tray, name)
         if not stat.S_ISREG(status.st_mode):
             base.take_in(tray, name, _not_plain(status))
         elif not is_id and self.torns.is_still(tray, name, status):

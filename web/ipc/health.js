@@ -15,6 +15,18 @@ const NUMBERS = /** @type {[string, (totals: Desk.DeskTotals) => string][]} */ (
 ]);
 
 const commands = (count) => (count === 1 ? "1 command" : `${format.count(count)} commands`);
+const files = (count) => (count === 1 ? "1 file" : `${format.count(count)} files`);
+
+/**
+ * @param {HTMLElement} here
+ * @param {readonly string[]} reasons
+ */
+function list(here, reasons) {
+  if (here.textContent !== reasons.join("")) {
+    here.replaceChildren(...reasons.map((reason) => h("li", {}, reason)));
+  }
+}
+
 const ORDERS = { stop: "End the editor…", start: "Launch the editor" };
 
 class DeskHealth extends HouseElement {
@@ -23,6 +35,8 @@ class DeskHealth extends HouseElement {
   #trouble = h("p.what");
   #watched = h("p.watched");
   #values = NUMBERS.map(() => h("dd"));
+  #withheld = h("p.sentence.withheld");
+  #unread = h("ul.reasons");
   #peer = h("p.sentence");
   #editor = h("p.sentence");
   #order = h("button.editor", { type: "button", onclick: () => this.announce("editor", { order: this.#order.dataset.order }) });
@@ -39,7 +53,8 @@ class DeskHealth extends HouseElement {
         h("button.quiet.close", { type: "button", title: "Close", ariaLabel: "Close", onclick: () => this.announce("close") },
           icon("cross"))),
       part("Folder", this.#base, this.#trouble, this.#watched,
-        h("dl", {}, ...NUMBERS.map(([label], at) => h("div", {}, h("dt", {}, label), this.#values[at])))),
+        h("dl", {}, ...NUMBERS.map(([label], at) => h("div", {}, h("dt", {}, label), this.#values[at]))),
+        this.#withheld, this.#unread),
       part("Who answers", this.#peer),
       part("Editor", this.#editor, this.#order),
       h("section", {}, h("h3", {}, "Quarantine ", this.#count), this.#reasons, this.#none));
@@ -60,6 +75,11 @@ class DeskHealth extends HouseElement {
       : "The system tells of every change.");
     NUMBERS.forEach(([, said], at) => put(this.#values[at], said(totals)));
     mark(this.#values[1], "data-tone", totals.overflows ? "warn" : null);
+    const withheld = totals.withheld ?? 0;
+    put(this.#withheld, withheld ? `${files(withheld)} cannot be read now, and will be tried again:` : "");
+    this.#withheld.hidden = this.#unread.hidden = withheld === 0;
+    mark(this.#withheld, "data-tone", "warn");
+    list(this.#unread, totals.withheld_reasons ?? []);
     const lost = totals.lost ? ` ${commands(totals.lost)} did not end in time, and may run still.` : "";
     put(this.#peer, (totals.peer || "Nothing is known yet.") + lost);
     mark(this.#peer, "data-tone", lonely ? "warn" : null);
@@ -73,9 +93,7 @@ class DeskHealth extends HouseElement {
     this.#none.hidden = quarantined > 0;
     const reasons = totals.reasons ?? [];
     const shown = reasons.length || !quarantined ? reasons : ["Each has its reason beside it in the folder."];
-    if (this.#reasons.textContent !== shown.join("")) {
-      this.#reasons.replaceChildren(...shown.map((reason) => h("li", {}, reason)));
-    }
+    list(this.#reasons, shown);
   }
 }
 

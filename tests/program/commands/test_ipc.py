@@ -128,6 +128,7 @@ def test_a_file_that_cannot_be_submitted_is_refused_whole_and_in_words(
     [
         (["submit", "echo", "--params", "[]"], "expected a JSON object"),
         (["submit", "echo", "--params", "{"], "expected a JSON object"),
+        (["submit", "echo", "--params", '{"a":' + 5_000 * "[" + 5_000 * "]" + "}"], "expected a JSON object"),
         (["submit", "echo", "--run", "x"], "--run does not go with a command"),
         (["submit", "a.json", "--id", "x"], "--id does not go with a file"),
         (["submit", "echo", "--id", "../x"], "is no id"),
@@ -151,7 +152,8 @@ def test_status_and_watch_count_the_names_of_the_files_where_no_server_is(base: 
         troupe(base, "submit", "never", "--id", "never")
     code, out, err = troupe(base, "status")
     assert (code, out) == (1, f"{base}: 3 requests: 1 answered, 1 failed, 1 under way\n")
-    assert "no server is running" in err
+    assert "No server is running with its state in" in err
+    assert err.endswith(". This is from the names of the files\n")
     told = json.loads(troupe(base, "status", "--json")[1])
     assert told == {"base": str(base), "requests": 3, "answered": 1, "failed": 1, "server": None}
     assert troupe(base, "status", "echo") == (0, "echo: success\n", "")

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codec.ipc.desk import DeskTotals
 from program.clerk import ServerAway
 from program.commands import ipc_status
-from program.commands.ipc_status import EVERY, watch
-from program.ipc_arguments import WatchDesk
+from program.commands.ipc_status import EVERY, show_status, watch
+from program.ipc_arguments import ShowStatus, WatchDesk
 from program.trouble import Trouble
 
 TOTAL = 1_000
@@ -72,3 +73,27 @@ def test_a_folder_that_is_none_of_requests_is_named_and_not_watched(
     clerk: Any = Watched(tmp_path / "mistyped", 0, [], 0.0)
     with pytest.raises(Trouble, match="mistyped is no folder of requests"):
         watch(WatchDesk(until_done=until_done), clerk, io.StringIO())
+
+
+def test_status_says_what_cannot_be_read_now_and_why_the_first_cannot(base: Path) -> None:
+    whys = ("requests/\x1b[1m.json: Input/output error", "requests/y.json: Input/output error")
+    for count, said in ((1, "1 file cannot be read now"), (1_000, "1,000 files cannot be read now")):
+        totals = DeskTotals(by_state={"success": 1}, withheld=count, withheld_reasons=whys)
+        clerk: Any = SimpleNamespace(base=base, totals=lambda totals=totals: totals)
+        out = io.StringIO()
+        assert show_status(ShowStatus(None, json=False), clerk, out, io.StringIO()) == 0
+        (line,) = [line for line in out.getvalue().splitlines() if "cannot be read" in line]
+        assert line.startswith(f"{said}, such as requests/")
+        assert line.endswith(".json: Input/output error")
+        assert "\x1b" not in line
+
+
+@pytest.mark.parametrize("why", ["No server is running there", "Process 7 serves it, with its state in y."])
+def test_status_says_why_no_server_could_be_asked_and_not_that_there_is_none(base: Path, why: str) -> None:
+    def totals() -> Any:
+        raise ServerAway(why)
+
+    clerk: Any = SimpleNamespace(base=base, totals=totals, counts=lambda: (3, 2, 0))
+    out, err = io.StringIO(), io.StringIO()
+    assert show_status(ShowStatus(None, json=False), clerk, out, err) == 0
+    assert err.getvalue() == f"troupe: {why.rstrip('.')}. This is from the names of the files\n"

@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from codec.ipc.folder import BaseGone, Tray
+from tests.transports.ipc.places import Clock
 from transports.ipc.base import FolderBase
-from transports.ipc.claims import FRESH_SECONDS
+from transports.ipc.claims import FRESH_SECONDS, SERVER, Claims
 
 
 @pytest.fixture
@@ -118,6 +120,42 @@ async def test_the_editor_s_own_server_goes_first_while_it_lives_and_says_so(
     old = lock.stat().st_mtime - FRESH_SECONDS - 1
     os.utime(lock, (old, old))
     assert await base.claim_server() is None
+
+
+@pytest.mark.parametrize("by", [-3600.0, 3600.0])
+@pytest.mark.parametrize("writes", [False, True])
+def test_whoever_sets_the_clock_on_the_wall_makes_no_two_servers_of_a_folder_and_keeps_none_down(
+    path: Path, sleeper: int, monkeypatch: pytest.MonkeyPatch, by: float, writes: bool
+) -> None:
+    clock, ahead = Clock(), 0.0
+    epoch = 1.8e9 - clock.seconds
+    monkeypatch.setattr(time, "time", lambda: epoch + clock.seconds + ahead)
+    claims = Claims(path, clock)
+    lock = path / "ws.0123abcd.lock"
+    path.mkdir()
+    lock.write_text(f"{sleeper}\n")
+    state = os.open(path, os.O_RDONLY)
+
+    def write() -> None:
+        os.utime(lock, (time.time(), time.time()))
+
+    write()
+    assert claims.claim(state, SERVER) is not None
+    if writes:
+        clock.seconds += 10.0
+        write()
+    ahead = by
+    for _ in range(3):
+        clock.seconds += 10.0
+        assert claims.claim(state, SERVER) is not None
+    if writes:
+        write()
+        clock.seconds += FRESH_SECONDS - 1.0
+        assert claims.claim(state, SERVER) is not None
+    clock.seconds += FRESH_SECONDS
+    assert claims.claim(state, SERVER) is None
+    claims.close()
+    os.close(state)
 
 
 @pytest.mark.parametrize("content", [b"", b"nobody", b"\xff" * 9000, b"0", b"999999999"])

@@ -3,6 +3,7 @@
 import errno
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -290,3 +291,47 @@ async def test_after_an_orderly_stop_nothing_is_left_open(base: FolderBase, path
             await watched(heard)
             assert await base.claim_server() is None
     assert len(os.listdir("/proc/self/fd")) <= before
+
+
+async def test_the_keeper_sets_aside_all_that_may_not_stay_however_much_it_is(
+    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "STEP_ASIDE", 3)
+    async with kept(base, tick=0.05) as (_, heard):
+        await watched(heard)
+        for tray in (Tray.REQUESTS, Tray.RESPONSES):
+            for number in range(20):
+                (path / tray.value / f"d{number}.json").mkdir()
+        while (await base.health()).quarantined < 40:
+            await trio.testing.wait_all_tasks_blocked(0.005)
+        assert not os.listdir(path / "requests")
+        assert not os.listdir(path / "responses")
+
+
+@pytest.mark.parametrize("what", ["__init__", "add_opened"])
+async def test_a_system_that_allows_inotify_again_is_asked_for_it_again(
+    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    allowed, usual = False, getattr(Inotify, what)
+
+    def limited(self: Inotify, *arguments: Any) -> Any:
+        if not allowed:
+            raise OSError(errno.EMFILE if what == "__init__" else errno.ENOSPC, "no more of it")
+        return usual(self, *arguments)
+
+    monkeypatch.setattr(Inotify, what, limited)
+    monkeypatch.setattr(keeper, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(keeper, "TRY_SECONDS", 0.05)
+    async with kept(base, tick=0.05) as (_, heard):
+        await watched(heard)
+        put(path, Tray.REQUESTS, "before", asked("before"))
+        await heard_that(heard, of(Tray.REQUESTS, "before"))
+        assert not (await base.health()).watched
+        since, allowed = len(heard.entries), True
+        await heard_that(heard, lambda news: news == WATCHED, since)
+        assert (await base.health()).watched
+        since = len(heard.entries)
+        events = base.events
+        put(path, Tray.REQUESTS, "after", asked("after"))
+        await heard_that(heard, of(Tray.REQUESTS, "after"), since)
+        assert base.events > events

@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 
 from codec.ipc.folder import Answer, Asked, Spoiled, Torn, Tray, Unreadable
 from tests.transports.ipc.places import Clock, answered, asked, put, refused
+from transports.ipc import quarantine
 from transports.ipc.base import LARGEST, FolderBase
 from transports.ipc.quarantine import KEPT
 
@@ -223,6 +224,23 @@ async def test_a_reason_whose_entry_never_came_is_cleared_at_the_next_opening(ba
     os.rmdir(os.path.join(os.fsencode(path / "quarantine"), entry))
     await _opened(base)
     assert await base.ids(Tray.QUARANTINE) == {"notes"}
+
+
+async def test_at_an_opening_no_reason_is_read_whose_entry_is_there(
+    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _opened(base)
+    names = (b"plain", b"has a blank", b"\xff\xfe", b"x" * 250)
+    for name in names:
+        os.mkdir(os.path.join(os.fsencode(path / "requests"), name + b".json"))
+    await base.ids(Tray.REQUESTS)
+    base.close()
+    monkeypatch.setattr(quarantine, "LATEST", 0)
+    read: list[str] = []
+    monkeypatch.setattr(quarantine.Quarantine, "_reason", lambda self, name: read.append(name))
+    await _opened(base)
+    assert not read
+    assert (await base.health()).quarantined == len(names)
 
 
 async def test_a_reason_that_is_nested_too_deeply_does_not_close_the_folder(base: FolderBase, path: Path) -> None:

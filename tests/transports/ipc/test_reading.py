@@ -142,6 +142,34 @@ async def test_nobody_waits_for_the_end_of_a_long_listing(
     assert ended == ["look", "listing"]
 
 
+async def test_nobody_waits_until_very_much_that_may_not_stay_has_been_set_aside(
+    base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await base.ids(Tray.FAILED)
+    put(path, Tray.REQUESTS, "x", asked("x"))
+    for number in range(50):
+        (path / "requests" / f"d{number}.json").mkdir()
+    monkeypatch.setattr(reading, "STEP_ASIDE", 10)
+    assert await base.ids(Tray.REQUESTS) == {"x"}
+    assert (await base.health()).quarantined == 10
+    ended: list[str] = []
+
+    async def tidy() -> None:
+        await base.set_strays_aside(Tray.REQUESTS)
+        ended.append("tidying")
+
+    async with trio.open_nursery() as nursery:
+        trips = base._reads.trips
+        nursery.start_soon(tidy)
+        while base._reads.trips == trips:
+            await trio.lowlevel.checkpoint()
+        assert isinstance((await base.look("x")).request, Asked)
+        ended.append("look")
+    assert ended == ["look", "tidying"]
+    assert os.listdir(path / "requests") == ["x.json"]
+    assert (await base.health()).quarantined == 50
+
+
 async def test_a_listing_under_way_is_of_the_folder_that_stands_there_when_it_ends(
     base: FolderBase, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

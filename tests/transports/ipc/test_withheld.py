@@ -19,7 +19,7 @@ from transports.ipc import archiving, reading
 from transports.ipc import base as base_module
 from transports.ipc.base import FolderBase
 from transports.ipc.reading import USUAL
-from transports.ipc.withheld import MOST_SAID, Withheld
+from transports.ipc.withheld import FIRST, MOST_SAID, Withheld
 
 BAD, GOOD, STRAY = "bad", "good", "no id!"
 DAY = "2026-01-31"
@@ -87,12 +87,19 @@ async def test_what_the_disk_does_not_give_is_torn_until_it_can_be_read_and_the_
             assert await base.read_several(Tray.REQUESTS, [BAD, GOOD]) == {GOOD: asked(GOOD)}
             assert await base.read(Tray.RESPONSES, BAD) is None
             clock.seconds += 10.0
+            health = await base.health()
+            assert health.withheld >= 2
+            assert {f"{room}/bad.json: {os.strerror(number)}" for room in ("requests", "responses")} <= {
+                *health.withheld_reasons
+            }
     named = [(line["room"], line["entry"]) for line in said if line["event"] == "cannot be read now"]
     assert len(named) == len(set(named))
     assert {("requests", "'bad.json'"), ("responses", "'bad.json'")} <= {*named}
     assert isinstance((await base.look(BAD)).request, Asked)
     assert isinstance((await base.look(BAD)).response, Answer)
-    assert (await base.health()).trouble is None
+    await base.ids(Tray.REQUESTS)
+    health = await base.health()
+    assert (health.trouble, health.withheld, health.withheld_reasons) == (None, 0, ())
 
 
 async def test_whether_it_came_while_nobody_was_there_is_looked_at_rather_than_not(
@@ -232,6 +239,7 @@ def test_of_very_many_that_are_withheld_the_log_says_so_of_the_first_and_of_othe
             for name in names:
                 found.met(Tray.REQUESTS, name, error)
     assert [line["entry"] for line in said] == [ascii(name) for name in names[:MOST_SAID]]
+    assert found.told == (MOST_SAID, tuple(f"requests/{name}: Input/output error" for name in names[:FIRST]))
     found.met(Tray.RESPONSES, "x.json", error)
     found.listed(Tray.REQUESTS, set(names[MOST_SAID - 1 :]))
     with structlog.testing.capture_logs() as said:
