@@ -19,6 +19,10 @@ class Tray(enum.Enum):
     ARCHIVE = "archive"
 
 
+MARKS = tuple(tray.value for tray in (Tray.REQUESTS, Tray.RESPONSES, Tray.FAILED, Tray.QUARANTINE))
+"""A folder with one of these in it is a desk's, whoever has made it."""
+
+
 class BaseGone(Exception):
     """The text is a sentence for users: what is wrong with the folder, and what to do."""
 

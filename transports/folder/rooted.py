@@ -91,14 +91,17 @@ class Rooted:
         *,
         own: bool = False,
         firm: bool = False,
+        marks: Collection[str] = (),
         said: Callable[[str], None] = lambda sentence: None,
         closed: Collection[Identity] = (),
     ) -> None:
-        """`firm`: the root's own name is no link. `said`: is told of each folder that has been closed to others.
-        `closed`: folders that are not entered, by whichever name."""
+        """`firm`: the root's own name is no link. `marks`: an own root has one of these folders, or is empty. `said`:
+        is told of each folder that has been closed to others. `closed`: folders that are not entered, by whichever
+        name."""
         self.root = root
         self._firm = firm
         self._own = own
+        self._marks = marks
         self._said = said
         self._closed = closed
 
@@ -148,7 +151,7 @@ class Rooted:
             if create:
                 with suppress(FileExistsError):  # what it is will be seen
                     self.root.mkdir(mode=OWN_MODE, parents=True)
-            return open_own(self.root, None, self.root, self._said)
+            return open_own(self.root, None, self.root, self._said, self._marks)
         flags = _FOLDER if self._firm else _FOLDER & ~os.O_NOFOLLOW
         try:
             root = os.open(self.root, flags)

@@ -5,6 +5,7 @@
     Looked     the actor has read its folders and may be notified again
     Unwatch    stop watching for this actor (also done when an actor ends)
     Settled    a moment has passed since an event: the actors concerned are notified
+    TryAgain   it is time to ask once more for what the system did not allow
 
 Rules
   - A change after a notice leads to another notice once the actor has looked. So no change is missed, and an actor has
@@ -14,7 +15,8 @@ Rules
     that was done in a new folder.
   - If events were lost, or this actor has crashed, all actors are notified.
   - The number of watched folders is limited. Without inotify, or if the system allows no more of it, nothing is watched
-    and no notices are sent; `note` says so. Folders are then read only when a user looks at them.
+    and no notices are sent; `note` says so. Folders are then read only when a user looks at them. Other programs may
+    give back what they have taken of it, so it is tried again every half minute.
 
 Folders are opened in a thread, because a disk may hang. Nothing here knows what the folders hold.
 """
@@ -39,6 +41,8 @@ AGAIN_SECONDS = 1.0
 """A notice that found a full mailbox is sent again after this time."""
 PATIENCE = 5.0
 """Seconds to wait for a disk."""
+TRY_SECONDS = 30.0
+"""After which the system is asked again for what it did not allow."""
 MOST_FOLDERS = 4_096
 THREADS = 4
 
@@ -67,7 +71,11 @@ class Settled(Struct, frozen=True):
     pass
 
 
-WatcherMessage = WatchFolders | Looked | Unwatch | Settled
+class TryAgain(Struct, frozen=True):
+    pass
+
+
+WatcherMessage = WatchFolders | Looked | Unwatch | Settled | TryAgain
 
 
 class Watching:
@@ -103,7 +111,9 @@ class Watched(Struct):
     told: bool = False
     """Whether it has a notice and has not looked since."""
     unsure: bool = True
-    """Whether its folders may have been replaced."""
+    """Whether its folders may have been replaced, or could not be watched."""
+    why_not: str | None = None
+    """Why not all of them are watched."""
 
     def concerned(self, found: Gathered) -> bool:
         if found.lost:
@@ -122,9 +132,10 @@ class Watcher(Actor[WatcherMessage]):
         self._name = name
         self._wanted: dict[AnyRef, Watched] = {}
         self._inotify: Inotify | None = None
-        self._settling = False
+        self._settling = self._trying = False
         self._threads = trio.CapacityLimiter(THREADS)
-        self._why_not: str | None = None
+        self._why_none: str | None = None
+        """Why nothing is watched."""
 
     async def started(self, kept: object | None) -> None:
         self.stage.registry.claim(self._name, self.ref)
@@ -132,12 +143,7 @@ class Watcher(Actor[WatcherMessage]):
             for who, wanted in kept.items():
                 self._wanted[who] = Watched(wanted.places, wanted.stir)
                 self.monitor(who)
-        try:
-            self._inotify = Inotify()
-        except OSError as error:
-            self._why_not = error.strerror or str(error)
-        else:
-            self.run_beside(self._listen, self._inotify)
+        self._ask_for_inotify()
         self._settle()
         self._say()
 
@@ -162,6 +168,12 @@ class Watcher(Actor[WatcherMessage]):
             case Settled():
                 self._settling = False
                 await self._tell_all()
+            case TryAgain():
+                self._trying = False
+                self._ask_for_inotify()
+                for wanted in self._wanted.values():
+                    wanted.unsure = wanted.unsure or wanted.why_not is not None
+                await self._tell_all()
             case _:
                 self.unknown(message)
         self._say()
@@ -171,6 +183,16 @@ class Watcher(Actor[WatcherMessage]):
         self._say()
 
     # -- what happens
+
+    def _ask_for_inotify(self) -> None:
+        if self._inotify is None:
+            try:
+                self._inotify = Inotify()
+            except OSError as error:
+                self._why_none = error.strerror or str(error)
+            else:
+                self._why_none = None
+                self.run_beside(self._listen, self._inotify)
 
     async def _listen(self, inotify: Inotify) -> None:
         try:
@@ -215,19 +237,20 @@ class Watcher(Actor[WatcherMessage]):
         for wanted in unsure:
             wanted.unsure = False
             room = MOST_FOLDERS - len(self._watched())
-            opened = await self._opened(inotify, [folder for folder, _ in wanted.places][: max(0, room)])
+            opened, why_not = await self._opened(inotify, [folder for folder, _ in wanted.places][: max(0, room)])
+            wanted.stirred = wanted.stirred or wanted.why_not is not None  # nobody knows what has happened since
+            wanted.why_not = why_not
             before, wanted.numbers = wanted.numbers, {}
             for folder, names in wanted.places:
                 if folder in opened:
                     wanted.numbers.setdefault(opened[folder], []).append(names)
             self._let_go(before)
 
-    async def _opened(self, inotify: Inotify, folders: Sequence[Path]) -> Mapping[Path, int]:
-        found: dict[Path, int] = {}
+    async def _opened(self, inotify: Inotify, folders: Sequence[Path]) -> tuple[Mapping[Path, int], str | None]:
         with trio.move_on_after(PATIENCE):
             call = partial(_add, inotify, folders)
-            found, self._why_not = await trio.to_thread.run_sync(call, abandon_on_cancel=True, limiter=self._threads)
-        return found
+            return await trio.to_thread.run_sync(call, abandon_on_cancel=True, limiter=self._threads)
+        return {}, None
 
     def _watched(self) -> set[int]:
         return {number for wanted in self._wanted.values() for number in wanted.numbers}
@@ -243,8 +266,13 @@ class Watcher(Actor[WatcherMessage]):
 
     def _say(self) -> None:
         count = len(self._watched())
+        reasons = (self._why_none, *(wanted.why_not for wanted in self._wanted.values()))
+        why_not = next((why for why in reasons if why is not None), None)
         watched = f"{counted(count, 'folder')} watched"
-        self.note = watched if self._why_not is None else f"{watched}; not all that are looked at: {self._why_not}"
+        self.note = watched if why_not is None else f"{watched}; not all that are looked at: {why_not}"
+        if why_not is not None and not self._trying:
+            self._trying = True
+            self.tell_later(TRY_SECONDS, TryAgain())
 
 
 def _add(inotify: Inotify, folders: Sequence[Path]) -> tuple[dict[Path, int], str | None]:

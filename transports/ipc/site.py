@@ -25,7 +25,7 @@ from pathlib import Path
 
 import structlog
 
-from codec.ipc.folder import BaseGone, Tray
+from codec.ipc.folder import MARKS, BaseGone, Tray
 from transports.folder.drafts import sweep_old
 from transports.folder.memory import lies_in_memory
 from transports.folder.owned import NotOurs, why_not_ours
@@ -84,7 +84,7 @@ class Site:
         self.openings = 0
         """How often it has been opened. After another opening anything may have changed."""
         self.claims = Claims(path)
-        self._rooted = Rooted(path, own=True, said=lambda sentence: log.warning(sentence))
+        self._rooted = Rooted(path, own=True, marks=MARKS, said=lambda sentence: log.warning(sentence))
         self._opened: OpenedBase | None = None
         self._made = False
         self._lock = threading.Lock()

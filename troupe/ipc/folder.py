@@ -34,6 +34,7 @@ from codec.ipc import (
     read_request,
     read_response,
 )
+from codec.ipc.folder import MARKS
 from transports.folder.drafts import discard, lives, rename_new, sweep, write_drafts
 from transports.folder.memory import lies_in_memory
 from transports.folder.owned import FOLDER, NotOurs, why_not_ours
@@ -136,7 +137,7 @@ class _Visit:
 class DeskFolder:
     def __init__(self, base: Path) -> None:
         self.base = base
-        self._rooted = Rooted(base, own=True)
+        self._rooted = Rooted(base, own=True, marks=MARKS)
         self._is_made = False
         self.in_memory = self.is_local = False
         """Nothing that is done there waits for a device; what the system has in memory of it can be looked at without

@@ -54,6 +54,22 @@ def test_a_request_is_submitted_and_its_answer_shown(base: Path) -> None:
     assert err == "troupe: r1 failed: no such model\n"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("submit", "echo"), ("status",), ("status", "r1"), ("watch",), ("requeue", "--all"), ("archive",), ("evaluate",),
+     ("report",)],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_folder_that_is_somebodys_home_is_left_as_it_is(base: Path, words: tuple[str, ...]) -> None:
+    base.mkdir(mode=0o755)
+    (base / ".profile").touch()
+    code, _, err = troupe(base, *words)
+    assert (base.stat().st_mode & 0o777, [path.name for path in base.iterdir()]) == (0o755, [".profile"])
+    if words[0] == "submit":
+        assert (code, err.count("\n")) == (1, 1)
+        assert f"{base} holds other things; choose a folder that is empty" in err
+
+
 def test_without_waiting_the_id_is_shown_and_nobody_need_be_there(base: Path) -> None:
     code, out, err = troupe(base, "submit", "echo", "--priority", "-5", "--reference", "yes")
     assert (code, err) == (0, "")

@@ -28,7 +28,7 @@ async def test_the_status_line_is_cleared(ends: str, monkeypatch: pytest.MonkeyP
     out, err = Tty(), Tty()
     command = cast("JudgeRun", type("Command", (), {"json": False, "folder": tmp_path})())
     terminal: Any = _Terminal(command, out, err)
-    terminal.begin(3)
+    terminal.begin(3, None)
     shown = err.getvalue()
     assert shown
     assert not shown.endswith(_CLEAR)
@@ -63,7 +63,7 @@ async def test_a_bar_is_as_full_as_cases_are_judged(
     out, err = Tty(), Tty()
     command = cast("JudgeRun", type("Command", (), {"json": False, "folder": tmp_path})())
     terminal = _Terminal(command, out, err)
-    terminal.begin(3)
+    terminal.begin(3, None)
     shown = [err.getvalue()]
     for status in ("pass", "fail", "pass"):
         before = len(err.getvalue())

@@ -1,6 +1,7 @@
 """Folders that are ours alone, through Rooted: the root and all below it."""
 
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -115,3 +116,35 @@ def test_no_descriptor_of_a_refused_folder_is_left_open(place: Rooted) -> None:
     with pytest.raises(NotOurs):
         place.read((*BELOW, "x"))
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+MARKS = ("requests", "responses")
+
+
+@pytest.mark.parametrize(
+    "there",
+    [(), ("lost+found/",), ("requests/",), ("responses/",), ("requests/", "notes.txt"), ("notes.txt",), (".profile",),
+     ("requests",), ("lost+found/", "bin/"), ("tmp/",)],
+)  # fmt: skip
+@pytest.mark.parametrize("create", [True, False])
+def test_a_folder_that_is_kept_for_something_else_is_left_as_it_is(
+    tmp_path: Path, said: list[str], there: tuple[str, ...], create: bool
+) -> None:
+    """`name/` is a folder in it, any other name a file."""
+    root = tmp_path / "it's"
+    root.mkdir(mode=0o755)
+    for name in there:
+        (root / name).mkdir() if name.endswith("/") else (root / name).touch()
+    is_ours = not [name for name in there if name != "lost+found/"] or any(f"{mark}/" in there for mark in MARKS)
+    place = Rooted(root, own=True, marks=MARKS, said=said.append)
+    if is_ours:
+        os.close(place.open_root(create=create))
+        assert (mode(root), len(said)) == (0o700, 1)
+        return
+    for _ in range(2):
+        with pytest.raises(NotOurs, match="it's holds other things; choose a folder that is empty, or one") as told:
+            place.open_root(create=create)
+        *_, way_out = str(told.value).partition("right one: ")
+        assert shlex.split(way_out.removesuffix(")")) == ["mkdir", "-m", "700", str(root / "requests")]
+    assert (mode(root), said) == (0o755, [])
+    assert {path.name for path in root.iterdir()} == {name.rstrip("/") for name in there}

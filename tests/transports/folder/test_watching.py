@@ -270,6 +270,30 @@ async def test_where_the_system_gives_none_nobody_is_told_and_it_is_said(
         assert house["watcher"].statistics().note == note
 
 
+@pytest.mark.parametrize("by", ["add", "__init__"])
+async def test_a_system_that_allows_it_again_is_asked_again_and_who_looks_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    allowed, usual = False, getattr(Inotify, by)
+
+    def limited(self: Inotify, *arguments: Any) -> Any:
+        if not allowed:
+            raise OSError(errno.ENOSPC, "no more of it")
+        return usual(self, *arguments)
+
+    monkeypatch.setattr(Inotify, by, limited)
+    monkeypatch.setattr(watching, "TRY_SECONDS", 0.15)
+    async with looking(tmp_path) as (house, log):
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        assert house["watcher"].statistics().note == "0 folders watched; not all that are looked at: no more of it"
+        _write(tmp_path, "main.py", b"1")
+        allowed = True
+        await sees(log, there(tmp_path))
+        _write(tmp_path, "main.py", b"2")
+        await sees(log, there(tmp_path))
+        assert house["watcher"].statistics().note == "4 folders watched"
+
+
 async def test_only_so_many_folders_are_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watching, "MOST_FOLDERS", 3)
     for name in ("main.py", "tests/1.in"):

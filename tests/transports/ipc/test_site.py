@@ -126,6 +126,28 @@ async def test_such_a_base_is_refused_when_it_is_opened_and_used_when_it_is_mend
     assert await base.ids(Tray.REQUESTS) == {"x"}
 
 
+async def test_a_folder_that_is_kept_for_something_else_is_left_as_it_is_until_somebody_makes_it_a_desk(
+    base: FolderBase, path: Path
+) -> None:
+    os.mkdir(path, 0o755)
+    os.mknod(path / ".profile")
+    await _every_call_is_refused(base, "holds other things; choose a folder that is empty")
+    assert (mode(path), os.listdir(path)) == (0o755, [".profile"])
+    os.mkdir(path / "requests", 0o700)
+    await base.publish({"x": asked("x")})
+    assert await base.ids(Tray.REQUESTS) == {"x"}
+
+
+@pytest.mark.parametrize("left", ["requests", "responses", "failed", "quarantine"])
+async def test_a_desk_of_which_one_room_is_left_is_made_whole(base: FolderBase, path: Path, left: str) -> None:
+    await base.publish({"x": asked("x")})
+    for room in ROOMS:
+        if room not in (left, "archive"):
+            shutil.rmtree(path / room)
+    assert await base.ids(Tray.REQUESTS) == ({"x"} if left == "requests" else set())
+    assert sorted(os.listdir(path)) == sorted(ROOMS)
+
+
 @pytest.mark.parametrize(("trouble", "why"), [*TROUBLES, (_gone, "is gone; make it again")])
 async def test_such_a_base_is_refused_while_it_is_used_and_used_again_when_it_is_mended(
     base: FolderBase, path: Path, trouble: Callable[[Path], None], why: str
